@@ -1,0 +1,81 @@
+import Type, { type Static } from 'typebox';
+import {
+  boolean,
+  closed,
+  dateTime,
+  id,
+  integer,
+  list,
+  nullable,
+  open,
+  optional,
+  organizationId,
+  text,
+} from '../shared/schema.js';
+
+export const Audience = open(
+  {
+    id: id('Identifier of the audience.'),
+    organization_id: id('Organization the audience belongs to.'),
+    name: text('Name.'),
+    description: nullable(text('Description.', { maxLength: 8192 })),
+    network_a: boolean('Whether the audience is used on network_a.'),
+    network_b: boolean('Whether the audience is used on network_b.'),
+    network_c: boolean('Whether the audience is used on network_c.'),
+    tracking_utm_value: nullable(text('UTM value that marks visits of this audience.')),
+  },
+  { $id: 'Audience', description: 'A named group of contacts.' },
+);
+export type Audience = Static<typeof Audience>;
+
+/** A record of the `audiences` stream: each is whole and replaces the one before. */
+export const AudienceRecord = closed({
+  organization_id: organizationId,
+  id: id('Identifier of the audience.'),
+  name: text('Name.', { minLength: 1 }),
+  description: optional(text('Description.', { maxLength: 8192 })),
+  network_a: optional(boolean('Whether the audience is used on network_a.')),
+  network_b: optional(boolean('Whether the audience is used on network_b.')),
+  network_c: optional(boolean('Whether the audience is used on network_c.')),
+  tracking_utm_value: optional(text('UTM value that marks visits of this audience.')),
+  created_at: optional(dateTime('When the audience was made; the time of acceptance when absent.')),
+  updated_at: optional(dateTime('Version of the record: an older one changes nothing.')),
+});
+export type AudienceRecord = Static<typeof AudienceRecord>;
+
+export const GetAudienceRequest = closed({
+  organization_id: organizationId,
+  audience_id: id('Identifier of the audience.'),
+});
+
+export const GetAudienceResponse = open({
+  organization_id: id('Organization of the audience.'),
+  audience_id: id('Identifier of the audience.'),
+  audience: Audience,
+});
+
+export const SearchAudiencesRequest = closed({
+  organization_id: Type.Optional(nullable(organizationId)),
+  query: optional(
+    Type.String({
+      description: 'Words to find in name, description and UTM value, with the rules of the contact query.',
+      maxLength: 200,
+    }),
+  ),
+  page: optional(integer('Page, from 1.', { minimum: 1, maximum: 1000000, default: 1 })),
+  limit: optional(
+    integer('Audiences a page. `page` × `limit` may not exceed 10 000.', {
+      minimum: 1,
+      maximum: 200,
+      default: 50,
+    }),
+  ),
+});
+
+export const SearchAudiencesResponse = open({
+  organization_id: id('Organization searched.'),
+  audiences: list('The audiences of this page.', Audience),
+  page: integer('The page.'),
+  limit: integer('Audiences a page.'),
+  total_count: integer('How many audiences match, exactly.', { minimum: 0 }),
+});

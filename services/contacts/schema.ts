@@ -1,0 +1,282 @@
+import Type, { type Static } from 'typebox';
+import {
+  closed,
+  date,
+  dateTime,
+  id,
+  integer,
+  list,
+  nullable,
+  oneOf,
+  open,
+  optional,
+  organizationId,
+  text,
+} from '../shared/schema.js';
+
+const email = (description: string) => Type.String({ description, format: 'email', maxLength: 320 });
+
+/** What a caller may write about a person, by HTTP or by a stream. Values are kept as given, save for emails in lower case. */
+const personal = {
+  first_name: text('First name.', { examples: ['Maria'] }),
+  last_name: text('Last name.', { examples: ['Cantwell'] }),
+  job_title: text('Job title.', { examples: ['United States Senator'] }),
+  functional_area: text('Department or function the person works in.'),
+  company_name: text('Name of the company the person works for.'),
+  company_domain: text('Domain of that company.', { examples: ['senate.gov'] }),
+  company_network_a_url: text('Address of the company page on network_a.'),
+  city: text('City.'),
+  state_region: text('State or region.'),
+  country: text('Country: a name or an ISO 3166 code.', { examples: ['United States'] }),
+  postal_code: text('Postal code.'),
+  network_a_url: text("Address of the person's profile on network_a."),
+  work_emails: list('Work email addresses, kept in lower case.', email('An email address.'), {
+    maxItems: 50,
+  }),
+  personal_emails: list('Personal email addresses, kept in lower case.', email('An email address.'), {
+    maxItems: 50,
+  }),
+  phones: list('Phone numbers as written.', text('A phone number.', { minLength: 1 }), { maxItems: 50 }),
+  age: integer('Age in years.', { minimum: 0, maximum: 150 }),
+  gender: text('Gender as recorded.'),
+};
+
+const recorded = {
+  company_country: text("Country of the company's seat."),
+  company_industry: text('Industry of the company.'),
+  dob: date('Date of birth.'),
+  year_of_birth: integer('Year of birth.', { minimum: 1850, maximum: 2200 }),
+  person_image_url: text('Address of a portrait.', { maxLength: 2048 }),
+  company_image_url: text('Address of the company logo.', { maxLength: 2048 }),
+};
+
+export const Contact = open(
+  {
+    id: id('Same as `contact_id`.'),
+    organization_id: id('Organization the contact belongs to.'),
+    data_import_id: nullable(
+      text('Import that brought the contact; null for contacts made through the API.'),
+    ),
+    contact_id: id('Identifier of the contact.'),
+    company_id: nullable(
+      text('Identifier of the company: the same for one company domain within an organization.'),
+    ),
+    first_name: nullable(personal.first_name),
+    last_name: nullable(personal.last_name),
+    work_emails: personal.work_emails,
+    personal_emails: personal.personal_emails,
+    phones: personal.phones,
+    network_a_url: nullable(personal.network_a_url),
+    job_title: nullable(personal.job_title),
+    functional_area: nullable(personal.functional_area),
+    company_name: nullable(personal.company_name),
+    company_network_a_url: nullable(personal.company_network_a_url),
+    company_domain: nullable(personal.company_domain),
+    company_country: nullable(recorded.company_country),
+    company_industry: nullable(recorded.company_industry),
+    city: nullable(personal.city),
+    state_region: nullable(personal.state_region),
+    country: nullable(personal.country),
+    postal_code: nullable(personal.postal_code),
+    age: nullable(personal.age),
+    dob: nullable(recorded.dob),
+    year_of_birth: nullable(recorded.year_of_birth),
+    gender: nullable(personal.gender),
+    person_image_url: nullable(recorded.person_image_url),
+    company_image_url: nullable(recorded.company_image_url),
+    audience_ids: list('Audiences the contact is a member of, ascending.', id('An audience id.')),
+    created_at: dateTime('When the contact was first recorded, UTC.'),
+    updated_at: dateTime('When the contact last changed, UTC.'),
+  },
+  { $id: 'Contact', description: 'A business contact. Every key is always present.' },
+);
+export type Contact = Static<typeof Contact>;
+
+const optionalPersonal = {
+  first_name: optional(personal.first_name),
+  last_name: optional(personal.last_name),
+  job_title: optional(personal.job_title),
+  functional_area: optional(personal.functional_area),
+  company_name: optional(personal.company_name),
+  company_domain: optional(personal.company_domain),
+  company_network_a_url: optional(personal.company_network_a_url),
+  city: optional(personal.city),
+  state_region: optional(personal.state_region),
+  country: optional(personal.country),
+  postal_code: optional(personal.postal_code),
+  network_a_url: optional(personal.network_a_url),
+  work_emails: optional(personal.work_emails),
+  personal_emails: optional(personal.personal_emails),
+  phones: optional(personal.phones),
+  age: optional(personal.age),
+  gender: optional(personal.gender),
+};
+
+/** A record of the `contacts` stream (contract 6.1, 6.2): given fields overwrite, absent ones stay, null clears. */
+export const ContactRecord = closed({
+  organization_id: organizationId,
+  contact_id: id('Identifier of the contact.'),
+  data_import_id: optional(text('Import the record came with.')),
+  company_id: optional(text('Identifier of the company; derived from the domain when absent.')),
+  ...optionalPersonal,
+  company_country: optional(recorded.company_country),
+  company_industry: optional(recorded.company_industry),
+  dob: optional(recorded.dob),
+  year_of_birth: optional(recorded.year_of_birth),
+  person_image_url: optional(recorded.person_image_url),
+  company_image_url: optional(recorded.company_image_url),
+  audience_ids: optional(
+    list('Audiences to join. A record adds memberships and never removes one.', id('An audience id.'), {
+      maxItems: 1000,
+    }),
+  ),
+  created_at: optional(dateTime('When the contact was first recorded; the time of acceptance when absent.')),
+  updated_at: optional(dateTime('Version of the record: an older one changes nothing.')),
+});
+export type ContactRecord = Static<typeof ContactRecord>;
+
+export const CreateContactRequest = closed({
+  organization_id: organizationId,
+  audience_id: id('Audience the contact joins.'),
+  ...optionalPersonal,
+});
+export type CreateContactRequest = Static<typeof CreateContactRequest>;
+
+export const CreateContactQuery = closed({
+  required_credits: Type.Optional(
+    integer('Credits the creation costs. The balance must cover them.', {
+      minimum: 0,
+      maximum: 10000,
+      default: 1,
+    }),
+  ),
+  on_duplicate: Type.Optional(
+    oneOf(
+      'What to do when a contact with the same profile address or a shared work email exists: create another, return the existing one at no cost, or reject.',
+      ['create', 'return', 'reject'],
+      { default: 'create' },
+    ),
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description: 'Check everything, write nothing, and tell what would be charged.',
+      default: false,
+    }),
+  ),
+});
+export type CreateContactQuery = Static<typeof CreateContactQuery>;
+
+export const CreateContactResponse = open({
+  organization_id: id('Organization of the contact.'),
+  contact_id: id('Identifier of the contact.'),
+  contact: Type.Optional(Contact),
+  credits_consumed: nullable(integer('Credits debited; null when the organization is not metered.')),
+  credit_balance: nullable(integer('Balance after the creation; null when the organization is not metered.')),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Present and true when nothing was written.' })),
+  duplicates: Type.Optional(
+    list('Contacts that count as the same person (dry run only).', id('A contact id.')),
+  ),
+});
+export type CreateContactResponse = Static<typeof CreateContactResponse>;
+
+export const GetContactRequest = closed({
+  organization_id: organizationId,
+  contact_id: id('Identifier of the contact.'),
+});
+
+export const GetContactResponse = open({
+  organization_id: id('Organization of the contact.'),
+  contact: Type.Optional(Contact),
+});
+
+const wordFilter = (field: string) =>
+  optional(
+    text(
+      `Every word given is a word of the ${field}, or the beginning of one; case and accents do not matter.`,
+    ),
+  );
+
+const contactFilters = {
+  first_name: wordFilter('first name'),
+  last_name: wordFilter('last name'),
+  job_title: wordFilter('job title'),
+  functional_area: wordFilter('functional area'),
+  company_name: wordFilter('company name'),
+  company_domain: optional(text('Whole domain; scheme, a leading www., port, path and case are ignored.')),
+  city: wordFilter('city'),
+  state_region: wordFilter('state or region'),
+  country: optional(text('Country: ISO 3166 alpha-2, alpha-3 and English names are the same country.')),
+  postal_code: optional(text('Whole postal code; case and spaces are ignored.')),
+  network_a_url: optional(text('Whole profile address, or its last path segment alone.')),
+};
+
+const paging = {
+  limit: optional(integer('Contacts a page.', { minimum: 1, maximum: 1000, default: 50 })),
+  cursor: optional(
+    Type.String({ description: '`next_cursor` of the page before, with the same filters.', maxLength: 2048 }),
+  ),
+};
+
+export const SearchContactsRequest = closed({
+  organization_id: organizationId,
+  ...contactFilters,
+  query: optional(
+    Type.String({
+      description:
+        'Words that must all match anywhere in the contact, as written, as the beginning of a word, or with a typo. "A phrase" keeps words adjacent, -word excludes.',
+      maxLength: 200,
+      examples: ['ocasio cortez'],
+    }),
+  ),
+  ...paging,
+});
+export type SearchContactsRequest = Static<typeof SearchContactsRequest>;
+
+export const SearchAudienceContactsRequest = closed({
+  organization_id: organizationId,
+  audience_id: id('Audience to search in.'),
+  ...contactFilters,
+  ...paging,
+});
+export type SearchAudienceContactsRequest = Static<typeof SearchAudienceContactsRequest>;
+
+const contactsPage = {
+  contacts: list('The contacts of this page.', Contact),
+  next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
+  total_count: integer('How many contacts match, exactly.', { minimum: 0 }),
+};
+
+export const SearchContactsResponse = open({
+  organization_id: id('Organization searched.'),
+  ...contactsPage,
+});
+
+export const SearchAudienceContactsResponse = open({
+  organization_id: id('Organization searched.'),
+  audience_id: id('Audience searched.'),
+  ...contactsPage,
+});
+
+export const AddContactRequest = closed({
+  organization_id: Type.Optional(nullable(organizationId)),
+  audience_id: id('Audience the contact joins.'),
+  contact_id: id('Contact that joins.'),
+});
+
+export const AddContactResponse = open({
+  organization_id: id('Organization of both.'),
+  audience_id: id('Audience the contact is in.'),
+  contact: Contact,
+});
+
+export const RemoveContactRequest = closed({
+  organization_id: organizationId,
+  audience_id: id('Audience the contact leaves.'),
+  contact_id: id('Contact that leaves.'),
+});
+
+export const RemoveContactResponse = open({
+  organization_id: id('Organization of both.'),
+  audience_id: id('Audience the contact left.'),
+  removed: Type.Boolean({ description: 'False when the contact is unknown or was no member.' }),
+});

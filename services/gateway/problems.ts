@@ -1,0 +1,73 @@
+/** Every error a client can meet, and the one class that carries it to the error handler (contract 1.2). */
+
+export const PROBLEMS = {
+  invalid_json: [400, 'The body is not valid JSON'],
+  invalid_body: [400, 'The body is not a JSON object'],
+  missing_api_key: [401, 'A valid API key is required'],
+  invalid_api_key: [401, 'A valid API key is required'],
+  insufficient_credits: [402, 'The credit balance does not cover this'],
+  organization_mismatch: [403, 'The API key belongs to another organization'],
+  insufficient_scope: [403, 'The API key lacks the scope this needs'],
+  origin_not_allowed: [403, 'Requests from this origin are refused'],
+  contact_not_found: [404, 'No such contact'],
+  audience_not_found: [404, 'No such audience'],
+  company_not_found: [404, 'No such company'],
+  stream_not_found: [404, 'No such stream'],
+  route_not_found: [404, 'No such operation'],
+  method_not_allowed: [405, 'This path takes another method'],
+  not_acceptable: [406, 'The response can only be JSON'],
+  ambiguous_domain: [409, 'The domain belongs to several companies'],
+  contact_exists: [409, 'The contact already exists'],
+  idempotency_in_progress: [409, 'A request with this idempotency key is still running'],
+  body_too_large: [413, 'The body is too large'],
+  unsupported_media_type: [415, 'The body must be JSON in UTF-8'],
+  validation_failed: [422, 'The request breaks a rule'],
+  idempotency_key_reused: [422, 'The idempotency key was used for another request'],
+  page_window_exceeded: [422, 'The page lies too deep'],
+  rate_limited: [429, 'Too many requests'],
+  internal: [500, 'Something went wrong on our side'],
+  store_unavailable: [503, 'A data store cannot be reached'],
+  overloaded: [503, 'The service has too much to do'],
+  timeout: [504, 'The request took too long'],
+} as const satisfies Record<string, readonly [status: number, title: string]>;
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One broken rule. `pointer` is a JSON Pointer into the body, or `?name` for a query parameter, `#Name` for a header. */
+export interface FieldError {
+  pointer: string;
+  code: string;
+  detail: string;
+}
+
+/** Members beside the standard ones, such as `credit_balance` or `candidates`. */
+export type ProblemExtras = Record<string, unknown> & { errors?: FieldError[] };
+
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly extras: ProblemExtras;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    extras: ProblemExtras = {},
+    headers: Record<string, string> = {},
+  ) {
+    super(detail);
+    this.code = code;
+    this.status = PROBLEMS[code][0];
+    this.extras = extras;
+    this.headers = headers;
+  }
+}
+
+/** A 422 that names its fields; all problems of a request at once. */
+export function invalid(...errors: FieldError[]): Problem {
+  const detail =
+    errors.length === 1
+      ? (errors[0] as FieldError).detail
+      : `${errors.length} fields break a rule; see errors.`;
+  return new Problem('validation_failed', detail, { errors });
+}

@@ -1,0 +1,72 @@
+/** Builders for the JSON Schemas that validate, type and document everything. Each takes its description first. */
+import Type, { type TSchema, type TUnsafe } from 'typebox';
+
+type Options = Record<string, unknown>;
+
+/** Optional and nullable at once: how the specification writes most request fields. */
+export function optional<T extends TSchema>(schema: T) {
+  return Type.Optional(nullable(schema));
+}
+
+/** The same schema, null allowed. */
+export function nullable<T extends TSchema>(schema: T): TUnsafe<Type.Static<T> | null> {
+  const { type, enum: values, ...rest } = schema as unknown as { type?: string; enum?: unknown[] };
+  return Type.Unsafe<Type.Static<T> | null>({
+    ...rest,
+    ...(type === undefined ? {} : { type: [type, 'null'] }),
+    ...(values === undefined ? {} : { enum: [...values, null] }),
+  });
+}
+
+export const text = (description: string, options: Options = {}) =>
+  Type.String({ description, maxLength: 1024, ...options });
+
+export const integer = (description: string, options: Options = {}) =>
+  Type.Integer({
+    description,
+    minimum: Number.MIN_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+    ...options,
+  });
+
+export const boolean = (description: string, options: Options = {}) =>
+  Type.Boolean({ description, ...options });
+
+/** A calendar date that exists, `YYYY-MM-DD`. */
+export const date = (description: string, options: Options = {}) =>
+  Type.String({ description, format: 'date', ...options });
+
+/** ISO 8601 with an offset or Z. */
+export const dateTime = (description: string, options: Options = {}) =>
+  Type.String({ description, format: 'date-time', ...options });
+
+export const list = <T extends TSchema>(description: string, items: T, options: Options = {}) =>
+  Type.Array(items, { description, ...options });
+
+/** One of the given strings. */
+export const oneOf = <const T extends string>(
+  description: string,
+  values: readonly T[],
+  options: Options = {},
+) => Type.Unsafe<T>({ type: 'string', description, enum: [...values], ...options });
+
+/** An object that refuses fields it does not name: every request body and every ingested record. */
+export const closed = <T extends Record<string, TSchema>>(properties: T, options: Options = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options });
+
+/** An object that may gain fields: every response. */
+export const open = <T extends Record<string, TSchema>>(properties: T, options: Options = {}) =>
+  Type.Object(properties, options);
+
+/** Characters an id may have, whoever made it (contract 3.1). */
+export const ID_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';
+
+export const id = (description: string, options: Options = {}) =>
+  Type.String({ description, pattern: ID_PATTERN, ...options });
+
+export const organizationId = id(
+  'Organization the request is about. Must be the one the API key belongs to.',
+  {
+    examples: ['org_demo'],
+  },
+);

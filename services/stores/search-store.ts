@@ -1,0 +1,133 @@
+/**
+ * The port to contacts, audiences, visits, keys and credits.
+ *
+ * Every method is scoped by organization. A resolved write is durable and visible to every later read of any process.
+ * A store that cannot answer throws `StoreUnavailable`; nothing else of a store's own words crosses this port.
+ */
+import type { Audience, AudienceRecord } from '../audiences/schema.js';
+import type { Contact, ContactRecord } from '../contacts/schema.js';
+import type { Visit, VisitRecord } from '../visits/schema.js';
+import type { AudienceSearch, ContactSearch, Page, VisitSearch } from './search-query.js';
+
+/** The write was asked for under an idempotency key. Kept 24 hours for one organization and route. */
+export interface Idempotency {
+  route: string;
+  key: string;
+  /** Of the body and the query parameters. */
+  fingerprint: string;
+}
+
+/** Why an idempotency key could not be used: its request is still running, or it was used for another body. */
+export type IdempotencyRefusal = { kind: 'idempotency_in_progress' } | { kind: 'idempotency_key_reused' };
+
+/** A write's outcome, and whether it is the saved one of an earlier request with the same idempotency key. */
+export type Once<T> = { kind: 'done'; value: T; replayed: boolean } | IdempotencyRefusal;
+
+export interface CreateContact {
+  contact: Contact;
+  audienceId: string;
+  requiredCredits: number;
+  onDuplicate: 'create' | 'return' | 'reject';
+  dryRun: boolean;
+  idempotency?: Idempotency;
+}
+
+/** Credits are null where the organization is not metered. Only `created` and `returned` are kept for replay. */
+export type CreateOutcome =
+  | {
+      kind: 'created';
+      contact: Contact;
+      creditsConsumed: number | null;
+      creditBalance: number | null;
+      duplicates: string[];
+    }
+  /** The existing contact that joined the audience instead (`onDuplicate: 'return'`). */
+  | {
+      kind: 'returned';
+      contact: Contact;
+      creditsConsumed: number | null;
+      creditBalance: number | null;
+      duplicates: string[];
+    }
+  | { kind: 'audience_not_found' }
+  | { kind: 'contact_exists'; contactId: string }
+  | { kind: 'insufficient_credits'; creditBalance: number };
+
+export interface Membership {
+  organizationId: string;
+  audienceId: string;
+  contactId: string;
+  idempotency?: Idempotency;
+}
+
+/** Only `added` is kept for replay. */
+export type AddOutcome =
+  | { kind: 'added'; contact: Contact }
+  | { kind: 'audience_not_found' }
+  | { kind: 'contact_not_found' };
+
+/** Only `removed` is kept for replay. `removed: false` when the contact is unknown or was no member. */
+export type RemoveOutcome = { kind: 'removed'; removed: boolean } | { kind: 'audience_not_found' };
+
+export interface ContactStore {
+  getContact(organizationId: string, contactId: string): Promise<Contact | null>;
+  /** Ordered as contract 3.9 with a query, newest first without. */
+  searchContacts(search: ContactSearch): Promise<Page<Contact>>;
+  /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
+  createContact(command: CreateContact): Promise<Once<CreateOutcome>>;
+  addMembership(membership: Membership): Promise<Once<AddOutcome>>;
+  removeMembership(membership: Membership): Promise<Once<RemoveOutcome>>;
+  /** Applies records in order (contract 6.2). `acceptedAt` (ms) stands in for timestamps left out. */
+  upsertContacts(records: readonly ContactRecord[], acceptedAt: number): Promise<void>;
+}
+
+export interface AudienceStore {
+  getAudience(organizationId: string, audienceId: string): Promise<Audience | null>;
+  searchAudiences(search: AudienceSearch): Promise<{ items: Audience[]; total: number }>;
+  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number): Promise<void>;
+}
+
+export interface VisitStore {
+  /** Newest first. */
+  searchVisits(search: VisitSearch): Promise<Page<Visit>>;
+  /** The first record of an id and moment stays. */
+  insertVisits(records: readonly VisitRecord[]): Promise<void>;
+}
+
+/** An API key as stored: never the secret itself. Times are ISO 8601 UTC. */
+export interface StoredKey {
+  id: string;
+  /** SHA-256 of the secret, hexadecimal. */
+  secretHash: string;
+  organizationId: string;
+  name: string | null;
+  scopes: string[];
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+}
+
+export interface KeyStore {
+  findKey(keyId: string): Promise<StoredKey | null>;
+  insertKey(key: StoredKey): Promise<void>;
+  /** Oldest first; of one organization, or all. */
+  listKeys(organizationId?: string): Promise<StoredKey[]>;
+  /** False when no key has the id. Revoking twice keeps the first time. */
+  revokeKey(keyId: string, revokedAt: string): Promise<boolean>;
+}
+
+export interface CreditStore {
+  /** Null when the organization is not metered. */
+  getCredits(organizationId: string): Promise<number | null>;
+  /** Makes the organization metered with this balance. */
+  setCredits(organizationId: string, balance: number): Promise<void>;
+  /** Adds to the balance and returns the new one; an unmetered organization becomes metered from 0. */
+  grantCredits(organizationId: string, amount: number): Promise<number>;
+}
+
+export interface SearchStore extends ContactStore, AudienceStore, VisitStore, KeyStore, CreditStore {
+  /** Throws `StoreUnavailable` when the store cannot answer. */
+  ping(): Promise<void>;
+  /** Finishes what is running, then lets go of every resource. */
+  close(): Promise<void>;
+}

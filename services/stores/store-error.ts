@@ -1,0 +1,24 @@
+/** Which store failed, for readiness and logs. */
+export type StoreName = 'search' | 'analytics';
+
+/** The store is down, refuses, or lost its schema. The cause is for the log only. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+  readonly store: StoreName;
+
+  constructor(store: StoreName, options?: ErrorOptions) {
+    super(`the ${store} store cannot answer`, options);
+    this.store = store;
+  }
+}
+
+/** The store gave up on a request that took too long. */
+export class StoreTimeout extends Error {
+  override readonly name = 'StoreTimeout';
+  readonly store: StoreName;
+
+  constructor(store: StoreName, options?: ErrorOptions) {
+    super(`the ${store} store took too long`, options);
+    this.store = store;
+  }
+}

@@ -1,0 +1,99 @@
+import Type, { type Static } from 'typebox';
+import {
+  boolean,
+  closed,
+  dateTime,
+  id,
+  integer,
+  list,
+  nullable,
+  open,
+  optional,
+  organizationId,
+  text,
+} from '../shared/schema.js';
+
+const url = (description: string) => text(description, { maxLength: 8192 });
+const address = Type.String({
+  description: 'IPv4 or IPv6 address of the visitor.',
+  format: 'ip-address',
+  maxLength: 64,
+});
+
+export const Visit = open(
+  {
+    id: id('Identifier of the visit.'),
+    type: text('Kind of visit; `audience` is the one value that occurs.'),
+    audienceId: nullable(id('Audience the visitor belongs to.')),
+    organizationId: id('Organization whose site was visited.'),
+    startUrl: nullable(url('First page of the visit.')),
+    country: nullable(text('Country of the visitor.')),
+    countryCode: nullable(text('ISO 3166 code of that country.')),
+    city: nullable(text('City of the visitor.')),
+    ipAddress: nullable(text('Address of the visitor.')),
+    browser: nullable(text('Browser name.')),
+    browserVersion: nullable(text('Browser version.')),
+    platform: nullable(text('Operating system.')),
+    hasRecording: nullable(boolean('Whether a recording of the visit exists.')),
+    intentScore: nullable(integer('Buying intent, higher is stronger.')),
+    createdAt: dateTime('When the visit began, UTC.'),
+  },
+  {
+    $id: 'WebsiteVisit',
+    description: 'A visit to the site of an organization. Every key is always present.',
+  },
+);
+export type Visit = Static<typeof Visit>;
+
+/** A record of the `website-visits` stream. A visit is immutable: the first record of an id and moment stays. */
+export const VisitRecord = closed({
+  id: id('Identifier of the visit.'),
+  organizationId,
+  createdAt: dateTime('When the visit began.'),
+  type: optional(text('Kind of visit; `audience` when absent.')),
+  audienceId: optional(id('Audience the visitor belongs to.')),
+  startUrl: optional(url('First page of the visit.')),
+  country: optional(text('Country of the visitor.')),
+  countryCode: optional(text('ISO 3166 code of that country.')),
+  city: optional(text('City of the visitor.')),
+  ipAddress: optional(address),
+  browser: optional(text('Browser name.')),
+  browserVersion: optional(text('Browser version.')),
+  platform: optional(text('Operating system.')),
+  hasRecording: optional(boolean('Whether a recording of the visit exists.')),
+  intentScore: optional(integer('Buying intent, higher is stronger.')),
+});
+export type VisitRecord = Static<typeof VisitRecord>;
+
+export const SearchVisitsRequest = closed({
+  organization_id: organizationId,
+  audience_id: optional(id('Audience of the visitor.')),
+  country: optional(text('Name or ISO 3166 code; matches `country` or `countryCode`.')),
+  city: optional(text('Whole city name; case and accents do not matter.')),
+  ip_address: optional(
+    Type.String({
+      description: 'An address in any spelling, or a CIDR block.',
+      format: 'ip-range',
+      examples: ['83.149.0.0/16'],
+    }),
+  ),
+  browser: optional(text('Browser name, or the beginning of a word of it.', { examples: ['chrome'] })),
+  platform: optional(text('Operating system, or the beginning of a word of it.')),
+  has_recording: optional(boolean('Only visits with, or without, a recording.')),
+  start_url: optional(url('A part of the first page; case, a scheme and a trailing slash are ignored.')),
+  created_after: optional(dateTime('Only visits at or after this moment.')),
+  created_before: optional(dateTime('Only visits before this moment.')),
+  min_intent_score: optional(integer('Only visits with at least this intent.')),
+  limit: optional(integer('Visits a page.', { minimum: 1, maximum: 1000, default: 50 })),
+  cursor: optional(
+    Type.String({ description: '`next_cursor` of the page before, with the same filters.', maxLength: 2048 }),
+  ),
+});
+export type SearchVisitsRequest = Static<typeof SearchVisitsRequest>;
+
+export const SearchVisitsResponse = open({
+  organization_id: id('Organization searched.'),
+  visits: list('The visits of this page, newest first.', Visit),
+  next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
+  total_count: integer('How many visits match, exactly.', { minimum: 0 }),
+});
