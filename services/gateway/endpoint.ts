@@ -1,19 +1,9 @@
 import type { Static, TSchema } from 'typebox';
+import type { Scope } from '../accounts/keys.js';
 import type { Clock } from '../shared/clock.js';
 import type { AnalyticsReader } from '../stores/analytics-store.js';
 import type { SearchStore } from '../stores/search-store.js';
 import type { ProblemCode } from './problems.js';
-
-export const SCOPES = [
-  'contacts:read',
-  'contacts:write',
-  'audiences:read',
-  'audiences:write',
-  'visits:read',
-  'advertising:read',
-  'ingest:write',
-] as const;
-export type Scope = (typeof SCOPES)[number];
 
 /** What every operation may use. */
 export interface EndpointServices {

@@ -28,12 +28,10 @@ export function normalizeProfileUrl(value: string): string {
     .replace(/^(?:www|[a-z]{2})\.(?=[^/]+\.)/, '');
 }
 
-/** The last path segment of a profile address, '' when it has no path. A bare slug is its own slug. */
+/** The last path segment of a profile address. A bare slug is its own. */
 export function profileSlug(value: string): string {
   const normal = normalizeProfileUrl(value);
-  const slash = normal.lastIndexOf('/');
-  if (slash >= 0) return normal.slice(slash + 1);
-  return normal.includes('.') ? '' : normal;
+  return normal.slice(normal.lastIndexOf('/') + 1);
 }
 
 /** Postal code without white space and case. */

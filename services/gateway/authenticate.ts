@@ -1,0 +1,72 @@
+import { keyIsActive, parseKey, type Scope, secretMatches } from '../accounts/keys.js';
+import type { Clock } from '../shared/clock.js';
+import type { KeyStore, StoredKey } from '../stores/search-store.js';
+import { Problem } from './problems.js';
+
+/** Who is calling. */
+export interface Principal {
+  keyId: string;
+  organizationId: string;
+  scopes: ReadonlySet<string>;
+}
+
+/** Looks keys up once in this many milliseconds, so a revocation takes effect in every process well within 5 s. */
+const TRUST_MS = 2000;
+const MAX_CACHED = 10_000;
+
+const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="reachline"' };
+
+interface Cached {
+  stored: StoredKey | null;
+  principal: Principal | null;
+  until: number;
+}
+
+/** Answers at once where the key was seen lately, else after asking the store. Throws 401 in one form for every reason. */
+export type Authenticate = (header: string) => Principal | Promise<Principal>;
+
+export function createAuthenticate(keys: KeyStore, clock: Clock): Authenticate {
+  const cache = new Map<string, Cached>();
+
+  function verify(entry: Cached, secret: string): Principal {
+    const { stored, principal } = entry;
+    if (!stored || !principal || !secretMatches(secret, stored) || !keyIsActive(stored, clock.now()))
+      throw invalidKey();
+    return principal;
+  }
+
+  async function load(id: string): Promise<Cached> {
+    const stored = await keys.findKey(id);
+    const principal = stored && {
+      keyId: stored.id,
+      organizationId: stored.organizationId,
+      scopes: new Set(stored.scopes),
+    };
+    const entry = { stored, principal, until: performance.now() + TRUST_MS };
+    if (cache.size >= MAX_CACHED) cache.clear();
+    cache.set(id, entry);
+    return entry;
+  }
+
+  return (header) => {
+    if (header === '')
+      throw new Problem('missing_api_key', 'Send your API key in the X-Api-Key header.', {}, CHALLENGE);
+    const key = parseKey(header);
+    if (!key) throw invalidKey();
+    const cached = cache.get(key.id);
+    if (cached && cached.until > performance.now()) return verify(cached, key.secret);
+    return load(key.id).then((entry) => verify(entry, key.secret));
+  };
+}
+
+/** Unknown, malformed, expired or revoked: one answer, so that it tells nothing about which keys exist. */
+function invalidKey(): Problem {
+  return new Problem('invalid_api_key', 'The API key is not valid.', {}, CHALLENGE);
+}
+
+export function requireScope(principal: Principal, scope: Scope): void {
+  if (principal.scopes.has(scope) || principal.scopes.has('*')) return;
+  throw new Problem('insufficient_scope', `This operation needs a key with the scope ${scope}.`, {
+    required_scope: scope,
+  });
+}

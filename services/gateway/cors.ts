@@ -1,0 +1,34 @@
+import type { Context, Next } from 'koa';
+import { Problem } from './problems.js';
+
+const ALLOWED_HEADERS = 'Content-Type, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer';
+const EXPOSED_HEADERS =
+  'X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Ignored-Fields, Server-Timing';
+
+/** Refuses requests that a page of another origin sends, unless the configuration names that origin (contract 1.6). */
+export function createCors(origins: readonly string[]) {
+  const allowed = new Set(origins);
+  return function cors(ctx: Context, next: Next): Promise<void> | undefined {
+    const origin = ctx.get('Origin');
+    if (origin === '' || isOwnOrigin(ctx, origin)) return next();
+    ctx.vary('Origin');
+    if (!allowed.has(origin)) {
+      throw new Problem(
+        'origin_not_allowed',
+        'Requests from pages of this origin are refused; REACHLINE_CORS_ORIGINS names the ones that may call.',
+      );
+    }
+    ctx.set('Access-Control-Allow-Origin', origin);
+    ctx.set('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+    if (ctx.method !== 'OPTIONS' || ctx.get('Access-Control-Request-Method') === '') return next();
+    ctx.set('Access-Control-Allow-Methods', 'POST, GET');
+    ctx.set('Access-Control-Allow-Headers', ALLOWED_HEADERS);
+    ctx.set('Access-Control-Max-Age', '600');
+    ctx.status = 204;
+    return undefined;
+  };
+}
+
+function isOwnOrigin(ctx: Context, origin: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === ctx.host;
+}

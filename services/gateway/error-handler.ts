@@ -1,0 +1,63 @@
+import type { Context, Next } from 'koa';
+import type { Logger } from 'pino';
+import { StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
+import { PROBLEMS, Problem } from './problems.js';
+
+const RETRY_AFTER_SECONDS = '1';
+
+/** The only writer of error bodies: `application/problem+json`, never with a store's own words. */
+export function createErrorHandler(logger: Logger) {
+  return async function handleErrors(ctx: Context, next: Next): Promise<void> {
+    try {
+      await next();
+    } catch (error) {
+      const problem = toProblem(error);
+      if (problem.status >= 500) {
+        logger.error(
+          { request_id: ctx.state.requestId, path: ctx.path, code: problem.code, err: error },
+          'request failed',
+        );
+      }
+      writeProblem(ctx, problem);
+    }
+  };
+}
+
+/** What a client is told of an error, whatever it was. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof StoreUnavailable) {
+    return new Problem(
+      'store_unavailable',
+      `The ${error.store} store cannot be reached right now. Nothing was lost; try again shortly.`,
+      {},
+      { 'Retry-After': RETRY_AFTER_SECONDS },
+    );
+  }
+  if (error instanceof StoreTimeout) {
+    return new Problem(
+      'timeout',
+      'The data store took too long. Narrow the request or try again.',
+      {},
+      { 'Retry-After': RETRY_AFTER_SECONDS },
+    );
+  }
+  return new Problem('internal', 'An unexpected error happened. Quote the request id when you report it.');
+}
+
+export function writeProblem(ctx: Context, problem: Problem): void {
+  ctx.status = problem.status;
+  ctx.set(problem.headers);
+  ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
+  ctx.state.problem = problem.code;
+  ctx.body = JSON.stringify({
+    type: `urn:reachline:problem:${problem.code}`,
+    title: PROBLEMS[problem.code][1],
+    status: problem.status,
+    detail: problem.message,
+    instance: ctx.path,
+    code: problem.code,
+    request_id: ctx.state.requestId,
+    ...problem.extras,
+  });
+}

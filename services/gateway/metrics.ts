@@ -1,0 +1,44 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+/** Everything this process counts. The names are contract. */
+export interface Metrics {
+  registry: Registry;
+  requests: Histogram<'operation' | 'status'>;
+  problems: Counter<'code'>;
+  stores: Histogram<'store' | 'operation' | 'outcome'>;
+  ingested: Counter<'stream' | 'outcome'>;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'reachline_http_request_duration_seconds',
+      help: 'Time from the first byte of a request to the end of its answer.',
+      labelNames: ['operation', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    }),
+    problems: new Counter({
+      name: 'reachline_http_problems_total',
+      help: 'Answers that were an error, by code.',
+      labelNames: ['code'],
+      registers: [registry],
+    }),
+    stores: new Histogram({
+      name: 'reachline_store_request_duration_seconds',
+      help: 'Time a store took, by method of its port.',
+      labelNames: ['store', 'operation', 'outcome'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    }),
+    ingested: new Counter({
+      name: 'reachline_ingest_records_total',
+      help: 'Records taken in over HTTP, by stream and outcome.',
+      labelNames: ['stream', 'outcome'],
+      registers: [registry],
+    }),
+  };
+}

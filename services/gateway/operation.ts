@@ -1,0 +1,85 @@
+/** What stands between the wire and an endpoint's handler, in the order of contract 3.2: key, scope, body, organization, rules. */
+import type { Context } from 'koa';
+import type { Principal } from './authenticate.js';
+import { requireScope } from './authenticate.js';
+import type { Call, Endpoint, EndpointServices } from './endpoint.js';
+import { fingerprint, readIdempotencyKey } from './idempotency.js';
+import { type FieldError, invalid, Problem } from './problems.js';
+import { readQuery } from './query-string.js';
+import { readBody, tidy } from './read-body.js';
+import { compileValidator } from './validate.js';
+
+export type Operation = (
+  ctx: Context,
+  principal: Principal,
+  services: EndpointServices,
+  signal: () => AbortSignal,
+) => Promise<void>;
+
+/** Compiles the endpoint's schemas once and returns what serves one request. */
+export function createOperation(endpoint: Endpoint): Operation {
+  const validateBody = compileValidator(endpoint.request);
+  const validateQuery = endpoint.query && compileValidator(endpoint.query);
+  const fields = (endpoint.request as { properties?: object }).properties ?? {};
+
+  return async function operate(ctx, principal, services, signal) {
+    requireScope(principal, endpoint.scope);
+    requireJsonAccepted(ctx);
+    const body = tidy(await readBody(ctx));
+    requireOwnOrganization(body.organization_id, principal);
+    if (!('organization_id' in fields)) delete body.organization_id;
+    dropUnknownFields(ctx, body, fields);
+    const query = readQuery(ctx, endpoint.query, validateQuery);
+    const errors = validateBody(body);
+    if (errors.length > 0) throw invalid(...errors);
+    const key = endpoint.idempotent ? readIdempotencyKey(ctx) : undefined;
+    const call: Call<unknown, unknown> = {
+      body,
+      query,
+      organizationId: principal.organizationId,
+      services,
+      idempotency:
+        key === undefined ? undefined : { route: endpoint.path, key, fingerprint: fingerprint(body, query) },
+      get signal() {
+        return signal();
+      },
+      setHeader: (name, value) => ctx.set(name, value),
+    };
+    ctx.body = await endpoint.handle(call);
+  };
+}
+
+/** The same answer whether the other organization exists or not. */
+function requireOwnOrganization(organizationId: unknown, principal: Principal): void {
+  if (typeof organizationId !== 'string' || organizationId === principal.organizationId) return;
+  throw new Problem(
+    'organization_mismatch',
+    'The organization_id of the body is not the organization of the API key.',
+    {
+      errors: [
+        {
+          pointer: '/organization_id',
+          code: 'organization_mismatch',
+          detail: 'Not the organization of the API key.',
+        },
+      ],
+    },
+  );
+}
+
+/** With `Prefer: handling=lenient` (RFC 7240) fields the operation does not have are dropped, and told in a header. */
+function dropUnknownFields(ctx: Context, body: Record<string, unknown>, fields: object): void {
+  if (!/\bhandling\s*=\s*"?lenient/i.test(ctx.get('Prefer'))) return;
+  const ignored = Object.keys(body).filter((name) => !Object.hasOwn(fields, name));
+  for (const name of ignored) delete body[name];
+  ctx.set('Preference-Applied', 'handling=lenient');
+  if (ignored.length > 0)
+    ctx.set('X-Ignored-Fields', ignored.slice(0, 100).map(encodeURIComponent).join(', '));
+}
+
+function requireJsonAccepted(ctx: Context): void {
+  const accept = ctx.get('Accept');
+  if (accept === '' || accept.includes('*/*') || accept.includes('application/json')) return;
+  if (ctx.accepts('application/json') || ctx.accepts('application/problem+json')) return;
+  throw new Problem('not_acceptable', 'Answers are application/json; the Accept header excludes it.');
+}

@@ -1,0 +1,52 @@
+import type { Context } from 'koa';
+import type { TSchema } from 'typebox';
+import { closest } from '../shared/closest.js';
+import { type FieldError, invalid } from './problems.js';
+import type { Validator } from './validate.js';
+
+type Properties = Record<string, { type?: string; default?: unknown }>;
+
+/**
+ * Query parameters by their schema. A query string only has text, so `true` and whole numbers are read where the schema
+ * asks for them; anything else stays text and is refused. Pointers read `?required_credits`.
+ */
+export function readQuery(
+  ctx: Context,
+  schema: TSchema | undefined,
+  validate: Validator | undefined,
+): Record<string, unknown> {
+  const properties = ((schema as { properties?: Properties } | undefined)?.properties ??
+    {}) satisfies Properties;
+  const query: Record<string, unknown> = {};
+  for (const [name, { default: value }] of Object.entries(properties)) {
+    if (value !== undefined) query[name] = value;
+  }
+  if (ctx.querystring === '') return query;
+  const errors: FieldError[] = [];
+  for (const [name, value] of Object.entries(ctx.query)) {
+    const property = properties[name];
+    if (!property) {
+      const guess = closest(name, Object.keys(properties));
+      const hint = guess === null ? '' : ` Did you mean ${guess}?`;
+      errors.push({
+        pointer: `?${name.slice(0, 128)}`,
+        code: 'unknown_field',
+        detail: `${name.slice(0, 128)} is not a query parameter of this operation.${hint}`,
+      });
+    } else if (Array.isArray(value)) {
+      errors.push({ pointer: `?${name}`, code: 'repeated', detail: `${name} may be given once.` });
+    } else if (value !== undefined && value.trim() !== '') {
+      query[name] = read(value.trim(), property.type);
+    }
+  }
+  if (validate)
+    errors.push(...validate(query).map((error) => ({ ...error, pointer: `?${error.pointer.slice(1)}` })));
+  if (errors.length > 0) throw invalid(...errors);
+  return query;
+}
+
+function read(text: string, type: string | undefined): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

@@ -1,0 +1,108 @@
+import { isUtf8 } from 'node:buffer';
+import type { Context } from 'koa';
+import koaBodyparser from 'koa-bodyparser';
+import { type FieldError, invalid, Problem } from './problems.js';
+
+export const BODY_LIMIT = 1024 * 1024;
+
+const parse = koaBodyparser({
+  enableTypes: ['json'],
+  jsonLimit: `${BODY_LIMIT}b`,
+  strict: false,
+  onerror: (error) => {
+    throw translate(error);
+  },
+});
+const parsed = async () => {};
+
+/** The JSON object of a request, as sent. Throws 400, 413 and 415. */
+export async function readBody(ctx: Context): Promise<Record<string, unknown>> {
+  requireMediaType(ctx, ['application/json']);
+  const encoding = ctx.get('Content-Encoding');
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new Problem('unsupported_media_type', 'Send the body as it is, without a content encoding.');
+  }
+  const chunks: Buffer[] = [];
+  // The parser decodes leniently, so the bytes are watched on their way: a listener attached in the same tick misses none.
+  ctx.req.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await parse(ctx, parsed);
+  const raw = ctx.request.rawBody as string | undefined;
+  if (raw?.includes('\ufffd') && !isUtf8(Buffer.concat(chunks))) {
+    throw new Problem('invalid_json', 'The body is not valid UTF-8.');
+  }
+  const body: unknown = ctx.request.body;
+  if (raw === undefined || raw.trim() === '')
+    throw new Problem('invalid_json', 'The body is empty; send a JSON object.');
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new Problem('invalid_body', 'The body must be a JSON object.');
+  }
+  return body as Record<string, unknown>;
+}
+
+/** Throws 415 unless the body is of one of these types, in UTF-8. */
+export function requireMediaType(ctx: Context, types: readonly string[]): string {
+  const header = ctx.get('Content-Type');
+  const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
+  if (!types.includes(type)) {
+    const sent = header === '' ? 'no Content-Type' : `Content-Type ${JSON.stringify(header.slice(0, 128))}`;
+    throw new Problem('unsupported_media_type', `Send ${types.join(' or ')}; the request has ${sent}.`);
+  }
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '');
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    throw new Problem(
+      'unsupported_media_type',
+      `The body must be in UTF-8, not ${JSON.stringify(charset.slice(0, 64))}.`,
+    );
+  }
+  return type;
+}
+
+function translate(error: Error & { status?: number; type?: string }): Problem {
+  if (error.type === 'entity.too.large') {
+    return new Problem(
+      'body_too_large',
+      `The body may have at most ${BODY_LIMIT} bytes.`,
+      {},
+      { Connection: 'close' },
+    );
+  }
+  if (error.type === 'request.aborted') return new Problem('invalid_json', 'The body ended early.');
+  const position = /position (\d+)/.exec(error.message)?.[1];
+  return new Problem(
+    'invalid_json',
+    `The body is not valid JSON${position === undefined ? '' : ` (near character ${position})`}.`,
+  );
+}
+
+/**
+ * Takes white space off both ends of every string, and leaves out what counts as not given: null and blank values
+ * (contract 1.4). Throws 422 for text no store could keep: NUL characters and halves of surrogate pairs.
+ */
+export function tidy(body: Record<string, unknown>): Record<string, unknown> {
+  const errors: FieldError[] = [];
+  const clean = (value: unknown, pointer: () => string): unknown => {
+    if (typeof value === 'string') {
+      if (value.includes('\0') || !value.isWellFormed()) {
+        errors.push({
+          pointer: pointer(),
+          code: 'invalid_text',
+          detail: `${pointer().slice(1)} contains a NUL character or half of a surrogate pair.`,
+        });
+      }
+      return value.trim();
+    }
+    return Array.isArray(value)
+      ? value.map((item, index) => clean(item, () => `${pointer()}/${index}`))
+      : value;
+  };
+  const tidied: Record<string, unknown> = {};
+  for (const name in body) {
+    const value = clean(body[name], () => `/${name}`);
+    if (value !== null && value !== '') tidied[name] = value;
+  }
+  if (errors.length > 0) throw invalid(...errors);
+  return tidied;
+}

@@ -1,0 +1,148 @@
+/** The one Ajv instance, and the translation of its errors into pointers and sentences. */
+import type { ErrorObject } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { TSchema } from 'typebox';
+import { closest } from '../shared/closest.js';
+import { addressKey, addressRange } from '../shared/normalize.js';
+import type { FieldError } from './problems.js';
+
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: true,
+  strictRequired: false,
+  allowUnionTypes: true,
+  verbose: true,
+});
+addFormats.default(ajv, { mode: 'full', formats: ['date', 'email'], keywords: true });
+ajv.addFormat('date-time', { type: 'string', validate: isDateTime });
+ajv.addFormat('ip-address', { type: 'string', validate: (text: string) => addressKey(text) !== null });
+ajv.addFormat('ip-range', { type: 'string', validate: (text: string) => addressRange(text) !== null });
+
+const dateTimeShape = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/** The library's own format lets leap seconds through, which `Date` cannot hold. */
+function isDateTime(text: string): boolean {
+  const day = dateTimeShape.exec(text)?.[1];
+  if (day === undefined || !isDate(day)) return false;
+  const moment = Date.parse(text);
+  return !Number.isNaN(moment) && new Date(moment).toISOString().length === 24;
+}
+
+function isDate(day: string): boolean {
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
+}
+
+/** More would help nobody and costs memory for a hostile body. */
+const MAX_ERRORS = 100;
+
+/** Checks a value against a schema; an empty list means it is valid. */
+export type Validator = (value: unknown) => FieldError[];
+
+const compiled = new WeakMap<TSchema, Validator>();
+
+/** Compiles a schema once. */
+export function compileValidator(schema: TSchema): Validator {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const check = ajv.compile(schema);
+  const fields = Object.keys((schema as { properties?: object }).properties ?? {});
+  const validator: Validator = (value) => {
+    if (check(value)) return [];
+    return (check.errors ?? []).slice(0, MAX_ERRORS).map((error) => explain(error, fields));
+  };
+  compiled.set(schema, validator);
+  return validator;
+}
+
+const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
+  const { keyword, params, instancePath, parentSchema, data } = error;
+  const name = instancePath === '' ? 'The body' : (instancePath.split('/').pop() ?? '');
+  const at = (code: string, detail: string, pointer = instancePath): FieldError => ({
+    pointer,
+    code,
+    detail,
+  });
+  switch (keyword) {
+    case 'required': {
+      const missing = String(params.missingProperty);
+      return at('required', `${missing} is required.`, `${instancePath}/${escapePointer(missing)}`);
+    }
+    case 'additionalProperties': {
+      const unknown = String(params.additionalProperty).slice(0, 128);
+      const guess = closest(unknown, topLevelFields);
+      const hint = guess === null ? '' : ` Did you mean ${guess}?`;
+      return at(
+        'unknown_field',
+        `${unknown} is not a field of this request.${hint}`,
+        `${instancePath}/${escapePointer(unknown)}`,
+      );
+    }
+    case 'type': {
+      const types = [params.type].flat().filter((type) => type !== 'null') as string[];
+      return at(
+        'invalid_type',
+        `${name} must be ${types.map(withArticle).join(' or ')}, not ${describe(data)}.`,
+      );
+    }
+    case 'enum': {
+      const allowed = (params.allowedValues as unknown[]).filter((value) => value !== null) as string[];
+      const guess = typeof data === 'string' ? closest(data, allowed) : null;
+      const hint = guess === null ? '' : ` Did you mean ${guess}?`;
+      return at('invalid_value', `${name} must be one of ${allowed.join(', ')}.${hint}`);
+    }
+    case 'format':
+      return at(
+        `invalid_${String(params.format).replaceAll('-', '_')}`,
+        `${name} must be ${FORMATS[String(params.format)] ?? params.format}.`,
+      );
+    case 'pattern':
+      return at('invalid_format', `${name} ${PATTERNS(parentSchema?.pattern)}`);
+    case 'minLength':
+      return at('too_short', `${name} must have at least ${characters(params.limit)}.`);
+    case 'maxLength':
+      return at('too_long', `${name} must have at most ${characters(params.limit)}.`);
+    case 'minItems':
+      return at('too_few_items', `${name} must have at least ${items(params.limit)}.`);
+    case 'maxItems':
+      return at('too_many_items', `${name} must have at most ${items(params.limit)}.`);
+    case 'minimum':
+    case 'formatMinimum':
+      return at('too_small', `${name} must be ${params.limit} or more.`);
+    case 'maximum':
+    case 'formatMaximum':
+      return at('too_large', `${name} must be ${params.limit} or less.`);
+    case 'exclusiveMaximum':
+      return at('too_large', `${name} must be less than ${params.limit}.`);
+    default:
+      return at('invalid', `${name} ${error.message ?? 'is not valid'}.`);
+  }
+}
+
+const FORMATS: Record<string, string> = {
+  date: 'a date that exists, written YYYY-MM-DD',
+  'date-time': 'a date and time with an offset, such as 2026-01-31T12:00:00Z',
+  email: 'an email address',
+  'ip-address': 'an IPv4 or IPv6 address',
+  'ip-range': 'an IPv4 or IPv6 address, or a CIDR block such as 192.0.2.0/24',
+};
+
+function PATTERNS(pattern: unknown): string {
+  return String(pattern).startsWith('^[A-Za-z0-9._:-]')
+    ? 'must have 1 to 128 characters of A-Z a-z 0-9 . _ : -'
+    : 'must be a decimal number with at most 12 digits after the point, such as 1234.56';
+}
+
+const withArticle = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
+const characters = (count: unknown) => (count === 1 ? '1 character' : `${count} characters`);
+const items = (count: unknown) => (count === 1 ? '1 item' : `${count} items`);
+
+function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'number' && !Number.isInteger(value)) return 'a fraction';
+  return withArticle(typeof value);
+}

@@ -1,0 +1,30 @@
+import { writeCursor } from '../gateway/cursor.js';
+import { endpoint } from '../gateway/endpoint.js';
+import { SearchVisitsRequest, SearchVisitsResponse } from './schema.js';
+import { toVisitSearch } from './search.js';
+
+const PATH = '/api/website-visits/search';
+
+const searchVisits = endpoint({
+  path: PATH,
+  summary: 'Search website visits',
+  description:
+    'Newest first. All filters given must match. Page on with `cursor`; the last page has a null `next_cursor`.',
+  tag: 'Website visits',
+  scope: 'visits:read',
+  request: SearchVisitsRequest,
+  response: SearchVisitsResponse,
+  example: { organization_id: 'org_demo', browser: 'chrome', has_recording: true, limit: 5 },
+  async handle({ body, organizationId, services }) {
+    const { search, scope } = toVisitSearch(PATH, organizationId, body);
+    const page = await services.search.searchVisits(search);
+    return {
+      organization_id: organizationId,
+      visits: page.items,
+      next_cursor: writeCursor(scope, page.next),
+      total_count: page.total,
+    };
+  },
+});
+
+export const visitEndpoints = [searchVisits];
