@@ -1,0 +1,157 @@
+import { isUtf8 } from 'node:buffer';
+import type { TObject } from 'typebox';
+import { MONEY_PATTERN } from '../services/advertising/schema.js';
+import type { FieldError } from '../services/gateway/problems.js';
+import { compileValidator } from '../services/gateway/validate.js';
+import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './outcome.js';
+import type { RawRecord } from './sources/source.js';
+import type { Stream } from './streams/stream.js';
+
+/** The organization records are for. */
+export interface OrganizationRule {
+  /** Stands in where a record names none. */
+  organizationId?: string;
+  /** Whether a record may name another one. */
+  others: 'refuse' | 'allow';
+}
+
+export type Decode = (raw: RawRecord) => DecodeOutcome<object>;
+type Fields = Record<string, unknown>;
+
+const money = new RegExp(MONEY_PATTERN);
+// With the u flag \p{Cs} matches only surrogates that stand alone.
+const unstorable = /\0|\p{Cs}/u;
+
+/** Compiles what turns raw records of a stream into checked ones (contract 6.1). Pure: it says, and does nothing. */
+export function decoder(stream: Stream, rule: OrganizationRule): Decode {
+  const validate = compileValidator(stream.schema);
+  const required = new Set((stream.schema as TObject).required ?? []);
+  const moneyFields = stream.moneyFields ?? [];
+  const longMoney = moneyFields.length === 0 ? null : longNumbersOf(moneyFields);
+  const { organizationField } = stream;
+
+  return (raw) => {
+    const parsed = parse(raw, longMoney);
+    if (parsed.kind !== 'ok') return parsed;
+    const fields = parsed.record;
+    const unstorable = tidy(fields, required);
+    if (unstorable) return unstorable;
+    if (rule.organizationId !== undefined) fields[organizationField] ??= rule.organizationId;
+    const errors = validate(fields);
+    if (errors.length > 0) return refused(errors);
+    if (rule.others === 'refuse' && fields[organizationField] !== rule.organizationId) {
+      return deadLetter(
+        'organization_mismatch',
+        `/${organizationField}`,
+        'The record names another organization than the one the API key belongs to.',
+      );
+    }
+    for (const field of moneyFields) {
+      const problem = plainMoney(fields, field);
+      if (problem) return refused([problem]);
+    }
+    const broken = stream.check?.(fields);
+    if (broken) return refused([broken]);
+    stream.normalize?.(fields);
+    return ok(fields);
+  };
+}
+
+function parse(raw: RawRecord, longMoney: RegExp | null): DecodeOutcome<Fields> {
+  let value = raw.value;
+  if (value === undefined) {
+    if (!isUtf8(raw.bytes)) return deadLetter('invalid_utf8', '', 'The record is not valid UTF-8.');
+    let text = raw.bytes.toString('utf8');
+    if (longMoney) text = text.replace(longMoney, '$1"$2"');
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      return deadLetter('invalid_json', '', `The record is not valid JSON${position(error)}.`);
+    }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return deadLetter('not_an_object', '', 'A record is a JSON object.');
+  }
+  return ok(value as Fields);
+}
+
+/** V8's message quotes the text itself, so only the place is taken from it. */
+function position(error: unknown): string {
+  const message = (error as Error).message;
+  const place = /position (\d+)/.exec(message)?.[1];
+  if (place !== undefined) return ` at character ${Number(place) + 1}`;
+  return message.includes('end of JSON') ? ': it ends too early' : '';
+}
+
+/**
+ * Trims strings, drops blank entries of lists, and turns blank strings into null (contract 1.4). A required field that
+ * is null or blank is taken away, so that the answer is "required".
+ */
+function tidy(fields: Fields, required: ReadonlySet<string>): DeadLetter | null {
+  for (const name in fields) {
+    let value = fields[name];
+    if (typeof value === 'string') {
+      if (unstorable.test(value)) return invalidText(name);
+      const trimmed = value.trim();
+      value = trimmed === '' ? null : trimmed;
+      fields[name] = value;
+    } else if (Array.isArray(value)) {
+      if (value.some((entry) => typeof entry === 'string' && unstorable.test(entry))) {
+        return invalidText(name);
+      }
+      fields[name] = value
+        .map((entry) => (typeof entry === 'string' ? entry.trim() : entry))
+        .filter((entry) => entry !== '');
+    }
+    if (value === null && required.has(name)) delete fields[name];
+  }
+  return null;
+}
+
+const invalidText = (name: string) =>
+  deadLetter(
+    'invalid_text',
+    `/${name}`,
+    `${name} holds a NUL character or half of a surrogate pair, which text cannot hold.`,
+  );
+
+/** The first problem stands for the record; its detail names the others, so that one look mends them all. */
+function refused(errors: FieldError[]): DeadLetter {
+  const [first, ...rest] = errors as [FieldError, ...FieldError[]];
+  const others = rest.length === 0 ? '' : ` Also: ${rest.map(({ detail }) => detail).join(' ')}`;
+  return deadLetter(first.code, first.pointer, first.detail + others);
+}
+
+/**
+ * Numbers of more than 15 characters given for money, which JSON.parse would round. Quoted, they are kept to the digit.
+ * Inside a string the quotes of a name are escaped, so only names of fields match.
+ */
+function longNumbersOf(names: readonly string[]): RegExp {
+  return new RegExp(
+    `("(?:${names.join('|')})"\\s*:\\s*)(?=[0-9.]{16})([0-9]+(?:\\.[0-9]+)?)(?=[\\s,}])`,
+    'g',
+  );
+}
+
+/** A number that JSON allows may have more digits than money is kept with; rounding it would not be exact. */
+function plainMoney(fields: Fields, field: string): FieldError | null {
+  const value = fields[field];
+  if (typeof value !== 'number') return null;
+  const text = plainDecimal(value);
+  if (!money.test(text)) {
+    return {
+      pointer: `/${field}`,
+      code: 'pattern',
+      detail: `${field} has more than 12 digits after the point; money is kept exactly, so round it first.`,
+    };
+  }
+  fields[field] = text;
+  return null;
+}
+
+/** The digits of a number without an exponent. */
+function plainDecimal(value: number): string {
+  if (value >= 1e21) return String(BigInt(value));
+  const text = String(value);
+  return text.includes('e-') ? value.toFixed(20).replace(/0+$/, '') : text;
+}

@@ -1,0 +1,246 @@
+import { setImmediate } from 'node:timers/promises';
+import { StoreTimeout, StoreUnavailable } from '../services/stores/store-error.js';
+import { type Decode, decoder, type OrganizationRule } from './decode.js';
+import { type DeadLetter, deadLetter, retry, type WriteOutcome } from './outcome.js';
+import { jsonArray } from './sources/json-array.js';
+import { lines, MAX_LINE_BYTES } from './sources/lines.js';
+import type { RawRecord, RecordSource } from './sources/source.js';
+import type { IngestStores, Stream } from './streams/stream.js';
+
+/** Bytes of input after which a batch is written, however few records it has. */
+const BATCH_BYTES = 2 * 1024 * 1024;
+/** Milliseconds after which records of a slow source are written. */
+const FLUSH_MS = 250;
+/** Milliseconds decoding may hold the event loop. */
+const TURN_MS = 4;
+const REPORTED_ERRORS = 100;
+
+export interface RefusedRecord {
+  line: number;
+  code: string;
+  pointer: string;
+  detail: string;
+}
+
+export interface IngestResult {
+  accepted: number;
+  rejected: number;
+  /** The first 100. */
+  errors: RefusedRecord[];
+}
+
+export interface IngestOptions extends Partial<OrganizationRule> {
+  stream: Stream;
+  stores: IngestStores;
+  /** Milliseconds that stand in for timestamps left out. */
+  acceptedAt: number;
+  /** Told of each refused record, with its bytes as they came. */
+  onRefused?(record: RefusedRecord, untouched: Buffer): void;
+  /** Told of every piece of an over-long line but its last, which comes with `onRefused`. */
+  onOverlong?(piece: Buffer): void;
+  /** Told after every write. */
+  onProgress?(accepted: number, rejected: number): void;
+  signal?: AbortSignal;
+}
+
+/**
+ * Takes the lines, or the elements of a JSON array, of a text. Refused records never stop the others. Rejects with
+ * `StoreUnavailable` or `StoreTimeout` when the store is out, and with `UnreadableInput` when the text as a whole is no
+ * JSON array; the caller may send everything again, since every stream is idempotent.
+ */
+export function ingestLines(
+  options: IngestOptions & { source: AsyncIterable<Uint8Array>; format: 'ndjson' | 'json' },
+): Promise<IngestResult> {
+  const source = options.format === 'json' ? jsonArray(options.source) : lines(options.source);
+  return ingestRecords({ ...options, source });
+}
+
+/** The loop: decode in order, write, and only then count as accepted. */
+export async function ingestRecords(
+  options: IngestOptions & { source: RecordSource },
+): Promise<IngestResult> {
+  const { stream, signal } = options;
+  const others = options.others ?? (options.organizationId === undefined ? 'allow' : 'refuse');
+  const decode = decoder(stream, { organizationId: options.organizationId, others });
+  const report = new Report(options);
+  const writer = new Writer(options, report);
+  const turn = new Turn();
+  let batch = new Batch();
+
+  const source = options.source[Symbol.asyncIterator]();
+  try {
+    let pending = source.next();
+    for (;;) {
+      const step = await firstOf(pending, batch);
+      if (step === 'flush') {
+        await writer.write(batch);
+        batch = new Batch();
+        continue;
+      }
+      if (step.done) break;
+      pending = source.next();
+      pending.catch(() => undefined);
+      for (const raw of step.value) {
+        decodeInto(batch, report, decode, raw);
+        if (batch.records.length >= stream.batchRecords || batch.bytes >= BATCH_BYTES) {
+          await writer.write(batch);
+          batch = new Batch();
+        }
+        if (turn.isOver()) await turn.end(signal);
+      }
+    }
+    await writer.write(batch);
+    await writer.settled();
+    return report.result;
+  } finally {
+    await writer.settled().catch(() => undefined);
+    void source.return?.()?.catch(() => undefined);
+  }
+}
+
+function decodeInto(batch: Batch, report: Report, decode: Decode, raw: RawRecord): void {
+  if (raw.overlong === 'piece') {
+    report.overlong(raw.bytes);
+    return;
+  }
+  const outcome = raw.overlong ? tooLong : (raw.refusal ?? decode(raw));
+  if (outcome.kind === 'ok') batch.add(outcome.record, raw);
+  else report.refuse(outcome, raw);
+}
+
+const tooLong = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
+const notStorable = deadLetter('not_storable', '', 'The store cannot hold this record.');
+
+/** Records decoded and not yet written, with where they came from. */
+class Batch {
+  readonly records: object[] = [];
+  readonly origins: RawRecord[] = [];
+  readonly begun = Date.now();
+  bytes = 0;
+
+  add(record: object, origin: RawRecord): void {
+    this.records.push(record);
+    this.origins.push(origin);
+    this.bytes += origin.bytes.length;
+  }
+}
+
+/** The next records, or `flush` when records have waited long enough for others to come. */
+async function firstOf<T>(next: Promise<T>, batch: Batch): Promise<T | 'flush'> {
+  if (batch.records.length === 0) return next;
+  let timer: NodeJS.Timeout | undefined;
+  const due = new Promise<'flush'>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, batch.begun + FLUSH_MS - Date.now()), 'flush');
+  });
+  try {
+    return await Promise.race([next, due]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Lets other work run every few milliseconds. */
+class Turn {
+  #began = performance.now();
+  #records = 0;
+
+  isOver(): boolean {
+    return ++this.#records % 16 === 0 && performance.now() - this.#began > TURN_MS;
+  }
+
+  async end(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    await setImmediate();
+    this.#began = performance.now();
+  }
+}
+
+class Report {
+  readonly result: IngestResult = { accepted: 0, rejected: 0, errors: [] };
+  readonly #options: IngestOptions;
+
+  constructor(options: IngestOptions) {
+    this.#options = options;
+  }
+
+  accept(count: number): void {
+    this.result.accepted += count;
+    this.#options.onProgress?.(this.result.accepted, this.result.rejected);
+  }
+
+  refuse({ code, pointer, detail }: DeadLetter, { line, bytes, untouched }: RawRecord): void {
+    const refused = { line, code, pointer, detail };
+    this.result.rejected++;
+    if (this.result.errors.length < REPORTED_ERRORS) this.result.errors.push(refused);
+    this.#options.onRefused?.(refused, untouched ?? bytes);
+  }
+
+  overlong(piece: Buffer): void {
+    this.#options.onOverlong?.(piece);
+  }
+}
+
+/** Writes batches in order, one at a time; while one is written the next is decoded. */
+class Writer {
+  readonly #options: IngestOptions;
+  readonly #report: Report;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: IngestOptions, report: Report) {
+    this.#options = options;
+    this.#report = report;
+  }
+
+  /** Waits for the batch before, then begins this one. */
+  async write(batch: Batch): Promise<void> {
+    await this.#running;
+    if (batch.records.length === 0) return;
+    this.#running = this.#writeAll(batch);
+    this.#running.catch(() => undefined);
+  }
+
+  settled(): Promise<void> {
+    return this.#running;
+  }
+
+  async #writeAll({ records, origins }: Batch): Promise<void> {
+    const refused: Refused[] = [];
+    await this.#writeRange(records, 0, refused);
+    // A store that takes none of them is itself what is wrong.
+    if (refused.length === records.length) throw (refused[0] as Refused).reason;
+    for (const { index } of refused) this.#report.refuse(notStorable, origins[index] as RawRecord);
+    this.#report.accept(records.length - refused.length);
+  }
+
+  /** Records the store will not take are looked for by halves, so that the others are written, in their order. */
+  async #writeRange(records: object[], first: number, refused: Refused[]): Promise<void> {
+    const outcome = await attempt(this.#options, records);
+    if (outcome.kind === 'written') return;
+    if (outcome.kind === 'retry') throw outcome.reason;
+    if (records.length === 1) {
+      refused.push({ index: first, reason: outcome.reason });
+      return;
+    }
+    const half = Math.ceil(records.length / 2);
+    await this.#writeRange(records.slice(0, half), first, refused);
+    await this.#writeRange(records.slice(half), first + half, refused);
+  }
+}
+
+interface Refused {
+  index: number;
+  reason: unknown;
+}
+
+async function attempt(
+  { stream, stores, acceptedAt }: IngestOptions,
+  records: object[],
+): Promise<WriteOutcome> {
+  try {
+    await stream.write(stores, records, acceptedAt);
+    return { kind: 'written' };
+  } catch (error) {
+    if (error instanceof StoreUnavailable || error instanceof StoreTimeout) return retry(error);
+    return { kind: 'refused', reason: error };
+  }
+}

@@ -1,0 +1,104 @@
+import { isUtf8 } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
+import { MAX_LINE_BYTES } from './lines.js';
+import { type RawRecord, UnreadableInput } from './source.js';
+
+const RECORDS_A_TURN = 200;
+const BYTES_A_TURN = 256 * 1024;
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * The elements of a JSON array; `line` is the index from 1. The whole text is checked before the first element is given,
+ * a piece at a time, because one JSON.parse of megabytes would hold up every other request.
+ */
+export async function* jsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRecord[]> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  const body = Buffer.concat(parts);
+  if (!isUtf8(body)) throw new UnreadableInput('invalid_json', 'The body is not valid UTF-8.');
+  const elements = await split(body);
+  for (let index = 0; index < elements.length; index += RECORDS_A_TURN) {
+    yield elements
+      .slice(index, index + RECORDS_A_TURN)
+      .map((bytes, offset) =>
+        bytes.length > MAX_LINE_BYTES
+          ? { line: index + offset + 1, bytes, overlong: 'last' }
+          : { line: index + offset + 1, bytes },
+      );
+  }
+}
+
+async function split(body: Buffer): Promise<Buffer[]> {
+  let at = afterSpace(body, body[0] === 0xef ? 3 : 0);
+  if (body[at] !== OPEN_ARRAY) {
+    if (isJson(body)) throw new UnreadableInput('invalid_body', 'The body is not a JSON array.');
+    throw malformed(at);
+  }
+  const elements: Buffer[] = [];
+  at = afterSpace(body, at + 1);
+  let checked = at;
+  if (body[at] === CLOSE_ARRAY) at++;
+  else {
+    for (;;) {
+      const end = elementEnd(body, at);
+      const element = body.subarray(at, end);
+      if (element.length <= MAX_LINE_BYTES && !isJson(element)) throw malformed(at);
+      elements.push(element);
+      at = end + 1;
+      if (body[end] === CLOSE_ARRAY) break;
+      if (body[end] !== COMMA) throw malformed(end);
+      if (at - checked > BYTES_A_TURN) {
+        checked = at;
+        await setImmediate();
+      }
+    }
+  }
+  if (afterSpace(body, at) < body.length) throw malformed(at);
+  return elements;
+}
+
+/** Where the element that begins at `from` ends: at the comma or bracket after it. */
+function elementEnd(body: Buffer, from: number): number {
+  let depth = 0;
+  for (let at = from; at < body.length; at++) {
+    switch (body[at]) {
+      case QUOTE:
+        for (at++; at < body.length && body[at] !== QUOTE; at++) if (body[at] === BACKSLASH) at++;
+        break;
+      case OPEN_ARRAY:
+      case OPEN_OBJECT:
+        depth++;
+        break;
+      case CLOSE_ARRAY:
+        if (depth === 0) return at;
+        depth--;
+        break;
+      case CLOSE_OBJECT:
+        depth--;
+        break;
+      case COMMA:
+        if (depth === 0) return at;
+        break;
+    }
+  }
+  throw malformed(body.length);
+}
+
+function afterSpace(body: Buffer, from: number): number {
+  let at = from;
+  while (body[at] === 32 || body[at] === 10 || body[at] === 13 || body[at] === 9) at++;
+  return at;
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const malformed = (at: number) =>
+  new UnreadableInput('invalid_json', `The body is not valid JSON near byte ${at + 1}.`);

@@ -1,0 +1,85 @@
+import type { RawRecord } from './source.js';
+
+/** Bytes a line may have. */
+export const MAX_LINE_BYTES = 1024 * 1024;
+const LINES_A_TURN = 200;
+const NEWLINE = 10;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * Splits bytes at line feeds; blank lines are counted and left out. A line over the limit passes through piece by piece
+ * and is never held whole.
+ */
+export async function* lines(
+  chunks: AsyncIterable<Uint8Array>,
+  limit = MAX_LINE_BYTES,
+): AsyncGenerator<RawRecord[]> {
+  let line = 1;
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  let overlong = false;
+  let ready: RawRecord[] = [];
+
+  /** Adds a piece of the current line; `end` when it is the line's last. */
+  const take = (piece: Buffer, end: boolean) => {
+    if (!overlong && heldBytes + piece.length > limit + 1) {
+      for (const bytes of held) ready.push({ line, bytes, overlong: 'piece' });
+      held = [];
+      heldBytes = 0;
+      overlong = true;
+    }
+    if (overlong) {
+      ready.push({ line, bytes: piece, overlong: end ? 'last' : 'piece' });
+    } else if (piece.length > 0 && !end) {
+      held.push(piece);
+      heldBytes += piece.length;
+    } else if (end) {
+      complete(held.length === 0 ? piece : Buffer.concat([...held, piece]));
+    }
+    if (!end) return;
+    line++;
+    held = [];
+    heldBytes = 0;
+    overlong = false;
+  };
+
+  const complete = (bytes: Buffer) => {
+    const text = line === 1 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? bytes.subarray(3) : bytes;
+    if (isBlank(text)) return;
+    // The limit leaves room for the carriage return that may end a line.
+    if (text.length > limit && text[text.length - 1] !== 13) {
+      ready.push({ line, bytes, overlong: 'last' });
+    } else {
+      ready.push(text === bytes ? { line, bytes } : { line, bytes: text, untouched: bytes });
+    }
+  };
+
+  for await (const chunk of chunks) {
+    const bytes = Buffer.isBuffer(chunk)
+      ? chunk
+      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let from = 0;
+    for (let to = bytes.indexOf(NEWLINE); to >= 0; to = bytes.indexOf(NEWLINE, from)) {
+      take(bytes.subarray(from, to), true);
+      from = to + 1;
+      if (ready.length >= LINES_A_TURN) {
+        yield ready;
+        ready = [];
+      }
+    }
+    if (from < bytes.length) take(bytes.subarray(from), false);
+    if (ready.length > 0) {
+      yield ready;
+      ready = [];
+    }
+  }
+  if (held.length > 0 || overlong) take(Buffer.alloc(0), true);
+  if (ready.length > 0) yield ready;
+}
+
+function isBlank(bytes: Buffer): boolean {
+  for (const byte of bytes) {
+    if (byte !== 32 && byte !== 13 && byte !== 9) return false;
+  }
+  return true;
+}

@@ -1,0 +1,13 @@
+import { AudienceRecord } from '../../services/audiences/schema.js';
+import type { Stream } from './stream.js';
+
+export const audiences: Stream<AudienceRecord> = {
+  name: 'audiences',
+  summary: 'Named groups of contacts, each record whole.',
+  schema: AudienceRecord,
+  organizationField: 'organization_id',
+  store: 'search',
+  batchRecords: 500,
+  key: (record) => `${record.organization_id}/${record.id}`,
+  write: (stores, records, acceptedAt) => stores.search.upsertAudiences(records, acceptedAt),
+};

@@ -1,0 +1,19 @@
+import { ContactRecord } from '../../services/contacts/schema.js';
+import type { Stream } from './stream.js';
+
+const lowerCase = (emails: string[] | null | undefined) => emails?.map((email) => email.toLowerCase());
+
+export const contacts: Stream<ContactRecord> = {
+  name: 'contacts',
+  summary: 'People: fields given overwrite, absent ones stay, null clears.',
+  schema: ContactRecord,
+  organizationField: 'organization_id',
+  store: 'search',
+  batchRecords: 500,
+  normalize(record) {
+    if (record.work_emails) record.work_emails = lowerCase(record.work_emails);
+    if (record.personal_emails) record.personal_emails = lowerCase(record.personal_emails);
+  },
+  key: (record) => `${record.organization_id}/${record.contact_id}`,
+  write: (stores, records, acceptedAt) => stores.search.upsertContacts(records, acceptedAt),
+};

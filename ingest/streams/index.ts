@@ -1,0 +1,27 @@
+import { audiences } from './audiences.js';
+import { contacts } from './contacts.js';
+import { networkACampaigns } from './network-a-campaigns.js';
+import { networkACompanies } from './network-a-companies.js';
+import { networkACreatives } from './network-a-creatives.js';
+import { networkADeliveries } from './network-a-deliveries.js';
+import type { Stream } from './stream.js';
+import { websiteVisits } from './website-visits.js';
+
+/** Every stream, by name. */
+export const STREAMS = {
+  contacts,
+  audiences,
+  'website-visits': websiteVisits,
+  'network-a-campaigns': networkACampaigns,
+  'network-a-creatives': networkACreatives,
+  'network-a-companies': networkACompanies,
+  'network-a-deliveries': networkADeliveries,
+} as const;
+export type StreamName = keyof typeof STREAMS;
+
+export const STREAM_NAMES = Object.keys(STREAMS) as StreamName[];
+
+/** The stream of a name, undefined when there is none. */
+export function findStream(name: string): Stream | undefined {
+  return Object.hasOwn(STREAMS, name) ? STREAMS[name as StreamName] : undefined;
+}

@@ -1,0 +1,14 @@
+import { CampaignRecord } from '../../services/advertising/schema.js';
+import type { Stream } from './stream.js';
+
+export const networkACampaigns: Stream<CampaignRecord> = {
+  name: 'network-a-campaigns',
+  summary: 'Advertising campaigns, each record whole.',
+  schema: CampaignRecord,
+  organizationField: 'organization_id',
+  store: 'analytics',
+  batchRecords: 5000,
+  moneyFields: ['daily_budget', 'total_budget'],
+  key: (record) => `${record.organization_id}/${record.id}`,
+  write: (stores, records, acceptedAt) => stores.analytics.insertCampaigns(records, acceptedAt),
+};

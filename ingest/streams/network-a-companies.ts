@@ -1,0 +1,13 @@
+import { CompanyRecord } from '../../services/advertising/schema.js';
+import type { Stream } from './stream.js';
+
+export const networkACompanies: Stream<CompanyRecord> = {
+  name: 'network-a-companies',
+  summary: 'Companies that ads reach, each record whole.',
+  schema: CompanyRecord,
+  organizationField: 'organization_id',
+  store: 'analytics',
+  batchRecords: 5000,
+  key: (record) => `${record.organization_id}/${record.id}`,
+  write: (stores, records, acceptedAt) => stores.analytics.insertCompanies(records, acceptedAt),
+};

@@ -1,0 +1,13 @@
+import { CreativeRecord } from '../../services/advertising/schema.js';
+import type { Stream } from './stream.js';
+
+export const networkACreatives: Stream<CreativeRecord> = {
+  name: 'network-a-creatives',
+  summary: 'Creatives of campaigns, each record whole.',
+  schema: CreativeRecord,
+  organizationField: 'organization_id',
+  store: 'analytics',
+  batchRecords: 5000,
+  key: (record) => `${record.organization_id}/${record.id}`,
+  write: (stores, records, acceptedAt) => stores.analytics.insertCreatives(records, acceptedAt),
+};

@@ -1,0 +1,33 @@
+import type { TSchema } from 'typebox';
+import type { FieldError } from '../../services/gateway/problems.js';
+import type { AnalyticsWriter } from '../../services/stores/analytics-store.js';
+import type { SearchStore } from '../../services/stores/search-store.js';
+
+export type SearchWriter = Pick<SearchStore, 'upsertContacts' | 'upsertAudiences' | 'insertVisits'>;
+
+/** What the streams write to. */
+export interface IngestStores {
+  search: SearchWriter;
+  analytics: AnalyticsWriter;
+}
+
+/** One of the seven streams (contract 6.1). The declaration is its contract; the pipeline does the work. */
+export interface Stream<Record extends object = object> {
+  name: string;
+  summary: string;
+  schema: TSchema;
+  organizationField: 'organization_id' | 'organizationId';
+  /** The one store its records go to. */
+  store: keyof IngestStores;
+  /** Most records a write holds: few where a write is answered by a thread beside searches, many where each write makes a file. */
+  batchRecords: number;
+  /** Fields that hold money: a number given for one is kept to the digit. */
+  moneyFields?: readonly string[];
+  /** Puts values into the form they are kept in. */
+  normalize?(record: Record): void;
+  /** A rule that spans fields; null when it holds. */
+  check?(record: Record): FieldError | null;
+  /** Records with one key are applied in the order they came. */
+  key(record: Record): string;
+  write(stores: IngestStores, records: readonly Record[], acceptedAt: number): Promise<void>;
+}

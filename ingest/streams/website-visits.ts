@@ -1,0 +1,16 @@
+import { VisitRecord } from '../../services/visits/schema.js';
+import type { Stream } from './stream.js';
+
+export const websiteVisits: Stream<VisitRecord> = {
+  name: 'website-visits',
+  summary: 'Visits to a site, in camelCase; the first record of an id and moment stays.',
+  schema: VisitRecord,
+  organizationField: 'organizationId',
+  store: 'search',
+  batchRecords: 1000,
+  normalize(record) {
+    record.type ??= 'audience';
+  },
+  key: (record) => `${record.organizationId}/${record.id}`,
+  write: (stores, records) => stores.search.insertVisits(records),
+};

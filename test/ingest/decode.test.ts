@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import { decoder, type OrganizationRule } from '../../ingest/decode.js';
+import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
+
+const anyOrganization: OrganizationRule = { others: 'allow' };
+
+const decode = (stream: StreamName, text: string | Buffer, rule = anyOrganization) =>
+  decoder(STREAMS[stream], rule)({ line: 1, bytes: Buffer.from(text) });
+
+const contact = (fields: string) => `{"organization_id":"org_a","contact_id":"c1"${fields && `,${fields}`}}`;
+const delivery = (fields: string) =>
+  `{"organization_id":"org_a","date":"2026-01-31","campaign_id":"1","creative_id":"2"${fields && `,${fields}`}}`;
+const visit = (fields: string) =>
+  `{"organizationId":"org_a","id":"v1","createdAt":"2026-01-31T10:00:00Z"${fields && `,${fields}`}}`;
+
+describe('A record that cannot be taken', () => {
+  const cases: [name: string, stream: StreamName, text: string | Buffer, code: string, pointer: string][] = [
+    ['is not JSON', 'contacts', '{"contact_id": c1}', 'invalid_json', ''],
+    ['ends too early', 'contacts', '{"contact_id": "c1"', 'invalid_json', ''],
+    ['is not UTF-8', 'contacts', Buffer.from([0x7b, 0xff, 0x7d]), 'invalid_utf8', ''],
+    ['is an array', 'contacts', '[]', 'not_an_object', ''],
+    ['is null', 'contacts', 'null', 'not_an_object', ''],
+    ['holds a NUL', 'contacts', contact('"city":"a\\u0000b"'), 'invalid_text', '/city'],
+    ['holds half a surrogate pair', 'contacts', contact('"city":"\\ud83d"'), 'invalid_text', '/city'],
+    ['holds one in a list', 'contacts', contact('"phones":["\\ude00"]'), 'invalid_text', '/phones'],
+    ['names an unknown field', 'contacts', contact('"first_nam":"A"'), 'unknown_field', '/first_nam'],
+    ['names __proto__', 'contacts', contact('"__proto__":{}'), 'unknown_field', '/__proto__'],
+    ['lacks its id', 'contacts', '{"organization_id":"org_a"}', 'required', '/contact_id'],
+    ['has a blank id', 'contacts', '{"organization_id":"org_a","contact_id":" "}', 'required', '/contact_id'],
+    ['has no organization', 'contacts', '{"contact_id":"c1"}', 'required', '/organization_id'],
+    [
+      'has a bad email',
+      'contacts',
+      contact('"work_emails":["a@b.com","nobody"]'),
+      'format',
+      '/work_emails/1',
+    ],
+    ['has text for a number', 'contacts', contact('"age":"5"'), 'type', '/age'],
+    ['has a day that does not exist', 'contacts', contact('"dob":"1990-02-30"'), 'format', '/dob'],
+    [
+      'has a time without offset',
+      'contacts',
+      contact('"updated_at":"2026-01-01T00:00:00"'),
+      'format',
+      '/updated_at',
+    ],
+    ['has a bad address', 'website-visits', visit('"ipAddress":"1.2.3.400"'), 'format', '/ipAddress'],
+    [
+      'has snake case in a camelCase stream',
+      'website-visits',
+      visit('"start_url":"x"'),
+      'unknown_field',
+      '/start_url',
+    ],
+    [
+      'has an unsafe integer',
+      'website-visits',
+      visit('"intentScore":9007199254740993'),
+      'maximum',
+      '/intentScore',
+    ],
+    ['has negative money', 'network-a-deliveries', delivery('"ad_spend":-1'), 'minimum', '/ad_spend'],
+    [
+      'has money with an exponent',
+      'network-a-deliveries',
+      delivery('"ad_spend":"1e3"'),
+      'pattern',
+      '/ad_spend',
+    ],
+    [
+      'has money beyond 12 decimals',
+      'network-a-deliveries',
+      delivery('"ad_spend":0.1234567890123'),
+      'pattern',
+      '/ad_spend',
+    ],
+    ['counts by halves', 'network-a-deliveries', delivery('"clicks":1.5'), 'type', '/clicks'],
+    [
+      'is broken down by nothing',
+      'network-a-deliveries',
+      delivery('').replace('"creative_id":"2"', '"creative_id":null'),
+      'breakdown_required',
+      '',
+    ],
+  ];
+  for (const [name, stream, text, code, pointer] of cases) {
+    it(`because it ${name} says ${code}`, () => {
+      const outcome = decode(stream, text);
+      expect(outcome).to.include({ kind: 'dead_letter', code, pointer });
+      expect(outcome.kind === 'dead_letter' && outcome.detail).to.match(/^\S.*\.$/s);
+    });
+  }
+
+  it('tells of all its problems in one detail', () => {
+    const outcome = decode('contacts', contact('"age":-1,"dob":"x"'));
+    expect(outcome.kind === 'dead_letter' && outcome.detail).to.match(/age.*dob/s);
+  });
+});
+
+describe('A record that is taken', () => {
+  const record = (stream: StreamName, text: string, rule?: OrganizationRule) => {
+    const outcome = decode(stream, text, rule);
+    expect(outcome.kind).to.equal('ok');
+    return outcome.kind === 'ok' ? (outcome.record as Record<string, unknown>) : {};
+  };
+
+  it('has its strings trimmed, blank ones null, and blank entries of lists left out', () => {
+    expect(
+      record('contacts', contact('"city":" Ulm ","country":" ","phones":[" 1 ",""],"age":null')),
+    ).to.deep.equal({
+      organization_id: 'org_a',
+      contact_id: 'c1',
+      city: 'Ulm',
+      country: null,
+      phones: ['1'],
+      age: null,
+    });
+  });
+
+  it('has its emails in lower case', () => {
+    expect(record('contacts', contact('"work_emails":["Ada@Example.COM"]')).work_emails).to.deep.equal([
+      'ada@example.com',
+    ]);
+  });
+
+  it('keeps money to the digit, whether text or number', () => {
+    const given = '"ad_spend":12345678901234567890.123456789012 ,"conversion_value":0.1';
+    expect(record('network-a-deliveries', delivery(given))).to.include({
+      ad_spend: '12345678901234567890.123456789012',
+      conversion_value: '0.1',
+    });
+    expect(record('network-a-deliveries', delivery('"ad_spend":1e-7')).ad_spend).to.equal('0.0000001');
+    expect(record('network-a-deliveries', delivery('"ad_spend":1e22')).ad_spend).to.equal(
+      '10000000000000000000000',
+    );
+  });
+
+  it('does not take text that looks like money for money', () => {
+    const name = '\\"daily_budget\\": 1234567890123456.5,';
+    const text = `{"organization_id":"org_a","id":"1","name":"${name}"}`;
+    expect(record('network-a-campaigns', text).name).to.equal('"daily_budget": 1234567890123456.5,');
+  });
+
+  it('may leave out the organization where the caller has one', () => {
+    const rule: OrganizationRule = { organizationId: 'org_a', others: 'refuse' };
+    expect(record('contacts', '{"contact_id":"c1"}', rule).organization_id).to.equal('org_a');
+    expect(record('contacts', '{"contact_id":"c1","organization_id":null}', rule).organization_id).to.equal(
+      'org_a',
+    );
+    expect(
+      record('website-visits', '{"id":"v","createdAt":"2026-01-01T00:00:00Z"}', rule).organizationId,
+    ).to.equal('org_a');
+  });
+
+  it('may name another organization only where that is allowed', () => {
+    const text = '{"contact_id":"c1","organization_id":"org_b"}';
+    expect(decode('contacts', text, { organizationId: 'org_a', others: 'refuse' })).to.include({
+      code: 'organization_mismatch',
+      pointer: '/organization_id',
+    });
+    expect(record('contacts', text, { organizationId: 'org_a', others: 'allow' }).organization_id).to.equal(
+      'org_b',
+    );
+  });
+});
