@@ -141,7 +141,7 @@ function plainMoney(fields: Fields, field: string): FieldError | null {
   if (!money.test(text)) {
     return {
       pointer: `/${field}`,
-      code: 'pattern',
+      code: 'invalid_format',
       detail: `${field} has more than 12 digits after the point; money is kept exactly, so round it first.`,
     };
   }

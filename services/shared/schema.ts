@@ -10,10 +10,17 @@ export function optional<T extends TSchema>(schema: T) {
 
 /** The same schema, null allowed. */
 export function nullable<T extends TSchema>(schema: T): TUnsafe<Type.Static<T> | null> {
-  const { type, enum: values, ...rest } = schema as unknown as { type?: string; enum?: unknown[] };
+  const {
+    type,
+    enum: values,
+    ...rest
+  } = schema as unknown as {
+    type?: string | string[];
+    enum?: unknown[];
+  };
   return Type.Unsafe<Type.Static<T> | null>({
     ...rest,
-    ...(type === undefined ? {} : { type: [type, 'null'] }),
+    ...(type === undefined ? {} : { type: [type, 'null'].flat() }),
     ...(values === undefined ? {} : { enum: [...values, null] }),
   });
 }
