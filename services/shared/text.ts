@@ -38,6 +38,7 @@ export function foldValue(text: string): string {
   return fold(text).trim().replace(/\s+/g, ' ');
 }
 
+const wordCharacter = /[\p{L}\p{N}]/u;
 const notWord = /[^\p{L}\p{N}]+/u;
 
 /** The folded words of a text: maximal runs of letters and digits. */
@@ -55,7 +56,8 @@ export function compounds(text: string): string[] {
   return (
     fold(text)
       .match(emailOrDomain)
-      ?.map((word) => word.replace(/^[-.]+|[-.]+$/g, '')) ?? []
+      ?.map((word) => word.replace(/^[-.]+|[-.]+$/g, ''))
+      .filter((word) => wordCharacter.test(word)) ?? []
   );
 }
 

@@ -1,0 +1,181 @@
+/** A contact search as asked, in the vocabulary of the stores. */
+import {
+  normalizeCountry,
+  normalizeDomain,
+  normalizePostalCode,
+  normalizeProfileUrl,
+} from '../shared/normalize.js';
+import { allowedTypos, codePoints, compounds, fold, words } from '../shared/text.js';
+import {
+  type ContactCondition,
+  type ContactSearch,
+  type Position,
+  type QueryTerm,
+  type TextQuery,
+  WORD_FIELDS,
+} from '../stores/search-query.js';
+import type { SearchContactsRequest } from './schema.js';
+import { emailWord, nationalDigits } from './searchable.js';
+
+export const MAX_QUERY_WORDS = 12;
+
+/** Why a query is refused. */
+export interface QueryProblem {
+  code: 'too_many_words';
+  detail: string;
+}
+
+export function isQueryProblem(query: TextQuery | QueryProblem): query is QueryProblem {
+  return 'code' in query;
+}
+
+/** Whether the query asks for nothing, such as one of punctuation only: the same as none given. */
+export function isEmptyQuery(query: TextQuery): boolean {
+  return query.required.length === 0 && query.excluded.length === 0;
+}
+
+// An excluding dash; else the first that fits of: a phrase, an email or domain, a phone number, an excluded run, a word.
+const piece = new RegExp(
+  [
+    /(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u,
+    /"(?<quoted>[^"]*)"/u,
+    /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{N}])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?![\p{L}\p{N}]))/u,
+    /(?<phone>(?<![\p{L}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s().-])*\d)*(?![\p{L}\p{N}@]))/u,
+    /(?<=(?:^|\s)-+)(?<chain>[\p{L}\p{N}]+(?:[^\s"\p{L}\p{N}]+[\p{L}\p{N}]+)*)/u,
+    /(?<text>[\p{L}\p{N}]+)/u,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gu',
+);
+const phoneLength = { min: 7, max: 15 };
+
+/** Reads a `query` (contract 3.9). Everything in the result is folded. Never throws. */
+export function parseQuery(text: string): TextQuery | QueryProblem {
+  const query: TextQuery = { required: [], excluded: [] };
+  let count = 0;
+  let excluding = false;
+  for (const { groups = {} } of fold(text)
+    .replace(/[“”„‟«»]/g, '"')
+    .matchAll(piece)) {
+    if (groups.dash !== undefined) {
+      excluding = true;
+      continue;
+    }
+    const found = termsOf(groups);
+    for (const term of found) count += term.length;
+    if (excluding) {
+      const excluded = found.flat();
+      const [only] = excluded;
+      if (only !== undefined) {
+        query.excluded.push(
+          excluded.length === 1 && groups.quoted === undefined
+            ? { kind: 'word', word: only, prefix: false, typos: 0 }
+            : { kind: 'phrase', words: excluded },
+        );
+      }
+    } else {
+      for (const term of found) {
+        query.required.push(
+          groups.quoted === undefined ? wordTerm(term[0] as string) : { kind: 'phrase', words: term },
+        );
+      }
+    }
+    excluding = false;
+  }
+  if (count > MAX_QUERY_WORDS) {
+    return {
+      code: 'too_many_words',
+      detail: `The query has ${count} words; at most ${MAX_QUERY_WORDS} are allowed.`,
+    };
+  }
+  return query;
+}
+
+/** The words of each term a piece stands for: one term for a phrase, else one a word. */
+function termsOf(groups: Record<string, string | undefined>): string[][] {
+  const { quoted, compound, phone, chain, text } = groups;
+  if (quoted !== undefined) {
+    const inside = singleWord(quoted.trim());
+    const phrase = inside === null ? words(quoted) : [inside];
+    return phrase.length === 0 ? [] : [phrase];
+  }
+  if (compound !== undefined) {
+    const whole = compounds(compound);
+    return (whole.length > 0 ? whole : words(compound)).map((word) => [word]);
+  }
+  if (phone !== undefined) {
+    const digits = phoneWord(phone);
+    return (digits === null ? words(phone) : [digits]).map((word) => [word]);
+  }
+  return words(chain ?? text ?? '').map((word) => [word]);
+}
+
+/** The one word that a quoted email, domain or phone number is, null for other text. */
+function singleWord(text: string): string | null {
+  const whole = compounds(text);
+  if (whole.length === 1 && whole[0] === emailWord(text)) return whole[0];
+  return /^\+?[\d\s().-]+$/.test(text) ? phoneWord(text) : null;
+}
+
+function phoneWord(text: string): string | null {
+  const digits = text.replace(/\D/g, '');
+  return digits.length >= phoneLength.min && digits.length <= phoneLength.max ? nationalDigits(digits) : null;
+}
+
+function wordTerm(word: string): QueryTerm {
+  return { kind: 'word', word, prefix: codePoints(word) >= 2, typos: allowedTypos(word) };
+}
+
+/** The fields of a request that narrow a search of contacts. */
+export type ContactFilters = Pick<
+  SearchContactsRequest,
+  (typeof WORD_FIELDS)[number] | 'country' | 'postal_code' | 'company_domain' | 'network_a_url'
+>;
+
+/** The conditions that filters stand for. A filter without any letter or digit counts as not given. */
+export function contactConditions(filters: ContactFilters): ContactCondition[] {
+  const conditions: ContactCondition[] = [];
+  for (const field of WORD_FIELDS) {
+    const given = words(filters[field] ?? '');
+    if (given.length > 0) conditions.push({ kind: 'words', field, words: given });
+  }
+  const { country, postal_code: postalCode, company_domain: domain, network_a_url: profile } = filters;
+  if (isGiven(country))
+    conditions.push({ kind: 'value', field: 'country', value: normalizeCountry(country) });
+  if (isGiven(postalCode)) {
+    conditions.push({ kind: 'value', field: 'postal_code', value: normalizePostalCode(postalCode) });
+  }
+  if (isGiven(domain)) {
+    conditions.push({ kind: 'value', field: 'company_domain', value: normalizeDomain(domain) });
+  }
+  if (isGiven(profile)) {
+    const value = normalizeProfileUrl(profile);
+    const field = value.includes('/') ? 'network_a_url' : 'network_a_slug';
+    conditions.push({ kind: 'value', field, value });
+  }
+  return conditions;
+}
+
+function isGiven(value: string | null | undefined): value is string {
+  return value !== null && value !== undefined && value.trim() !== '';
+}
+
+/** The search a request asks for, or why its query is refused. */
+export function contactSearch(
+  organizationId: string,
+  request: ContactFilters & { query?: string | null; limit?: number | null },
+  page: { audienceId?: string; after?: Position; defaultLimit?: number } = {},
+): ContactSearch | QueryProblem {
+  const search: ContactSearch = {
+    organizationId,
+    audienceId: page.audienceId,
+    conditions: contactConditions(request),
+    limit: request.limit ?? page.defaultLimit ?? 50,
+    after: page.after,
+  };
+  if (!isGiven(request.query)) return search;
+  const query = parseQuery(request.query);
+  if (isQueryProblem(query)) return query;
+  return isEmptyQuery(query) ? search : { ...search, query };
+}

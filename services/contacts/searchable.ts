@@ -1,0 +1,117 @@
+/** What of a contact can be found, as words and normal forms. Both search stores index exactly this (contract 3.8, 3.9). */
+import {
+  normalizeCountry,
+  normalizeDomain,
+  normalizePostalCode,
+  normalizeProfileUrl,
+} from '../shared/normalize.js';
+import { compounds, fold, phoneDigits, words } from '../shared/text.js';
+import type { ValueField } from '../stores/search-query.js';
+import type { Contact } from './schema.js';
+
+/** Fields that `query` searches, each with its group of the order in contract 3.9: names, emails, company and job, rest. */
+export const CONTACT_SEARCH_GROUPS = {
+  first_name: 0,
+  last_name: 0,
+  emails: 1,
+  job_title: 2,
+  company_name: 2,
+  company_domain: 2,
+  functional_area: 3,
+  city: 3,
+  state_region: 3,
+  country: 3,
+  network_a_slug: 3,
+  phones: 3,
+} as const;
+export type ContactSearchField = keyof typeof CONTACT_SEARCH_GROUPS;
+
+export type SearchableContact = Pick<
+  Contact,
+  | 'first_name'
+  | 'last_name'
+  | 'work_emails'
+  | 'personal_emails'
+  | 'phones'
+  | 'network_a_url'
+  | 'job_title'
+  | 'functional_area'
+  | 'company_name'
+  | 'company_domain'
+  | 'city'
+  | 'state_region'
+  | 'country'
+  | 'postal_code'
+>;
+
+/** The words of each value of each field, in order: a phrase lies within one value. Compounds follow the plain words. */
+export type SearchableWords<Field extends string> = Record<Field, string[][]>;
+
+export function searchableWords(contact: SearchableContact): SearchableWords<ContactSearchField> {
+  const { network_a_url: profile, company_domain: domain } = contact;
+  return {
+    first_name: textValue(contact.first_name),
+    last_name: textValue(contact.last_name),
+    emails: [...contact.work_emails, ...contact.personal_emails].map(emailWords),
+    job_title: textValue(contact.job_title),
+    company_name: textValue(contact.company_name),
+    company_domain: domain === null ? [] : textValue(normalizeDomain(domain)),
+    functional_area: textValue(contact.functional_area),
+    city: textValue(contact.city),
+    state_region: textValue(contact.state_region),
+    country: textValue(contact.country),
+    network_a_slug: profile === null ? [] : textValue(lastSegment(normalizeProfileUrl(profile))),
+    phones: contact.phones.map(phoneWords).filter((value) => value.length > 0),
+  };
+}
+
+/** Values compared as a whole, in normal form. */
+export function searchableValues(contact: SearchableContact): Record<ValueField, string | null> {
+  const profile = contact.network_a_url === null ? null : normalizeProfileUrl(contact.network_a_url);
+  return {
+    country: contact.country === null ? null : normalizeCountry(contact.country),
+    postal_code: contact.postal_code === null ? null : normalizePostalCode(contact.postal_code),
+    company_domain: contact.company_domain === null ? null : normalizeDomain(contact.company_domain),
+    network_a_url: profile,
+    network_a_slug: profile === null ? null : lastSegment(profile),
+  };
+}
+
+/** Words and compounds of one text, as the one value of its field. */
+export function textValue(text: string | null): string[][] {
+  if (text === null) return [];
+  const value = words(text);
+  value.push(...compounds(text));
+  return value.length === 0 ? [] : [value];
+}
+
+/** The address also counts as one word, and so does its domain. */
+function emailWords(email: string): string[] {
+  const whole = emailWord(email);
+  const value = words(email);
+  const after = new Set([...compounds(email), whole, whole.slice(whole.lastIndexOf('@') + 1)]);
+  value.push(...after);
+  return value;
+}
+
+/** The one word that stands for an email address. */
+export function emailWord(email: string): string {
+  return fold(email).replace(/\s+/g, '');
+}
+
+/** A phone number is one word of digits. North American numbers are also found without their country code, 1. */
+function phoneWords(phone: string): string[] {
+  const digits = phoneDigits(phone);
+  if (digits === '') return [];
+  const national = nationalDigits(digits);
+  return national === digits ? [digits] : [digits, national];
+}
+
+/** The ten digits of a North American number that was given with its country code, else the digits themselves. */
+export function nationalDigits(digits: string): string {
+  return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
+}
+
+function lastSegment(normalUrl: string): string {
+  return normalUrl.slice(normalUrl.lastIndexOf('/') + 1);
+}

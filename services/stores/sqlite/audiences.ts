@@ -1,0 +1,164 @@
+import type { Audience, AudienceRecord } from '../../audiences/schema.js';
+import { textValue } from '../../contacts/searchable.js';
+import type { AudienceSearch } from '../search-query.js';
+import type { Connection } from './connection.js';
+import { addColumn, type IndexedText } from './contact-index.js';
+import type { Json } from './json.js';
+import { type Groups, planMatch } from './match-plan.js';
+import { parseMoment } from './moments.js';
+import { countRows, newestRows, type RowSource } from './ordered-rows.js';
+import { rankedRows } from './ranked-rows.js';
+import { OrganizationTerms } from './terms.js';
+import { similarWords } from './vocabulary.js';
+import { findOrganization, IndexChanges, type WriteSession } from './write-session.js';
+
+const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
+const AUDIENCE_GROUPS: Groups = [['name'], ['tracking_utm_value']];
+
+/** The key of an audience, whether a record of it came or only memberships name it. */
+export function findAudience(connection: Connection, organization: number, id: string): number | undefined {
+  const row = connection.row<[bigint]>(
+    `SELECT key FROM audiences WHERE organization = ? AND id = ?`,
+    organization,
+    id,
+  );
+  return row && Number(row[0]);
+}
+
+export function hasAudience(connection: Connection, organization: number, id: string): boolean {
+  return (
+    connection.row(
+      `SELECT 1 FROM audiences WHERE organization = ? AND id = ? AND body IS NOT NULL`,
+      organization,
+      id,
+    ) !== undefined
+  );
+}
+
+export function getAudience(
+  connection: Connection,
+  organizationId: string,
+  id: string,
+): Json<Audience | null> {
+  const row = connection.row<[string | null]>(
+    `SELECT body FROM audiences WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?`,
+    organizationId,
+    id,
+  );
+  return row?.[0] ?? 'null';
+}
+
+export function searchAudiences(
+  connection: Connection,
+  search: AudienceSearch,
+): Json<{ items: Audience[]; total: number }> {
+  return connection.reading(() => {
+    const organization = findOrganization(connection, search.organizationId);
+    if (organization === undefined) return `{"items":[],"total":0}`;
+    const source: RowSource = { rows: 'audiences', organization };
+    const limit = search.offset + search.limit;
+    const { rows, total } = search.query
+      ? rankedRows(
+          connection,
+          { ...source, index: 'audience_terms' },
+          planMatch(
+            new OrganizationTerms(organization),
+            AUDIENCE_GROUPS,
+            [],
+            search.query,
+            similarWords(connection, 'audience_terms', organization),
+          ),
+          limit,
+        )
+      : { rows: newestRows(connection, source, limit), total: countRows(connection, source) };
+    const items = rows.slice(search.offset).map(({ id }) => bodyOf(connection, organization, id));
+    return `{"items":[${items.join(',')}],"total":${total}}`;
+  });
+}
+
+function bodyOf(connection: Connection, organization: number, id: string): string {
+  const row = connection.row<[string]>(
+    `SELECT body FROM audiences WHERE organization = ? AND id = ?`,
+    organization,
+    id,
+  );
+  if (!row) throw new Error('a found audience has no row');
+  return row[0];
+}
+
+/** Applies stream records in order; each is whole (contract 6.2). */
+export function upsertAudiences(
+  session: WriteSession,
+  records: readonly AudienceRecord[],
+  acceptedAt: number,
+): void {
+  const changes = new IndexChanges(session.connection, 'audience_terms', AUDIENCE_COLUMNS);
+  for (const record of records) upsertAudience(session, changes, record, acceptedAt);
+  changes.apply();
+}
+
+function upsertAudience(
+  session: WriteSession,
+  changes: IndexChanges,
+  record: AudienceRecord,
+  acceptedAt: number,
+): void {
+  const organization = session.organization(record.organization_id);
+  const key = session.audience(organization, record.id);
+  const [position, created, version] = session.connection.row<[bigint | null, bigint | null, bigint | null]>(
+    `SELECT position, created_ms, record_ms FROM audiences WHERE key = ?`,
+    key,
+  ) as [bigint | null, bigint | null, bigint | null];
+  const recordMs = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
+  if (version !== null && recordMs < Number(version)) return;
+  const createdMs = record.created_at
+    ? parseMoment(record.created_at)
+    : created === null
+      ? acceptedAt
+      : Number(created);
+  const stays = position !== null && createdMs === Number(created);
+  const newPosition = stays ? position : session.newPosition('audience_terms', createdMs);
+  const audience = toAudience(record);
+  session.connection.run(
+    `UPDATE audiences SET position = ?, created_ms = ?, record_ms = ?, body = ? WHERE key = ?`,
+    newPosition,
+    createdMs,
+    recordMs,
+    JSON.stringify(audience),
+    key,
+  );
+  const text = audienceText(session.terms(organization), audience);
+  if (stays) {
+    changes.replace(newPosition, text);
+  } else {
+    if (position !== null) changes.remove(position);
+    changes.add(newPosition, text);
+  }
+  session.learn('audience_terms', organization, text.words);
+}
+
+function toAudience(record: AudienceRecord): Audience {
+  return {
+    id: record.id,
+    organization_id: record.organization_id,
+    name: record.name,
+    description: orNull(record.description),
+    network_a: record.network_a ?? false,
+    network_b: record.network_b ?? false,
+    network_c: record.network_c ?? false,
+    tracking_utm_value: orNull(record.tracking_utm_value),
+  };
+}
+
+function orNull(text: string | null | undefined): string | null {
+  return text === undefined || text === null || text.trim() === '' ? null : text;
+}
+
+function audienceText(terms: OrganizationTerms, audience: Audience): IndexedText {
+  const text: IndexedText = { columns: [], words: [] };
+  addColumn(text, terms, textValue(audience.name));
+  addColumn(text, terms, textValue(audience.tracking_utm_value));
+  addColumn(text, terms, textValue(audience.description));
+  text.columns.push(terms.everything);
+  return text;
+}

@@ -1,0 +1,91 @@
+import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+
+export type SqlValue = string | number | bigint | null;
+
+/** Milliseconds that a statement waits for another process to finish its write. */
+const BUSY_TIMEOUT_MS = 5000;
+
+export interface ConnectionOptions {
+  /** Page cache in MiB. */
+  cacheMb: number;
+  /** A reader refuses every write. */
+  readOnly?: boolean;
+}
+
+/** One connection of one thread. Statements are compiled once; rows are arrays, and integers in them are bigint. */
+export class Connection {
+  readonly #db: DatabaseSyncInstance;
+  readonly #statements = new Map<string, StatementSyncInstance>();
+
+  constructor(path: string, options: ConnectionOptions) {
+    this.#db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      this.#db.exec(`PRAGMA journal_mode = WAL`);
+      this.#db.exec(`PRAGMA synchronous = FULL`);
+      this.#db.exec(`PRAGMA cache_size = -${options.cacheMb * 1024}`);
+      this.#db.exec(`PRAGMA temp_store = MEMORY`);
+      this.#db.exec(`PRAGMA wal_autocheckpoint = 8000`);
+      this.#db.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
+      if (options.readOnly) this.#db.exec(`PRAGMA query_only = ON`);
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  exec(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  /** Rows changed. */
+  run(sql: string, ...values: SqlValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  row<Row extends readonly unknown[]>(sql: string, ...values: SqlValue[]): Row | undefined {
+    return this.#statement(sql).get(...values) as Row | undefined;
+  }
+
+  rows<Row extends readonly unknown[]>(sql: string, ...values: SqlValue[]): Row[] {
+    return this.#statement(sql).all(...values) as Row[];
+  }
+
+  /** Everything inside sees one state of the data. */
+  reading<T>(work: () => T): T {
+    return this.#within('BEGIN', work);
+  }
+
+  /** All of it or nothing. Waits for writes of other processes. */
+  writing<T>(work: () => T): T {
+    return this.#within('BEGIN IMMEDIATE', work);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #within<T>(begin: string, work: () => T): T {
+    this.exec(begin);
+    try {
+      const result = work();
+      this.exec('COMMIT');
+      return result;
+    } catch (error) {
+      // A full disk may have rolled back already.
+      if (this.#db.isTransaction) this.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #statement(sql: string): StatementSyncInstance {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#db.prepare(sql);
+      statement.setReadBigInts(true);
+      statement.setReturnArrays(true);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

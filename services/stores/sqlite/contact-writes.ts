@@ -1,0 +1,270 @@
+import type { Contact, ContactRecord } from '../../contacts/schema.js';
+import type { AddOutcome, CreateContact, CreateOutcome, Membership, RemoveOutcome } from '../search-store.js';
+import { debit, readCredits } from './accounts.js';
+import { hasAudience } from './audiences.js';
+import { CONTACT_COLUMNS, contactText, duplicateExpression, isDuplicate } from './contact-index.js';
+import {
+  type ContactBody,
+  type ContactRow,
+  emptyBody,
+  joinAudiences,
+  mergeBody,
+  readContactRow,
+  toContact,
+} from './contact-rows.js';
+import { parseMoment } from './moments.js';
+import { findOrganization, IndexChanges, type WriteSession } from './write-session.js';
+
+/** Applies stream records in order (contract 6.2). */
+export function upsertContacts(
+  session: WriteSession,
+  records: readonly ContactRecord[],
+  acceptedAt: number,
+): void {
+  const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
+  for (const record of records) upsertContact(session, changes, record, acceptedAt);
+  changes.apply();
+}
+
+function upsertContact(
+  session: WriteSession,
+  changes: IndexChanges,
+  record: ContactRecord,
+  acceptedAt: number,
+): void {
+  const organization = session.organization(record.organization_id);
+  const before = readContactRow(session.connection, organization, record.contact_id);
+  const version = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
+  if (before && before.recordMs !== null && version < before.recordMs) return;
+  const createdMs = record.created_at ? parseMoment(record.created_at) : (before?.createdMs ?? acceptedAt);
+  const body = mergeBody(before?.body ?? emptyBody(record.organization_id, record.contact_id), record);
+  const audienceIds = joinAudiences(before?.audienceIds ?? [], record.audience_ids ?? []);
+  const moved = before !== undefined && before.createdMs !== createdMs;
+  const after: ContactRow = {
+    position: before && !moved ? before.position : session.newPosition('contact_terms', createdMs),
+    createdMs,
+    updatedMs: Math.max(version, before?.updatedMs ?? version),
+    recordMs: version,
+    audienceIds,
+    body,
+  };
+  writeContact(session, changes, organization, before, after);
+}
+
+/** Writes the row, its memberships and, where words changed, the index. */
+function writeContact(
+  session: WriteSession,
+  changes: IndexChanges,
+  organization: number,
+  before: ContactRow | undefined,
+  after: ContactRow,
+): void {
+  const { connection } = session;
+  const terms = session.terms(organization);
+  if (!before) {
+    connection.run(
+      `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_ms, audience_ids, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      organization,
+      after.body.id,
+      after.position,
+      after.createdMs,
+      after.updatedMs,
+      after.recordMs,
+      JSON.stringify(after.audienceIds),
+      JSON.stringify(after.body),
+    );
+    const text = contactText(terms, after.body);
+    changes.add(after.position, text);
+    session.learn('contact_terms', organization, text.words);
+    session.countContact(organization);
+    for (const id of after.audienceIds) insertMembership(session, organization, id, after);
+    return;
+  }
+  connection.run(
+    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_ms = ?, audience_ids = ?, body = ?
+      WHERE organization = ? AND id = ?`,
+    after.position,
+    after.createdMs,
+    after.updatedMs,
+    after.recordMs,
+    JSON.stringify(after.audienceIds),
+    JSON.stringify(after.body),
+    organization,
+    after.body.id,
+  );
+  const moved = before.position !== after.position;
+  const text = contactText(terms, after.body);
+  if (moved) {
+    changes.remove(before.position);
+    changes.add(after.position, text);
+    for (const id of before.audienceIds) deleteMembership(session, organization, id, before);
+  } else if (text.columns.join('\n') !== contactText(terms, before.body).columns.join('\n')) {
+    changes.replace(after.position, text);
+  }
+  session.learn('contact_terms', organization, text.words);
+  for (const id of after.audienceIds) {
+    if (moved || !before.audienceIds.includes(id)) insertMembership(session, organization, id, after);
+  }
+}
+
+function insertMembership(
+  session: WriteSession,
+  organization: number,
+  audienceId: string,
+  row: ContactRow,
+): void {
+  session.connection.run(
+    `INSERT INTO memberships (audience, position) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+    session.audience(organization, audienceId),
+    row.position,
+  );
+}
+
+function deleteMembership(
+  session: WriteSession,
+  organization: number,
+  audienceId: string,
+  row: ContactRow,
+): void {
+  session.connection.run(
+    `DELETE FROM memberships WHERE audience = ? AND position = ?`,
+    session.audience(organization, audienceId),
+    row.position,
+  );
+}
+
+export function createContact(session: WriteSession, command: CreateContact, now: number): CreateOutcome {
+  const { contact, audienceId, requiredCredits, onDuplicate, dryRun } = command;
+  const { connection } = session;
+  const organizationId = contact.organization_id;
+  const organization = organizationOf(session, organizationId, audienceId);
+  if (organization === undefined) return { kind: 'audience_not_found' };
+  const body = createdBody(contact);
+  const wanted = dryRun || onDuplicate !== 'create';
+  const duplicates = wanted ? findDuplicates(session, organization, body) : [];
+  const [oldest] = duplicates;
+  const duplicateIds = duplicates.map(({ body: { id } }) => id);
+  const balance = readCredits(connection, organizationId);
+  if (oldest && onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.body.id };
+  if (oldest && onDuplicate === 'return') {
+    const joined = dryRun ? oldest : join(session, organization, oldest, audienceId, now);
+    return {
+      kind: 'returned',
+      contact: toContact(joined),
+      creditsConsumed: balance === null ? null : 0,
+      creditBalance: balance,
+      duplicates: duplicateIds,
+    };
+  }
+  if (balance !== null && balance < requiredCredits) {
+    return { kind: 'insufficient_credits', creditBalance: balance };
+  }
+  if (readContactRow(connection, organization, contact.contact_id)) {
+    return { kind: 'contact_exists', contactId: contact.contact_id };
+  }
+  const createdMs = parseMoment(contact.created_at);
+  const row: ContactRow = {
+    position: session.newPosition('contact_terms', createdMs),
+    createdMs,
+    updatedMs: Math.max(createdMs, parseMoment(contact.updated_at)),
+    recordMs: null,
+    audienceIds: [audienceId],
+    body,
+  };
+  if (!dryRun) {
+    if (balance !== null) debit(connection, organizationId, requiredCredits);
+    const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
+    writeContact(session, changes, organization, undefined, row);
+    changes.apply();
+  }
+  return {
+    kind: 'created',
+    contact: toContact(row),
+    creditsConsumed: balance === null ? null : requiredCredits,
+    creditBalance: balance === null ? null : balance - requiredCredits,
+    duplicates: duplicateIds,
+  };
+}
+
+/** The key of an organization that has the audience. */
+function organizationOf(
+  session: WriteSession,
+  organizationId: string,
+  audienceId: string,
+): number | undefined {
+  const organization = findOrganization(session.connection, organizationId);
+  if (organization === undefined) return undefined;
+  return hasAudience(session.connection, organization, audienceId) ? organization : undefined;
+}
+
+function createdBody(contact: Contact): ContactBody {
+  const { audience_ids: _, created_at: _created, updated_at: _updated, ...given } = contact;
+  return mergeBody(emptyBody(contact.organization_id, contact.contact_id), given);
+}
+
+/** Oldest first. */
+function findDuplicates(session: WriteSession, organization: number, body: ContactBody): ContactRow[] {
+  const expression = duplicateExpression(session.terms(organization), body);
+  if (expression === null) return [];
+  return session.connection
+    .rows<[string]>(
+      `SELECT c.id FROM contact_terms t
+         CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
+        WHERE contact_terms MATCH ? ORDER BY c.created_ms, c.id`,
+      organization,
+      expression,
+    )
+    .map(([id]) => readContactRow(session.connection, organization, id) as ContactRow)
+    .filter((row) => isDuplicate(body, row.body));
+}
+
+export function addMembership(session: WriteSession, membership: Membership, now: number): AddOutcome {
+  const organization = organizationOf(session, membership.organizationId, membership.audienceId);
+  if (organization === undefined) return { kind: 'audience_not_found' };
+  const row = readContactRow(session.connection, organization, membership.contactId);
+  if (!row) return { kind: 'contact_not_found' };
+  return { kind: 'added', contact: toContact(join(session, organization, row, membership.audienceId, now)) };
+}
+
+export function removeMembership(session: WriteSession, membership: Membership, now: number): RemoveOutcome {
+  const { organizationId, audienceId, contactId } = membership;
+  const organization = organizationOf(session, organizationId, audienceId);
+  if (organization === undefined) return { kind: 'audience_not_found' };
+  const row = readContactRow(session.connection, organization, contactId);
+  if (!row?.audienceIds.includes(audienceId)) return { kind: 'removed', removed: false };
+  deleteMembership(session, organization, audienceId, row);
+  const remaining = row.audienceIds.filter((id) => id !== audienceId);
+  writeMembershipChange(session, organization, { ...row, audienceIds: remaining }, now);
+  return { kind: 'removed', removed: true };
+}
+
+function join(
+  session: WriteSession,
+  organization: number,
+  row: ContactRow,
+  audienceId: string,
+  now: number,
+): ContactRow {
+  const audienceIds = joinAudiences(row.audienceIds, [audienceId]);
+  if (audienceIds === row.audienceIds) return row;
+  insertMembership(session, organization, audienceId, row);
+  return writeMembershipChange(session, organization, { ...row, audienceIds }, now);
+}
+
+function writeMembershipChange(
+  session: WriteSession,
+  organization: number,
+  row: ContactRow,
+  now: number,
+): ContactRow {
+  const updatedMs = Math.max(row.updatedMs, now);
+  session.connection.run(
+    `UPDATE contacts SET audience_ids = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
+    JSON.stringify(row.audienceIds),
+    updatedMs,
+    organization,
+    row.body.id,
+  );
+  return { ...row, updatedMs };
+}

@@ -1,0 +1,51 @@
+import type { Idempotency, Once } from '../search-store.js';
+import type { Connection } from './connection.js';
+
+const KEPT_MS = 24 * 60 * 60 * 1000;
+/** Outcomes dropped with each one saved: enough to keep up, too few to be felt. */
+const DROPPED_AT_ONCE = 20;
+
+/** Runs a write once for its idempotency key: the saved outcome is answered again (contract 3.4). */
+export function once<T>(
+  connection: Connection,
+  request: { organizationId: string; idempotency?: Idempotency; now: number },
+  work: () => T,
+  isKept: (outcome: T) => boolean,
+): Once<T> {
+  const { organizationId, idempotency, now } = request;
+  if (!idempotency) return { kind: 'done', value: work(), replayed: false };
+  const { route, key, fingerprint } = idempotency;
+  const saved = connection.row<[string, string]>(
+    `SELECT fingerprint, outcome FROM idempotency
+      WHERE organization_id = ? AND route = ? AND key = ? AND saved_ms > ?`,
+    organizationId,
+    route,
+    key,
+    now - KEPT_MS,
+  );
+  if (saved) {
+    const [before, outcome] = saved;
+    if (before !== fingerprint) return { kind: 'idempotency_key_reused' };
+    return { kind: 'done', value: JSON.parse(outcome) as T, replayed: true };
+  }
+  const value = work();
+  if (isKept(value)) {
+    connection.run(
+      `DELETE FROM idempotency WHERE (organization_id, route, key) IN (
+         SELECT organization_id, route, key FROM idempotency WHERE saved_ms <= ? ORDER BY saved_ms LIMIT ?)`,
+      now - KEPT_MS,
+      DROPPED_AT_ONCE,
+    );
+    connection.run(
+      `INSERT OR REPLACE INTO idempotency (organization_id, route, key, fingerprint, saved_ms, outcome)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+      organizationId,
+      route,
+      key,
+      fingerprint,
+      now,
+      JSON.stringify(value),
+    );
+  }
+  return { kind: 'done', value, replayed: false };
+}

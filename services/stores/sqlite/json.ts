@@ -1,0 +1,10 @@
+/** The JSON of a T. Threads exchange text, so that the main thread parses once and clones nothing. */
+export type Json<T> = string & { readonly json?: T };
+
+export function toJson<T>(value: T): Json<T> {
+  return JSON.stringify(value);
+}
+
+export function fromJson<T>(json: Json<T>): T {
+  return JSON.parse(json) as T;
+}

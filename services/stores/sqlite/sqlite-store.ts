@@ -1,0 +1,257 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AudienceRecord } from '../../audiences/schema.js';
+import type { ContactRecord } from '../../contacts/schema.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
+import type { VisitRecord } from '../../visits/schema.js';
+import type { AudienceSearch, ContactSearch, VisitSearch } from '../search-query.js';
+import type {
+  AudienceStore,
+  CreateContact,
+  CreditStore,
+  Idempotency,
+  IdempotencyRefusal,
+  KeyStore,
+  Membership,
+  SearchStore,
+  StoredKey,
+} from '../search-store.js';
+import {
+  findKey,
+  grantCredits,
+  insertKey,
+  listKeys,
+  readCredits,
+  revokeKey,
+  setCredits,
+} from './accounts.js';
+import { getAudience, searchAudiences, upsertAudiences } from './audiences.js';
+import { Connection } from './connection.js';
+import { fromJson } from './json.js';
+import { migrate } from './migrations.js';
+import type { ReaderOperations } from './reader-thread.js';
+import { isUnavailable, toErrorMessage, toStoreError } from './sqlite-error.js';
+import { Thread } from './thread.js';
+import type { RecordOperations, RecordWriter, WriteOperations } from './write-operations.js';
+import { WriteSession } from './write-session.js';
+
+const WRITER = new URL('./writer-thread.js', import.meta.url);
+const READER = new URL('./reader-thread.js', import.meta.url);
+
+/** MiB of page cache of the writer, of all readers together, and of a command that only touches accounts. */
+const CACHE_MB = { writer: 96, readers: 192, accounts: 8 };
+
+/** Records sent to the writer at once: few enough that writing their JSON does not hold up the event loop. */
+const RECORDS_A_MESSAGE = 500;
+
+export interface SqliteStoreOptions {
+  /** Folder of the database file, made when absent. */
+  dataDir: string;
+  /** Threads that search. */
+  searchThreads: number;
+  clock?: Clock;
+}
+
+/** Opens the embedded search store; brings its schema up to date first. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SearchStore> {
+  const { dataDir, searchThreads, clock = systemClock } = options;
+  const path = databasePath(dataDir);
+  inStore(() => openMigrated(path).close());
+  const writer = new Thread<WriteOperations & RecordOperations>(WRITER, { path, cacheMb: CACHE_MB.writer });
+  const cacheMb = Math.max(16, Math.floor(CACHE_MB.readers / searchThreads));
+  const readers = Array.from(
+    { length: searchThreads },
+    () => new Thread<ReaderOperations>(READER, { path, cacheMb }),
+  );
+  const store = new SqliteStore(writer, readers, clock);
+  try {
+    await store.ping();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
+}
+
+class SqliteStore implements SearchStore {
+  readonly #writer: Thread<WriteOperations & RecordOperations>;
+  readonly #readers: Thread<ReaderOperations>[];
+  readonly #clock: Clock;
+  /** Idempotency keys of the writes that have no answer yet. */
+  readonly #running = new Set<string>();
+
+  constructor(
+    writer: Thread<WriteOperations & RecordOperations>,
+    readers: Thread<ReaderOperations>[],
+    clock: Clock,
+  ) {
+    this.#writer = writer;
+    this.#readers = readers;
+    this.#clock = clock;
+  }
+
+  getContact(organizationId: string, contactId: string) {
+    return this.#reader.call('getContact', organizationId, contactId);
+  }
+
+  searchContacts(search: ContactSearch) {
+    return this.#reader.call('searchContacts', search);
+  }
+
+  createContact(command: CreateContact) {
+    return this.#exclusively(command.contact.organization_id, command.idempotency, () =>
+      this.#writer.call('createContact', command, this.#clock.now()),
+    );
+  }
+
+  addMembership(membership: Membership) {
+    return this.#exclusively(membership.organizationId, membership.idempotency, () =>
+      this.#writer.call('addMembership', membership, this.#clock.now()),
+    );
+  }
+
+  removeMembership(membership: Membership) {
+    return this.#exclusively(membership.organizationId, membership.idempotency, () =>
+      this.#writer.call('removeMembership', membership, this.#clock.now()),
+    );
+  }
+
+  upsertContacts(records: readonly ContactRecord[], acceptedAt: number) {
+    return this.#writeRecords('upsertContacts', records, acceptedAt);
+  }
+
+  getAudience(organizationId: string, audienceId: string) {
+    return this.#reader.call('getAudience', organizationId, audienceId);
+  }
+
+  searchAudiences(search: AudienceSearch) {
+    return this.#reader.call('searchAudiences', search);
+  }
+
+  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number) {
+    return this.#writeRecords('upsertAudiences', records, acceptedAt);
+  }
+
+  searchVisits(search: VisitSearch) {
+    return this.#reader.call('searchVisits', search);
+  }
+
+  insertVisits(records: readonly VisitRecord[]) {
+    return this.#writeRecords('insertVisits', records, 0);
+  }
+
+  findKey(keyId: string) {
+    return this.#reader.call('findKey', keyId);
+  }
+
+  async insertKey(key: StoredKey): Promise<void> {
+    await this.#writer.call('insertKey', key);
+  }
+
+  listKeys(organizationId?: string) {
+    return this.#reader.call('listKeys', organizationId);
+  }
+
+  revokeKey(keyId: string, revokedAt: string) {
+    return this.#writer.call('revokeKey', keyId, revokedAt);
+  }
+
+  getCredits(organizationId: string) {
+    return this.#reader.call('getCredits', organizationId);
+  }
+
+  async setCredits(organizationId: string, balance: number): Promise<void> {
+    await this.#writer.call('setCredits', organizationId, balance);
+  }
+
+  grantCredits(organizationId: string, amount: number) {
+    return this.#writer.call('grantCredits', organizationId, amount);
+  }
+
+  async ping(): Promise<void> {
+    await Promise.all(this.#readers.map((reader) => reader.call('ping')));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#writer, ...this.#readers].map((thread) => thread.close()));
+  }
+
+  /** The reader with the least to do. */
+  get #reader(): Thread<ReaderOperations> {
+    return this.#readers.reduce((best, reader) => (reader.load < best.load ? reader : best));
+  }
+
+  async #exclusively<T>(
+    organizationId: string,
+    idempotency: Idempotency | undefined,
+    write: () => Promise<T>,
+  ): Promise<T | IdempotencyRefusal> {
+    if (!idempotency) return write();
+    const name = JSON.stringify([organizationId, idempotency.route, idempotency.key]);
+    if (this.#running.has(name)) return { kind: 'idempotency_in_progress' };
+    this.#running.add(name);
+    try {
+      return await write();
+    } finally {
+      this.#running.delete(name);
+    }
+  }
+
+  async #writeRecords(writer: RecordWriter, records: readonly unknown[], acceptedAt: number): Promise<void> {
+    const written: Promise<unknown>[] = [];
+    for (let start = 0; start < records.length; start += RECORDS_A_MESSAGE) {
+      const json = JSON.stringify(records.slice(start, start + RECORDS_A_MESSAGE));
+      written.push(this.#writer.call(writer, json, acceptedAt));
+    }
+    const results = await Promise.allSettled(written);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+}
+
+/** Keys, credits and audiences alone, without threads: for commands beside a running server. */
+export async function openSqliteAccounts(options: {
+  dataDir: string;
+}): Promise<KeyStore & CreditStore & AudienceStore & { close(): Promise<void> }> {
+  const connection = inStore(() => openMigrated(databasePath(options.dataDir), CACHE_MB.accounts));
+  const session = new WriteSession(connection);
+  const read = async <T>(work: () => T): Promise<T> => inStore(work);
+  const write = async <T>(work: () => T): Promise<T> => inStore(() => session.transaction(work));
+  return {
+    findKey: (keyId) => read(() => findKey(connection, keyId)),
+    insertKey: (key) => write(() => insertKey(connection, key)),
+    listKeys: (organizationId) => read(() => listKeys(connection, organizationId)),
+    revokeKey: (keyId, revokedAt) => write(() => revokeKey(connection, keyId, revokedAt)),
+    getCredits: (organizationId) => read(() => readCredits(connection, organizationId)),
+    setCredits: (organizationId, balance) => write(() => setCredits(connection, organizationId, balance)),
+    grantCredits: (organizationId, amount) => write(() => grantCredits(connection, organizationId, amount)),
+    getAudience: (organizationId, id) => read(() => fromJson(getAudience(connection, organizationId, id))),
+    searchAudiences: (search) => read(() => fromJson(searchAudiences(connection, search))),
+    upsertAudiences: (records, acceptedAt) => write(() => upsertAudiences(session, records, acceptedAt)),
+    close: async () => connection.close(),
+  };
+}
+
+function databasePath(dataDir: string): string {
+  return join(dataDir, 'reachline.db');
+}
+
+function openMigrated(path: string, cacheMb = CACHE_MB.accounts): Connection {
+  mkdirSync(join(path, '..'), { recursive: true });
+  const connection = new Connection(path, { cacheMb });
+  try {
+    migrate(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return connection;
+}
+
+function inStore<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw isUnavailable(error) ? toStoreError(toErrorMessage(error)) : error;
+  }
+}

@@ -1,0 +1,20 @@
+import type { ErrorMessage } from './sqlite-error.js';
+
+/** What a thread is started with. */
+export interface ThreadData {
+  /** The database file. */
+  path: string;
+  /** Page cache in MiB. */
+  cacheMb: number;
+}
+
+/** A call of an operation. The operation `close` ends the thread after what was asked before it. */
+export interface CallMessage {
+  call: number;
+  operation: string;
+  values: unknown[];
+}
+
+export type AnswerMessage = { call: number; json: string } | { call: number; error: ErrorMessage };
+
+export const CLOSE = 'close';

@@ -1,0 +1,132 @@
+import { addressKey, normalizeCountry, normalizeUrlText } from '../../shared/normalize.js';
+import { foldValue } from '../../shared/text.js';
+import type { Visit, VisitRecord } from '../../visits/schema.js';
+import type { Page, VisitSearch } from '../search-query.js';
+import type { Connection, SqlValue } from './connection.js';
+import { pageJson } from './contact-search.js';
+import type { Json } from './json.js';
+import { formatMoment, parseMoment } from './moments.js';
+import { findOrganization, type WriteSession } from './write-session.js';
+
+/** The first record of an id and moment stays. */
+export function insertVisits(session: WriteSession, records: readonly VisitRecord[]): void {
+  for (const record of records) insertVisit(session, record);
+}
+
+function insertVisit(session: WriteSession, record: VisitRecord): void {
+  const { connection } = session;
+  const organization = session.organization(record.organizationId);
+  const createdMs = parseMoment(record.createdAt);
+  const visit = toVisit(record, createdMs);
+  const country = visit.country === null ? null : normalizeCountry(visit.country);
+  const code = visit.countryCode === null ? null : normalizeCountry(visit.countryCode);
+  const inserted = connection.run(
+    `INSERT INTO visits (organization, created_ms, id, audience, country, other_country, city, browser, platform,
+       has_recording, intent_score, address, start_url, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    organization,
+    createdMs,
+    visit.id,
+    visit.audienceId,
+    country ?? code,
+    code === country ? null : country === null ? null : code,
+    folded(visit.city),
+    folded(visit.browser),
+    folded(visit.platform),
+    visit.hasRecording === null ? null : Number(visit.hasRecording),
+    visit.intentScore,
+    visit.ipAddress === null ? null : addressKey(visit.ipAddress),
+    visit.startUrl === null ? null : normalizeUrlText(visit.startUrl),
+    JSON.stringify(visit),
+  );
+  if (inserted > 0) session.countVisit(organization);
+}
+
+function folded(text: string | null): string | null {
+  return text === null ? null : foldValue(text);
+}
+
+function toVisit(record: VisitRecord, createdMs: number): Visit {
+  return {
+    id: record.id,
+    type: orNull(record.type) ?? 'audience',
+    audienceId: record.audienceId ?? null,
+    organizationId: record.organizationId,
+    startUrl: orNull(record.startUrl),
+    country: orNull(record.country),
+    countryCode: orNull(record.countryCode),
+    city: orNull(record.city),
+    ipAddress: orNull(record.ipAddress),
+    browser: orNull(record.browser),
+    browserVersion: orNull(record.browserVersion),
+    platform: orNull(record.platform),
+    hasRecording: record.hasRecording ?? null,
+    intentScore: record.intentScore ?? null,
+    createdAt: formatMoment(createdMs),
+  };
+}
+
+function orNull(text: string | null | undefined): string | null {
+  return text === undefined || text === null || text.trim() === '' ? null : text;
+}
+
+export function searchVisits(connection: Connection, search: VisitSearch): Json<Page<Visit>> {
+  return connection.reading(() => {
+    const organization = findOrganization(connection, search.organizationId);
+    if (organization === undefined) return pageJson<Visit>([], 0, null);
+    const { where, values } = conditions(organization, search);
+    const isNarrowed = values.length > 1;
+    const [total] = (
+      isNarrowed
+        ? connection.row<[bigint]>(`SELECT count(*) FROM visits WHERE ${where}`, ...values)
+        : connection.row<[bigint]>(`SELECT visits FROM organizations WHERE key = ?`, organization)
+    ) as [bigint];
+    const { after } = search;
+    const rows =
+      total === 0n
+        ? []
+        : connection.rows<[bigint, string, bigint]>(
+            `SELECT created_ms, id, key FROM visits
+              WHERE ${where} ${after ? 'AND (created_ms, id) < (?, ?)' : ''}
+              ORDER BY created_ms DESC, id DESC LIMIT ?`,
+            ...values,
+            ...(after ? [after.createdAt, after.id] : []),
+            search.limit + 1,
+          );
+    const page = rows.slice(0, search.limit);
+    const last = page.at(-1);
+    return pageJson<Visit>(
+      page.map(([, , key]) => bodyOf(connection, key)),
+      Number(total),
+      rows.length > page.length && last ? { rank: 0, createdAt: Number(last[0]), id: last[1] } : null,
+    );
+  });
+}
+
+function bodyOf(connection: Connection, key: bigint): string {
+  const row = connection.row<[string]>(`SELECT body FROM visits WHERE key = ?`, key);
+  if (!row) throw new Error('a found visit has no row');
+  return row[0];
+}
+
+function conditions(organization: number, search: VisitSearch): { where: string; values: SqlValue[] } {
+  const where = ['organization = ?'];
+  const values: SqlValue[] = [organization];
+  const add = (condition: string, ...given: SqlValue[]) => {
+    where.push(condition);
+    values.push(...given);
+  };
+  const { country, browser, platform, address } = search;
+  if (search.audienceId !== undefined) add('audience = ?', search.audienceId);
+  if (country !== undefined) add('(country = ? OR other_country = ?)', country, country);
+  if (search.city !== undefined) add('city = ?', search.city);
+  if (browser !== undefined) add(`instr(' ' || browser, ?) > 0`, ` ${browser}`);
+  if (platform !== undefined) add(`instr(' ' || platform, ?) > 0`, ` ${platform}`);
+  if (search.hasRecording !== undefined) add('has_recording = ?', Number(search.hasRecording));
+  if (address) add('address BETWEEN ? AND ?', address.from, address.to);
+  if (search.startUrl !== undefined) add('instr(start_url, ?) > 0', search.startUrl);
+  if (search.createdFrom !== undefined) add('created_ms >= ?', search.createdFrom);
+  if (search.createdBefore !== undefined) add('created_ms < ?', search.createdBefore);
+  if (search.minIntentScore !== undefined) add('intent_score >= ?', search.minIntentScore);
+  return { where: where.join(' AND '), values };
+}
