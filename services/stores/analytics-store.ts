@@ -6,7 +6,7 @@ export interface AnalyticsQuery {
   name: string;
   sql: string;
   /** Bound as `{name:Type}`. */
-  params: Record<string, unknown>;
+  params: Record<string, string | number | readonly string[]>;
 }
 
 export interface AnalyticsResult<Row> {

@@ -1,0 +1,19 @@
+CREATE TABLE IF NOT EXISTS companies
+(
+    organization_id String,
+    id String,
+    network_a_company_id Nullable(String),
+    name Nullable(String),
+    domain Nullable(String),
+    network_a_url Nullable(String),
+    industry Nullable(String),
+    employee_range Nullable(String),
+    country Nullable(String),
+    logo_url Nullable(String),
+    name_key Nullable(String),
+    domain_key Nullable(String),
+    version Int64
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (organization_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1

@@ -1,0 +1,29 @@
+-- Contract 5.1. An empty creative_id or company_id means the row is not broken down by it.
+CREATE TABLE IF NOT EXISTS deliveries
+(
+    organization_id LowCardinality(String),
+    date Date,
+    campaign_id LowCardinality(String),
+    creative_id LowCardinality(String),
+    company_id String,
+    ad_spend Decimal(38, 12),
+    impressions UInt64,
+    clicks UInt64,
+    landing_page_clicks UInt64,
+    engagements UInt64,
+    reactions UInt64,
+    comments UInt64,
+    shares UInt64,
+    follows UInt64,
+    video_views UInt64,
+    video_completions UInt64,
+    leads UInt64,
+    lead_form_opens UInt64,
+    conversions UInt64,
+    conversion_value Decimal(38, 12),
+    version Int64
+)
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY toYYYYMM(date)
+ORDER BY (organization_id, date, campaign_id, creative_id, company_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1

@@ -1,0 +1,67 @@
+/** Days and periods of a range. Days are `YYYY-MM-DD` text, UTC, which orders as it reads. */
+import type { Granularity } from './requests.js';
+
+export interface DateRange {
+  start: string;
+  end: string;
+}
+
+export interface Period {
+  /** `YYYY-MM-DD`, or `YYYY-MM`. */
+  period: string;
+  /** First and last day, inside the range. */
+  start: string;
+  end: string;
+}
+
+const DAY_MS = 86_400_000;
+
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Days from one day to a later one; 0 for the same day. */
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
+}
+
+/** The earlier of two days. */
+export const earlier = (one: string, other: string) => [one, other].sort()[0] as string;
+
+/** Last day of the month a day is in. */
+export function lastOfMonth(day: string): string {
+  const [year = 0, month = 0] = day.split('-').map(Number);
+  const last = new Date(0);
+  // Not Date.UTC, which takes years below 100 for the twentieth century.
+  last.setUTCFullYear(year, month, 0);
+  return last.toISOString().slice(0, 10);
+}
+
+/** The period a day belongs to: its name. */
+export function periodOf(day: string, granularity: Granularity): string {
+  return granularity === 'daily' ? day : day.slice(0, 7);
+}
+
+/** Every period of a range, ascending, clipped to it. */
+export function periodsOf({ start, end }: DateRange, granularity: Granularity): Period[] {
+  const periods: Period[] = [];
+  let day = start;
+  while (day <= end) {
+    const monthEnd = granularity === 'daily' ? day : lastOfMonth(day);
+    const last = earlier(monthEnd, end);
+    periods.push({ period: periodOf(day, granularity), start: day, end: last });
+    if (last === end) break;
+    day = addDays(last, 1);
+  }
+  return periods;
+}
+
+/** Whether a monthly series would begin or end inside a month. */
+export function cutsMonth({ start, end }: DateRange): boolean {
+  return !start.endsWith('-01') || end !== lastOfMonth(end);
+}
+
+/** The last day whose figures are final: later ones may still be restated (contract 5.11). */
+export function lastFinalDay(today: string, provisionalDays: number): string {
+  return addDays(today, -provisionalDays);
+}

@@ -1,0 +1,243 @@
+/** Requests about companies as statements. Pure. */
+import type { AnalyticsQuery } from '../stores/analytics-store.js';
+import { summedFor } from './figures.js';
+import { COMPANY_METRIC_NAMES } from './metrics.js';
+import type { Page, Scope, Sort } from './plan.js';
+import type { CompanySort } from './requests.js';
+import {
+  among,
+  contains,
+  figureColumns,
+  given,
+  IN_ORGANIZATION,
+  IN_RANGE,
+  lines,
+  metricKey,
+  orderAndPage,
+  pageParams,
+  periodStart,
+  scopeParams,
+  sums,
+  where,
+} from './sql.js';
+
+/** Filters in the forms compared: domains normalized, the search text as case key. */
+export interface CompanyFilters {
+  campaignIds?: string[];
+  companyIds?: string[];
+  networkIds?: string[];
+  domains?: string[];
+  search?: string;
+}
+
+export interface CompaniesPlan {
+  scope: Scope;
+  filters: CompanyFilters;
+  sort: Sort<CompanySort>;
+  page: Page;
+}
+
+const COMPANY_KEYS: Record<CompanySort, string> = {
+  name: 'name_key',
+  impressions: 'impressions',
+  clicks: 'clicks',
+  engagements: 'engagements',
+  engagement_rate: metricKey('engagement_rate'),
+  campaigns_reached: 'campaigns_reached',
+  campaigns_engaged: 'campaigns_engaged',
+};
+
+const COMPANY_COLUMNS = [
+  'network_a_company_id',
+  'name',
+  'domain',
+  'network_a_url',
+  'industry',
+  'employee_range',
+  'country',
+  'logo_url',
+];
+
+const COMPANY_RECORDS = `(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION})`;
+
+const NETWORK_IDS = 'network_a_company_ids';
+
+/** Days with activity. Where `active` is false there were none, and both days mean nothing. */
+const SEEN = [
+  'minIf(date, delivery.active) AS first_seen',
+  'maxIf(date, delivery.active) AS last_seen',
+  'max(delivery.active) AS active',
+];
+
+/** One page of companies with their figures, and how many match. */
+export function companiesQuery({ scope, filters, sort, page }: CompaniesPlan): AnalyticsQuery {
+  const { campaignIds, companyIds, networkIds, domains, search } = filters;
+  const names = summedFor([...scope.metrics, ...COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by)]);
+  const idsAsked = among('company_id', 'company_ids', companyIds);
+  const recordsAsked = [
+    among('network_a_company_id', NETWORK_IDS, networkIds),
+    among('domain', 'domains', domains),
+  ];
+  const byRecord = networkIds !== undefined || domains !== undefined;
+  const isNamed = byRecord || companyIds !== undefined;
+  const id = isNamed ? 'known.id' : 'figures.company_id';
+  const columns = [
+    `${id} AS id`,
+    ...[...COMPANY_COLUMNS, 'name_key'].map((column) => `company.${column} AS ${column}`),
+    ...figureColumns(names, 'figures'),
+    'ifNull(figures.campaigns_reached, 0) AS campaigns_reached',
+    'ifNull(figures.campaigns_engaged, 0) AS campaigns_engaged',
+    'if(figures.active, figures.first_seen, NULL) AS first_seen',
+    'if(figures.active, figures.last_seen, NULL) AS last_seen',
+  ];
+  const aggregates = [
+    ...sums(names, 'delivery'),
+    ...SEEN,
+    'uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached',
+    'uniqExactIf(campaign_id, delivery.engagements > 0) AS campaigns_engaged',
+  ];
+  const figures = `(
+  SELECT company_id, ${aggregates.join(', ')}
+  FROM company_deliveries AS delivery FINAL
+  ${where(
+    IN_ORGANIZATION,
+    IN_RANGE,
+    among('campaign_id', 'campaign_ids', campaignIds),
+    idsAsked,
+    byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...recordsAsked)})`,
+  )}
+  GROUP BY company_id
+) AS figures`;
+  return {
+    name: 'companies_page',
+    sql: lines(
+      `SELECT ${columns.join(', ')}`,
+      isNamed
+        ? `FROM ${known(idsAsked, byRecord)} AS known\nLEFT JOIN ${figures} ON figures.company_id = known.id`
+        : `FROM ${figures}`,
+      `LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}`,
+      where(
+        // Nobody named a company: those with activity are all there is to list.
+        !isNamed && 'figures.active',
+        among('company.network_a_company_id', NETWORK_IDS, networkIds),
+        among('company.domain', 'domains', domains),
+        contains(['company.name_key', 'company.domain_key'], search),
+      ),
+      orderAndPage(sort, COMPANY_KEYS),
+    ),
+    params: {
+      ...given({
+        campaign_ids: campaignIds,
+        company_ids: companyIds,
+        [NETWORK_IDS]: networkIds,
+        domains,
+        search,
+      }),
+      ...scopeParams(scope),
+      ...pageParams(page),
+    },
+  };
+}
+
+/** Companies a record describes; where no attribute is asked for, also those only deliveries name. */
+function known(idsAsked: string | undefined, byRecord: boolean): string {
+  const companies = `SELECT id AS company_id FROM companies WHERE ${IN_ORGANIZATION}`;
+  const delivered = `SELECT company_id FROM company_deliveries ${where(IN_ORGANIZATION, idsAsked)}`;
+  const all = byRecord ? `SELECT DISTINCT * FROM (${companies})` : `${companies} UNION DISTINCT ${delivered}`;
+  return `(SELECT company_id AS id FROM (${all}) ${where(idsAsked)})`;
+}
+
+/** Sums by period of some companies; periods without deliveries have no row. */
+export function companySeriesQuery(
+  scope: Scope,
+  ids: readonly string[],
+  campaignIds: string[] | undefined,
+): AnalyticsQuery {
+  const names = summedFor(scope.metrics);
+  return {
+    name: 'companies_series',
+    sql: lines(
+      `SELECT ${['company_id AS id', `${periodStart(scope.granularity)} AS day`, ...sums(names, 'delivery'), 'max(delivery.active) AS active'].join(', ')}`,
+      'FROM company_deliveries AS delivery FINAL',
+      where(
+        IN_ORGANIZATION,
+        IN_RANGE,
+        among('company_id', 'ids', ids),
+        among('campaign_id', 'campaign_ids', campaignIds),
+      ),
+      'GROUP BY id, day',
+    ),
+    params: { ...scopeParams(scope), ids, ...given({ campaign_ids: campaignIds }) },
+  };
+}
+
+/** The campaigns one company saw, by engagements, then impressions, then id; and how many. */
+export function companyCampaignsQuery(
+  scope: Scope,
+  id: string,
+  campaignIds: string[] | undefined,
+  page: Page,
+): AnalyticsQuery {
+  const names = summedFor([...scope.metrics, 'engagements', 'impressions']);
+  return {
+    name: 'company_campaigns',
+    sql: lines(
+      `SELECT figures.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type`,
+      `FROM (
+  SELECT ${['campaign_id', ...sums(names, 'delivery'), ...SEEN].join(', ')}
+  FROM company_deliveries AS delivery FINAL
+  ${where(
+    IN_ORGANIZATION,
+    IN_RANGE,
+    'company_id = {company_id:String}',
+    among('campaign_id', 'campaign_ids', campaignIds),
+  )}
+  GROUP BY campaign_id
+  HAVING active
+) AS figures`,
+      `LEFT JOIN (SELECT id, name, status, objective_type FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = figures.campaign_id`,
+      'ORDER BY engagements DESC, impressions DESC, campaign_id ASC',
+      'LIMIT {limit:UInt32} OFFSET {offset:UInt64}',
+    ),
+    params: {
+      ...scopeParams(scope),
+      ...pageParams(page),
+      company_id: id,
+      ...given({ campaign_ids: campaignIds }),
+    },
+  };
+}
+
+/** Companies an id may mean, best first: our id in a record, our id in deliveries alone, the id of network_a. */
+export function companyByIdQuery(organizationId: string, id: string): AnalyticsQuery {
+  return {
+    name: 'company_by_id',
+    sql: lines(
+      `SELECT {id:String} AS id, ${COMPANY_COLUMNS.map((column) => `company.${column} AS ${column}`).join(', ')}, 1 AS rank`,
+      `FROM (SELECT company_id FROM company_deliveries WHERE ${IN_ORGANIZATION} AND company_id = {id:String} LIMIT 1
+  UNION DISTINCT SELECT id FROM companies WHERE ${IN_ORGANIZATION} AND id = {id:String}) AS known`,
+      `LEFT JOIN (SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION} AND id = {id:String}) AS company ON company.id = known.company_id`,
+      'UNION ALL',
+      `SELECT id, ${COMPANY_COLUMNS.join(', ')}, 2 AS rank FROM companies FINAL WHERE ${IN_ORGANIZATION} AND network_a_company_id = {id:String}`,
+      'ORDER BY rank, id LIMIT 1',
+    ),
+    params: { organization_id: organizationId, id },
+  };
+}
+
+/** Companies of a domain, by id, at most `limit`. */
+export function companiesByDomainQuery(
+  organizationId: string,
+  domain: string,
+  limit: number,
+): AnalyticsQuery {
+  return {
+    name: 'companies_by_domain',
+    sql: lines(
+      `SELECT id, ${COMPANY_COLUMNS.join(', ')} FROM companies FINAL`,
+      `WHERE ${IN_ORGANIZATION} AND domain = {domain:String}`,
+      'ORDER BY id LIMIT {limit:UInt32}',
+    ),
+    params: { organization_id: organizationId, domain, limit },
+  };
+}

@@ -1,0 +1,66 @@
+/** What warnings need to know beside the figures, in one statement. Pure. */
+import type { AnalyticsQuery } from '../stores/analytics-store.js';
+import { among, given, IN_ORGANIZATION, type Params, where } from './sql.js';
+
+/** What was asked for by name. */
+export interface Asked {
+  campaignIds?: string[];
+  creativeIds?: string[];
+  companyIds?: string[];
+  networkIds?: string[];
+  domains?: string[];
+}
+
+/** First and last day with deliveries, null without any, and of what was asked that which exists. */
+export interface ContextRow {
+  first_date: string | null;
+  last_date: string | null;
+  campaign_ids?: string[];
+  creative_ids?: string[];
+  company_ids?: string[];
+  network_ids?: string[];
+  domains?: string[];
+  /** Of all matching campaigns. */
+  currencies?: string[];
+}
+
+/** `currencies` is a statement that answers one array. */
+export function contextQuery(
+  organizationId: string,
+  asked: Asked,
+  currencies?: Pick<AnalyticsQuery, 'sql' | 'params'>,
+): AnalyticsQuery {
+  const { campaignIds, creativeIds, companyIds, networkIds, domains } = asked;
+  const parts = [
+    `(SELECT minOrNull(first_date) FROM delivered WHERE ${IN_ORGANIZATION}) AS first_date`,
+    `(SELECT maxOrNull(last_date) FROM delivered WHERE ${IN_ORGANIZATION}) AS last_date`,
+  ];
+  const exists = (
+    name: string,
+    values: string[] | undefined,
+    ...sources: [column: string, table: string][]
+  ) => {
+    if (values === undefined) return;
+    const selects = sources.map(
+      ([column, table]) =>
+        `SELECT ${column} AS value FROM ${table} ${where(IN_ORGANIZATION, among(column, `asked_${name}`, values))}`,
+    );
+    parts.push(`(SELECT groupUniqArray(value) FROM (${selects.join(' UNION ALL ')})) AS ${name}`);
+  };
+  exists('campaign_ids', campaignIds, ['id', 'campaigns'], ['campaign_id', 'delivered']);
+  exists('creative_ids', creativeIds, ['id', 'creatives'], ['creative_id', 'delivered']);
+  exists('company_ids', companyIds, ['id', 'companies'], ['company_id', 'company_deliveries']);
+  exists('network_ids', networkIds, ['network_a_company_id', 'companies FINAL']);
+  exists('domains', domains, ['domain', 'companies FINAL']);
+  if (currencies) parts.push(`(${currencies.sql}) AS currencies`);
+  const params: Params = given({
+    ...currencies?.params,
+    organization_id: organizationId,
+    asked_campaign_ids: campaignIds,
+    asked_creative_ids: creativeIds,
+    asked_company_ids: companyIds,
+    asked_network_ids: networkIds,
+    asked_domains: domains,
+  });
+  return { name: 'warnings_context', sql: `SELECT\n  ${parts.join(',\n  ')}`, params };
+}

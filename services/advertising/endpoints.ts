@@ -1,0 +1,337 @@
+/** The four operations on advertising. */
+import { type Call, endpoint } from '../gateway/endpoint.js';
+import { type FieldError, Problem } from '../gateway/problems.js';
+import { utcDate } from '../shared/clock.js';
+import { normalizeDomain } from '../shared/normalize.js';
+import type { AnalyticsQuery } from '../stores/analytics-store.js';
+import { addDays } from './calendar.js';
+import {
+  campaignCurrencies,
+  campaignsQuery,
+  creativeCurrencies,
+  creativesQuery,
+  seriesQuery,
+} from './campaign-queries.js';
+import {
+  companiesByDomainQuery,
+  companiesQuery,
+  companyByIdQuery,
+  companyCampaignsQuery,
+  companySeriesQuery,
+} from './company-queries.js';
+import { type Asked, type ContextRow, contextQuery } from './context-query.js';
+import { addCounts, figuresFor, summedFor } from './figures.js';
+import {
+  type CampaignRow,
+  type CompanyAttributes,
+  type CompanyCampaignRow,
+  type CompanyRow,
+  type CreativeRow,
+  campaignItem,
+  companyAttributes,
+  companyCampaign,
+  companyItem,
+  creativeItem,
+  isSparse,
+  type Point,
+  type SeriesRow,
+  seriesOf,
+} from './items.js';
+import { caseKey, isKnownObjective, isKnownStatus, objectiveKey, statusKey } from './keys.js';
+import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_METRICS, type SummedMetric } from './metrics.js';
+import { filter, planScope, type Scope } from './plan.js';
+import { CampaignsRequest, CompaniesRequest, CompanyRequest, CreativesRequest } from './requests.js';
+import { CampaignsResponse, CompaniesResponse, CompanyResponse, CreativesResponse } from './responses.js';
+import { warningsOf } from './warnings.js';
+
+type AnyCall = Call<unknown, unknown>;
+
+/** Last month, so that the example has figures wherever the sample data is recent. */
+const today = utcDate(Date.now());
+const EXAMPLE_RANGE = { start_date: addDays(today, -31), end_date: addDays(today, -1) };
+
+/** Only values that are known match; where none of those given is known, nothing matches. */
+const knownFilter = (
+  values: readonly string[] | null | undefined,
+  isKnown: (value: string) => boolean,
+  key: (value: string) => string,
+) => filter(values)?.filter(isKnown).map(key);
+
+type Given = readonly string[] | null | undefined;
+const statusFilter = (values: Given) => knownFilter(values, isKnownStatus, statusKey);
+const objectiveFilter = (values: Given) => knownFilter(values, isKnownObjective, objectiveKey);
+const searchFilter = (search: string | null | undefined) => (search ? caseKey(search) : undefined);
+
+const showsMoney = (scope: Scope) =>
+  summedFor(scope.metrics).some((name: SummedMetric) => SUMMED_METRICS[name].kind === 'money');
+
+function scopeOf<Body extends Parameters<typeof planScope>[0]>(
+  { body, organizationId, services }: Call<Body, unknown>,
+  metrics: readonly (typeof METRIC_NAMES)[number][],
+  problems?: FieldError[],
+): Scope {
+  const { clock, provisionalDays } = services;
+  return planScope(body, metrics, organizationId, { now: clock.now(), provisionalDays }, problems);
+}
+
+const run = <Row>({ services, signal }: AnyCall, query: AnalyticsQuery) =>
+  services.analytics.query<Row>(query, signal);
+
+async function contextOf(call: AnyCall, asked: Asked, currencies?: AnalyticsQuery): Promise<ContextRow> {
+  const { rows } = await run<ContextRow>(call, contextQuery(call.organizationId, asked, currencies));
+  return rows[0] as ContextRow;
+}
+
+/** The series of the items of a page; asks nothing for an empty page. */
+async function pageSeries(
+  call: AnyCall,
+  scope: Scope,
+  ids: string[],
+  query: (ids: string[]) => AnalyticsQuery,
+): Promise<(id: string) => Point[]> {
+  if (ids.length === 0) return () => [];
+  const { rows } = await run<SeriesRow>(call, query(ids));
+  const series = seriesOf(scope, ids, rows);
+  return (id) => series.get(id) as Point[];
+}
+
+const description = (what: string) =>
+  `${what}\n\nSums are of the newest report of each day. \`warnings\` say what to know when reading the figures.`;
+
+export const searchCampaigns = endpoint({
+  path: '/api/advertising/network_a/campaigns',
+  summary: 'Search campaigns and their performance',
+  description: description('Campaigns with their figures over the range, also those without any.'),
+  tag: 'Advertising',
+  scope: 'advertising:read',
+  request: CampaignsRequest,
+  response: CampaignsResponse,
+  example: { ...EXAMPLE_RANGE, statuses: ['ACTIVE'], sort_by: 'ad_spend', page_size: 10 },
+  async handle(call) {
+    const { body, organizationId } = call;
+    const scope = scopeOf(call, METRIC_NAMES);
+    const filters = {
+      campaignIds: filter(body.campaign_ids),
+      statuses: statusFilter(body.statuses),
+      objectiveTypes: objectiveFilter(body.objective_types),
+      search: searchFilter(body.search),
+    };
+    const sort = { by: body.sort_by ?? 'ad_spend', descending: body.sort_direction !== 'asc' };
+    const page = { page: body.page ?? 1, size: body.page_size ?? 50 };
+    const asked = { campaignIds: filters.campaignIds };
+    const money = showsMoney(scope);
+    const [{ rows, total }, context] = await Promise.all([
+      run<CampaignRow>(call, campaignsQuery({ scope, filters, sort, page })),
+      contextOf(call, asked, money ? campaignCurrencies(organizationId, filters) : undefined),
+    ]);
+    const series = await pageSeries(
+      call,
+      scope,
+      rows.map(({ id }) => id),
+      (ids) => seriesQuery('campaign_id', scope, ids),
+    );
+    return {
+      items: rows.map((row) => campaignItem(scope, row, series(row.id))),
+      page: page.page,
+      page_size: page.size,
+      total_count: total,
+      provisional: scope.range.end > scope.lastFinalDay,
+      warnings: warningsOf({
+        scope,
+        context,
+        asked,
+        statuses: body.statuses,
+        objectiveTypes: body.objective_types,
+        sparse: isSparse(scope, rows.length),
+        money,
+      }),
+    };
+  },
+});
+
+export const searchCreatives = endpoint({
+  path: '/api/advertising/network_a/creatives',
+  summary: 'Search creatives and their performance',
+  description: description(
+    'Creatives with their figures over the range, also those without any. `statuses` are of the creative, `objective_types` of its campaign.',
+  ),
+  tag: 'Advertising',
+  scope: 'advertising:read',
+  request: CreativesRequest,
+  response: CreativesResponse,
+  example: { ...EXAMPLE_RANGE, granularity: 'monthly', sort_by: 'ctr', page_size: 10 },
+  async handle(call) {
+    const { body, organizationId } = call;
+    const scope = scopeOf(call, METRIC_NAMES);
+    const filters = {
+      campaignIds: filter(body.campaign_ids),
+      creativeIds: filter(body.creative_ids),
+      statuses: statusFilter(body.statuses),
+      objectiveTypes: objectiveFilter(body.objective_types),
+      search: searchFilter(body.search),
+    };
+    const sort = { by: body.sort_by ?? 'ad_spend', descending: body.sort_direction !== 'asc' };
+    const page = { page: body.page ?? 1, size: body.page_size ?? 50 };
+    const asked = { campaignIds: filters.campaignIds, creativeIds: filters.creativeIds };
+    const money = showsMoney(scope);
+    const [{ rows, total }, context] = await Promise.all([
+      run<CreativeRow>(call, creativesQuery({ scope, filters, sort, page })),
+      contextOf(call, asked, money ? creativeCurrencies(organizationId, filters) : undefined),
+    ]);
+    const series = await pageSeries(
+      call,
+      scope,
+      rows.map(({ id }) => id),
+      (ids) => seriesQuery('creative_id', scope, ids),
+    );
+    return {
+      items: rows.map((row) => creativeItem(scope, row, series(row.id))),
+      page: page.page,
+      page_size: page.size,
+      total_count: total,
+      provisional: scope.range.end > scope.lastFinalDay,
+      warnings: warningsOf({
+        scope,
+        context,
+        asked,
+        statuses: body.statuses,
+        objectiveTypes: body.objective_types,
+        sparse: isSparse(scope, rows.length),
+        money,
+      }),
+    };
+  },
+});
+
+export const searchCompanies = endpoint({
+  path: '/api/advertising/network_a/companies',
+  summary: 'Search companies and their performance',
+  description: description(
+    'Companies with activity in the range, and those named in `company_ids`, `network_a_company_ids` or `domains`.',
+  ),
+  tag: 'Advertising',
+  scope: 'advertising:read',
+  request: CompaniesRequest,
+  response: CompaniesResponse,
+  example: { ...EXAMPLE_RANGE, granularity: 'monthly', sort_by: 'engagements', page_size: 10 },
+  async handle(call) {
+    const { body } = call;
+    const scope = scopeOf(call, COMPANY_METRIC_NAMES);
+    const filters = {
+      campaignIds: filter(body.campaign_ids),
+      companyIds: filter(body.company_ids),
+      networkIds: filter(body.network_a_company_ids),
+      domains: filter(body.domains, normalizeDomain),
+      search: searchFilter(body.search),
+    };
+    const sort = { by: body.sort_by ?? 'engagements', descending: body.sort_direction !== 'asc' };
+    const page = { page: body.page ?? 1, size: body.page_size ?? 50 };
+    const [{ rows, total }, context] = await Promise.all([
+      run<CompanyRow>(call, companiesQuery({ scope, filters, sort, page })),
+      contextOf(call, filters),
+    ]);
+    const series = await pageSeries(
+      call,
+      scope,
+      rows.map(({ id }) => id),
+      (ids) => companySeriesQuery(scope, ids, filters.campaignIds),
+    );
+    return {
+      items: rows.map((row) => companyItem(scope, row, series(row.id))),
+      page: page.page,
+      page_size: page.size,
+      total_count: total,
+      warnings: warningsOf({
+        scope,
+        context,
+        asked: filters,
+        sparse: isSparse(scope, rows.length),
+        companyFigures: rows.length > 0,
+      }),
+    };
+  },
+});
+
+const CANDIDATES_AT_MOST = 20;
+
+/** The company a request means, or a 404 or 409. */
+async function findCompany(call: Call<CompanyRequest, unknown>): Promise<CompanyAttributes> {
+  const { body, organizationId } = call;
+  if (body.company_id) {
+    const { rows } = await run<CompanyAttributes>(call, companyByIdQuery(organizationId, body.company_id));
+    const [company] = rows;
+    if (company) return company;
+    throw new Problem('company_not_found', `There is no company ${body.company_id}.`, {
+      organization_id: organizationId,
+    });
+  }
+  const domain = normalizeDomain(body.domain as string);
+  const { rows, total } = await run<CompanyAttributes>(
+    call,
+    companiesByDomainQuery(organizationId, domain, CANDIDATES_AT_MOST),
+  );
+  const [company, other] = rows;
+  if (!company) {
+    throw new Problem('company_not_found', `No company has the domain ${domain}.`, {
+      organization_id: organizationId,
+    });
+  }
+  if (!other) return company;
+  throw new Problem('ambiguous_domain', `${total} companies have the domain ${domain}; give a company_id.`, {
+    organization_id: organizationId,
+    candidates: rows.map(({ id, network_a_company_id, name }) => ({ id, network_a_company_id, name })),
+  });
+}
+
+export const getCompany = endpoint({
+  path: '/api/advertising/network_a/company',
+  summary: 'Get the analytics of one company',
+  description: description(
+    'Totals, series and campaigns of one company. Exactly one of `company_id` and `domain` is given; `campaign_ids` narrows everything.',
+  ),
+  tag: 'Advertising',
+  scope: 'advertising:read',
+  request: CompanyRequest,
+  response: CompanyResponse,
+  example: { ...EXAMPLE_RANGE, granularity: 'monthly', company_id: 'co_0001' },
+  problems: ['company_not_found', 'ambiguous_domain'],
+  async handle(call) {
+    const { body } = call;
+    const problem = {
+      pointer: '/company_id',
+      code: 'exactly_one_of',
+      detail: 'Exactly one of company_id and domain must be given.',
+    };
+    const scope = scopeOf(call, COMPANY_METRIC_NAMES, !body.company_id === !body.domain ? [problem] : []);
+    const company = await findCompany(call);
+    const campaignIds = filter(body.campaign_ids);
+    const page = { page: body.campaign_page ?? 1, size: body.campaign_page_size ?? 50 };
+    const [series, campaigns, context] = await Promise.all([
+      run<SeriesRow & { active: boolean }>(call, companySeriesQuery(scope, [company.id], campaignIds)),
+      run<CompanyCampaignRow>(call, companyCampaignsQuery(scope, company.id, campaignIds, page)),
+      contextOf(call, { campaignIds }),
+    ]);
+    return {
+      company: companyAttributes(company),
+      start_date: scope.range.start,
+      end_date: scope.range.end,
+      granularity: scope.granularity,
+      totals: figuresFor(scope.metrics)(addCounts(series.rows, summedFor(scope.metrics))),
+      timeseries: seriesOf(scope, [company.id], series.rows).get(company.id) as Point[],
+      campaigns: campaigns.rows.map((row) => companyCampaign(scope, row)),
+      campaign_page: page.page,
+      campaign_page_size: page.size,
+      campaign_total_count: campaigns.total,
+      provisional: scope.range.end > scope.lastFinalDay,
+      warnings: warningsOf({
+        scope,
+        context,
+        asked: { campaignIds },
+        sparse: isSparse(scope, 1),
+        companyFigures: series.rows.some(({ active }) => active),
+      }),
+    };
+  },
+});
+
+export const advertisingEndpoints = [searchCampaigns, searchCreatives, searchCompanies, getCompany];

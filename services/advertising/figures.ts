@@ -1,0 +1,41 @@
+/** Figures of items and points: the metrics asked for, out of summed rows. */
+import { type Metric, RATES, type Rate, SUMMED_METRICS, SUMMED_NAMES, type SummedMetric } from './metrics.js';
+import { rateOf, type Sums } from './rates.js';
+import type { Figures } from './responses.js';
+
+const isRate = (metric: Metric): metric is Rate => metric in RATES;
+const zeroOf = (name: SummedMetric) => (SUMMED_METRICS[name].kind === 'money' ? '0' : 0);
+
+/** The metrics whose sums the given metrics and rates need, in the order of the table. */
+export function summedFor(metrics: readonly Metric[]): SummedMetric[] {
+  const needed = new Set<SummedMetric>();
+  for (const metric of metrics) {
+    if (isRate(metric)) {
+      needed.add(RATES[metric].numerator);
+      needed.add(RATES[metric].denominator);
+    } else {
+      needed.add(metric);
+    }
+  }
+  return SUMMED_NAMES.filter((name) => needed.has(name));
+}
+
+/** A function from summed rows to the figures asked for; from nothing to zeros. */
+export function figuresFor(metrics: readonly Metric[]): (sums: Sums) => Figures {
+  return (sums) => {
+    const figures: Figures = {};
+    for (const metric of metrics) {
+      figures[metric] = isRate(metric) ? rateOf(metric, sums) : (sums[metric] ?? zeroOf(metric));
+    }
+    return figures;
+  };
+}
+
+/** Counts of rows, added. Money does not occur in the rows of companies. */
+export function addCounts(rows: readonly Sums[], names: readonly SummedMetric[]): Sums {
+  const total: Sums = {};
+  for (const name of names) {
+    total[name] = rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0);
+  }
+  return total;
+}

@@ -1,0 +1,52 @@
+/** The forms under which advertising text is compared. Stored and asked values pass through the same functions. */
+
+/** Text without regard to case, close to Unicode full case folding: ß is ss, every sigma is one. Accents stay. */
+export function caseKey(text: string): string {
+  return text
+    .normalize('NFC')
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFC')
+    .replaceAll('ς', 'σ');
+}
+
+export const CAMPAIGN_STATUSES = [
+  'ACTIVE',
+  'PAUSED',
+  'ARCHIVED',
+  'COMPLETED',
+  'CANCELED',
+  'DRAFT',
+  'PENDING_DELETION',
+  'REMOVED',
+] as const;
+
+export const OBJECTIVE_TYPES = [
+  'BRAND_AWARENESS',
+  'ENGAGEMENT',
+  'JOB_APPLICANTS',
+  'LEAD_GENERATION',
+  'WEBSITE_CONVERSIONS',
+  'WEBSITE_VISITS',
+  'VIDEO_VIEWS',
+] as const;
+
+/** Canonical form of a status. */
+export function statusKey(status: string): string {
+  const key = status.trim().toUpperCase();
+  return key === 'CANCELLED' ? 'CANCELED' : key;
+}
+
+const singular = (key: string) => (key.endsWith('S') && !key.endsWith('SS') ? key.slice(0, -1) : key);
+
+/** Canonical form of an objective: singular, so `WEBSITE_VISIT` is `WEBSITE_VISITS`. */
+export function objectiveKey(objective: string): string {
+  return singular(objective.trim().toUpperCase());
+}
+
+const statuses = new Set<string>(CAMPAIGN_STATUSES);
+const objectives = new Set(OBJECTIVE_TYPES.map(objectiveKey));
+
+export const isKnownStatus = (status: string) => statuses.has(statusKey(status));
+export const isKnownObjective = (objective: string) => objectives.has(objectiveKey(objective));

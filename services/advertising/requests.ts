@@ -1,0 +1,153 @@
+/** Requests of the advertising operations. */
+import Type, { type Static } from 'typebox';
+import {
+  closed,
+  date,
+  integer,
+  list,
+  nullable,
+  oneOf,
+  optional,
+  organizationId,
+  text,
+} from '../shared/schema.js';
+import { COMPANY_METRIC_NAMES, METRIC_NAMES, type Metric } from './metrics.js';
+
+export const GRANULARITIES = ['daily', 'monthly'] as const;
+export type Granularity = (typeof GRANULARITIES)[number];
+
+const strings = (description: string, item: string, maxLength = 64, options = {}) =>
+  optional(
+    list(description, Type.String({ description: item, minLength: 1, maxLength }), {
+      maxItems: 100,
+      ...options,
+    }),
+  );
+const pageNumber = (description: string) =>
+  optional(integer(description, { minimum: 1, maximum: 1_000_000, default: 1 }));
+const pageSize = (description: string) =>
+  optional(integer(description, { minimum: 1, maximum: 200, default: 50 }));
+const metricsFilter = <T extends Metric>(names: readonly T[]) =>
+  optional(
+    list(
+      'Only these metrics and rates appear in items, points and totals; all of them when absent.',
+      oneOf('Name of a metric or rate.', names),
+      { minItems: 1, maxItems: 64 },
+    ),
+  );
+const search = (where: string) =>
+  optional(text(`Part of ${where}; case does not matter, no character is special.`, { maxLength: 200 }));
+const sortDirection = optional(
+  oneOf('Direction of the order; unknown values come last in both.', ['asc', 'desc'], { default: 'desc' }),
+);
+const statuses = (whose: string) =>
+  strings(`Only with one of these statuses of the ${whose}; case does not matter.`, 'A status.', 64, {
+    examples: [['ACTIVE', 'PAUSED']],
+  });
+const objectiveTypes = strings(
+  'Only of campaigns with one of these objectives; case and plural do not matter.',
+  'An objective.',
+  64,
+  { examples: [['LEAD_GENERATION']] },
+);
+const campaignIds = strings('Only of these campaigns.', 'Identifier of a campaign.');
+
+const rangeFields = {
+  organization_id: Type.Optional(nullable(organizationId)),
+  start_date: date('First day, UTC.', { examples: ['2026-10-01'] }),
+  end_date: date('Last day, UTC: from start_date to 3660 days after it.', { examples: ['2026-10-31'] }),
+  granularity: optional(
+    oneOf('Length of the periods of the time series.', GRANULARITIES, { default: 'daily' }),
+  ),
+};
+
+export const CAMPAIGN_SORTS = [...METRIC_NAMES, 'name', 'status', 'objective_type', 'start_date'] as const;
+export type CampaignSort = (typeof CAMPAIGN_SORTS)[number];
+export const CREATIVE_SORTS = [...METRIC_NAMES, 'name', 'status', 'campaign_name', 'review_status'] as const;
+export type CreativeSort = (typeof CREATIVE_SORTS)[number];
+export const COMPANY_SORTS = [
+  'name',
+  'impressions',
+  'clicks',
+  'engagements',
+  'engagement_rate',
+  'campaigns_reached',
+  'campaigns_engaged',
+] as const;
+export type CompanySort = (typeof COMPANY_SORTS)[number];
+
+const sortBy = <T extends string>(names: readonly T[], standard: T) =>
+  optional(oneOf('What the items are ordered by; then by id, ascending.', names, { default: standard }));
+
+export const CampaignsRequest = closed({
+  ...rangeFields,
+  campaign_ids: campaignIds,
+  statuses: statuses('campaign'),
+  objective_types: objectiveTypes,
+  search: search('the name of the campaign or of its group'),
+  metrics: metricsFilter(METRIC_NAMES),
+  sort_by: sortBy(CAMPAIGN_SORTS, 'ad_spend'),
+  sort_direction: sortDirection,
+  page: pageNumber('Page, from 1.'),
+  page_size: pageSize('Items a page.'),
+});
+export type CampaignsRequest = Static<typeof CampaignsRequest>;
+
+export const CreativesRequest = closed({
+  ...rangeFields,
+  campaign_ids: campaignIds,
+  creative_ids: strings('Only these creatives.', 'Identifier of a creative.'),
+  statuses: statuses('creative'),
+  objective_types: objectiveTypes,
+  search: search('the name or headline of the creative, or of the name of its campaign'),
+  metrics: metricsFilter(METRIC_NAMES),
+  sort_by: sortBy(CREATIVE_SORTS, 'ad_spend'),
+  sort_direction: sortDirection,
+  page: pageNumber('Page, from 1.'),
+  page_size: pageSize('Items a page.'),
+});
+export type CreativesRequest = Static<typeof CreativesRequest>;
+
+export const CompaniesRequest = closed({
+  ...rangeFields,
+  campaign_ids: campaignIds,
+  company_ids: strings('Only these companies, also without activity.', 'Identifier of a company.'),
+  network_a_company_ids: strings(
+    'Only companies with these identifiers of network_a, also without activity.',
+    'Identifier of a company on network_a.',
+  ),
+  domains: strings(
+    'Only companies with exactly these domains, also without activity; case and a leading www. do not matter.',
+    'A domain.',
+    253,
+    { examples: [['example.com']] },
+  ),
+  search: search('the name or domain of the company'),
+  metrics: metricsFilter(COMPANY_METRIC_NAMES),
+  sort_by: sortBy(COMPANY_SORTS, 'engagements'),
+  sort_direction: sortDirection,
+  page: pageNumber('Page, from 1.'),
+  page_size: pageSize('Items a page.'),
+});
+export type CompaniesRequest = Static<typeof CompaniesRequest>;
+
+export const CompanyRequest = closed({
+  ...rangeFields,
+  campaign_ids: campaignIds,
+  company_id: optional(
+    text('Identifier of the company, ours or that of network_a. Either this or domain.', {
+      minLength: 1,
+      maxLength: 64,
+    }),
+  ),
+  domain: optional(
+    text('Exact domain of the company; case and a leading www. do not matter. Either this or company_id.', {
+      minLength: 1,
+      maxLength: 253,
+    }),
+  ),
+  metrics: metricsFilter(COMPANY_METRIC_NAMES),
+  campaign_page: pageNumber('Page of campaigns, from 1.'),
+  campaign_page_size: pageSize('Campaigns a page.'),
+});
+export type CompanyRequest = Static<typeof CompanyRequest>;

@@ -1,0 +1,192 @@
+/** Answers of the advertising operations. */
+import Type, { type Static, type TSchema } from 'typebox';
+import { date, integer, list, nullable, oneOf, open } from '../shared/schema.js';
+import {
+  budgets,
+  campaignAttributes,
+  campaignDates,
+  companyAttributes,
+  creativeAttributes,
+} from './attributes.js';
+import {
+  COMPANY_METRIC_NAMES,
+  METRIC_NAMES,
+  type Metric,
+  RATES,
+  SUMMED_METRICS,
+  type SummedMetric,
+} from './metrics.js';
+import { MONEY_PATTERN } from './money.js';
+import { GRANULARITIES } from './requests.js';
+
+/** Values of the metrics asked for. Money is exact decimal text; a rate is null where its denominator is 0. */
+export type Figures = { [K in Metric]?: string | number | null };
+
+function figureSchemas(names: readonly Metric[]) {
+  const schemas = names.map((name): [Metric, TSchema] => {
+    if (name in RATES) {
+      const { description } = RATES[name as keyof typeof RATES];
+      return [
+        name,
+        nullable(
+          Type.Number({ description: `${description} 6 decimals; null where that cannot be divided.` }),
+        ),
+      ];
+    }
+    const { kind, description } = SUMMED_METRICS[name as SummedMetric];
+    if (kind === 'money') {
+      return [
+        name,
+        Type.String({ description: `${description} Exact decimal text.`, examples: ['1234.56'] }),
+      ];
+    }
+    return [name, Type.Integer({ description, minimum: 0 })];
+  });
+  return Object.fromEntries(schemas.map(([name, schema]) => [name, Type.Optional(schema)])) as Record<
+    Metric,
+    ReturnType<typeof Type.Optional<ReturnType<typeof Type.Unsafe<string | number | null>>>>
+  >;
+}
+
+const moneyAmount = (description: string) =>
+  Type.String({ description, pattern: MONEY_PATTERN, examples: ['1234.56'] });
+
+const provisional = Type.Boolean({
+  description: 'Whether the network may still restate some of these days.',
+});
+
+const timeseries = (names: readonly Metric[]) =>
+  list(
+    'The periods of the range, ascending.',
+    open({
+      period: Type.String({ description: 'YYYY-MM-DD, or YYYY-MM.', examples: ['2026-10-01'] }),
+      start_date: date('First day of the period inside the range.'),
+      end_date: date('Last day of the period inside the range.'),
+      provisional,
+      ...figureSchemas(names),
+    }),
+  );
+
+const knownText = (description: string) => nullable(Type.String({ description }));
+const answers = <T extends Record<string, object>>(record: T) =>
+  Object.fromEntries(
+    Object.entries(record).map(([name, schema]) => [
+      name,
+      knownText((schema as { description: string }).description),
+    ]),
+  ) as { [K in keyof T]: ReturnType<typeof knownText> };
+
+const campaignName = knownText('Name of the campaign.');
+const seen = {
+  first_seen: nullable(date('First day of the range with activity.')),
+  last_seen: nullable(date('Last day of the range with activity.')),
+};
+
+export const CampaignItem = open(
+  {
+    id: Type.String({ description: 'Identifier of the campaign.' }),
+    ...answers(campaignAttributes),
+    daily_budget: nullable(moneyAmount(budgets.daily_budget)),
+    total_budget: nullable(moneyAmount(budgets.total_budget)),
+    ...answers(campaignDates),
+    creatives_count: Type.Integer({ description: 'Known creatives of the campaign.', minimum: 0 }),
+    ...figureSchemas(METRIC_NAMES),
+    provisional,
+    timeseries: timeseries(METRIC_NAMES),
+  },
+  { $id: 'CampaignItem', description: 'A campaign and its performance over the range.' },
+);
+export type CampaignItem = Static<typeof CampaignItem>;
+
+export const CreativeItem = open(
+  {
+    id: Type.String({ description: 'Identifier of the creative.' }),
+    campaign_id: Type.String({ description: 'Campaign the creative belongs to.' }),
+    campaign_name: campaignName,
+    ...answers(creativeAttributes),
+    currency: answers(campaignAttributes).currency,
+    ...figureSchemas(METRIC_NAMES),
+    provisional,
+    timeseries: timeseries(METRIC_NAMES),
+  },
+  { $id: 'CreativeItem', description: 'A creative and its performance over the range.' },
+);
+export type CreativeItem = Static<typeof CreativeItem>;
+
+const companyIdentity = {
+  id: Type.String({ description: 'Identifier of the company.' }),
+  ...answers(companyAttributes),
+};
+
+export const CompanyListItem = open(
+  {
+    ...companyIdentity,
+    ...figureSchemas(COMPANY_METRIC_NAMES),
+    campaigns_reached: Type.Integer({ description: 'Campaigns with impressions.', minimum: 0 }),
+    campaigns_engaged: Type.Integer({ description: 'Campaigns with engagements.', minimum: 0 }),
+    ...seen,
+    timeseries: timeseries(COMPANY_METRIC_NAMES),
+  },
+  { $id: 'CompanyListItem', description: 'A company and what it saw of the campaigns over the range.' },
+);
+export type CompanyListItem = Static<typeof CompanyListItem>;
+
+const warnings = list(
+  'What to know when reading the figures, as `code: sentence`, sorted.',
+  Type.String({ description: 'One warning.' }),
+  { examples: [['data_provisional: The network may still restate days after 2026-11-14.']] },
+);
+const pageFields = {
+  page: integer('The page.', { minimum: 1 }),
+  page_size: integer('Items a page.', { minimum: 1 }),
+  total_count: integer('How many match, exactly.', { minimum: 0 }),
+};
+
+export const CampaignsResponse = open({
+  items: list('The campaigns of this page.', CampaignItem),
+  ...pageFields,
+  provisional,
+  warnings,
+});
+export type CampaignsResponse = Static<typeof CampaignsResponse>;
+
+export const CreativesResponse = open({
+  items: list('The creatives of this page.', CreativeItem),
+  ...pageFields,
+  provisional,
+  warnings,
+});
+export type CreativesResponse = Static<typeof CreativesResponse>;
+
+export const CompaniesResponse = open({
+  items: list('The companies of this page.', CompanyListItem),
+  ...pageFields,
+  warnings,
+});
+export type CompaniesResponse = Static<typeof CompaniesResponse>;
+
+export const CompanyResponse = open({
+  company: open(companyIdentity, { description: 'The company.' }),
+  start_date: date('First day, UTC.'),
+  end_date: date('Last day, UTC.'),
+  granularity: oneOf('Length of the periods.', GRANULARITIES),
+  totals: open(figureSchemas(COMPANY_METRIC_NAMES), { description: 'Figures over the whole range.' }),
+  timeseries: timeseries(COMPANY_METRIC_NAMES),
+  campaigns: list(
+    'The campaigns the company saw, by engagements then impressions, descending, then id.',
+    open({
+      campaign_id: Type.String({ description: 'Identifier of the campaign.' }),
+      name: campaignName,
+      status: answers(campaignAttributes).status,
+      objective_type: answers(campaignAttributes).objective_type,
+      ...figureSchemas(COMPANY_METRIC_NAMES),
+      ...seen,
+    }),
+  ),
+  campaign_page: integer('The page of campaigns.', { minimum: 1 }),
+  campaign_page_size: integer('Campaigns a page.', { minimum: 1 }),
+  campaign_total_count: integer('How many campaigns the company saw.', { minimum: 0 }),
+  provisional,
+  warnings,
+});
+export type CompanyResponse = Static<typeof CompanyResponse>;

@@ -1,0 +1,108 @@
+/** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
+import type { DateRange } from './calendar.js';
+import { type Metric, RATES, type Rate, SUMMED_METRICS, type SummedMetric } from './metrics.js';
+import type { Page, Scope, Sort } from './plan.js';
+import type { Granularity } from './requests.js';
+
+export type Params = Record<string, string | number | readonly string[]>;
+
+const FIRST_DAY = '1970-01-01';
+const LAST_DAY = '2149-06-06';
+
+/** The range cut to the days deliveries can have; one outside of them becomes a range without days. */
+export function rangeParams({ start, end }: DateRange): Params {
+  if (end < FIRST_DAY || start > LAST_DAY) return { start_date: LAST_DAY, end_date: FIRST_DAY };
+  return {
+    start_date: start < FIRST_DAY ? FIRST_DAY : start,
+    end_date: end > LAST_DAY ? LAST_DAY : end,
+  };
+}
+
+export const IN_ORGANIZATION = 'organization_id = {organization_id:String}';
+export const IN_RANGE = 'date BETWEEN {start_date:Date} AND {end_date:Date}';
+
+/** Conditions joined by AND; those that do not apply are left out. */
+export function where(...conditions: (string | false | undefined)[]): string {
+  const given = conditions.filter((condition) => condition);
+  return given.length === 0 ? '' : `WHERE ${given.join(' AND ')}`;
+}
+
+/** `expression IN (values)`, or nothing when the filter is not given. */
+export function among(expression: string, name: string, values: readonly string[] | undefined) {
+  return values && `${expression} IN {${name}:Array(String)}`;
+}
+
+/** Whether one of the keys contains the text; the keys are null where the attribute is. */
+export function contains(keys: readonly string[], search: string | undefined) {
+  return search === undefined
+    ? undefined
+    : `(${keys.map((key) => `position(ifNull(${key}, ''), {search:String}) > 0`).join(' OR ')})`;
+}
+
+/** Parameters that were given. */
+export function given(params: Record<string, string | number | readonly string[] | undefined>): Params {
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)) as Params;
+}
+
+/** `sum(…) AS name` for each metric. Money is summed in 256 bits: 128 would overflow silently. */
+export function sums(names: readonly SummedMetric[], from: string): string[] {
+  return names.map((name) =>
+    SUMMED_METRICS[name].kind === 'money'
+      ? `sum(toDecimal256(${from}.${name}, 12)) AS ${name}`
+      : `sum(${from}.${name}) AS ${name}`,
+  );
+}
+
+/** The summed metrics of a joined aggregate, zero where it has no row. */
+export function figureColumns(names: readonly SummedMetric[], from: string): string[] {
+  return names.map((name) => `ifNull(${from}.${name}, 0) AS ${name}`);
+}
+
+/** A metric as a whole number; money in units of 10^-12. */
+const whole = (name: SummedMetric) =>
+  SUMMED_METRICS[name].kind === 'money'
+    ? `toInt256(toDecimal256(${name}, 12) * 1000000000000)`
+    : `toInt256(${name})`;
+
+/** A rate in millionths, half up, as `rates.ts` computes it; null where it cannot be divided. */
+function rateKey(rate: Rate): string {
+  const { numerator, denominator, factor } = RATES[rate];
+  const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
+  const above = `${whole(numerator)} * ${factor * 1_000_000}${isMoney(denominator) ? ' * 1000000000000' : ''}`;
+  const below = `${whole(denominator)}${isMoney(numerator) ? ' * 1000000000000' : ''}`;
+  return `intDiv(2 * ${above} + ${below}, nullIf(2 * ${below}, 0))`;
+}
+
+/** What a metric or rate is ordered by: exactly the value that is shown. */
+export function metricKey(metric: Metric): string {
+  return metric in RATES ? rateKey(metric as Rate) : (metric as SummedMetric);
+}
+
+/** Text without regard to case, for columns whose values are plain ASCII codes. */
+export const asciiKey = (column: string) => `lower(${column})`;
+
+/** Nulls last both ways, then id ascending, so that pages never overlap. */
+export function orderAndPage<Name extends string>(
+  { by, descending }: Sort<Name>,
+  keys: Record<Name, string>,
+): string {
+  return `ORDER BY ${keys[by]} ${descending ? 'DESC' : 'ASC'} NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}`;
+}
+
+export function pageParams({ page, size }: Page): Params {
+  return { limit: size, offset: (page - 1) * size };
+}
+
+/** First day of the period a delivery falls into. */
+export function periodStart(granularity: Granularity): string {
+  return granularity === 'daily' ? 'date' : 'toStartOfMonth(date)';
+}
+
+export function scopeParams({ organizationId, range }: Scope): Params {
+  return { organization_id: organizationId, ...rangeParams(range) };
+}
+
+/** Lines of a statement; empty ones are left out. */
+export function lines(...parts: string[]): string {
+  return parts.filter((part) => part !== '').join('\n');
+}

@@ -1,0 +1,102 @@
+/** What a reader of the figures must know, as `code: sentence` (contract 5.11). Pure. */
+import { addDays, cutsMonth, earlier } from './calendar.js';
+import type { Asked, ContextRow } from './context-query.js';
+import { isKnownObjective, isKnownStatus } from './keys.js';
+import type { Scope } from './plan.js';
+
+export interface WarningFacts {
+  scope: Scope;
+  context: ContextRow;
+  asked: Asked;
+  /** As the request wrote them. */
+  statuses?: readonly string[] | null;
+  objectiveTypes?: readonly string[] | null;
+  /** Whether empty periods were left out. */
+  sparse: boolean;
+  /** Whether the answer shows money that may be of several currencies. */
+  money?: boolean;
+  /** Whether the answer shows figures of companies. */
+  companyFigures?: boolean;
+}
+
+const NAMED_AT_MOST = 5;
+
+/** The first few values, in the order asked, and how many more there are. */
+function some(values: readonly string[]): string {
+  const named = values.slice(0, NAMED_AT_MOST).join(', ');
+  const more = values.length - NAMED_AT_MOST;
+  return more > 0 ? `${named} and ${more} more` : named;
+}
+
+const missing = (asked: readonly string[] = [], found: readonly string[] = []) =>
+  asked.filter((value) => !found.includes(value));
+
+export function warningsOf(facts: WarningFacts): string[] {
+  const { scope, context } = facts;
+  const warnings: string[] = [];
+  const warn = (code: string, sentence: string) => warnings.push(`${code}: ${sentence}`);
+  rangeWarnings(scope, context, warn);
+  askedWarnings(facts, warn);
+  if (facts.sparse) {
+    warn('timeseries_sparse', 'The series would be too long, so periods without deliveries are left out.');
+  }
+  const currencies = context.currencies ?? [];
+  if (facts.money && currencies.length > 1) {
+    warn(
+      'mixed_currencies',
+      `Amounts are in different currencies (${some(currencies)}) and are not comparable across campaigns.`,
+    );
+  }
+  if (facts.companyFigures) {
+    warn(
+      'company_metrics_approximate',
+      'Networks round or withhold small figures of companies, so they need not add up to those of campaigns.',
+    );
+  }
+  return [...new Set(warnings)].sort();
+}
+
+type Warn = (code: string, sentence: string) => void;
+
+function rangeWarnings({ range, granularity, today, lastFinalDay }: Scope, context: ContextRow, warn: Warn) {
+  if (range.end > lastFinalDay) {
+    warn('data_provisional', `The network may still restate days after ${lastFinalDay}.`);
+  }
+  if (range.end > today) {
+    warn('range_includes_future', `The range ends after today, ${today} UTC.`);
+  }
+  const { first_date: first, last_date: last } = context;
+  const yesterday = addDays(today, -1);
+  const lastAsked = earlier(range.end, yesterday);
+  if (range.start <= lastAsked && (last === null || last < lastAsked)) {
+    warn(
+      'data_delayed',
+      last === null ? 'No delivery has arrived yet.' : `No delivery has arrived yet for days after ${last}.`,
+    );
+  }
+  if (first !== null && range.start < first) {
+    warn('range_before_first_data', `The first delivery is of ${first}.`);
+  }
+  if (granularity === 'monthly' && cutsMonth(range)) {
+    warn('partial_month', 'The range begins or ends inside a month, whose figures are of part of it.');
+  }
+}
+
+function askedWarnings({ asked, context, statuses, objectiveTypes }: WarningFacts, warn: Warn) {
+  const unknownStatuses = (statuses ?? []).filter((status) => !isKnownStatus(status));
+  if (unknownStatuses.length > 0) warn('unknown_status', `Matches nothing: ${some(unknownStatuses)}.`);
+  const unknownObjectives = (objectiveTypes ?? []).filter((objective) => !isKnownObjective(objective));
+  if (unknownObjectives.length > 0) {
+    warn('unknown_objective_type', `Matches nothing: ${some(unknownObjectives)}.`);
+  }
+  const unknown = (code: string, what: string, values: string[]) => {
+    if (values.length > 0) warn(code, `No ${what}: ${some(values)}.`);
+  };
+  unknown('unknown_campaign_ids', 'campaign has the id', missing(asked.campaignIds, context.campaign_ids));
+  unknown('unknown_creative_ids', 'creative has the id', missing(asked.creativeIds, context.creative_ids));
+  unknown('unknown_company_ids', 'company has the id', [
+    ...missing(asked.companyIds, context.company_ids),
+    ...missing(asked.networkIds, context.network_ids),
+  ]);
+  unknown('unmatched_domains', 'company has the domain', missing(asked.domains, context.domains));
+}

@@ -1,0 +1,162 @@
+/** Records as rows of the tables. A table's row is the values of its columns, in their order. */
+import { caseKey, objectiveKey, statusKey } from '../../advertising/keys.js';
+import { SUMMED_METRICS, SUMMED_NAMES } from '../../advertising/metrics.js';
+import { moneyText } from '../../advertising/money.js';
+import type {
+  CampaignRecord,
+  CompanyRecord,
+  CreativeRecord,
+  DeliveryRecord,
+} from '../../advertising/schema.js';
+import { normalizeDomain } from '../../shared/normalize.js';
+import type { Rows } from './client.js';
+
+type Value = string | number | null;
+/** A column and what a record puts in it. */
+type Column<T> = readonly [name: string, value: (record: T, acceptedAt: number) => Value];
+interface Table<T> {
+  name: string;
+  columns: readonly Column<T>[];
+}
+
+type Given = string | null | undefined;
+const given = (value: Given): string | null => (value === undefined || value === '' ? null : value);
+const keyed = (value: Given, key: (text: string) => string): string | null => {
+  const text = given(value);
+  return text === null ? null : key(text);
+};
+
+function money(value: string | number | null | undefined): string | null {
+  if (value === null || value === undefined || value === '') return null;
+  const text = moneyText(value);
+  if (text === null) throw new RangeError('an amount of money passed validation but is none');
+  return text;
+}
+
+/** Milliseconds; the newest wins. */
+const version = (moment: Given, acceptedAt: number) =>
+  given(moment) === null ? acceptedAt : Date.parse(moment as string);
+
+/** Columns that hold a field of the record as it is. */
+function fields<T>(...names: (keyof T & string)[]): Column<T>[] {
+  return names.map((name) => [name, (record) => given(record[name] as Given)]);
+}
+
+const campaigns: Table<CampaignRecord> = {
+  name: 'campaigns',
+  columns: [
+    ...fields<CampaignRecord>(
+      'organization_id',
+      'id',
+      'network_a_campaign_id',
+      'name',
+      'account_id',
+      'campaign_group_id',
+      'campaign_group_name',
+      'status',
+      'objective_type',
+      'format',
+      'cost_type',
+      'currency',
+      'start_date',
+      'end_date',
+    ),
+    ['daily_budget', (record) => money(record.daily_budget)],
+    ['total_budget', (record) => money(record.total_budget)],
+    ['name_key', (record) => keyed(record.name, caseKey)],
+    ['campaign_group_name_key', (record) => keyed(record.campaign_group_name, caseKey)],
+    ['status_key', (record) => keyed(record.status, statusKey)],
+    ['objective_type_key', (record) => keyed(record.objective_type, objectiveKey)],
+    ['version', (record, acceptedAt) => version(record.updated_at, acceptedAt)],
+  ],
+};
+
+const creatives: Table<CreativeRecord> = {
+  name: 'creatives',
+  columns: [
+    ...fields<CreativeRecord>(
+      'organization_id',
+      'id',
+      'campaign_id',
+      'network_a_creative_id',
+      'name',
+      'status',
+      'review_status',
+      'format',
+      'headline',
+      'landing_page_url',
+      'image_url',
+    ),
+    ['name_key', (record) => keyed(record.name, caseKey)],
+    ['headline_key', (record) => keyed(record.headline, caseKey)],
+    ['status_key', (record) => keyed(record.status, statusKey)],
+    ['version', (record, acceptedAt) => version(record.updated_at, acceptedAt)],
+  ],
+};
+
+const domain = (record: CompanyRecord) => given(keyed(record.domain, normalizeDomain));
+
+const companies: Table<CompanyRecord> = {
+  name: 'companies',
+  columns: [
+    ...fields<CompanyRecord>(
+      'organization_id',
+      'id',
+      'network_a_company_id',
+      'name',
+      'network_a_url',
+      'industry',
+      'employee_range',
+      'country',
+      'logo_url',
+    ),
+    ['domain', domain],
+    ['name_key', (record) => keyed(record.name, caseKey)],
+    ['domain_key', (record) => keyed(domain(record), caseKey)],
+    ['version', (record, acceptedAt) => version(record.updated_at, acceptedAt)],
+  ],
+};
+
+const deliveries: Table<DeliveryRecord> = {
+  name: 'deliveries',
+  columns: [
+    ...fields<DeliveryRecord>('organization_id', 'date', 'campaign_id'),
+    ['creative_id', (record) => record.creative_id ?? ''],
+    ['company_id', (record) => record.company_id ?? ''],
+    ...SUMMED_NAMES.map((name): Column<DeliveryRecord> => {
+      if (SUMMED_METRICS[name].kind === 'money') return [name, (record) => money(record[name]) ?? '0'];
+      return [name, (record) => record[name] ?? 0];
+    }),
+    ['version', (record, acceptedAt) => version(record.reported_at, acceptedAt)],
+  ],
+};
+
+const ESCAPES: { [character: string]: string } = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+function tabSeparated(value: Value): string {
+  if (value === null) return '\\N';
+  if (typeof value === 'number') return String(value);
+  return value.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] as string);
+}
+
+function toRows<T>(table: Table<T>, records: readonly T[], acceptedAt: number): Rows {
+  let text = '';
+  for (const record of records) {
+    let separator = '';
+    for (const [, value] of table.columns) {
+      text += separator + tabSeparated(value(record, acceptedAt));
+      separator = '\t';
+    }
+    text += '\n';
+  }
+  return { table: table.name, columns: table.columns.map(([name]) => name), text };
+}
+
+export const campaignRows = (records: readonly CampaignRecord[], acceptedAt: number) =>
+  toRows(campaigns, records, acceptedAt);
+export const creativeRows = (records: readonly CreativeRecord[], acceptedAt: number) =>
+  toRows(creatives, records, acceptedAt);
+export const companyRows = (records: readonly CompanyRecord[], acceptedAt: number) =>
+  toRows(companies, records, acceptedAt);
+export const deliveryRows = (records: readonly DeliveryRecord[], acceptedAt: number) =>
+  toRows(deliveries, records, acceptedAt);

@@ -1,0 +1,34 @@
+import type { AnalyticsStore } from '../analytics-store.js';
+import { type ClickHouse, type ClickHouseOptions, openClickHouse, type Rows } from './client.js';
+import { migrate } from './migrate.js';
+import { campaignRows, companyRows, creativeRows, deliveryRows } from './rows.js';
+
+/** Opens and migrates the analytics store. Throws `FolderInUse` when another process has the folder. */
+export async function openAnalyticsStore(options: ClickHouseOptions): Promise<AnalyticsStore> {
+  const clickhouse = openClickHouse(options);
+  try {
+    await migrate(clickhouse);
+  } catch (error) {
+    await clickhouse.close();
+    throw error;
+  }
+  return analyticsStore(clickhouse);
+}
+
+function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
+  const insert = async (rows: Rows) => {
+    if (rows.text !== '') await clickhouse.insert(`insert_${rows.table}`, rows);
+  };
+  return {
+    query: (query, signal) => clickhouse.query(query, signal),
+    insertCampaigns: (records, acceptedAt) => insert(campaignRows(records, acceptedAt)),
+    insertCreatives: (records, acceptedAt) => insert(creativeRows(records, acceptedAt)),
+    insertCompanies: (records, acceptedAt) => insert(companyRows(records, acceptedAt)),
+    insertDeliveries: (records, acceptedAt) => insert(deliveryRows(records, acceptedAt)),
+    // Reads a table, not a constant: a store that lost its schema cannot answer either.
+    async ping() {
+      await clickhouse.query({ name: 'ping', sql: 'SELECT 1 FROM deliveries LIMIT 1', params: {} });
+    },
+    close: () => clickhouse.close(),
+  };
+}

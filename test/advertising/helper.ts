@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Static, TSchema } from 'typebox';
+import type { Endpoint } from '../../services/gateway/endpoint.js';
+import type { AnalyticsReader, AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
+import type { SearchStore } from '../../services/stores/search-store.js';
+
+/** A moment of the day that tests take for today. */
+export const TODAY = '2026-11-21';
+
+/** Calls an operation as the gateway does after its checks, for an organization, on a given day. */
+export async function call<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
+  operation: Endpoint<Body, Query, Answer>,
+  analytics: AnalyticsReader,
+  organizationId: string,
+  body: Static<Body>,
+  today = TODAY,
+): Promise<Static<Answer>> {
+  return operation.handle({
+    body,
+    query: {} as Static<Query>,
+    organizationId,
+    services: {
+      // Advertising never touches the other store.
+      search: undefined as unknown as SearchStore,
+      analytics,
+      clock: { now: () => Date.parse(`${today}T12:00:00Z`) },
+      provisionalDays: 7,
+    },
+    idempotency: undefined,
+    signal: new AbortController().signal,
+    setHeader() {},
+  });
+}
+
+/** A store in a temporary folder; `dispose` closes it and removes the folder. */
+export async function openTemporaryStore(
+  timeoutMs?: number,
+): Promise<{ store: AnalyticsStore; dispose(): Promise<void> }> {
+  const path = mkdtempSync(join(tmpdir(), 'reachline-analytics-'));
+  const store = await openAnalyticsStore({ path, timeoutMs });
+  return {
+    store,
+    async dispose() {
+      await store.close();
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
+}
