@@ -1,0 +1,173 @@
+/**
+ * The tables that connectors deliver of an advertising account on network_a, as records of the streams. Times without an
+ * offset are UTC; money is that of `cost_in_usd`. What a table lacks is joined from the others of the same export.
+ */
+import { deadLetter } from '../outcome.js';
+import { ColumnsError, type ToRecord } from './columns.js';
+
+type Row = Record<string, string>;
+
+/** The tables, and columns that tell each from the others. */
+const TABLES = {
+  campaign_history: {
+    marks: ['id', 'campaign_group_id', 'last_modified_time'],
+    stream: 'network-a-campaigns',
+  },
+  campaign_group_history: {
+    marks: ['id', 'account_id', 'name', 'last_modified_time'],
+    stream: 'network-a-campaigns',
+  },
+  creative_history: { marks: ['id', 'campaign_id', 'created_time'], stream: 'network-a-creatives' },
+  ad_analytics_by_creative: { marks: ['creative_id', 'day', 'impressions'], stream: 'network-a-deliveries' },
+} as const;
+export type Table = keyof typeof TABLES;
+
+/** Which table a header belongs to; null when it is none. */
+export function recognizeTable(header: readonly string[]): Table | null {
+  const tables = Object.keys(TABLES) as Table[];
+  return tables.find((table) => TABLES[table].marks.every((mark) => header.includes(mark))) ?? null;
+}
+
+export const streamOfTable = (table: Table) => TABLES[table].stream;
+
+/** What other tables of the export know. */
+export interface Joined {
+  /** Campaign of a creative. */
+  campaignOf: ReadonlyMap<string, string>;
+  groupName: ReadonlyMap<string, string>;
+}
+
+/** The table whose rows a table's own rows are joined with. */
+export const JOINED_TABLE: Partial<Record<Table, Table>> = {
+  campaign_history: 'campaign_group_history',
+  ad_analytics_by_creative: 'creative_history',
+};
+
+/** Rows as objects, for joins. */
+export function asRows(header: readonly string[], cells: readonly (readonly string[])[]): Row[] {
+  return cells.map((row) =>
+    Object.fromEntries(header.map((name, index) => [name, row[index]?.trim() ?? ''])),
+  );
+}
+
+/** Of several versions of a row the newest counts. */
+export function joinRows(table: Table, rows: Row[]): Map<string, string> {
+  const value = table === 'creative_history' ? 'campaign_id' : 'name';
+  const newest = new Map<string, Row>();
+  for (const row of rows) {
+    const id = row.id ?? '';
+    const before = newest.get(id);
+    if (before === undefined || version(row) >= version(before)) newest.set(id, row);
+  }
+  return new Map([...newest].map(([id, row]) => [id, row[value] ?? '']));
+}
+
+const version = (row: Row) => row.last_modified_time || row.last_modified_at || row.created_time || '';
+
+/** Plans the conversion of a table's rows. */
+export function planTable(table: Table, header: readonly string[], joined: Joined): ToRecord {
+  if (table === 'campaign_group_history')
+    throw new ColumnsError('Campaign groups are not records of a stream.');
+  const convert = CONVERSIONS[table];
+  return (cells) => {
+    const row: Row = {};
+    for (const [index, name] of header.entries()) row[name] = cells[index]?.trim() ?? '';
+    return convert(row, joined);
+  };
+}
+
+const CONVERSIONS: Record<
+  Exclude<Table, 'campaign_group_history'>,
+  (row: Row, joined: Joined) => ReturnType<ToRecord>
+> = {
+  campaign_history: (row, { groupName }) => ({
+    record: given({
+      id: row.id,
+      network_a_campaign_id: row.id,
+      name: row.name,
+      account_id: row.account_id,
+      campaign_group_id: row.campaign_group_id,
+      campaign_group_name: groupName.get(row.campaign_group_id ?? ''),
+      status: row.status,
+      objective_type: row.objective_type,
+      format: row.format,
+      cost_type: row.cost_type,
+      currency: 'USD',
+      updated_at: moment(version(row)),
+    }),
+  }),
+
+  creative_history: (row) => ({
+    record: given({
+      id: row.id,
+      network_a_creative_id: row.id,
+      campaign_id: row.campaign_id,
+      name: row.name,
+      status: row.intended_status || row.status,
+      review_status: row.review_status,
+      landing_page_url: row.click_uri,
+      updated_at: moment(version(row)),
+    }),
+  }),
+
+  ad_analytics_by_creative(row, { campaignOf }) {
+    if (amount(row.cost_in_usd) === undefined && Number(row.cost_in_local_currency) > 0) {
+      const detail =
+        'The row has a cost in local currency and none in US dollars, so its currency is not known.';
+      return deadLetter('currency_unknown', '', detail);
+    }
+    const creative = row.creative_id ?? '';
+    return {
+      record: given({
+        date: row.day?.slice(0, 10),
+        campaign_id: campaignOf.get(creative) || `unknown_${creative}`,
+        creative_id: creative,
+        ad_spend: amount(row.cost_in_usd),
+        impressions: count(row.impressions),
+        clicks: count(row.clicks),
+        landing_page_clicks: count(row.landing_page_clicks),
+        engagements: count(row.total_engagements),
+        reactions: count(row.likes),
+        comments: count(row.comments),
+        shares: count(row.shares),
+        follows: count(row.follows),
+        video_views: count(row.video_views),
+        video_completions: count(row.video_completions),
+        leads: count(row.one_click_leads),
+        lead_form_opens: count(row.one_click_lead_form_opens),
+        conversions: count(row.external_website_conversions),
+        conversion_value: amount(row.conversion_value_in_local_currency),
+      }),
+    };
+  },
+};
+
+function given(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''),
+  );
+}
+
+/** `2019-09-14 17:53:17.393` is UTC there. */
+function moment(text: string): string | undefined {
+  if (text === '') return undefined;
+  const written = text.replace(' ', 'T');
+  return /(?:Z|[+-]\d{2}:?\d{2})$/i.test(written) ? written : `${written}Z`;
+}
+
+/** A count, also where it was exported as `3.0`. */
+function count(text: string | undefined): number | string | undefined {
+  if (text === undefined || text === '') return undefined;
+  return /^\d+(\.0+)?$/.test(text) ? Number(text) : text;
+}
+
+/** Exports of binary fractions carry digits beyond the 12 that money is kept with; these are rounded off. */
+function amount(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const plain = /^\d+(?:\.\d+)?e[+-]?\d+$/i.test(text) ? Number(text).toFixed(12) : text;
+  const [, whole, fraction] = /^(\d+)\.(\d{13,})$/.exec(plain) ?? [];
+  if (whole === undefined || fraction === undefined) return plain;
+  const scaled = BigInt(whole + fraction.slice(0, 12)) + (fraction.charAt(12) >= '5' ? 1n : 0n);
+  const digits = String(scaled).padStart(13, '0');
+  return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
+}

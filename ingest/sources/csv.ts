@@ -1,0 +1,152 @@
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import { CsvError, type Info, parse } from 'csv-parse';
+import { ColumnsError, type ToRecord } from '../columns/columns.js';
+import { deadLetter } from '../outcome.js';
+import { MAX_LINE_BYTES } from './lines.js';
+import type { RawRecord } from './source.js';
+
+const ROWS_A_TURN = 100;
+const HEADER_SEARCH_BYTES = 64 * 1024;
+
+interface ParsedRow {
+  record: string[];
+  raw: string;
+  info: Info;
+}
+
+/** A CSV file whose header has been read. */
+export interface CsvFile {
+  header: string[];
+  /** The header's own bytes, without the end of its line. */
+  headerBytes: Buffer;
+  /** The rows as records. Read once. */
+  records(toRecord: ToRecord): AsyncGenerator<RawRecord[]>;
+  close(): void;
+}
+
+/**
+ * Reads the header and finds the delimiter (comma, semicolon or tab). Cells pass the parser as bytes (latin1 maps each to one
+ * character), so that rows keep what was there and broken UTF-8 is refused row by row.
+ */
+export async function openCsv(chunks: AsyncIterable<Uint8Array>): Promise<CsvFile> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const beginning = await readBeginning(iterator);
+  const input = Readable.from(rest(beginning, iterator), { objectMode: false });
+  const parser = input.pipe(
+    parse({
+      delimiter: delimiterOf(beginning),
+      encoding: 'latin1',
+      info: true,
+      max_record_size: MAX_LINE_BYTES,
+      raw: true,
+      record_delimiter: ['\r\n', '\n'],
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+    }),
+  );
+  input.on('error', (error) => parser.destroy(error));
+  const rows = parser[Symbol.asyncIterator]() as AsyncIterator<ParsedRow>;
+  const first = await next(rows);
+  if (first.done) throw new ColumnsError('The file is empty: a CSV file begins with a row of column names.');
+  const headerBytes = rawBytes(first.value);
+  if (!isUtf8(headerBytes)) throw new ColumnsError('The header is not UTF-8. Save the file as CSV in UTF-8.');
+  const header = first.value.record.map((name) => decodeCell(name).trim());
+  return {
+    header,
+    headerBytes,
+    records: (toRecord) => readRows(rows, header, toRecord),
+    close: () => {
+      input.destroy();
+      parser.destroy();
+    },
+  };
+}
+
+async function* readRows(
+  rows: AsyncIterator<ParsedRow>,
+  header: string[],
+  toRecord: ToRecord,
+): AsyncGenerator<RawRecord[]> {
+  let ready: RawRecord[] = [];
+  for (let step = await next(rows); !step.done; step = await next(rows)) {
+    const row = step.value;
+    const bytes = rawBytes(row);
+    const line = row.info.lines - newlinesIn(bytes);
+    ready.push({ line, bytes, ...convert(row.record, bytes, header, toRecord) });
+    if (ready.length === ROWS_A_TURN) {
+      yield ready;
+      ready = [];
+    }
+  }
+  if (ready.length > 0) yield ready;
+}
+
+function convert(cells: string[], bytes: Buffer, header: string[], toRecord: ToRecord): Partial<RawRecord> {
+  if (!isUtf8(bytes)) {
+    const refusal = deadLetter(
+      'invalid_utf8',
+      '',
+      'The row is not valid UTF-8. Save the file as CSV in UTF-8.',
+    );
+    return { refusal };
+  }
+  const beyond = cells.slice(header.length);
+  if (cells.length < header.length || beyond.some((cell) => cell.trim() !== '')) {
+    const detail = `The row has ${cells.length} cells, the header names ${header.length} columns.`;
+    return { refusal: deadLetter('column_count', '', detail) };
+  }
+  const converted = toRecord(cells.map(decodeCell));
+  return 'record' in converted ? { value: converted.record } : { refusal: converted };
+}
+
+async function next(rows: AsyncIterator<ParsedRow>): Promise<IteratorResult<ParsedRow>> {
+  try {
+    return await rows.next();
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = (error as CsvError & { lines?: number }).lines;
+    throw new ColumnsError(
+      `The file cannot be read as CSV beyond line ${line ?? '?'}: look for a quotation mark that is never closed.`,
+    );
+  }
+}
+
+const decodeCell = (cell: string) => Buffer.from(cell, 'latin1').toString('utf8');
+
+/** What the row was, without the line feeds before and after it. */
+const rawBytes = ({ raw }: ParsedRow) =>
+  Buffer.from(raw.replace(/^[\r\n]+/, '').replace(/\n$/, ''), 'latin1');
+
+function newlinesIn(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count++;
+  return count;
+}
+
+async function readBeginning(iterator: AsyncIterator<Uint8Array>): Promise<Buffer> {
+  let beginning: Buffer = Buffer.alloc(0);
+  while (beginning.length < HEADER_SEARCH_BYTES && !beginning.includes(10)) {
+    const step = await iterator.next();
+    if (step.done) break;
+    beginning = Buffer.concat([beginning, step.value]);
+  }
+  const hasMark = beginning[0] === 0xef && beginning[1] === 0xbb && beginning[2] === 0xbf;
+  return hasMark ? beginning.subarray(3) : beginning;
+}
+
+async function* rest(beginning: Buffer, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield beginning;
+  for (let step = await iterator.next(); !step.done; step = await iterator.next()) yield step.value;
+}
+
+function delimiterOf(beginning: Buffer): string {
+  const firstLine =
+    beginning
+      .toString('latin1')
+      .split('\n', 1)[0]
+      ?.replace(/"[^"]*"/g, '') ?? '';
+  const count = (delimiter: string) => firstLine.split(delimiter).length;
+  return [',', ';', '\t'].reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best));
+}
