@@ -1,0 +1,69 @@
+import { setImmediate } from 'node:timers/promises';
+import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
+import type { IngestStores } from '../../ingest/streams/stream.js';
+import { utcDate } from '../shared/clock.js';
+import type { CreditStore } from '../stores/search-store.js';
+import { DEMO_ORGANIZATION } from './calendar.js';
+import { campaignRecords, creativeRecords } from './campaigns.js';
+import { companyRecords } from './companies.js';
+import { audienceRecords, contactRecords } from './contacts.js';
+import { deliveryRecords } from './deliveries.js';
+import { visitRecords } from './visits.js';
+
+const CREDITS = 1000;
+/** Records in all, nearly; for a progress bar. */
+export const DEMO_RECORDS = 61_000;
+
+export interface DemoStores extends IngestStores {
+  search: IngestStores['search'] & CreditStore;
+}
+
+/** Its credits are the last thing the sample gets, so they tell that a load came to its end. */
+export async function demoIsLoaded(store: CreditStore): Promise<boolean> {
+  return (await store.getCredits(DEMO_ORGANIZATION)) !== null;
+}
+
+export interface DemoOptions {
+  /** Milliseconds; the sample ends with the day before. */
+  now: number;
+  onProgress?(records: number): void;
+}
+
+/**
+ * Writes the sample through the streams' own writes. Records have the same ids each time, so a load that was cut off is
+ * completed by loading again.
+ */
+export async function loadDemo(stores: DemoStores, { now, onProgress }: DemoOptions): Promise<void> {
+  let written = 0;
+  for (const [name, records] of demoRecords(utcDate(now))) {
+    await STREAMS[name].write(stores, records as never, now);
+    written += records.length;
+    onProgress?.(written);
+    await setImmediate();
+  }
+  await stores.search.setCredits(DEMO_ORGANIZATION, CREDITS);
+}
+
+/** Every record of the sample for a day (`YYYY-MM-DD`), in batches and in the order they are written. */
+export function* demoRecords(day: string): Generator<[stream: StreamName, records: object[]]> {
+  yield ['audiences', audienceRecords(day)];
+  yield* batches('contacts', contactRecords(day));
+  yield ['network-a-campaigns', campaignRecords(day)];
+  yield ['network-a-creatives', creativeRecords(day)];
+  yield ['network-a-companies', companyRecords(day)];
+  let deliveries: object[] = [];
+  for (const records of deliveryRecords(day)) {
+    deliveries.push(...records);
+    if (deliveries.length >= STREAMS['network-a-deliveries'].batchRecords) {
+      yield ['network-a-deliveries', deliveries];
+      deliveries = [];
+    }
+  }
+  yield ['network-a-deliveries', deliveries];
+  yield* batches('website-visits', visitRecords(day));
+}
+
+function* batches(stream: StreamName, records: object[]): Generator<[StreamName, object[]]> {
+  const size = STREAMS[stream].batchRecords;
+  for (let from = 0; from < records.length; from += size) yield [stream, records.slice(from, from + size)];
+}

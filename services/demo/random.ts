@@ -1,0 +1,55 @@
+/** Numbers that look random and are the same for the same seed (sfc32, seeded by FNV-1a of a text). */
+export class Random {
+  #a: number;
+  #b: number;
+  #c: number;
+  #counter = 1;
+
+  constructor(seed: string) {
+    const parts = [0x811c9dc5, 0x9747b28c, 0x2545f491].map((start) => {
+      let hash = start;
+      for (let at = 0; at < seed.length; at++) hash = Math.imul(hash ^ seed.charCodeAt(at), 0x01000193);
+      return hash | 0;
+    });
+    [this.#a, this.#b, this.#c] = parts as [number, number, number];
+    for (let round = 0; round < 12; round++) this.next();
+  }
+
+  /** At least 0, less than 1. */
+  next(): number {
+    const sum = (((this.#a + this.#b) | 0) + this.#counter++) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
+    return (sum >>> 0) / 2 ** 32;
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  /** A whole number from `low` to `high`, both included. */
+  between(low: number, high: number): number {
+    return low + Math.floor(this.next() * (high - low + 1));
+  }
+
+  /** A number from `low` to `high`, more often near the middle. */
+  around(low: number, high: number): number {
+    return low + ((this.next() + this.next() + this.next()) / 3) * (high - low);
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.next() * items.length)] as T;
+  }
+
+  /** Picks with chances that fall off: early items come up more often. */
+  pickEarly<T>(items: readonly T[]): T {
+    return items[Math.floor(this.next() ** 2 * items.length)] as T;
+  }
+
+  /** A whole number near `expected`, as counts of rare events scatter. */
+  scatter(expected: number): number {
+    const spread = (this.next() + this.next() + this.next() - 1.5) * 2;
+    return Math.max(0, Math.round(expected + spread * Math.sqrt(expected)));
+  }
+}
