@@ -163,17 +163,20 @@ function countsOf(random: Random, { objective, clickRate }: DemoCampaign, impres
 
 const cents = (amount: number) => (Math.round(amount * 100) / 100).toFixed(2);
 
-/** What the network said on the day after: a tenth less of everything. */
+/** Five days later the network corrected its figures. */
+const asRestated = (record: DeliveryRecord): DeliveryRecord => ({
+  ...record,
+  reported_at: `${daysBefore(record.date, -6)}T06:00:00Z`,
+});
+
+/** What the network said first: a tenth less of everything. */
 function asFirstReported(record: DeliveryRecord): DeliveryRecord {
-  const early: Record<string, unknown> = {
-    ...record,
-    reported_at: `${daysBefore(record.date, -1)}T06:00:00Z`,
-  };
+  const early: Record<string, unknown> = { ...record };
   for (const [name, value] of Object.entries(early)) {
     if (typeof value === 'number') early[name] = Math.floor(value * 0.9);
   }
-  if (typeof record.ad_spend === 'string') early.ad_spend = cents(Number(record.ad_spend) * 0.9);
-  if (typeof record.conversion_value === 'string')
-    early.conversion_value = cents(Number(record.conversion_value) * 0.9);
+  for (const name of ['ad_spend', 'conversion_value']) {
+    if (typeof early[name] === 'string') early[name] = cents(Number(early[name]) * 0.9);
+  }
   return early as DeliveryRecord;
 }
