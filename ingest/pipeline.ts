@@ -9,6 +9,8 @@ import type { IngestStores, Stream } from './streams/stream.js';
 
 /** Bytes of input after which a batch is written, however few records it has. */
 const BATCH_BYTES = 2 * 1024 * 1024;
+/** Batches the store has at once. */
+const BATCHES_IN_FLIGHT = 3;
 /** Milliseconds after which records of a slow source are written. */
 const FLUSH_MS = 250;
 /** Milliseconds decoding may hold the event loop. */
@@ -93,7 +95,7 @@ export async function ingestRecords(
     await writer.settled();
     return report.result;
   } finally {
-    await writer.settled().catch(() => undefined);
+    await writer.finished();
     void source.return?.()?.catch(() => undefined);
   }
 }
@@ -180,27 +182,34 @@ class Report {
   }
 }
 
-/** Writes batches in order, one at a time; while one is written the next is decoded. */
+/** Hands batches to the store in order, a few at a time, so that it never waits for the next to be decoded. */
 class Writer {
   readonly #options: IngestOptions;
   readonly #report: Report;
-  #running: Promise<void> = Promise.resolve();
+  readonly #running: Promise<void>[] = [];
 
   constructor(options: IngestOptions, report: Report) {
     this.#options = options;
     this.#report = report;
   }
 
-  /** Waits for the batch before, then begins this one. */
+  /** Begins to write a batch, once there is room for it. Rejects when one before it failed. */
   async write(batch: Batch): Promise<void> {
-    await this.#running;
     if (batch.records.length === 0) return;
-    this.#running = this.#writeAll(batch);
-    this.#running.catch(() => undefined);
+    if (this.#running.length >= BATCHES_IN_FLIGHT) await this.#running.shift();
+    const running = this.#writeAll(batch);
+    running.catch(() => undefined);
+    this.#running.push(running);
   }
 
-  settled(): Promise<void> {
-    return this.#running;
+  /** Everything is written. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** Nothing is being written any more, whatever came of it. */
+  async finished(): Promise<void> {
+    await Promise.allSettled(this.#running);
   }
 
   async #writeAll({ records, origins }: Batch): Promise<void> {
