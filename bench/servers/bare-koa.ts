@@ -1,0 +1,17 @@
+/** The base: Koa with router and body parser, and nothing of ours. Prints its address. */
+import type { AddressInfo } from 'node:net';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { answer } from './fixed-answer.js';
+
+const router = new Router();
+router.post('/api/contacts/search', (ctx) => {
+  ctx.body = answer;
+});
+const server = new Koa()
+  .use(bodyParser())
+  .use(router.routes())
+  .listen(0, '127.0.0.1', () => {
+    process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: '' });
+  });

@@ -1,0 +1,46 @@
+/** Our gateway, whole, with its stores and keys; only the searching handler is replaced by a fixed answer. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { destination } from 'pino';
+import { issueKey } from '../../services/accounts/keys.js';
+import { SearchContactsRequest, SearchContactsResponse } from '../../services/contacts/schema.js';
+import { createApp, endpoints } from '../../services/gateway/app.js';
+import { type Endpoint, endpoint } from '../../services/gateway/endpoint.js';
+import { createMetrics } from '../../services/gateway/metrics.js';
+import { createLogger } from '../../services/gateway/request-log.js';
+import { readVersion } from '../../services/gateway/version.js';
+import { systemClock } from '../../services/shared/clock.js';
+import { openStores } from '../../services/stores/open-stores.js';
+import { answer } from './fixed-answer.js';
+
+const dataDir = process.argv[2] as string;
+const stores = await openStores({ dataDir, searchThreads: 1 });
+const key = await issueKey(stores.search, { organizationId: 'org_bench' });
+const fixed = endpoint({
+  path: '/api/contacts/search',
+  summary: 'A fixed answer',
+  tag: 'Contacts',
+  scope: 'contacts:read',
+  request: SearchContactsRequest,
+  response: SearchContactsResponse,
+  example: { organization_id: 'org_bench' },
+  handle: () => Promise.resolve(answer),
+});
+const app = createApp(
+  {
+    stores,
+    logger: createLogger('info', destination({ dest: '/dev/null', sync: false, minLength: 4096 })),
+    metrics: createMetrics(),
+    clock: systemClock,
+    version: readVersion(),
+    rateLimit: 1_000_000_000,
+    corsOrigins: [],
+    requestTimeoutMs: 30_000,
+    provisionalDays: 7,
+    stopping: () => false,
+  },
+  endpoints.map((declared) => (declared.path === fixed.path ? (fixed as unknown as Endpoint) : declared)),
+);
+const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key });
+});

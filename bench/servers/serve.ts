@@ -1,0 +1,39 @@
+/** The whole gateway over a data folder, which also tells how long its event loop was held and how much memory it took. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { destination } from 'pino';
+import { issueKey } from '../../services/accounts/keys.js';
+import { createLogger } from '../../services/gateway/request-log.js';
+import { startGateway } from '../../services/gateway/server.js';
+import { loadConfig } from '../../services/shared/config.js';
+import { openStores } from '../../services/stores/open-stores.js';
+
+/** Milliseconds between samples; a sample holds this much even when nothing delays it. */
+const RESOLUTION = 1;
+
+const dataDir = process.argv[2] as string;
+const config = loadConfig({ PORT: '0', REACHLINE_DATA_DIR: dataDir, REACHLINE_RATE_LIMIT: '0' });
+const stores = await openStores(config);
+const logger = createLogger('info', destination({ dest: '/dev/null', sync: false, minLength: 4096 }));
+const gateway = await startGateway(config, stores, logger);
+const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
+let peakMemory = 0;
+setInterval(() => {
+  peakMemory = Math.max(peakMemory, process.memoryUsage.rss());
+}, 100).unref();
+
+process.on('message', async (message: 'reset' | 'read' | { keyFor: string }) => {
+  if (message === 'reset') {
+    delay.reset();
+    delay.enable();
+    process.send?.({ reset: true });
+  } else if (message === 'read') {
+    process.send?.({
+      delayP99: delay.percentile(99) / 1e6 - RESOLUTION,
+      delayMax: delay.max / 1e6 - RESOLUTION,
+      peakMemory,
+    });
+  } else {
+    process.send?.({ key: await issueKey(stores.search, { organizationId: message.keyFor, scopes: ['*'] }) });
+  }
+});
+process.send?.({ url: gateway.url });
