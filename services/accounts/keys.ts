@@ -1,4 +1,5 @@
-import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomInt, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { systemClock } from '../shared/clock.js';
 import type { KeyStore, StoredKey } from '../stores/search-store.js';
 
@@ -22,11 +23,11 @@ const KEY = /^rl_live_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 const randomText = (length: number) =>
   Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest();
+const sha256 = (text: string) => hash('sha256', text, 'hex');
 
 /** Tells a mistyped or cut-off key from a wrong one without asking a store. */
 function checksum(keyId: string, secret: string): string {
-  let number = sha256(`rl_live_${keyId}_${secret}`).readUIntBE(0, 6);
+  let number = crc32(`rl_live_${keyId}_${secret}`);
   let text = '';
   for (let place = 0; place < 6; place++) {
     text += BASE62[number % 62];
@@ -44,7 +45,7 @@ export function parseKey(key: string): { id: string; secret: string } | null {
 
 /** Compares in constant time. */
 export function secretMatches(secret: string, stored: StoredKey): boolean {
-  return timingSafeEqual(sha256(secret), Buffer.from(stored.secretHash, 'hex'));
+  return timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(stored.secretHash));
 }
 
 export function keyIsActive(stored: StoredKey, now: number): boolean {
@@ -65,7 +66,7 @@ export async function issueKey(store: KeyStore, request: KeyRequest, clock = sys
   const secret = randomText(32);
   await store.insertKey({
     id,
-    secretHash: sha256(secret).toString('hex'),
+    secretHash: sha256(secret),
     organizationId: request.organizationId,
     name: request.name ?? null,
     scopes: [...(request.scopes ?? DEFAULT_SCOPES)],

@@ -14,12 +14,19 @@ export function observeStore<T extends object>(
   name: StoreName,
   histogram: Histogram<'store' | 'operation' | 'outcome'>,
 ): Observe<T> {
-  const observed: Record<string, unknown> = Object.create(null);
+  class Observed {
+    readonly spent: { storeMs: number };
+
+    constructor(spent: { storeMs: number }) {
+      this.spent = spent;
+    }
+  }
+  const observed = Observed.prototype as unknown as Record<string, unknown>;
   for (const method of methodsOf(store)) {
     const call = (store as Record<string, Method>)[method] as Method;
     const succeeded = histogram.labels(name, method, 'ok');
     const failed = histogram.labels(name, method, 'failed');
-    observed[method] = async function (this: { spent: { storeMs: number } }, ...args: unknown[]) {
+    observed[method] = async function (this: Observed, ...args: unknown[]) {
       const begun = performance.now();
       let outcome = failed;
       try {
@@ -33,7 +40,7 @@ export function observeStore<T extends object>(
       }
     };
   }
-  return (spent) => Object.create(observed, { spent: { value: spent } }) as T;
+  return (spent) => new Observed(spent) as unknown as T;
 }
 
 function methodsOf(store: object): string[] {

@@ -4,7 +4,7 @@ import type { Principal } from './authenticate.js';
 import { requireScope } from './authenticate.js';
 import type { Call, Endpoint, EndpointServices } from './endpoint.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
-import { type FieldError, invalid, Problem } from './problems.js';
+import { invalid, Problem } from './problems.js';
 import { readQuery } from './query-string.js';
 import { readBody, tidy } from './read-body.js';
 import { compileValidator } from './validate.js';

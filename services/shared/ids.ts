@@ -19,9 +19,22 @@ function base32(bytes: Uint8Array): string {
   return text;
 }
 
+const pool = new Uint8Array(4096);
+let used = pool.length;
+
+/** 16 random bytes; asking the operating system for many at once costs a fraction of asking each time. */
+function randomBytes16(): Uint8Array {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += 16;
+  return pool.slice(used - 16, used);
+}
+
 /** A time-ordered id: `prefix_` and a UUIDv7 in 26 characters of base32. Sorts by creation time to the millisecond. */
 export function newId(prefix: 'con' | 'aud' | 'req', now: number = Date.now()): string {
-  const bytes = randomFillSync(new Uint8Array(16));
+  const bytes = randomBytes16();
   bytes[0] = now / 2 ** 40;
   bytes[1] = now / 2 ** 32;
   bytes[2] = now / 2 ** 24;

@@ -68,10 +68,10 @@ function rowsBelow(connection: Connection, source: RowSource, bound: Position, l
   return toRows(
     connection.rows(
       `SELECT r.position, r.created_ms, r.id FROM ${from}
-         CROSS JOIN ${source.rows} r
-        WHERE ${where} AND r.organization = ? AND r.position = ${position} AND ${position} <= ? ORDER BY ${position} DESC LIMIT ?`,
-      ...values,
+         CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${position}
+        WHERE ${where} AND ${position} <= ? ORDER BY ${position} DESC LIMIT ?`,
       source.organization,
+      ...values,
       bound,
       limit,
     ),
@@ -90,11 +90,11 @@ function rowsOfStep(
   return toRows(
     connection.rows(
       `SELECT r.position, r.created_ms, r.id FROM ${from}
-         CROSS JOIN ${source.rows} r
-        WHERE ${where} AND r.organization = ? AND r.position = ${position} AND ${position} BETWEEN ? AND ? ${after ? 'AND (r.created_ms, r.id) < (?, ?)' : ''}
+         CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${position}
+        WHERE ${where} AND ${position} BETWEEN ? AND ? ${after ? 'AND (r.created_ms, r.id) < (?, ?)' : ''}
         ORDER BY r.created_ms DESC, r.id DESC LIMIT ?`,
-      ...values,
       source.organization,
+      ...values,
       start,
       stepEnd(start),
       ...(after ? [after.createdAt, after.id] : []),

@@ -1,0 +1,83 @@
+import { toTextQuery } from '../contacts/search.js';
+import { endpoint } from '../gateway/endpoint.js';
+import { Problem } from '../gateway/problems.js';
+import type { AudienceStore } from '../stores/search-store.js';
+import {
+  type Audience,
+  GetAudienceRequest,
+  GetAudienceResponse,
+  SearchAudiencesRequest,
+  SearchAudiencesResponse,
+} from './schema.js';
+
+const DEFAULT_LIMIT = 50;
+const WINDOW = 10_000;
+
+/** Throws 404 when the organization has no such audience. */
+export async function requireAudience(
+  store: Pick<AudienceStore, 'getAudience'>,
+  organizationId: string,
+  audienceId: string,
+): Promise<Audience> {
+  const audience = await store.getAudience(organizationId, audienceId);
+  if (!audience) throw audienceNotFound(organizationId, audienceId);
+  return audience;
+}
+
+export function audienceNotFound(organizationId: string, audienceId: string): Problem {
+  return new Problem('audience_not_found', `The organization has no audience ${audienceId}.`, {
+    organization_id: organizationId,
+    audience_id: audienceId,
+  });
+}
+
+const getAudience = endpoint({
+  path: '/api/audiences/get',
+  summary: 'Get an audience',
+  tag: 'Audiences',
+  scope: 'audiences:read',
+  request: GetAudienceRequest,
+  response: GetAudienceResponse,
+  example: { organization_id: 'org_demo', audience_id: 'aud_demo_01' },
+  problems: ['audience_not_found'],
+  async handle({ body, organizationId, services }) {
+    const audience = await requireAudience(services.search, organizationId, body.audience_id);
+    return { organization_id: organizationId, audience_id: audience.id, audience };
+  },
+});
+
+const searchAudiences = endpoint({
+  path: '/api/audiences/search',
+  summary: 'Search audiences',
+  description: 'By relevance with `query`, newest first without.',
+  tag: 'Audiences',
+  scope: 'audiences:read',
+  request: SearchAudiencesRequest,
+  response: SearchAudiencesResponse,
+  example: { organization_id: 'org_demo', page: 1, limit: 10 },
+  problems: ['page_window_exceeded'],
+  async handle({ body, organizationId, services }) {
+    const page = body.page ?? 1;
+    const limit = body.limit ?? DEFAULT_LIMIT;
+    if (page * limit > WINDOW) {
+      throw new Problem(
+        'page_window_exceeded',
+        `page × limit may not exceed ${WINDOW}; narrow the query instead.`,
+        {
+          errors: [
+            { pointer: '/page', code: 'page_window_exceeded', detail: `page × limit is ${page * limit}.` },
+          ],
+        },
+      );
+    }
+    const { items, total } = await services.search.searchAudiences({
+      organizationId,
+      query: toTextQuery(body.query),
+      offset: (page - 1) * limit,
+      limit,
+    });
+    return { organization_id: organizationId, audiences: items, page, limit, total_count: total };
+  },
+});
+
+export const audienceEndpoints = [getAudience, searchAudiences];

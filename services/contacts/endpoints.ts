@@ -1,0 +1,217 @@
+import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
+import { writeCursor } from '../gateway/cursor.js';
+import { endpoint } from '../gateway/endpoint.js';
+import { unwrapOnce } from '../gateway/idempotency.js';
+import { Problem } from '../gateway/problems.js';
+import { newContact } from './create.js';
+import {
+  AddContactRequest,
+  AddContactResponse,
+  CreateContactQuery,
+  CreateContactRequest,
+  CreateContactResponse,
+  GetContactRequest,
+  GetContactResponse,
+  RemoveContactRequest,
+  RemoveContactResponse,
+  SearchAudienceContactsRequest,
+  SearchAudienceContactsResponse,
+  SearchContactsRequest,
+  SearchContactsResponse,
+} from './schema.js';
+import { toContactSearch } from './search.js';
+
+const SEARCH_PATH = '/api/contacts/search';
+const SEARCH_AUDIENCE_PATH = '/api/audiences/contacts/search';
+
+function contactNotFound(organizationId: string, contactId: string): Problem {
+  return new Problem('contact_not_found', `The organization has no contact ${contactId}.`, {
+    organization_id: organizationId,
+    contact_id: contactId,
+  });
+}
+
+const createContact = endpoint({
+  path: '/api/contacts/create',
+  summary: 'Create a contact in an audience',
+  description:
+    'Debits `required_credits` together with the creation, or does neither. With an `Idempotency-Key` header a repeated request gets the first answer again and costs nothing.',
+  tag: 'Contacts',
+  scope: 'contacts:write',
+  request: CreateContactRequest,
+  query: CreateContactQuery,
+  response: CreateContactResponse,
+  example: {
+    organization_id: 'org_demo',
+    audience_id: 'aud_demo_01',
+    first_name: 'Ada',
+    last_name: 'Lovelace',
+    job_title: 'Analyst',
+    company_name: 'Analytical Engines',
+    company_domain: 'analytical.example',
+    work_emails: ['ada@analytical.example'],
+    country: 'United Kingdom',
+  },
+  problems: ['audience_not_found', 'insufficient_credits', 'contact_exists'],
+  idempotent: true,
+  async handle(call) {
+    const { body, query, organizationId, services, idempotency } = call;
+    const requiredCredits = query.required_credits ?? 1;
+    const dryRun = query.dry_run ?? false;
+    const once = await services.search.createContact({
+      contact: newContact(organizationId, body, services.clock.now()),
+      audienceId: body.audience_id,
+      requiredCredits,
+      onDuplicate: query.on_duplicate ?? 'create',
+      dryRun,
+      idempotency,
+    });
+    const outcome = unwrapOnce(call, once);
+    switch (outcome.kind) {
+      case 'audience_not_found':
+        throw audienceNotFound(organizationId, body.audience_id);
+      case 'contact_exists':
+        throw new Problem('contact_exists', `The contact exists already as ${outcome.contactId}.`, {
+          organization_id: organizationId,
+          contact_id: outcome.contactId,
+        });
+      case 'insufficient_credits':
+        throw new Problem(
+          'insufficient_credits',
+          `This costs ${requiredCredits} credits and the balance is ${outcome.creditBalance}.`,
+          { required_credits: requiredCredits, credit_balance: outcome.creditBalance },
+        );
+      default:
+        return {
+          organization_id: organizationId,
+          contact_id: outcome.contact.id,
+          contact: outcome.contact,
+          credits_consumed: outcome.creditsConsumed,
+          credit_balance: outcome.creditBalance,
+          ...(dryRun ? { dry_run: true, duplicates: outcome.duplicates } : {}),
+        };
+    }
+  },
+});
+
+const getContact = endpoint({
+  path: '/api/contacts/get',
+  summary: 'Get a contact',
+  tag: 'Contacts',
+  scope: 'contacts:read',
+  request: GetContactRequest,
+  response: GetContactResponse,
+  example: { organization_id: 'org_demo', contact_id: 'con_demo_0001' },
+  problems: ['contact_not_found'],
+  async handle({ body, organizationId, services }) {
+    const contact = await services.search.getContact(organizationId, body.contact_id);
+    if (!contact) throw contactNotFound(organizationId, body.contact_id);
+    return { organization_id: organizationId, contact };
+  },
+});
+
+const searchContacts = endpoint({
+  path: SEARCH_PATH,
+  summary: 'Search contacts',
+  description:
+    'All filters given must match. With `query`, the best matches come first; without, the newest. Page on with `cursor`; the last page has a null `next_cursor`.',
+  tag: 'Contacts',
+  scope: 'contacts:read',
+  request: SearchContactsRequest,
+  response: SearchContactsResponse,
+  example: { organization_id: 'org_demo', query: 'marketing', limit: 5 },
+  async handle({ body, organizationId, services }) {
+    const { search, scope } = toContactSearch(SEARCH_PATH, organizationId, body);
+    const page = await services.search.searchContacts(search);
+    return {
+      organization_id: organizationId,
+      contacts: page.items,
+      next_cursor: writeCursor(scope, page.next),
+      total_count: page.total,
+    };
+  },
+});
+
+const searchAudienceContacts = endpoint({
+  path: SEARCH_AUDIENCE_PATH,
+  summary: 'Search contacts in one audience',
+  description: 'As the search over all contacts, without `query`. Newest first.',
+  tag: 'Audiences',
+  scope: 'contacts:read',
+  request: SearchAudienceContactsRequest,
+  response: SearchAudienceContactsResponse,
+  example: { organization_id: 'org_demo', audience_id: 'aud_demo_01', country: 'US', limit: 5 },
+  problems: ['audience_not_found'],
+  async handle({ body, organizationId, services }) {
+    const { search, scope } = toContactSearch(SEARCH_AUDIENCE_PATH, organizationId, body);
+    await requireAudience(services.search, organizationId, body.audience_id);
+    const page = await services.search.searchContacts(search);
+    return {
+      organization_id: organizationId,
+      audience_id: body.audience_id,
+      contacts: page.items,
+      next_cursor: writeCursor(scope, page.next),
+      total_count: page.total,
+    };
+  },
+});
+
+const addContact = endpoint({
+  path: '/api/audiences/contacts/add',
+  summary: 'Add a contact to an audience',
+  description: 'Adding a member again changes nothing and answers the same.',
+  tag: 'Audiences',
+  scope: 'audiences:write',
+  request: AddContactRequest,
+  response: AddContactResponse,
+  example: { organization_id: 'org_demo', audience_id: 'aud_demo_02', contact_id: 'con_demo_0001' },
+  problems: ['audience_not_found', 'contact_not_found'],
+  idempotent: true,
+  async handle(call) {
+    const { body, organizationId, services, idempotency } = call;
+    const membership = {
+      organizationId,
+      audienceId: body.audience_id,
+      contactId: body.contact_id,
+      idempotency,
+    };
+    const outcome = unwrapOnce(call, await services.search.addMembership(membership));
+    if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, body.audience_id);
+    if (outcome.kind === 'contact_not_found') throw contactNotFound(organizationId, body.contact_id);
+    return { organization_id: organizationId, audience_id: body.audience_id, contact: outcome.contact };
+  },
+});
+
+const removeContact = endpoint({
+  path: '/api/audiences/contacts/remove',
+  summary: 'Remove a contact from an audience',
+  description: 'The contact itself stays.',
+  tag: 'Audiences',
+  scope: 'audiences:write',
+  request: RemoveContactRequest,
+  response: RemoveContactResponse,
+  example: { organization_id: 'org_demo', audience_id: 'aud_demo_02', contact_id: 'con_demo_0001' },
+  problems: ['audience_not_found'],
+  idempotent: true,
+  async handle(call) {
+    const { body, organizationId, services, idempotency } = call;
+    const membership = {
+      organizationId,
+      audienceId: body.audience_id,
+      contactId: body.contact_id,
+      idempotency,
+    };
+    const outcome = unwrapOnce(call, await services.search.removeMembership(membership));
+    if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, body.audience_id);
+    return { organization_id: organizationId, audience_id: body.audience_id, removed: outcome.removed };
+  },
+});
+
+export const contactEndpoints = [
+  createContact,
+  getContact,
+  searchContacts,
+  addContact,
+  removeContact,
+  searchAudienceContacts,
+];

@@ -1,0 +1,86 @@
+/** Requests to contact searches: pure, and the same for every store. */
+import { type CursorScope, readCursor } from '../gateway/cursor.js';
+import { invalid } from '../gateway/problems.js';
+import {
+  normalizeCountry,
+  normalizeDomain,
+  normalizePostalCode,
+  normalizeProfileUrl,
+} from '../shared/normalize.js';
+import { words } from '../shared/text.js';
+import {
+  type ContactCondition,
+  type ContactSearch,
+  type TextQuery,
+  type ValueField,
+  WORD_FIELDS,
+} from '../stores/search-query.js';
+import { parseQuery } from './query.js';
+import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
+
+export const DEFAULT_LIMIT = 50;
+
+type Filters = Omit<SearchContactsRequest, 'organization_id' | 'query' | 'limit' | 'cursor'>;
+
+/** The search a request asks for, and what its cursors belong to. Throws 422 for a bad query or cursor. */
+export function toContactSearch(
+  operation: string,
+  organizationId: string,
+  body: SearchContactsRequest | SearchAudienceContactsRequest,
+): { search: ContactSearch; scope: CursorScope } {
+  const { organization_id: _, limit, cursor, ...filters } = body;
+  const scope = { operation, organizationId, filters };
+  return {
+    scope,
+    search: {
+      organizationId,
+      audienceId: 'audience_id' in body ? body.audience_id : undefined,
+      conditions: toConditions(filters),
+      query: 'query' in body ? toTextQuery(body.query) : undefined,
+      limit: limit ?? DEFAULT_LIMIT,
+      after: readCursor(scope, cursor),
+    },
+  };
+}
+
+/** Conditions of the filters given. Throws 422 for one that says nothing: ignoring it would return everything. */
+export function toConditions(filters: Filters): ContactCondition[] {
+  const conditions: ContactCondition[] = [];
+  for (const field of WORD_FIELDS) {
+    const given = filters[field];
+    if (!given) continue;
+    const wanted = words(given);
+    if (wanted.length === 0) throw saysNothing(field);
+    conditions.push({ kind: 'words', field, words: wanted });
+  }
+  const add = (name: keyof Filters, field: ValueField, value: string) => {
+    if (value === '') throw saysNothing(name);
+    conditions.push({ kind: 'value', field, value });
+  };
+  if (filters.country) add('country', 'country', normalizeCountry(filters.country));
+  if (filters.postal_code) add('postal_code', 'postal_code', normalizePostalCode(filters.postal_code));
+  if (filters.company_domain)
+    add('company_domain', 'company_domain', normalizeDomain(filters.company_domain));
+  if (filters.network_a_url) {
+    const url = normalizeProfileUrl(filters.network_a_url);
+    add('network_a_url', url.includes('/') ? 'network_a_url' : 'network_a_slug', url);
+  }
+  return conditions;
+}
+
+/** The parsed `query`. Throws 422 when it holds too many words, or none. */
+export function toTextQuery(text: string | null | undefined): TextQuery | undefined {
+  if (!text) return undefined;
+  const query = parseQuery(text);
+  if ('code' in query) throw invalid({ pointer: '/query', ...query });
+  if (query.required.length + query.excluded.length === 0) throw saysNothing('query');
+  return query;
+}
+
+function saysNothing(field: string) {
+  return invalid({
+    pointer: `/${field}`,
+    code: 'no_words',
+    detail: `${field} must hold at least one letter or digit.`,
+  });
+}

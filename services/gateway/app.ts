@@ -1,0 +1,152 @@
+import { Router } from '@koa/router';
+import Koa, { type Context } from 'koa';
+import type { Logger } from 'pino';
+import { advertisingEndpoints } from '../advertising/endpoints.js';
+import { audienceEndpoints } from '../audiences/endpoints.js';
+import { contactEndpoints } from '../contacts/endpoints.js';
+import type { Clock } from '../shared/clock.js';
+import type { Stores } from '../stores/open-stores.js';
+import { visitEndpoints } from '../visits/endpoints.js';
+import { createAuthenticate, type Principal } from './authenticate.js';
+import { createCors } from './cors.js';
+import { createDeadline } from './deadline.js';
+import type { Endpoint, EndpointServices } from './endpoint.js';
+import { createErrorHandler } from './error-handler.js';
+import { checkReadiness } from './health.js';
+import { createIntake } from './intake.js';
+import type { Metrics } from './metrics.js';
+import { observeStore } from './observe-store.js';
+import { docsPage, docsScript, openApiDocument } from './openapi.js';
+import { createOperation } from './operation.js';
+import { Problem } from './problems.js';
+import { createRateLimiter } from './rate-limit.js';
+import { createRequestContext } from './request-context.js';
+import type { Version } from './version.js';
+
+export interface AppDependencies {
+  stores: Pick<Stores, 'search' | 'analytics'>;
+  logger: Logger;
+  metrics: Metrics;
+  clock: Clock;
+  version: Version;
+  /** Requests a key may send in 60 seconds; 0 for no limit. */
+  rateLimit: number;
+  corsOrigins: readonly string[];
+  requestTimeoutMs: number;
+  provisionalDays: number;
+  /** True once the process has begun to stop. */
+  stopping(): boolean;
+}
+
+/** The thirteen operations, in the order the documentation shows them. */
+export const endpoints: readonly Endpoint[] = [
+  ...contactEndpoints,
+  ...audienceEndpoints,
+  ...visitEndpoints,
+  ...advertisingEndpoints,
+] as unknown as readonly Endpoint[];
+
+/** The gateway as a Koa application. It listens on nothing and opens nothing by itself. */
+export function createApp(dependencies: AppDependencies, served: readonly Endpoint[] = endpoints): Koa {
+  const { stores, logger, metrics, clock, version } = dependencies;
+  const authenticate = createAuthenticate(stores.search, clock);
+  const takeToken = createRateLimiter(dependencies.rateLimit);
+  const searchOf = observeStore(stores.search, 'search', metrics.stores);
+  const analyticsOf = observeStore(stores.analytics, 'analytics', metrics.stores);
+  const withDeadline = createDeadline(dependencies.requestTimeoutMs);
+  const router = new Router();
+
+  /** The caller, after key and rate limit. Answers without a promise while the key is fresh in memory. */
+  function admit(ctx: Context): Principal | Promise<Principal> {
+    const known = authenticate(ctx.get('X-Api-Key'));
+    return known instanceof Promise ? known.then((principal) => limit(ctx, principal)) : limit(ctx, known);
+  }
+
+  function limit(ctx: Context, principal: Principal): Principal {
+    ctx.state.principal = principal;
+    const headers = takeToken(principal.keyId);
+    if (headers) ctx.set(headers);
+    return principal;
+  }
+
+  function servicesOf(spent: { storeMs: number }): EndpointServices {
+    return {
+      search: searchOf(spent),
+      analytics: analyticsOf(spent),
+      clock,
+      provisionalDays: dependencies.provisionalDays,
+    };
+  }
+
+  for (const endpoint of served) {
+    const operate = createOperation(endpoint);
+    router.post(endpoint.path, async (ctx) => {
+      ctx.state.operation = endpoint.path;
+      const admitted = admit(ctx);
+      const principal = admitted instanceof Promise ? await admitted : admitted;
+      const spent = { storeMs: 0 };
+      await withDeadline(ctx, (signal) => operate(ctx, principal, servicesOf(spent), signal));
+      ctx.set('Server-Timing', `store;dur=${spent.storeMs.toFixed(1)}`);
+    });
+  }
+
+  const intake = createIntake(stores, metrics, clock);
+  router.post('/api/ingest/:stream', async (ctx) => {
+    ctx.state.operation = '/api/ingest/{stream}';
+    const principal = await admit(ctx);
+    await withDeadline(ctx, () => intake(ctx, principal));
+  });
+
+  router.get('/livez', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  router.get('/readyz', async (ctx) => {
+    const readiness = await checkReadiness(stores, dependencies.stopping());
+    ctx.status = readiness.ready ? 200 : 503;
+    ctx.body = readiness;
+  });
+  router.get('/metrics', async (ctx) => {
+    ctx.type = metrics.registry.contentType;
+    ctx.body = await metrics.registry.metrics();
+  });
+  router.get('/version', (ctx) => {
+    ctx.body = version;
+  });
+  const document = JSON.stringify(openApiDocument(served, version.version));
+  router.get('/openapi.json', (ctx) => {
+    ctx.type = 'application/json';
+    ctx.body = document;
+  });
+  router.get('/docs', docsPage);
+  router.get('/docs/rapidoc.js', docsScript);
+
+  const app = new Koa();
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    // A client that leaves in the middle of an answer is no failure of ours.
+    if (
+      error.code !== 'ECONNRESET' &&
+      error.code !== 'EPIPE' &&
+      error.code !== 'ERR_STREAM_PREMATURE_CLOSE'
+    ) {
+      logger.error({ err: error }, 'answer could not be written');
+    }
+  });
+  app.use(createRequestContext(logger, metrics));
+  app.use(createErrorHandler(logger));
+  app.use(createCors(dependencies.corsOrigins));
+  app.use(router.routes());
+  app.use((ctx) => refuseUnrouted(ctx, router));
+  return app;
+}
+
+function refuseUnrouted(ctx: Context, router: Router): void {
+  const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
+  if (allowed.size > 0 && !allowed.has(ctx.method)) {
+    const allow = [...allowed].join(', ');
+    throw new Problem('method_not_allowed', `${ctx.path} takes ${allow}.`, {}, { Allow: allow });
+  }
+  throw new Problem(
+    'route_not_found',
+    `There is nothing at ${ctx.method} ${ctx.path.slice(0, 256)}; see /openapi.json for what there is.`,
+  );
+}

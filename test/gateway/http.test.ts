@@ -1,0 +1,366 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { endpoints } from '../../services/gateway/app.js';
+import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const SEARCH = '/api/contacts/search';
+const organization = { organization_id: 'org_a' };
+
+function expectProblem(answer: Answer, status: number, code: string) {
+  expect(answer.status, answer.text).to.equal(status);
+  expect(answer.headers.get('Content-Type')).to.equal('application/problem+json; charset=utf-8');
+  expect(answer.body).to.include({ status, code, type: `urn:reachline:problem:${code}` });
+  expect(answer.body.title).to.be.a('string').and.not.equal('');
+  expect(answer.body.detail).to.be.a('string').and.not.equal('');
+  expect(answer.body.request_id).to.equal(answer.headers.get('X-Request-Id'));
+}
+
+const pointers = (answer: Answer) =>
+  (answer.body.errors as { pointer: string; code: string }[]).map(
+    ({ pointer, code }) => `${pointer} ${code}`,
+  );
+
+describe('The gateway over HTTP', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway();
+    await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }]);
+    await gateway.ingest('contacts', [{ contact_id: 'con_1', first_name: 'Maria', audience_ids: ['aud_1'] }]);
+  });
+  after(() => gateway.close());
+
+  for (const { path } of endpoints) {
+    describe(path, () => {
+      it('answers 401 without a key', async () => {
+        const answer = await gateway.call(path, {}, { key: null });
+        expectProblem(answer, 401, 'missing_api_key');
+        expect(answer.headers.get('WWW-Authenticate')).to.equal('ApiKey realm="reachline"');
+      });
+
+      it('answers 403 when the body names another organization', async () => {
+        expectProblem(await gateway.call(path, { organization_id: 'org_b' }), 403, 'organization_mismatch');
+      });
+
+      it('answers 422 with a pointer to each broken field', async () => {
+        const answer = await gateway.call(path, { ...organization, no_such_field: 1 });
+        expectProblem(answer, 422, 'validation_failed');
+        expect(pointers(answer)).to.include('/no_such_field unknown_field');
+      });
+
+      it('answers 403 to a key without its scope', async () => {
+        const key = await gateway.keyFor('org_a', ['ingest:write']);
+        expectProblem(await gateway.call(path, organization, { key }), 403, 'insufficient_scope');
+      });
+
+      it('answers 405 with Allow to a GET', async () => {
+        const answer = await gateway.call(path, undefined, { method: 'GET' });
+        expectProblem(answer, 405, 'method_not_allowed');
+        expect(answer.headers.get('Allow')).to.equal('POST');
+      });
+    });
+  }
+
+  describe('bodies', () => {
+    const bodies: [string, string | Uint8Array, number, string][] = [
+      ['nothing', '', 400, 'invalid_json'],
+      ['half an object', '{"a":', 400, 'invalid_json'],
+      ['an array', '[]', 400, 'invalid_body'],
+      ['a string', '"x"', 400, 'invalid_body'],
+      ['null', 'null', 400, 'invalid_body'],
+      ['a number', '5', 400, 'invalid_body'],
+      ['a prototype', '{"__proto__": {"a": 1}}', 400, 'invalid_json'],
+      [
+        'malformed UTF-8',
+        Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d]),
+        400,
+        'invalid_json',
+      ],
+      ['UTF-8 cut in a character', Buffer.from('{"query":"\u{1f600}').subarray(0, -1), 400, 'invalid_json'],
+      ['more than 1 MiB', JSON.stringify({ query: 'x'.repeat(1024 * 1024) }), 413, 'body_too_large'],
+      ['deep nesting', '['.repeat(500_000), 400, 'invalid_json'],
+    ];
+    for (const [what, raw, status, code] of bodies) {
+      it(`of ${what} are ${status} ${code}`, async () => {
+        expectProblem(await gateway.call(SEARCH, undefined, { raw }), status, code);
+      });
+    }
+
+    it('may hold the replacement character itself', async () => {
+      const answer = await gateway.call(SEARCH, { ...organization, query: 'x\ufffdy' });
+      expect(answer.status).to.equal(200);
+    });
+
+    const types: [string, number][] = [
+      ['application/json', 200],
+      ['application/json; charset=utf-8', 200],
+      ['application/json; charset="UTF-8"', 200],
+      ['Application/JSON', 200],
+      ['application/json; charset=latin1', 415],
+      ['application/json; charset=utf-16', 415],
+      ['text/plain', 415],
+      ['application/x-www-form-urlencoded', 415],
+      ['', 415],
+    ];
+    for (const [type, status] of types) {
+      it(`of type ${JSON.stringify(type)} are ${status}`, async () => {
+        const answer = await gateway.call(SEARCH, organization, { headers: { 'Content-Type': type } });
+        if (status === 200) expect(answer.status, answer.text).to.equal(200);
+        else expectProblem(answer, 415, 'unsupported_media_type');
+      });
+    }
+
+    it('that are compressed are refused on operations', async () => {
+      const raw = gzipSync(JSON.stringify(organization));
+      expectProblem(
+        await gateway.call(SEARCH, undefined, { raw, headers: { 'Content-Encoding': 'gzip' } }),
+        415,
+        'unsupported_media_type',
+      );
+    });
+
+    it('with text no store can keep are 422', async () => {
+      for (const query of ['a\0b', 'a\ud800b']) {
+        const answer = await gateway.call(SEARCH, { ...organization, query });
+        expectProblem(answer, 422, 'validation_failed');
+        expect(pointers(answer)).to.deep.equal(['/query invalid_text']);
+      }
+    });
+
+    it('may leave fields null or blank', async () => {
+      const answer = await gateway.call(SEARCH, {
+        ...organization,
+        first_name: null,
+        last_name: '  ',
+        limit: null,
+        query: '',
+      });
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.body.total_count).to.equal(1);
+    });
+
+    it('are not searched by a filter that says nothing', async () => {
+      const answer = await gateway.call(SEARCH, {
+        ...organization,
+        first_name: '?!',
+        company_domain: 'https://',
+        query: '--',
+      });
+      expectProblem(answer, 422, 'validation_failed');
+    });
+  });
+
+  it('ignores unknown fields only when asked to, and tells which', async () => {
+    const body = { ...organization, frist_name: 'x', 'ünknown, one': 1, first_name: 'mar' };
+    expectProblem(await gateway.call(SEARCH, body), 422, 'validation_failed');
+    const lenient = await gateway.call(SEARCH, body, { headers: { Prefer: 'handling=lenient' } });
+    expect(lenient.status).to.equal(200);
+    expect(lenient.headers.get('X-Ignored-Fields')).to.equal('frist_name, %C3%BCnknown%2C%20one');
+    const broken = await gateway.call(
+      SEARCH,
+      { ...body, limit: 0 },
+      { headers: { Prefer: 'handling=lenient' } },
+    );
+    expectProblem(broken, 422, 'validation_failed');
+    expect(pointers(broken)).to.deep.equal(['/limit too_small']);
+  });
+
+  it('answers 406 when JSON is not wanted', async () => {
+    expectProblem(
+      await gateway.call(SEARCH, organization, { headers: { Accept: 'text/html' } }),
+      406,
+      'not_acceptable',
+    );
+    for (const Accept of ['application/json', 'application/*', '*/*', 'text/html, application/json;q=0.1']) {
+      expect((await gateway.call(SEARCH, organization, { headers: { Accept } })).status, Accept).to.equal(
+        200,
+      );
+    }
+  });
+
+  it('answers 404 where there is nothing', async () => {
+    for (const path of [
+      '/api',
+      '/api/contacts',
+      '/api/contacts/search/x',
+      '/console',
+      '/%2e%2e/etc/passwd',
+    ]) {
+      expectProblem(await gateway.call(path, organization), 404, 'route_not_found');
+    }
+  });
+
+  it('echoes a request id, and makes one where none or a bad one is given', async () => {
+    const given = await gateway.call(SEARCH, organization, { headers: { 'X-Request-Id': 'abc-123' } });
+    expect(given.headers.get('X-Request-Id')).to.equal('abc-123');
+    for (const bad of ['x'.repeat(129), 'a b']) {
+      const made = await gateway.call(SEARCH, organization, { headers: { 'X-Request-Id': bad } });
+      expect(made.headers.get('X-Request-Id')).to.match(/^req_[0-9a-z]{26}$/);
+    }
+  });
+
+  it('reports the time of the store', async () => {
+    const answer = await gateway.call(SEARCH, organization);
+    expect(answer.headers.get('Server-Timing')).to.match(/^store;dur=\d+\.\d$/);
+    expect(Number.parseFloat(answer.headers.get('Server-Timing')?.slice(10) ?? '')).to.be.above(0);
+  });
+
+  it('has one answer for unknown, malformed, expired and revoked keys', async () => {
+    const expired = await gateway.keyFor('org_a');
+    const revoked = await gateway.keyFor('org_a');
+    const idOf = (key: string) => key.slice('rl_live_'.length, 'rl_live_'.length + 8);
+    await gateway.stores.search.revokeKey(idOf(revoked), new Date().toISOString());
+    const stored = await gateway.stores.search.findKey(idOf(expired));
+    expect(stored?.secretHash).to.match(/^[0-9a-f]{64}$/);
+    const unknown = `${expired.slice(0, 8)}${'0'.repeat(8)}${expired.slice(16)}`;
+    const bodies = [];
+    for (const key of [unknown, 'nonsense', revoked, `${gateway.key}x`]) {
+      const answer = await gateway.call(SEARCH, organization, { key });
+      expectProblem(answer, 401, 'invalid_api_key');
+      bodies.push({ ...answer.body, request_id: '' });
+    }
+    for (const body of bodies) expect(body).to.deep.equal(bodies[0]);
+  });
+
+  it('takes no key from the query string', async () => {
+    const answer = await gateway.call(`${SEARCH}?api_key=${gateway.key}`, organization, { key: null });
+    expectProblem(answer, 401, 'missing_api_key');
+  });
+
+  describe('from pages of other origins', () => {
+    it('refuses requests', async () => {
+      const answer = await gateway.call(SEARCH, organization, {
+        headers: { Origin: 'https://elsewhere.example' },
+      });
+      expectProblem(answer, 403, 'origin_not_allowed');
+      expect(answer.headers.get('Access-Control-Allow-Origin')).to.equal(null);
+    });
+
+    it('takes requests of its own origin', async () => {
+      const answer = await gateway.call(SEARCH, organization, { headers: { Origin: gateway.url } });
+      expect(answer.status).to.equal(200);
+    });
+  });
+
+  describe('operational endpoints', () => {
+    it('answer without a key', async () => {
+      for (const path of [
+        '/livez',
+        '/readyz',
+        '/version',
+        '/openapi.json',
+        '/docs',
+        '/docs/rapidoc.js',
+        '/metrics',
+      ]) {
+        const answer = await gateway.call(path, undefined, { method: 'GET', key: null });
+        expect(answer.status, path).to.equal(200);
+        expect(answer.text.length, path).to.be.above(10);
+      }
+    });
+
+    it('tell that both stores answer', async () => {
+      const answer = await gateway.call('/readyz', undefined, { method: 'GET' });
+      expect(answer.body).to.deep.equal({
+        ready: true,
+        stopping: false,
+        stores: { search: 'ok', analytics: 'ok' },
+      });
+    });
+
+    it('count requests by operation and problems by code', async () => {
+      const { text } = await gateway.call('/metrics', undefined, { method: 'GET' });
+      expect(text).to.match(
+        /reachline_http_request_duration_seconds_count\{operation="\/api\/contacts\/search",status="200"\} [1-9]/,
+      );
+      expect(text).to.match(/reachline_http_problems_total\{code="route_not_found"\} [1-9]/);
+      expect(text).to.match(
+        /reachline_store_request_duration_seconds_count\{store="search",operation="searchContacts",outcome="ok"\} [1-9]/,
+      );
+    });
+  });
+
+  describe('intake', () => {
+    it('tells of each refused record and keeps the others', async () => {
+      const answer = await gateway.ingest('contacts', [
+        { contact_id: 'in_1', first_name: 'Good' },
+        { contact_id: 'in_2', age: 'old' },
+        { contact_id: 'in_3', organization_id: 'org_b' },
+        { contact_id: 'in_4', organization_id: 'org_a' },
+      ]);
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.body).to.include({ stream: 'contacts', accepted: 2, rejected: 2 });
+      expect(
+        (answer.body.errors as { line: number; code: string }[]).map(({ line, code }) => `${line} ${code}`),
+      ).to.deep.equal(['2 invalid_type', '3 organization_mismatch']);
+      expect(
+        (await gateway.call('/api/contacts/get', { ...organization, contact_id: 'in_1' })).status,
+      ).to.equal(200);
+    });
+
+    it('takes a JSON array, and gzip', async () => {
+      const records = [{ contact_id: 'in_5' }, { contact_id: 'in_6' }];
+      const array = await gateway.call('/api/ingest/contacts', records);
+      expect(array.body).to.include({ accepted: 2, rejected: 0 });
+      const zipped = await gateway.call('/api/ingest/contacts', undefined, {
+        raw: gzipSync(JSON.stringify(records)),
+        headers: { 'Content-Encoding': 'gzip' },
+      });
+      expect(zipped.body).to.include({ accepted: 2, rejected: 0 });
+    });
+
+    it('refuses what it cannot read as a whole', async () => {
+      const send = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
+        gateway.call('/api/ingest/contacts', undefined, { raw, headers });
+      expectProblem(await send('[{"contact_id": "x"'), 400, 'invalid_json');
+      expectProblem(await send('{"contact_id": "x"}'), 400, 'invalid_body');
+      expectProblem(await send('not gzip', { 'Content-Encoding': 'gzip' }), 400, 'invalid_body');
+      expectProblem(await send('x'.repeat(16 * 1024 * 1024 + 1)), 413, 'body_too_large');
+      expectProblem(
+        await send(gzipSync(Buffer.alloc(17 * 1024 * 1024, 10)), {
+          'Content-Encoding': 'gzip',
+          'Content-Type': 'application/x-ndjson',
+        }),
+        413,
+        'body_too_large',
+      );
+      expectProblem(await gateway.call('/api/ingest/contact', [{}]), 404, 'stream_not_found');
+    });
+
+    it('needs its scope', async () => {
+      const key = await gateway.keyFor('org_a', ['contacts:write']);
+      expectProblem(await gateway.ingest('contacts', [], { key }), 403, 'insufficient_scope');
+    });
+  });
+});
+
+describe('A gateway with limits', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway({ rateLimit: 3, corsOrigins: ['https://app.example'] });
+  });
+  after(() => gateway.close());
+
+  it('turns a key away that sends too much, and no other', async () => {
+    for (let request = 0; request < 3; request++) {
+      const answer = await gateway.call(SEARCH, organization);
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get('RateLimit-Policy')).to.equal('"default";q=3;w=60');
+    }
+    const refused = await gateway.call(SEARCH, organization);
+    expectProblem(refused, 429, 'rate_limited');
+    expect(Number(refused.headers.get('Retry-After'))).to.be.within(1, 60);
+    const other = await gateway.call(SEARCH, organization, { key: await gateway.keyFor('org_a') });
+    expect(other.status).to.equal(200);
+  });
+
+  it('answers pages of an origin that is named', async () => {
+    const preflight = await gateway.call(SEARCH, undefined, {
+      method: 'OPTIONS',
+      raw: '',
+      headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'POST' },
+    });
+    expect(preflight.status).to.equal(204);
+    expect(preflight.headers.get('Access-Control-Allow-Origin')).to.equal('https://app.example');
+    expect(preflight.headers.get('Access-Control-Allow-Headers')).to.include('X-Api-Key');
+  });
+});

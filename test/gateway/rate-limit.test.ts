@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { Problem } from '../../services/gateway/problems.js';
+import { createRateLimiter } from '../../services/gateway/rate-limit.js';
+
+describe('Rate limit', () => {
+  it('lets a key send its limit at once, then as fast as the bucket refills', () => {
+    let now = 0;
+    const take = createRateLimiter(60, () => now);
+    for (let request = 59; request >= 0; request--) {
+      expect(take('key')?.RateLimit).to.match(new RegExp(`r=${request};`));
+    }
+    expect(() => take('key'))
+      .to.throw(Problem)
+      .that.includes({ code: 'rate_limited', status: 429 });
+    now += 1000;
+    expect(take('key')?.RateLimit).to.match(/r=0;/);
+    expect(() => take('key')).to.throw(Problem);
+    now += 60_000;
+    expect(take('key')?.RateLimit).to.match(/r=59;/);
+  });
+
+  it('tells how long to wait', () => {
+    const take = createRateLimiter(2, () => 0);
+    take('key');
+    take('key');
+    expect(() => take('key'))
+      .to.throw(Problem)
+      .that.has.property('headers')
+      .that.deep.includes({ 'Retry-After': '30', 'RateLimit-Policy': '"default";q=2;w=60' });
+  });
+
+  it('keeps keys apart', () => {
+    const take = createRateLimiter(1, () => 0);
+    take('one');
+    expect(() => take('one')).to.throw(Problem);
+    expect(take('two')?.RateLimit).to.match(/r=0;/);
+  });
+
+  it('is off at 0', () => {
+    const take = createRateLimiter(0, () => 0);
+    for (let request = 0; request < 1000; request++) expect(take('key')).to.equal(undefined);
+  });
+});

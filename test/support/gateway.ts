@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { issueKey } from '../../services/accounts/keys.js';
+import { createLogger } from '../../services/gateway/request-log.js';
+import { startGateway } from '../../services/gateway/server.js';
+import { type Clock, systemClock } from '../../services/shared/clock.js';
+import { type Config, loadConfig } from '../../services/shared/config.js';
+import { openStores, type Stores } from '../../services/stores/open-stores.js';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Record<string, unknown>;
+  text: string;
+}
+
+export interface CallOptions {
+  key?: string | null;
+  headers?: Record<string, string>;
+  method?: string;
+  /** Sent as it is instead of a JSON body. */
+  raw?: string | Uint8Array;
+}
+
+/** A gateway on a free port over embedded stores in a folder of its own, spoken to over real HTTP. */
+export interface TestGateway {
+  url: string;
+  dataDir: string;
+  stores: Stores;
+  /** A key of `org_a` with every scope, sent where a call names no other. */
+  key: string;
+  keyFor(organizationId: string, scopes?: readonly string[]): Promise<string>;
+  call(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  ingest(stream: string, records: readonly object[], options?: CallOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'reachline-test-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+export async function startTestGateway(
+  settings: Partial<Config> = {},
+  clock: Clock = systemClock,
+): Promise<TestGateway> {
+  const folder = await temporaryFolder();
+  const config: Config = {
+    ...loadConfig({
+      PORT: '0',
+      REACHLINE_DATA_DIR: folder.path,
+      REACHLINE_RATE_LIMIT: '0',
+      REACHLINE_SEARCH_THREADS: '1',
+    }),
+    ...settings,
+  };
+  const stores = await openStores(config);
+  const gateway = await startGateway(config, stores, createLogger('silent'), clock);
+  const keyFor = (organizationId: string, scopes: readonly string[] = ['*']) =>
+    issueKey(stores.search, { organizationId, scopes }, clock);
+  const key = await keyFor('org_a');
+
+  async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
+    const sent = options.key === undefined ? key : options.key;
+    const method = options.method ?? 'POST';
+    const response = await fetch(`${gateway.url}${path}`, {
+      method,
+      headers: {
+        'Content-Type': 'application/json',
+        ...(sent === null ? {} : { 'X-Api-Key': sent }),
+        ...options.headers,
+      },
+      body: method === 'GET' || method === 'HEAD' ? undefined : (options.raw ?? JSON.stringify(body)),
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get('Content-Type') ?? '') && text !== '';
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+      text,
+    };
+  }
+
+  return {
+    url: gateway.url,
+    dataDir: folder.path,
+    stores,
+    key,
+    keyFor,
+    call,
+    ingest: (stream, records, options = {}) =>
+      call(`/api/ingest/${stream}`, undefined, {
+        ...options,
+        raw: records.map((record) => JSON.stringify(record)).join('\n'),
+        headers: { 'Content-Type': 'application/x-ndjson', ...options.headers },
+      }),
+    async close() {
+      await gateway.stop();
+      await stores.close();
+      await folder.remove();
+    },
+  };
+}
