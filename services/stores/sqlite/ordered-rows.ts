@@ -112,9 +112,10 @@ function parts({ rows, organization, match, audience }: RowSource): {
 } {
   if (match && audience !== undefined) {
     return {
-      from: `${match.index} t CROSS JOIN memberships m ON m.audience = ? AND m.position = t.rowid`,
-      where: `${match.index} MATCH ?`,
-      values: [audience, match.expression],
+      // Values are bound in the order of their question marks, and only the condition comes after what callers add.
+      from: `${match.index} t CROSS JOIN memberships m ON m.position = t.rowid`,
+      where: `${match.index} MATCH ? AND m.audience = ?`,
+      values: [match.expression, audience],
       position: 't.rowid',
     };
   }
