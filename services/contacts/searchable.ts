@@ -25,6 +25,7 @@ export const CONTACT_SEARCH_GROUPS = {
   phones: 3,
 } as const;
 export type ContactSearchField = keyof typeof CONTACT_SEARCH_GROUPS;
+export const CONTACT_SEARCH_FIELDS = Object.keys(CONTACT_SEARCH_GROUPS) as ContactSearchField[];
 
 export type SearchableContact = Pick<
   Contact,
@@ -48,21 +49,43 @@ export type SearchableContact = Pick<
 export type SearchableWords<Field extends string> = Record<Field, string[][]>;
 
 export function searchableWords(contact: SearchableContact): SearchableWords<ContactSearchField> {
-  const { network_a_url: profile, company_domain: domain } = contact;
-  return {
-    first_name: textValue(contact.first_name),
-    last_name: textValue(contact.last_name),
-    emails: [...contact.work_emails, ...contact.personal_emails].map(emailWords),
-    job_title: textValue(contact.job_title),
-    company_name: textValue(contact.company_name),
-    company_domain: domain === null ? [] : textValue(normalizeDomain(domain)),
-    functional_area: textValue(contact.functional_area),
-    city: textValue(contact.city),
-    state_region: textValue(contact.state_region),
-    country: textValue(contact.country),
-    network_a_slug: profile === null ? [] : textValue(lastSegment(normalizeProfileUrl(profile))),
-    phones: contact.phones.map(phoneWords).filter((value) => value.length > 0),
-  };
+  const fields = {} as SearchableWords<ContactSearchField>;
+  for (const field of CONTACT_SEARCH_FIELDS) {
+    fields[field] = searchableTexts(contact, field)
+      .map((text) => searchableTextWords(field, text))
+      .filter((value) => value.length > 0);
+  }
+  return fields;
+}
+
+/** The values of a field as they are kept. */
+export function searchableTexts(contact: SearchableContact, field: ContactSearchField): readonly string[] {
+  switch (field) {
+    case 'emails':
+      return [...contact.work_emails, ...contact.personal_emails];
+    case 'phones':
+      return contact.phones;
+    default: {
+      const text = contact[field === 'network_a_slug' ? 'network_a_url' : field];
+      return text === null ? [] : [text];
+    }
+  }
+}
+
+/** The words one value of a field can be found by. */
+export function searchableTextWords(field: ContactSearchField, text: string): string[] {
+  switch (field) {
+    case 'emails':
+      return emailWords(text);
+    case 'phones':
+      return phoneWords(text);
+    case 'company_domain':
+      return textWords(normalizeDomain(text));
+    case 'network_a_slug':
+      return textWords(lastSegment(normalizeProfileUrl(text)));
+    default:
+      return textWords(text);
+  }
 }
 
 /** Values compared as a whole, in normal form. */
@@ -77,12 +100,11 @@ export function searchableValues(contact: SearchableContact): Record<ValueField,
   };
 }
 
-/** Words and compounds of one text, as the one value of its field. */
-export function textValue(text: string | null): string[][] {
-  if (text === null) return [];
+/** Words, then compounds. */
+export function textWords(text: string): string[] {
   const value = words(text);
   value.push(...compounds(text));
-  return value.length === 0 ? [] : [value];
+  return value;
 }
 
 /** The address also counts as one word, and so does its domain. */

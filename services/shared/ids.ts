@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -48,6 +48,6 @@ export function newId(prefix: 'con' | 'aud' | 'req', now: number = Date.now()): 
 
 /** The id of the company behind a normalized domain: the same within one organization, different between two. */
 export function companyId(organizationId: string, domain: string): string {
-  const digest = createHash('sha256').update(`${organizationId}\n${domain}`).digest();
+  const digest = hash('sha256', `${organizationId}\n${domain}`, 'buffer');
   return `com_${base32(digest.subarray(0, 16))}`;
 }

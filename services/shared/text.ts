@@ -43,6 +43,7 @@ const notWord = /[^\p{L}\p{N}]+/u;
 
 /** The folded words of a text: maximal runs of letters and digits. */
 export function words(text: string): string[] {
+  if (plainAscii.test(text)) return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   return fold(text)
     .split(notWord)
     .filter((word) => word !== '');

@@ -1,14 +1,14 @@
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
-import { textValue } from '../../contacts/searchable.js';
+import { textWords } from '../../contacts/searchable.js';
 import type { AudienceSearch } from '../search-query.js';
 import type { Connection } from './connection.js';
-import { addColumn, type IndexedText } from './contact-index.js';
 import type { Json } from './json.js';
 import { type Groups, planMatch } from './match-plan.js';
 import { parseMoment } from './moments.js';
 import { countRows, newestRows, type RowSource } from './ordered-rows.js';
 import { rankedRows } from './ranked-rows.js';
 import { OrganizationTerms } from './terms.js';
+import type { TextWriter } from './text-writer.js';
 import { similarWords } from './vocabulary.js';
 import { findOrganization, IndexChanges, type WriteSession } from './write-session.js';
 
@@ -127,14 +127,13 @@ function upsertAudience(
     JSON.stringify(audience),
     key,
   );
-  const text = audienceText(session.terms(organization), audience);
+  const columns = audienceColumns(session.text('audience_terms', organization), audience);
   if (stays) {
-    changes.replace(newPosition, text);
+    changes.replace(newPosition, columns);
   } else {
     if (position !== null) changes.remove(position);
-    changes.add(newPosition, text);
+    changes.add(newPosition, columns);
   }
-  session.learn('audience_terms', organization, text.words);
 }
 
 function toAudience(record: AudienceRecord): Audience {
@@ -154,11 +153,10 @@ function orNull(text: string | null | undefined): string | null {
   return text === undefined || text === null || text.trim() === '' ? null : text;
 }
 
-function audienceText(terms: OrganizationTerms, audience: Audience): IndexedText {
-  const text: IndexedText = { columns: [], words: [] };
-  addColumn(text, terms, textValue(audience.name));
-  addColumn(text, terms, textValue(audience.tracking_utm_value));
-  addColumn(text, terms, textValue(audience.description));
-  text.columns.push(terms.everything);
-  return text;
+function audienceColumns(text: TextWriter, audience: Audience): string[] {
+  const columns = [audience.name, audience.tracking_utm_value, audience.description].map((value) =>
+    text.column(value === null ? [] : [value], textWords, null),
+  );
+  columns.push(text.terms.everything);
+  return columns;
 }

@@ -1,59 +1,77 @@
 import {
+  CONTACT_SEARCH_FIELDS,
   CONTACT_SEARCH_GROUPS,
   type ContactSearchField,
   emailWord,
+  searchableTexts,
+  searchableTextWords,
   searchableValues,
-  searchableWords,
 } from '../../contacts/searchable.js';
 import type { ContactCondition, ValueField } from '../search-query.js';
 import type { ContactBody } from './contact-rows.js';
 import type { Groups } from './match-plan.js';
-import { allOf, anyOf, type Expression, exactTerm, type OrganizationTerms, within } from './terms.js';
-
-const FIELDS = Object.keys(CONTACT_SEARCH_GROUPS) as ContactSearchField[];
+import {
+  allOf,
+  anyOf,
+  beginningOf,
+  type Expression,
+  exactTerm,
+  type OrganizationTerms,
+  within,
+} from './terms.js';
+import type { TextWriter } from './text-writer.js';
 
 export const CONTACT_GROUPS: Groups = [0, 1, 2].map((group) =>
-  FIELDS.filter((field) => CONTACT_SEARCH_GROUPS[field] === group),
+  CONTACT_SEARCH_FIELDS.filter((field) => CONTACT_SEARCH_GROUPS[field] === group),
 );
 
 /** Columns of contact_terms, in order. */
-export const CONTACT_COLUMNS = [...FIELDS, 'exact'] as const;
+export const CONTACT_COLUMNS = [...CONTACT_SEARCH_FIELDS, 'exact'] as const;
 
-/** What one row of a text index holds: a text of terms a column, and the words it is made of. */
-export interface IndexedText {
-  columns: string[];
-  words: string[];
+/** Fields whose values are mostly one contact's alone. */
+const UNIQUE_FIELDS: ReadonlySet<ContactSearchField> = new Set(['emails', 'phones', 'network_a_slug']);
+
+export function contactColumns(text: TextWriter, body: ContactBody): string[] {
+  const { terms } = text;
+  const columns = CONTACT_SEARCH_FIELDS.map((field) => {
+    const isShared = !UNIQUE_FIELDS.has(field);
+    return text.column(
+      searchableTexts(body, field),
+      (value) => searchableTextWords(field, value),
+      isShared ? field : null,
+    );
+  });
+  const { country, postal_code, company_domain, network_a_url } = searchableValues(body);
+  let exact = terms.everything;
+  if (country !== null) exact += ` ${terms.value('country', country)}`;
+  if (postal_code !== null) exact += ` ${terms.value('postal_code', postal_code)}`;
+  if (company_domain !== null) exact += ` ${terms.value('company_domain', company_domain)}`;
+  if (network_a_url !== null) exact += ` ${terms.value(PROFILE, slugFirst(network_a_url))}`;
+  columns.push(exact);
+  return columns;
 }
 
-export function contactText(terms: OrganizationTerms, body: ContactBody): IndexedText {
-  const fields = searchableWords(body);
-  const text: IndexedText = { columns: [], words: [] };
-  for (const field of FIELDS) addColumn(text, terms, fields[field]);
-  const exact = [terms.everything];
-  const values = searchableValues(body);
-  for (const field of Object.keys(values) as ValueField[]) {
-    const value = values[field];
-    if (value !== null) exact.push(terms.value(field, value));
-  }
-  text.columns.push(exact.join(' '));
-  return text;
+/** One term stands for a profile address and, by its beginning, for the slug. */
+const PROFILE = 'profile';
+
+function slugFirst(normalUrl: string): string {
+  const slash = normalUrl.lastIndexOf('/');
+  return `${normalUrl.slice(slash + 1)}/${normalUrl.slice(0, Math.max(slash, 0))}`;
 }
 
-/** Adds a column that holds the words of each value of a field. */
-export function addColumn(text: IndexedText, terms: OrganizationTerms, values: string[][]): void {
-  let column = '';
-  for (const value of values) {
-    if (column !== '') column += ` ${terms.gap}`;
-    for (const word of value) {
-      column += column === '' ? terms.word(word) : ` ${terms.word(word)}`;
-      text.words.push(word);
-    }
+function valueExpression(terms: OrganizationTerms, field: ValueField, value: string): Expression {
+  switch (field) {
+    case 'network_a_url':
+      return exactTerm(terms.value(PROFILE, slugFirst(value)));
+    case 'network_a_slug':
+      return beginningOf(terms.value(PROFILE, `${value}/`));
+    default:
+      return exactTerm(terms.value(field, value));
   }
-  text.columns.push(column);
 }
 
 export function conditionExpression(terms: OrganizationTerms, condition: ContactCondition): Expression {
-  if (condition.kind === 'value') return exactTerm(terms.value(condition.field, condition.value));
+  if (condition.kind === 'value') return valueExpression(terms, condition.field, condition.value);
   return within([condition.field], allOf(condition.words.map((word) => terms.beginning(word))));
 }
 
@@ -63,7 +81,7 @@ export function duplicateExpression(terms: OrganizationTerms, body: ContactBody)
   const expressions = body.work_emails.map((email) =>
     within(['emails'], exactTerm(terms.word(emailWord(email)))),
   );
-  if (profile) expressions.push(exactTerm(terms.value('network_a_url', profile)));
+  if (profile) expressions.push(valueExpression(terms, 'network_a_url', profile));
   return expressions.length === 0 ? null : anyOf(expressions);
 }
 

@@ -152,19 +152,19 @@ function given(values: readonly string[] | null): string[] {
   return (values ?? []).filter((value) => value.trim() !== '');
 }
 
-const companyIds = new Map<string, string>();
+const companyIds = new Map<string, string | null>();
 
 function derivedCompanyId({
   organization_id: organizationId,
   company_domain: given,
 }: ContactBody): string | null {
-  const domain = given === null ? '' : normalizeDomain(given);
-  if (domain === '') return null;
-  const key = `${organizationId} ${domain}`;
+  if (given === null) return null;
+  const key = `${organizationId} ${given}`;
   let id = companyIds.get(key);
   if (id === undefined) {
-    if (companyIds.size > 20_000) companyIds.clear();
-    id = companyId(organizationId, domain);
+    if (companyIds.size > 50_000) companyIds.clear();
+    const domain = normalizeDomain(given);
+    id = domain === '' ? null : companyId(organizationId, domain);
     companyIds.set(key, id);
   }
   return id;

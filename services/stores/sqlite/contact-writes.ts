@@ -2,7 +2,7 @@ import type { Contact, ContactRecord } from '../../contacts/schema.js';
 import type { AddOutcome, CreateContact, CreateOutcome, Membership, RemoveOutcome } from '../search-store.js';
 import { debit, readCredits } from './accounts.js';
 import { hasAudience } from './audiences.js';
-import { CONTACT_COLUMNS, contactText, duplicateExpression, isDuplicate } from './contact-index.js';
+import { CONTACT_COLUMNS, contactColumns, duplicateExpression, isDuplicate } from './contact-index.js';
 import {
   type ContactBody,
   type ContactRow,
@@ -60,7 +60,7 @@ function writeContact(
   after: ContactRow,
 ): void {
   const { connection } = session;
-  const terms = session.terms(organization);
+  const text = session.text('contact_terms', organization);
   if (!before) {
     connection.run(
       `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_ms, audience_ids, body)
@@ -74,9 +74,7 @@ function writeContact(
       JSON.stringify(after.audienceIds),
       JSON.stringify(after.body),
     );
-    const text = contactText(terms, after.body);
-    changes.add(after.position, text);
-    session.learn('contact_terms', organization, text.words);
+    changes.add(after.position, contactColumns(text, after.body));
     session.countContact(organization);
     for (const id of after.audienceIds) insertMembership(session, organization, id, after);
     return;
@@ -94,15 +92,14 @@ function writeContact(
     after.body.id,
   );
   const moved = before.position !== after.position;
-  const text = contactText(terms, after.body);
+  const columns = contactColumns(text, after.body);
   if (moved) {
     changes.remove(before.position);
-    changes.add(after.position, text);
+    changes.add(after.position, columns);
     for (const id of before.audienceIds) deleteMembership(session, organization, id, before);
-  } else if (text.columns.join('\n') !== contactText(terms, before.body).columns.join('\n')) {
-    changes.replace(after.position, text);
+  } else if (columns.join('\n') !== contactColumns(text, before.body).join('\n')) {
+    changes.replace(after.position, columns);
   }
-  session.learn('contact_terms', organization, text.words);
   for (const id of after.audienceIds) {
     if (moved || !before.audienceIds.includes(id)) insertMembership(session, organization, id, after);
   }
@@ -205,7 +202,7 @@ function createdBody(contact: Contact): ContactBody {
 
 /** Oldest first. */
 function findDuplicates(session: WriteSession, organization: number, body: ContactBody): ContactRow[] {
-  const expression = duplicateExpression(session.terms(organization), body);
+  const expression = duplicateExpression(session.text('contact_terms', organization).terms, body);
   if (expression === null) return [];
   return session.connection
     .rows<[string]>(

@@ -8,10 +8,12 @@ import type { QueryTerm } from '../search-query.js';
 export type Expression = string & { readonly expression?: never };
 
 /** Quotes would need escaping, spaces and control characters would end the term. */
-const unsafe = /["'\s\p{Cc}]/gu;
+const unsafe = /["'\s\p{Cc}]/u;
+const eachUnsafe = /["'\s\p{Cc}]/gu;
 
 function safe(text: string): string {
-  return text.replace(unsafe, encodeURIComponent).replaceAll("'", '%27');
+  if (!unsafe.test(text)) return text;
+  return text.replace(eachUnsafe, encodeURIComponent).replaceAll("'", '%27');
 }
 
 export class OrganizationTerms {
@@ -30,6 +32,13 @@ export class OrganizationTerms {
     return `${this.#prefix}|${kind}:${safe(value)}`;
   }
 
+  /** Words in order, as a column holds them. */
+  words(words: readonly string[]): string {
+    let text = '';
+    for (const word of words) text += text === '' ? this.word(word) : ` ${this.word(word)}`;
+    return text;
+  }
+
   /** Carried by every row, for searches that only exclude. */
   get everything(): string {
     return `${this.#prefix}|`;
@@ -46,12 +55,16 @@ export class OrganizationTerms {
   }
 
   beginning(word: string): Expression {
-    return `"${this.word(word)}" *`;
+    return beginningOf(this.word(word));
   }
 }
 
 export function exactTerm(term: string): Expression {
   return `"${term}"`;
+}
+
+export function beginningOf(term: string): Expression {
+  return `"${term}" *`;
 }
 
 export function allOf(expressions: Expression[]): Expression {

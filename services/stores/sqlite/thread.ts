@@ -4,6 +4,9 @@ import { fromJson, type Json } from './json.js';
 import { toStoreError } from './sqlite-error.js';
 import { type AnswerMessage, type CallMessage, CLOSE, type ThreadData } from './thread-messages.js';
 
+/** Records live for one transaction: room for them saves the collector from copying them. */
+const LIMITS = { maxYoungGenerationSizeMb: 48 };
+
 /** Functions of a thread by name. Values are cloned; results come back as JSON. */
 export type Operations = Record<string, (...values: never[]) => Json<unknown>>;
 
@@ -62,7 +65,7 @@ export class Thread<Of extends Operations> {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#entry, { workerData: this.#data });
+    const worker = new Worker(this.#entry, { workerData: this.#data, resourceLimits: LIMITS });
     let cause: unknown;
     worker.on('message', (message: AnswerMessage) => {
       const pending = this.#pending.get(message.call);

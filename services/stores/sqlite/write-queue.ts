@@ -5,8 +5,8 @@ import { type RecordWriter, recordWriters, writeOperations } from './write-opera
 import type { WriteSession } from './write-session.js';
 
 /** A transaction of records should take about this long: requests are served in between. */
-const SLICE_MS = 80;
-const RECORDS = { min: 100, max: 5000, start: 500 };
+const SLICE_MS = 100;
+const RECORDS = { min: 500, max: 5000, start: 1000 };
 
 interface RecordsJob {
   call: number;

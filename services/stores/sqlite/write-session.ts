@@ -1,17 +1,14 @@
 import type { Connection } from './connection.js';
-import type { IndexedText } from './contact-index.js';
 import { NUMBERS, type Position, positionOf } from './positions.js';
 import { OrganizationTerms } from './terms.js';
+import { TextWriter } from './text-writer.js';
 
 /** The text indexes, with their number in the vocabulary. */
 export const TEXT_INDEXES = { contact_terms: 0, audience_terms: 1 } as const;
 export type TextIndex = keyof typeof TEXT_INDEXES;
 
-const MAX_KNOWN_WORDS = 500_000;
+const MAX_WRITERS = 64;
 const MAX_KNOWN_AUDIENCES = 100_000;
-const lettersOnly = /^\p{L}+$/u;
-/** Shorter words are never a typo away from a word that may carry one. */
-const MIN_VOCABULARY_LENGTH = 3;
 
 /**
  * What the one writer of a process keeps between writes. It only ever holds what is committed or about to be:
@@ -20,9 +17,8 @@ const MIN_VOCABULARY_LENGTH = 3;
 export class WriteSession {
   readonly connection: Connection;
   readonly #organizations = new Map<string, number>();
-  readonly #terms = new Map<number, OrganizationTerms>();
+  readonly #writers = new Map<string, TextWriter>();
   readonly #audiences = new Map<string, number>();
-  readonly #knownWords = new Set<string>();
   #newContacts = new Map<number, number>();
   #newVisits = new Map<number, number>();
   #number = 0;
@@ -79,13 +75,18 @@ export class WriteSession {
     return key;
   }
 
-  terms(organization: number): OrganizationTerms {
-    let terms = this.#terms.get(organization);
-    if (!terms) {
-      terms = new OrganizationTerms(organization);
-      this.#terms.set(organization, terms);
+  /** Makes the columns of rows; the words in them can then be found by a query with a typo. */
+  text(index: TextIndex, organization: number): TextWriter {
+    const name = `${index}${organization}`;
+    let writer = this.#writers.get(name);
+    if (!writer) {
+      if (this.#writers.size > MAX_WRITERS) this.#writers.clear();
+      writer = new TextWriter(new OrganizationTerms(organization), (word) =>
+        this.#learn(index, organization, word),
+      );
+      this.#writers.set(name, writer);
     }
-    return terms;
+    return writer;
   }
 
   /** The key of an audience, made when no record of it came yet: memberships may come first. */
@@ -127,25 +128,16 @@ export class WriteSession {
     this.#newVisits.set(organization, (this.#newVisits.get(organization) ?? 0) + 1);
   }
 
-  /** Lets a query with a typo find the words. */
-  learn(index: TextIndex, organization: number, words: readonly string[]): void {
-    const indexed = TEXT_INDEXES[index];
-    for (const word of words) {
-      const name = `${indexed}${organization} ${word}`;
-      if (this.#knownWords.has(name) || word.length < MIN_VOCABULARY_LENGTH || !lettersOnly.test(word))
-        continue;
-      const letters = Array.from(word);
-      this.connection.run(
-        `INSERT INTO vocabulary (organization, indexed, first, length, word) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-        organization,
-        indexed,
-        letters[0] as string,
-        letters.length,
-        word,
-      );
-      if (this.#knownWords.size > MAX_KNOWN_WORDS) this.#knownWords.clear();
-      this.#knownWords.add(name);
-    }
+  #learn(index: TextIndex, organization: number, word: string): void {
+    const letters = Array.from(word);
+    this.connection.run(
+      `INSERT INTO vocabulary (organization, indexed, first, length, word) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      organization,
+      TEXT_INDEXES[index],
+      letters[0] as string,
+      letters.length,
+      word,
+    );
   }
 
   #isTaken(index: TextIndex, position: Position): boolean {
@@ -179,7 +171,7 @@ export class WriteSession {
   #forget(): void {
     this.#organizations.clear();
     this.#audiences.clear();
-    this.#knownWords.clear();
+    this.#writers.clear();
     this.#newContacts.clear();
     this.#newVisits.clear();
   }
@@ -206,13 +198,13 @@ export class IndexChanges {
     this.#insert = `INSERT INTO ${index} (rowid, ${columns.join(', ')}) VALUES (?${', ?'.repeat(columns.length)})`;
   }
 
-  add(position: Position, text: IndexedText): void {
-    this.#changes.set(position, { existed: false, columns: text.columns });
+  add(position: Position, columns: string[]): void {
+    this.#changes.set(position, { existed: false, columns });
   }
 
-  replace(position: Position, text: IndexedText): void {
+  replace(position: Position, columns: string[]): void {
     const existed = this.#changes.get(position)?.existed ?? true;
-    this.#changes.set(position, { existed, columns: text.columns });
+    this.#changes.set(position, { existed, columns });
   }
 
   remove(position: Position): void {
