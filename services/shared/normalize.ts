@@ -1,4 +1,4 @@
-/** Normal forms under which values are stored for comparison. Each is idempotent. */
+/** Normal forms under which values are stored for comparison. Each is idempotent on what it is meant for. */
 import countries from 'i18n-iso-countries';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import ipaddr from 'ipaddr.js';

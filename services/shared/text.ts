@@ -81,36 +81,54 @@ export function allowedTypos(word: string): 0 | 1 | 2 {
   return length >= 8 ? 2 : length >= 4 ? 1 : 0;
 }
 
+/** Three rows of the table of distances, used again by every call. */
+let rows: [number[], number[], number[]] = [[], [], []];
+
 /**
  * Whether two words differ by at most `limit` insertions, deletions, substitutions or transpositions of
  * neighbours (optimal string alignment distance).
  */
 export function withinDistance(left: string, right: string, limit: number): boolean {
   if (left === right) return true;
-  const a = Array.from(left);
-  const b = Array.from(right);
+  const a = letters(left);
+  const b = letters(right);
   if (Math.abs(a.length - b.length) > limit) return false;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  const tooFar = limit + 1;
+  let [beforeLast, last, current] = rows;
+  for (let column = 0; column <= b.length; column++) last[column] = Math.min(column, tooFar);
   for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    let best = row;
-    for (let column = 1; column <= b.length; column++) {
-      const cost = a[row - 1] === b[column - 1] ? 0 : 1;
+    // Cells further than `limit` from the diagonal are too far whatever the letters; the two beside the band are read.
+    const from = Math.max(1, row - limit);
+    const to = Math.min(b.length, row + limit);
+    current[from - 1] = from === 1 ? Math.min(row, tooFar) : tooFar;
+    current[to + 1] = tooFar;
+    let best = current[from - 1] as number;
+    for (let column = from; column <= to; column++) {
+      const isSame = a[row - 1] === b[column - 1];
       let distance = Math.min(
         (last[column] as number) + 1,
         (current[column - 1] as number) + 1,
-        (last[column - 1] as number) + cost,
+        (last[column - 1] as number) + (isSame ? 0 : 1),
       );
       if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
         distance = Math.min(distance, (beforeLast[column - 2] as number) + 1);
       }
-      current.push(distance);
+      current[column] = distance;
       if (distance < best) best = distance;
     }
     if (best > limit) return false;
-    beforeLast = last;
-    last = current;
+    [beforeLast, last, current] = [last, current, beforeLast];
   }
+  rows = [beforeLast, last, current];
   return (last[b.length] as number) <= limit;
+}
+
+function letters(word: string): number[] {
+  const codes: number[] = [];
+  for (let index = 0; index < word.length; index++) {
+    const code = word.codePointAt(index) as number;
+    if (code > 0xffff) index++;
+    codes.push(code);
+  }
+  return codes;
 }

@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  allowedTypos,
+  compounds,
+  fold,
+  foldValue,
+  phoneDigits,
+  withinDistance,
+  words,
+} from '../../services/shared/text.js';
+
+const anyText = fc.string({ unit: 'grapheme' });
+const nearText = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '𝒳'), maxLength: 8 });
+
+/** The textbook form of optimal string alignment. */
+function distance(left: string, right: string): number {
+  const a = Array.from(left);
+  const b = Array.from(right);
+  const table = Array.from({ length: a.length + 1 }, (_, row) =>
+    Array.from({ length: b.length + 1 }, (_, column) => (row === 0 ? column : column === 0 ? row : 0)),
+  );
+  const at = (row: number, column: number) => table[row]?.[column] ?? Number.POSITIVE_INFINITY;
+  for (let row = 1; row <= a.length; row++) {
+    for (let column = 1; column <= b.length; column++) {
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1;
+      let best = Math.min(at(row - 1, column) + 1, at(row, column - 1) + 1, at(row - 1, column - 1) + cost);
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        best = Math.min(best, at(row - 2, column - 2) + 1);
+      }
+      (table[row] as number[])[column] = best;
+    }
+  }
+  return at(a.length, b.length);
+}
+
+describe('text', () => {
+  it('is folded once and for all', () => {
+    fc.assert(
+      fc.property(anyText, (text) => fold(fold(text)) === fold(text)),
+      { numRuns: 3000 },
+    );
+    fc.assert(
+      fc.property(anyText, (text) => foldValue(foldValue(text)) === foldValue(text)),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('has words of letters and digits only, which are their own words', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        for (const word of words(text)) {
+          expect(word).to.match(/^[\p{L}\p{N}]+$/u);
+          expect(words(word)).to.deep.equal([word]);
+        }
+      }),
+    );
+  });
+
+  const folded: [string, string][] = [
+    ['Luján', 'lujan'],
+    ['STRASSE', 'strasse'],
+    ['Straße', 'strasse'],
+    ['Łódź', 'lodz'],
+    ['Ærø', 'aero'],
+    ['İstanbul', 'istanbul'],
+    ['ﬁne', 'fine'],
+    ['Ｆｕｌｌ', 'full'],
+    ['ΣΊΣΥΦΟΣ', 'σισυφοσ'],
+    ['Ёлка', 'елка'],
+  ];
+  for (const [text, result] of folded) {
+    it(`${text} is folded to ${result}`, () => {
+      expect(fold(text)).to.equal(result);
+    });
+  }
+
+  it('parts at everything else', () => {
+    expect(words("O'Neill-Luján, Jr. (42)")).to.deep.equal(['o', 'neill', 'lujan', 'jr', '42']);
+    expect(words('--')).to.deep.equal([]);
+  });
+
+  it('has emails and domains that count as one word', () => {
+    expect(compounds('Write to Ann.Lee@X.example, or see www.x.example.')).to.deep.equal([
+      'ann.lee@x.example',
+      'www.x.example',
+    ]);
+    expect(compounds('no. such. thing. 3.5')).to.deep.equal([]);
+  });
+
+  it('has phone numbers that count as their digits', () => {
+    expect(phoneDigits('+1 (202) 224-3441')).to.equal('12022243441');
+    expect(phoneDigits('n/a')).to.equal('');
+  });
+
+  it('may carry typos by length, and none with a digit or a symbol', () => {
+    expect(['abc', 'abcd', 'abcdefg', 'abcdefgh', 'abcdefg1', 'a@bcdefgh'].map(allowedTypos)).to.deep.equal([
+      ...[0, 1, 1, 2, 0, 0],
+    ]);
+  });
+
+  it('is within a distance exactly when the textbook says so', () => {
+    fc.assert(
+      fc.property(nearText, nearText, fc.integer({ min: 0, max: 3 }), (left, right, limit) => {
+        expect(withinDistance(left, right, limit)).to.equal(distance(left, right) <= limit);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
