@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { issueKey } from '../../services/accounts/keys.js';
+import { packageRoot } from '../../services/shared/package-root.js';
+import { openSqliteAccounts } from '../../services/stores/sqlite/sqlite-store.js';
+import type { Answer, CallOptions } from './gateway.js';
+
+const COMMAND = [join(packageRoot, 'dist/test/support/serve.js')];
+const ADDRESS = /http:\/\/127\.0\.0\.1:\d+/;
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A server in a process of its own. */
+export interface ServerProcess {
+  url: string;
+  pid: number;
+  /** Milliseconds from the start of the process to its address being told. */
+  startedMs: number;
+  /** Everything it wrote so far, to both outputs. */
+  output(): string;
+  /** Rejects when the connection breaks before the answer is complete. */
+  call(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  ingest(stream: string, records: readonly object[], options?: CallOptions): Promise<Answer>;
+  signal(signal: NodeJS.Signals): void;
+  ended: Promise<Ended>;
+  /** `kill -9`; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** Asks it to stop; resolves when the process is gone. */
+  stop(): Promise<Ended>;
+}
+
+export interface ServerOptions {
+  dataDir: string;
+  /** Sent where a call names no other. */
+  key?: string;
+  environment?: Record<string, string>;
+}
+
+/** An API key with every scope, and credits where a balance is given. Works beside a running server. */
+export async function prepareOrganization(
+  dataDir: string,
+  organizationId: string,
+  credits?: number,
+): Promise<string> {
+  const accounts = await openSqliteAccounts({ dataDir });
+  try {
+    if (credits !== undefined) await accounts.setCredits(organizationId, credits);
+    return await issueKey(accounts, { organizationId, scopes: ['*'] });
+  } finally {
+    await accounts.close();
+  }
+}
+
+/** A process that has only just begun to start. */
+export function spawnServer({ dataDir, environment }: Omit<ServerOptions, 'key'>): ChildProcess {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('REACHLINE_') && name !== 'PORT' && name !== 'HOST',
+  );
+  return spawn(process.execPath, ['--enable-source-maps', ...COMMAND], {
+    env: {
+      ...Object.fromEntries(inherited),
+      PORT: '0',
+      REACHLINE_DATA_DIR: dataDir,
+      REACHLINE_RATE_LIMIT: '0',
+      REACHLINE_SEARCH_THREADS: '1',
+      REACHLINE_LOG_LEVEL: 'error',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+export function endOf(child: ChildProcess): Promise<Ended> {
+  if (child.exitCode !== null || child.signalCode !== null) {
+    return Promise.resolve({ code: child.exitCode, signal: child.signalCode });
+  }
+  return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+}
+
+/** Runs a server that is expected to end by itself. */
+export async function runServer(options: ServerOptions): Promise<Ended & { output: string; errors: string }> {
+  const child = spawnServer(options);
+  let output = '';
+  let errors = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk;
+    // It was not to come this far.
+    if (ADDRESS.test(output)) child.kill('SIGKILL');
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk;
+  });
+  return { ...(await endOf(child)), output, errors };
+}
+
+/** Resolves when the server listens; rejects with what it wrote when it ends before. */
+export async function startServer(options: ServerOptions): Promise<ServerProcess> {
+  const begun = performance.now();
+  const child = spawnServer(options);
+  const ended = endOf(child);
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      const [address] = ADDRESS.exec(output) ?? [];
+      if (address) resolve(address);
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    void ended.then(({ code, signal }) =>
+      reject(new Error(`the server ended with ${code ?? signal}: ${output}`)),
+    );
+  });
+  const startedMs = performance.now() - begun;
+
+  async function call(path: string, body: unknown = {}, given: CallOptions = {}): Promise<Answer> {
+    const method = given.method ?? 'POST';
+    const key = given.key === undefined ? options.key : given.key;
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        'Content-Type': 'application/json',
+        ...(key ? { 'X-Api-Key': key } : {}),
+        ...given.headers,
+      },
+      body: method === 'GET' ? undefined : (given.raw ?? JSON.stringify(body)),
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get('Content-Type') ?? '') && text !== '';
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+      text,
+    };
+  }
+
+  return {
+    url,
+    pid: child.pid as number,
+    startedMs,
+    output: () => output,
+    call,
+    ingest: (stream, records, given = {}) =>
+      call(`/api/ingest/${stream}`, undefined, {
+        ...given,
+        raw: records.map((record) => JSON.stringify(record)).join('\n'),
+        headers: { 'Content-Type': 'application/x-ndjson', ...given.headers },
+      }),
+    signal: (signal) => child.kill(signal),
+    ended,
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    stop() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
