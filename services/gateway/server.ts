@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../shared/clock.js';
 import type { Config } from '../shared/config.js';
@@ -41,11 +41,12 @@ export async function startGateway(
     stopping: () => stopping,
   });
   const handle = app.callback();
+  const connections = new Connections();
   const server = createServer((request, response) => {
-    // A connection kept alive would bring further requests to a gateway that is leaving.
-    if (stopping) response.setHeader('Connection', 'close');
+    connections.answering(request.socket, response);
     void handle(request, response);
   });
+  server.on('connection', (socket) => connections.add(socket));
   await listen(server, config);
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -53,10 +54,44 @@ export async function startGateway(
     stop() {
       stopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
+      connections.stop();
       return closed;
     },
   };
+}
+
+/**
+ * What is open, so that stopping waits for answers and for nothing else: `closeIdleConnections` leaves a connection that
+ * never sent a request, as browsers keep in reserve, open for a minute.
+ */
+class Connections {
+  readonly #answers = new Map<Socket, Set<ServerResponse>>();
+  #stopping = false;
+
+  add(socket: Socket): void {
+    this.#answers.set(socket, new Set());
+    socket.once('close', () => this.#answers.delete(socket));
+  }
+
+  answering(socket: Socket, response: ServerResponse): void {
+    const answers = this.#answers.get(socket);
+    if (this.#stopping) response.setHeader('Connection', 'close');
+    answers?.add(response);
+    response.once('close', () => {
+      answers?.delete(response);
+      if (this.#stopping && answers?.size === 0) socket.end();
+    });
+  }
+
+  stop(): void {
+    this.#stopping = true;
+    for (const [socket, answers] of this.#answers) {
+      if (answers.size === 0) socket.destroy();
+      for (const response of answers) {
+        if (!response.headersSent) response.setHeader('Connection', 'close');
+      }
+    }
+  }
 }
 
 function listen(server: Server, { host, port }: Config): Promise<void> {
