@@ -1,14 +1,17 @@
-/** The base: Koa with router and body parser, and nothing of ours. Prints its address. */
+/** The base: Koa with body parser and a router of the same routes, and nothing of ours. Prints its address. */
 import type { AddressInfo } from 'node:net';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
+import { endpoints } from '../../services/gateway/app.js';
 import { answer } from './fixed-answer.js';
 
 const router = new Router();
-router.post('/api/contacts/search', (ctx) => {
-  ctx.body = answer;
-});
+for (const { path } of endpoints) {
+  router.post(path, (ctx) => {
+    ctx.body = answer;
+  });
+}
 const server = new Koa()
   .use(bodyParser())
   .use(router.routes())

@@ -1,13 +1,12 @@
 /** Our gateway, whole, with its stores and keys; only the searching handler is replaced by a fixed answer. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { destination } from 'pino';
 import { issueKey } from '../../services/accounts/keys.js';
 import { SearchContactsRequest, SearchContactsResponse } from '../../services/contacts/schema.js';
 import { createApp, endpoints } from '../../services/gateway/app.js';
 import { type Endpoint, endpoint } from '../../services/gateway/endpoint.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
-import { createLogger } from '../../services/gateway/request-log.js';
+import { createLogger, logFile } from '../../services/gateway/request-log.js';
 import { readVersion } from '../../services/gateway/version.js';
 import { systemClock } from '../../services/shared/clock.js';
 import { openStores } from '../../services/stores/open-stores.js';
@@ -29,7 +28,7 @@ const fixed = endpoint({
 const app = createApp(
   {
     stores,
-    logger: createLogger('info', destination({ dest: '/dev/null', sync: false, minLength: 4096 })),
+    logger: createLogger('info', logFile('/dev/null')),
     metrics: createMetrics(),
     clock: systemClock,
     version: readVersion(),

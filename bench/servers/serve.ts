@@ -1,8 +1,7 @@
 /** The whole gateway over a data folder, which also tells how long its event loop was held and how much memory it took. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { destination } from 'pino';
 import { issueKey } from '../../services/accounts/keys.js';
-import { createLogger } from '../../services/gateway/request-log.js';
+import { createLogger, logFile } from '../../services/gateway/request-log.js';
 import { startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { openStores } from '../../services/stores/open-stores.js';
@@ -13,7 +12,7 @@ const RESOLUTION = 1;
 const dataDir = process.argv[2] as string;
 const config = loadConfig({ PORT: '0', REACHLINE_DATA_DIR: dataDir, REACHLINE_RATE_LIMIT: '0' });
 const stores = await openStores(config);
-const logger = createLogger('info', destination({ dest: '/dev/null', sync: false, minLength: 4096 }));
+const logger = createLogger('info', logFile('/dev/null'));
 const gateway = await startGateway(config, stores, logger);
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
 let peakMemory = 0;

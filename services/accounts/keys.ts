@@ -23,8 +23,6 @@ const KEY = /^rl_live_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 const randomText = (length: number) =>
   Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
 
-const sha256 = (text: string) => hash('sha256', text, 'hex');
-
 /** Tells a mistyped or cut-off key from a wrong one without asking a store. */
 function checksum(keyId: string, secret: string): string {
   let number = crc32(`rl_live_${keyId}_${secret}`);
@@ -44,8 +42,8 @@ export function parseKey(key: string): { id: string; secret: string } | null {
 }
 
 /** Compares in constant time. */
-export function secretMatches(secret: string, stored: StoredKey): boolean {
-  return timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(stored.secretHash));
+export function secretMatches(secret: string, storedHash: Buffer): boolean {
+  return timingSafeEqual(hash('sha256', secret, 'buffer'), storedHash);
 }
 
 export function keyIsActive(stored: StoredKey, now: number): boolean {
@@ -66,7 +64,7 @@ export async function issueKey(store: KeyStore, request: KeyRequest, clock = sys
   const secret = randomText(32);
   await store.insertKey({
     id,
-    secretHash: sha256(secret),
+    secretHash: hash('sha256', secret, 'hex'),
     organizationId: request.organizationId,
     name: request.name ?? null,
     scopes: [...(request.scopes ?? DEFAULT_SCOPES)],

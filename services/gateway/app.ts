@@ -11,7 +11,7 @@ import { createAuthenticate, type Principal } from './authenticate.js';
 import { createCors } from './cors.js';
 import { createDeadline } from './deadline.js';
 import type { Endpoint, EndpointServices } from './endpoint.js';
-import { createErrorHandler } from './error-handler.js';
+import { createErrorWriter } from './error-handler.js';
 import { checkReadiness } from './health.js';
 import { createIntake } from './intake.js';
 import type { Metrics } from './metrics.js';
@@ -58,7 +58,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
 
   /** The caller, after key and rate limit. Answers without a promise while the key is fresh in memory. */
   function admit(ctx: Context): Principal | Promise<Principal> {
-    const known = authenticate(ctx.get('X-Api-Key'));
+    const known = authenticate(ctx.req.headers['x-api-key'] as string | undefined);
     return known instanceof Promise ? known.then((principal) => limit(ctx, principal)) : limit(ctx, known);
   }
 
@@ -131,9 +131,9 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
       logger.error({ err: error }, 'answer could not be written');
     }
   });
-  app.use(createRequestContext(logger, metrics));
-  app.use(createErrorHandler(logger));
-  app.use(createCors(dependencies.corsOrigins));
+  app.use(
+    createRequestContext(logger, metrics, createCors(dependencies.corsOrigins), createErrorWriter(logger)),
+  );
   app.use(router.routes());
   app.use((ctx) => refuseUnrouted(ctx, router));
   return app;

@@ -17,39 +17,37 @@ const MAX_CACHED = 10_000;
 const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="reachline"' };
 
 interface Cached {
-  stored: StoredKey | null;
-  principal: Principal | null;
+  known: { stored: StoredKey; secretHash: Buffer; principal: Principal } | null;
   until: number;
 }
 
 /** Answers at once where the key was seen lately, else after asking the store. Throws 401 in one form for every reason. */
-export type Authenticate = (header: string) => Principal | Promise<Principal>;
+export type Authenticate = (header: string | undefined) => Principal | Promise<Principal>;
 
 export function createAuthenticate(keys: KeyStore, clock: Clock): Authenticate {
   const cache = new Map<string, Cached>();
 
-  function verify(entry: Cached, secret: string): Principal {
-    const { stored, principal } = entry;
-    if (!stored || !principal || !secretMatches(secret, stored) || !keyIsActive(stored, clock.now()))
+  function verify({ known }: Cached, secret: string): Principal {
+    if (!known || !secretMatches(secret, known.secretHash) || !keyIsActive(known.stored, clock.now()))
       throw invalidKey();
-    return principal;
+    return known.principal;
   }
 
   async function load(id: string): Promise<Cached> {
     const stored = await keys.findKey(id);
-    const principal = stored && {
-      keyId: stored.id,
-      organizationId: stored.organizationId,
-      scopes: new Set(stored.scopes),
+    const known = stored && {
+      stored,
+      secretHash: Buffer.from(stored.secretHash, 'hex'),
+      principal: { keyId: stored.id, organizationId: stored.organizationId, scopes: new Set(stored.scopes) },
     };
-    const entry = { stored, principal, until: performance.now() + TRUST_MS };
+    const entry = { known, until: performance.now() + TRUST_MS };
     if (cache.size >= MAX_CACHED) cache.clear();
     cache.set(id, entry);
     return entry;
   }
 
   return (header) => {
-    if (header === '')
+    if (!header)
       throw new Problem('missing_api_key', 'Send your API key in the X-Api-Key header.', {}, CHALLENGE);
     const key = parseKey(header);
     if (!key) throw invalidKey();

@@ -1,16 +1,18 @@
-import type { Context, Next } from 'koa';
+import type { Context } from 'koa';
 import { Problem } from './problems.js';
 
 const ALLOWED_HEADERS = 'Content-Type, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer';
 const EXPOSED_HEADERS =
   'X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Ignored-Fields, Server-Timing';
 
+/** Looks at the origin of a request; false when that was all the request asked about. */
+export type Cors = (ctx: Context, origin: string) => boolean;
+
 /** Refuses requests that a page of another origin sends, unless the configuration names that origin (contract 1.6). */
-export function createCors(origins: readonly string[]) {
+export function createCors(origins: readonly string[]): Cors {
   const allowed = new Set(origins);
-  return function cors(ctx: Context, next: Next): Promise<void> | undefined {
-    const origin = ctx.get('Origin');
-    if (origin === '' || isOwnOrigin(ctx, origin)) return next();
+  return (ctx, origin) => {
+    if (isOwnOrigin(ctx, origin)) return true;
     ctx.vary('Origin');
     if (!allowed.has(origin)) {
       throw new Problem(
@@ -20,12 +22,12 @@ export function createCors(origins: readonly string[]) {
     }
     ctx.set('Access-Control-Allow-Origin', origin);
     ctx.set('Access-Control-Expose-Headers', EXPOSED_HEADERS);
-    if (ctx.method !== 'OPTIONS' || ctx.get('Access-Control-Request-Method') === '') return next();
+    if (ctx.method !== 'OPTIONS' || ctx.get('Access-Control-Request-Method') === '') return true;
     ctx.set('Access-Control-Allow-Methods', 'POST, GET');
     ctx.set('Access-Control-Allow-Headers', ALLOWED_HEADERS);
     ctx.set('Access-Control-Max-Age', '600');
     ctx.status = 204;
-    return undefined;
+    return false;
   };
 }
 

@@ -3,6 +3,7 @@ import { Problem } from './problems.js';
 
 /** Operations under way at once; more are turned away rather than queued without end. */
 const MAX_IN_FLIGHT = 1000;
+const RETRY = { 'Retry-After': '1' };
 
 /** Runs an operation; its signal is made only when asked for. */
 export type WithDeadline = (ctx: Context, run: (signal: () => AbortSignal) => Promise<void>) => Promise<void>;
@@ -13,31 +14,12 @@ export type WithDeadline = (ctx: Context, run: (signal: () => AbortSignal) => Pr
  */
 export function createDeadline(milliseconds: number): WithDeadline {
   let inFlight = 0;
-  return async function withDeadline(ctx, run) {
+  return function withDeadline(ctx, run) {
     if (inFlight >= MAX_IN_FLIGHT) {
-      throw new Problem(
-        'overloaded',
-        'Too many requests are under way; try again shortly.',
-        {},
-        { 'Retry-After': '1' },
-      );
+      throw new Problem('overloaded', 'Too many requests are under way; try again shortly.', {}, RETRY);
     }
     inFlight++;
     let controller: AbortController | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        controller?.abort();
-        reject(
-          new Problem(
-            'timeout',
-            `The request took longer than ${milliseconds / 1000} s.`,
-            {},
-            { 'Retry-After': '1' },
-          ),
-        );
-      }, milliseconds);
-    });
     const signal = () => {
       if (!controller) {
         const made = new AbortController();
@@ -46,11 +28,25 @@ export function createDeadline(milliseconds: number): WithDeadline {
       }
       return controller.signal;
     };
-    try {
-      await Promise.race([run(signal), timeout]);
-    } finally {
-      clearTimeout(timer);
-      inFlight--;
-    }
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        controller?.abort();
+        reject(new Problem('timeout', `The request took longer than ${milliseconds / 1000} s.`, {}, RETRY));
+      }, milliseconds);
+      const end = () => {
+        clearTimeout(timer);
+        inFlight--;
+      };
+      run(signal).then(
+        () => {
+          end();
+          resolve();
+        },
+        (error: unknown) => {
+          end();
+          reject(error);
+        },
+      );
+    });
   };
 }

@@ -1,30 +1,29 @@
-import type { Context, Next } from 'koa';
+import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
 import { PROBLEMS, Problem } from './problems.js';
 
 const RETRY_AFTER_SECONDS = '1';
 
+/** Answers a request with what went wrong. */
+export type ErrorWriter = (ctx: Context, error: unknown) => void;
+
 /** The only writer of error bodies: `application/problem+json`, never with a store's own words. */
-export function createErrorHandler(logger: Logger) {
-  return async function handleErrors(ctx: Context, next: Next): Promise<void> {
-    try {
-      await next();
-    } catch (error) {
-      const problem = toProblem(error);
-      if (problem.status >= 500) {
-        logger.error(
-          { request_id: ctx.state.requestId, path: ctx.path, code: problem.code, err: error },
-          'request failed',
-        );
-      }
-      writeProblem(ctx, problem);
+export function createErrorWriter(logger: Logger): ErrorWriter {
+  return (ctx, error) => {
+    const problem = toProblem(error);
+    if (problem.status >= 500) {
+      logger.error(
+        { request_id: ctx.state.requestId, path: ctx.path, code: problem.code, err: error },
+        'request failed',
+      );
     }
+    writeProblem(ctx, problem);
   };
 }
 
 /** What a client is told of an error, whatever it was. */
-export function toProblem(error: unknown): Problem {
+function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreUnavailable) {
     return new Problem(
@@ -45,10 +44,11 @@ export function toProblem(error: unknown): Problem {
   return new Problem('internal', 'An unexpected error happened. Quote the request id when you report it.');
 }
 
-export function writeProblem(ctx: Context, problem: Problem): void {
+function writeProblem(ctx: Context, problem: Problem): void {
   ctx.status = problem.status;
   ctx.set(problem.headers);
   ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
+  ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.state.problem = problem.code;
   ctx.body = JSON.stringify({
     type: `urn:reachline:problem:${problem.code}`,

@@ -69,7 +69,8 @@ function requireOwnOrganization(organizationId: unknown, principal: Principal): 
 
 /** With `Prefer: handling=lenient` (RFC 7240) fields the operation does not have are dropped, and told in a header. */
 function dropUnknownFields(ctx: Context, body: Record<string, unknown>, fields: object): void {
-  if (!/\bhandling\s*=\s*"?lenient/i.test(ctx.get('Prefer'))) return;
+  const { prefer } = ctx.req.headers;
+  if (prefer === undefined || !/\bhandling\s*=\s*"?lenient/i.test(String(prefer))) return;
   const ignored = Object.keys(body).filter((name) => !Object.hasOwn(fields, name));
   for (const name of ignored) delete body[name];
   ctx.set('Preference-Applied', 'handling=lenient');
@@ -78,8 +79,8 @@ function dropUnknownFields(ctx: Context, body: Record<string, unknown>, fields: 
 }
 
 function requireJsonAccepted(ctx: Context): void {
-  const accept = ctx.get('Accept');
-  if (accept === '' || accept.includes('*/*') || accept.includes('application/json')) return;
+  const { accept } = ctx.req.headers;
+  if (accept === undefined || accept.includes('*/*') || accept.includes('application/json')) return;
   if (ctx.accepts('application/json') || ctx.accepts('application/problem+json')) return;
   throw new Problem('not_acceptable', 'Answers are application/json; the Accept header excludes it.');
 }

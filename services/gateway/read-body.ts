@@ -18,8 +18,8 @@ const parsed = async () => {};
 /** The JSON object of a request, as sent. Throws 400, 413 and 415. */
 export async function readBody(ctx: Context): Promise<Record<string, unknown>> {
   requireMediaType(ctx, ['application/json']);
-  const encoding = ctx.get('Content-Encoding');
-  if (encoding !== '' && encoding !== 'identity') {
+  const encoding = ctx.req.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
     throw new Problem('unsupported_media_type', 'Send the body as it is, without a content encoding.');
   }
   const chunks: Buffer[] = [];
@@ -41,7 +41,8 @@ export async function readBody(ctx: Context): Promise<Record<string, unknown>> {
 
 /** Throws 415 unless the body is of one of these types, in UTF-8. */
 export function requireMediaType(ctx: Context, types: readonly string[]): string {
-  const header = ctx.get('Content-Type');
+  const header = ctx.req.headers['content-type'] ?? '';
+  if (types.includes(header)) return header;
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
   if (!types.includes(type)) {
     const sent = header === '' ? 'no Content-Type' : `Content-Type ${JSON.stringify(header.slice(0, 128))}`;
@@ -83,26 +84,28 @@ function translate(error: Error & { status?: number; type?: string }): Problem {
  */
 export function tidy(body: Record<string, unknown>): Record<string, unknown> {
   const errors: FieldError[] = [];
-  const clean = (value: unknown, pointer: () => string): unknown => {
-    if (typeof value === 'string') {
-      if (value.includes('\0') || !value.isWellFormed()) {
-        errors.push({
-          pointer: pointer(),
-          code: 'invalid_text',
-          detail: `${pointer().slice(1)} contains a NUL character or half of a surrogate pair.`,
-        });
-      }
-      return value.trim();
-    }
-    return Array.isArray(value)
-      ? value.map((item, index) => clean(item, () => `${pointer()}/${index}`))
-      : value;
-  };
   const tidied: Record<string, unknown> = {};
   for (const name in body) {
-    const value = clean(body[name], () => `/${name}`);
+    let value = body[name];
+    if (typeof value === 'string') value = tidyText(value, name, errors);
+    else if (Array.isArray(value)) {
+      value = value.map((item, index) =>
+        typeof item === 'string' ? tidyText(item, `${name}/${index}`, errors) : item,
+      );
+    }
     if (value !== null && value !== '') tidied[name] = value;
   }
   if (errors.length > 0) throw invalid(...errors);
   return tidied;
+}
+
+function tidyText(text: string, place: string, errors: FieldError[]): string {
+  if (text.includes('\0') || !text.isWellFormed()) {
+    errors.push({
+      pointer: `/${place}`,
+      code: 'invalid_text',
+      detail: `${place} contains a NUL character or half of a surrogate pair.`,
+    });
+  }
+  return text.trim();
 }

@@ -2,45 +2,61 @@ import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 import { newId } from '../shared/ids.js';
 import type { Principal } from './authenticate.js';
+import type { Cors } from './cors.js';
+import type { ErrorWriter } from './error-handler.js';
 import type { Metrics } from './metrics.js';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** Gives every request its id, and writes its line to the log and its time to the metrics once the answer has gone out. */
-export function createRequestContext(logger: Logger, metrics: Metrics) {
-  return function requestContext(ctx: Context, next: Next): Promise<void> {
-    const begun = performance.now();
-    const given = ctx.get('X-Request-Id');
-    const requestId = REQUEST_ID.test(given) ? given : newId('req');
-    ctx.state.requestId = requestId;
-    ctx.set('X-Request-Id', requestId);
-    ctx.set('X-Content-Type-Options', 'nosniff');
-    ctx.set('Cache-Control', 'no-store');
+/** What the parts of the gateway tell each other about one request. */
+export interface RequestState {
+  requestId: string;
+  principal?: Principal;
+  /** Path pattern of the route: the label of the metrics. */
+  operation?: string;
+  /** Code of the problem the request was answered with. */
+  problem?: string;
+}
 
-    ctx.res.once('close', () => {
-      const elapsed = performance.now() - begun;
-      const { problem, principal, operation } = ctx.state as {
-        problem?: string;
-        principal?: Principal;
-        operation?: string;
-      };
-      const status = ctx.res.writableFinished ? ctx.status : 499;
-      metrics.requests.observe({ operation: operation ?? 'other', status }, elapsed / 1000);
-      if (problem !== undefined) metrics.problems.inc({ code: problem });
-      logger.info(
-        {
-          request_id: requestId,
-          method: ctx.method,
-          path: ctx.path,
-          status,
-          code: problem,
-          duration_ms: Math.round(elapsed * 10) / 10,
-          key_id: principal?.keyId,
-          organization_id: principal?.organizationId,
-        },
-        'request',
-      );
-    });
-    return next();
+/**
+ * The outermost middleware: gives every request its id, turns errors into answers, and writes the request's line to the log
+ * and its time to the metrics once the answer has gone out. It is one function, since each layer costs every request.
+ */
+export function createRequestContext(logger: Logger, metrics: Metrics, cors: Cors, writeError: ErrorWriter) {
+  return async function requestContext(ctx: Context, next: Next): Promise<void> {
+    const begun = performance.now();
+    const { headers } = ctx.req;
+    const given = headers['x-request-id'] as string | undefined;
+    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : newId('req');
+    const state: RequestState = { requestId };
+    ctx.state = state;
+    ctx.res.setHeader('X-Request-Id', requestId);
+    ctx.res.once('close', () => finish(ctx, state, begun));
+    try {
+      if (headers.origin === undefined || cors(ctx, headers.origin)) await next();
+    } catch (error) {
+      writeError(ctx, error);
+    }
   };
+
+  function finish(ctx: Context, state: RequestState, begun: number): void {
+    const elapsed = performance.now() - begun;
+    // 499, after nginx: the client left before the answer was complete.
+    const status = ctx.res.writableFinished ? ctx.res.statusCode : 499;
+    metrics.observeRequest(state.operation ?? 'other', status, elapsed / 1000);
+    if (state.problem !== undefined) metrics.problems.inc({ code: state.problem });
+    logger.info(
+      {
+        request_id: state.requestId,
+        method: ctx.req.method,
+        path: ctx.path,
+        status,
+        code: state.problem,
+        duration_ms: Math.round(elapsed * 10) / 10,
+        key_id: state.principal?.keyId,
+        organization_id: state.principal?.organizationId,
+      },
+      'request',
+    );
+  }
 }

@@ -7,13 +7,15 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   const options = {
     level,
     base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
     hooks: {
       streamWrite: (line: string) =>
         line.includes('rl_live_') ? line.replace(KEY, 'rl_live_[redacted]') : line,
     },
   };
-  return destination
-    ? pino(options, destination)
-    : pino(options, pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 250 }));
+  return pino(options, destination ?? logFile(1));
+}
+
+/** Gathers lines to write many at once, a quarter of a second at most. */
+export function logFile(dest: string | number): DestinationStream {
+  return pino.destination({ dest, sync: false, minLength: 16 * 1024 - 1, periodicFlush: 250 });
 }

@@ -1,0 +1,96 @@
+/** `npm run bench [-- gateway|advertising|scale …]`: prints every figure beside its target, and keeps them in bench/results. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { packageRoot } from '../services/shared/package-root.js';
+import { benchAdvertising } from './advertising.js';
+import { benchGateway } from './gateway.js';
+import type { Comparison, Figure } from './measure.js';
+import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { contacts: { type: 'string', default: '1000000' }, help: { type: 'boolean', default: false } },
+});
+const PARTS = ['gateway', 'advertising', 'scale'];
+const asked = positionals.length === 0 ? PARTS : positionals;
+if (values.help || asked.some((part) => !PARTS.includes(part))) {
+  process.stdout.write(
+    `npm run bench -- [${PARTS.join('|')} …] [--contacts 1000000]\n\nExample: npm run bench -- scale --contacts 100000\n`,
+  );
+  process.exit(values.help ? 0 : 2);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'reachline-bench-'));
+const results: (Comparison | Figure)[] = [];
+const note = (text: string) => process.stderr.write(`\r\x1b[K${text}`);
+
+try {
+  if (asked.includes('gateway')) {
+    note('gateway beside bare Koa …');
+    results.push(await benchGateway(join(folder, 'gateway')));
+  }
+  if (asked.includes('advertising')) {
+    note('advertising: loading deliveries …');
+    results.push(...(await benchAdvertising(join(folder, 'advertising'), note)));
+  }
+  if (asked.includes('scale')) await scale();
+} finally {
+  note('');
+  rmSync(folder, { recursive: true, force: true });
+}
+report();
+
+async function scale(): Promise<void> {
+  const dataDir = join(folder, 'scale');
+  results.push(
+    ...(await benchImport(dataDir, join(folder, 'contacts.ndjson'), Number(values.contacts), note)),
+  );
+  note('start …');
+  results.push(await benchStart(dataDir));
+  const server = await startServer(dataDir);
+  try {
+    note('searches …');
+    results.push(...(await benchSearch(server, 600)));
+    note('everything together …');
+    results.push(...(await benchTogether(server, 20)));
+  } finally {
+    await stopServer(server);
+  }
+}
+
+function report(): void {
+  const format = (value: number) =>
+    value >= 1000 ? Math.round(value).toLocaleString('en') : value.toFixed(2);
+  const rows = results.map((result) => ({
+    what: result.name,
+    figure: 'ratio' in result ? `${result.ratio.toFixed(2)} ×` : `${format(result.value)} ${result.unit}`,
+    absolute: 'ratio' in result ? `${format(result.ours)} against ${format(result.base)} ${result.unit}` : '',
+    target: result.target,
+    met: result.target === 'reported' ? '' : result.met ? 'yes' : 'NO',
+  }));
+  const columns = ['what', 'figure', 'absolute', 'target', 'met'] as const;
+  const widths = columns.map((column) => Math.max(column.length, ...rows.map((row) => row[column].length)));
+  const line = (row: Record<(typeof columns)[number], string>) =>
+    `${columns.map((column, index) => row[column].padEnd(widths[index] as number)).join('  ')}\n`;
+  process.stdout.write(
+    line({ what: 'what', figure: 'figure', absolute: 'absolute', target: 'target', met: 'met' }),
+  );
+  for (const row of rows) process.stdout.write(line(row));
+
+  const file = join(
+    packageRoot,
+    'bench/results',
+    `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.json`,
+  );
+  mkdirSync(join(packageRoot, 'bench/results'), { recursive: true });
+  const machine = {
+    cores: cpus().length,
+    model: cpus()[0]?.model,
+    memoryGB: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+  };
+  writeFileSync(file, `${JSON.stringify({ machine, results }, null, 2)}\n`);
+  process.stdout.write(`\n${file}\n`);
+}
