@@ -213,13 +213,14 @@ export function companyByIdQuery(organizationId: string, id: string): AnalyticsQ
   return {
     name: 'company_by_id',
     sql: lines(
-      `SELECT {id:String} AS id, ${COMPANY_COLUMNS.map((column) => `company.${column} AS ${column}`).join(', ')}, 1 AS rank`,
-      `FROM (SELECT company_id FROM company_deliveries WHERE ${IN_ORGANIZATION} AND company_id = {id:String} LIMIT 1
-  UNION DISTINCT SELECT id FROM companies WHERE ${IN_ORGANIZATION} AND id = {id:String}) AS known`,
-      `LEFT JOIN (SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION} AND id = {id:String}) AS company ON company.id = known.company_id`,
-      'UNION ALL',
-      `SELECT id, ${COMPANY_COLUMNS.join(', ')}, 2 AS rank FROM companies FINAL WHERE ${IN_ORGANIZATION} AND network_a_company_id = {id:String}`,
-      'ORDER BY rank, id LIMIT 1',
+      `SELECT candidate.id AS id, ${COMPANY_COLUMNS.map((column) => `company.${column} AS ${column}`).join(', ')}`,
+      `FROM (
+  SELECT id, 1 AS rank FROM companies WHERE ${IN_ORGANIZATION} AND id = {id:String}
+  UNION ALL (SELECT company_id, 1 FROM company_deliveries WHERE ${IN_ORGANIZATION} AND company_id = {id:String} LIMIT 1)
+  UNION ALL SELECT id, 2 FROM companies FINAL WHERE ${IN_ORGANIZATION} AND network_a_company_id = {id:String}
+) AS candidate`,
+      `LEFT JOIN (SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION} AND (id = {id:String} OR network_a_company_id = {id:String})) AS company ON company.id = candidate.id`,
+      'ORDER BY candidate.rank, id LIMIT 1',
     ),
     params: { organization_id: organizationId, id },
   };

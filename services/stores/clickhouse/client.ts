@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { type ClickHouseClient, createClient, type ResponseJSON } from '@clickhouse/client';
@@ -144,9 +144,8 @@ function boot(folder: string): Session {
     // Without a file of its own the engine would read a config.xml of the working directory.
     return new Session(folder, { connectionArgs: [`--config-file=${CONFIG_FILE}`] });
   } catch (cause) {
-    if (cause instanceof Error && /Cannot lock file|Code: 76\b/.test(cause.message)) {
-      throw new FolderInUse(folder, { cause });
-    }
+    // The engine prints why (code 76, "Cannot lock file") but only says that it failed. It locks this file while open.
+    if (existsSync(join(folder, 'status'))) throw new FolderInUse(folder, { cause });
     throw new StoreUnavailable('analytics', { cause });
   }
 }

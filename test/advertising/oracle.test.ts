@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import type { TSchema } from 'typebox';
+import {
+  getCompany,
+  searchCampaigns,
+  searchCompanies,
+  searchCreatives,
+} from '../../services/advertising/endpoints.js';
+import type { Endpoint } from '../../services/gateway/endpoint.js';
+import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { call, openTemporaryStore, TODAY } from './helper.js';
+import { type ExpectedWarning, Oracle, type OracleRequest, type Records } from './oracle.js';
+import {
+  batches,
+  ORGANIZATIONS,
+  Random,
+  randomCampaignsRequest,
+  randomCompaniesRequest,
+  randomCompanyRequest,
+  randomCreativesRequest,
+  randomRecords,
+} from './random-records.js';
+
+const SEEDS = (process.env.ORACLE_SEEDS ?? '1,2').split(',').map(Number);
+const REQUESTS = Number(process.env.ORACLE_REQUESTS ?? 40);
+
+type Answer = { warnings: string[] };
+
+/** Fields without a value are not sent. */
+const sent = (request: OracleRequest): OracleRequest => JSON.parse(JSON.stringify(request));
+
+function checkWarnings(warnings: string[], expected: ExpectedWarning[], context: string) {
+  expect(warnings, context).to.deep.equal([...new Set(warnings)].sort());
+  expect(
+    warnings.map((warning) => warning.split(':')[0]),
+    context,
+  ).to.deep.equal(expected.map(({ code }) => code));
+  expected.forEach(({ names }, index) => {
+    for (const name of names) expect(warnings[index], context).to.contain(name);
+  });
+}
+
+async function insert(store: AnalyticsStore, records: Records, random: Random) {
+  for (const { records: some, acceptedAt } of batches(random, records.campaigns))
+    await store.insertCampaigns(some, acceptedAt);
+  for (const { records: some, acceptedAt } of batches(random, records.creatives))
+    await store.insertCreatives(some, acceptedAt);
+  for (const { records: some, acceptedAt } of batches(random, records.companies))
+    await store.insertCompanies(some, acceptedAt);
+  for (const { records: some, acceptedAt } of batches(random, records.deliveries))
+    await store.insertDeliveries(some, acceptedAt);
+}
+
+for (const seed of SEEDS) {
+  describe(`advertising answers equal those computed from the raw records (seed ${seed})`, function () {
+    this.timeout(120_000);
+    const random = new Random(seed);
+    let store: AnalyticsStore;
+    let dispose: () => Promise<void>;
+    let oracles: Map<string, Oracle>;
+
+    before(async () => {
+      ({ store, dispose } = await openTemporaryStore());
+      const records = randomRecords(random, 1500);
+      // Neighbours are accepted together, as a batch is.
+      records.deliveries.forEach((entry, index) => {
+        entry.acceptedAt = Date.parse('2026-10-01') + Math.floor(index / 150) * 7_200_000;
+      });
+      await insert(store, records, random);
+      oracles = new Map(
+        ORGANIZATIONS.map((organization) => [organization, new Oracle(records, organization, TODAY)]),
+      );
+    });
+    after(() => dispose());
+
+    const compare = (
+      operation: Endpoint<TSchema, TSchema, TSchema>,
+      makeRequest: (random: Random) => OracleRequest,
+      expectation: (
+        oracle: Oracle,
+        request: OracleRequest,
+      ) => (Omit<Answer, 'warnings'> & { warnings: ExpectedWarning[] }) | null,
+    ) =>
+      async function (this: Mocha.Context) {
+        for (let count = 0; count < REQUESTS; count++) {
+          const organization = random.pick(ORGANIZATIONS);
+          const request = sent(makeRequest(random));
+          const context = `${organization} ${JSON.stringify(request)}`;
+          const expected = expectation(oracles.get(organization) as Oracle, request);
+          const answer = await call(operation, store, organization, request).catch((error: Error) => error);
+          if (expected === null) {
+            expect(answer, context).to.have.property('name', 'Problem');
+            continue;
+          }
+          if (answer instanceof Error) throw new Error(context, { cause: answer });
+          const { warnings, ...rest } = answer as Answer;
+          const { warnings: expectedWarnings, ...expectedRest } = expected;
+          expect(rest, context).to.deep.equal(expectedRest);
+          checkWarnings(warnings, expectedWarnings, context);
+        }
+      };
+
+    it(
+      'for campaigns',
+      compare(searchCampaigns as never, randomCampaignsRequest, (oracle, request) =>
+        oracle.campaigns(request),
+      ),
+    );
+    it(
+      'for creatives',
+      compare(searchCreatives as never, randomCreativesRequest, (oracle, request) =>
+        oracle.creatives(request),
+      ),
+    );
+    it(
+      'for companies',
+      compare(searchCompanies as never, randomCompaniesRequest, (oracle, request) =>
+        oracle.companies(request),
+      ),
+    );
+    it(
+      'for one company',
+      compare(getCompany as never, randomCompanyRequest, (oracle, request) => oracle.company(request)),
+    );
+  });
+}

@@ -1,0 +1,637 @@
+/**
+ * The contract of the four operations in plain TypeScript over raw records: slow, obvious, and sharing nothing with
+ * the services but types. Tests hold every answer of the store against it.
+ */
+import type {
+  CampaignRecord,
+  CompanyRecord,
+  CreativeRecord,
+  DeliveryRecord,
+} from '../../services/advertising/schema.js';
+
+export interface Records {
+  campaigns: { record: CampaignRecord; acceptedAt: number }[];
+  creatives: { record: CreativeRecord; acceptedAt: number }[];
+  companies: { record: CompanyRecord; acceptedAt: number }[];
+  deliveries: { record: DeliveryRecord; acceptedAt: number }[];
+}
+
+export interface OracleRequest {
+  start_date: string;
+  end_date: string;
+  granularity?: 'daily' | 'monthly';
+  metrics?: string[];
+  campaign_ids?: string[];
+  creative_ids?: string[];
+  company_ids?: string[];
+  network_a_company_ids?: string[];
+  domains?: string[];
+  statuses?: string[];
+  objective_types?: string[];
+  search?: string;
+  sort_by?: string;
+  sort_direction?: 'asc' | 'desc';
+  page?: number;
+  page_size?: number;
+  company_id?: string;
+  domain?: string;
+  campaign_page?: number;
+  campaign_page_size?: number;
+}
+
+/** A warning's code, and the values its sentence must name. */
+export interface ExpectedWarning {
+  code: string;
+  names: string[];
+}
+
+type Row = { [field: string]: unknown };
+type Day = { campaign: string; creative: string; company: string; date: string; values: Map<string, bigint> };
+
+const MONEY = ['ad_spend', 'conversion_value'];
+const COUNTS = [
+  'impressions',
+  'clicks',
+  'landing_page_clicks',
+  'engagements',
+  'reactions',
+  'comments',
+  'shares',
+  'follows',
+  'video_views',
+  'video_completions',
+  'leads',
+  'lead_form_opens',
+  'conversions',
+];
+const SUMMED = ['ad_spend', ...COUNTS, 'conversion_value'];
+/** name: [numerator, denominator, factor] */
+const RATES: { [name: string]: [string, string, bigint] } = {
+  ctr: ['clicks', 'impressions', 1n],
+  engagement_rate: ['engagements', 'impressions', 1n],
+  cpc: ['ad_spend', 'clicks', 1n],
+  cpm: ['ad_spend', 'impressions', 1000n],
+  cost_per_engagement: ['ad_spend', 'engagements', 1n],
+  cost_per_lead: ['ad_spend', 'leads', 1n],
+  cost_per_conversion: ['ad_spend', 'conversions', 1n],
+  conversion_rate: ['conversions', 'clicks', 1n],
+  return_on_ad_spend: ['conversion_value', 'ad_spend', 1n],
+};
+const ALL = [...SUMMED, ...Object.keys(RATES)];
+const COMPANY_ALL = [...COUNTS, 'ctr', 'engagement_rate', 'conversion_rate'];
+const PICO = 10n ** 12n;
+
+/** Every figure in units of 10^-12, counts too. */
+function pico(value: unknown): bigint {
+  if (value === null || value === undefined) return 0n;
+  const text =
+    typeof value === 'number' ? (Number.isInteger(value) ? String(value) : value.toFixed(12)) : String(value);
+  const [whole, fraction = ''] = text.split('.');
+  return BigInt(whole as string) * PICO + BigInt(fraction.padEnd(12, '0').slice(0, 12));
+}
+
+function plain(value: bigint): string {
+  const fraction = (value % PICO).toString().padStart(12, '0').replace(/0+$/, '');
+  return `${value / PICO}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Half up, in millionths; null without a denominator. */
+function rateMillionths(name: string, values: Map<string, bigint>): bigint | null {
+  const [numerator, denominator, factor] = RATES[name] as [string, string, bigint];
+  const below = values.get(denominator) ?? 0n;
+  if (below === 0n) return null;
+  const above = (values.get(numerator) ?? 0n) * factor * 1_000_000n;
+  const floor = above / below;
+  return (above % below) * 2n >= below ? floor + 1n : floor;
+}
+
+/** The value shown of a metric. */
+function shown(name: string, values: Map<string, bigint>): string | number | null {
+  if (MONEY.includes(name)) return plain(values.get(name) ?? 0n);
+  if (!(name in RATES)) return Number((values.get(name) ?? 0n) / PICO);
+  const millionths = rateMillionths(name, values);
+  return millionths === null ? null : Number(plain(millionths * 10n ** 6n));
+}
+
+/** The exact value a metric sorts by. */
+function comparable(name: string, values: Map<string, bigint>): bigint | null {
+  return name in RATES ? rateMillionths(name, values) : (values.get(name) ?? 0n);
+}
+
+const figures = (names: string[], values: Map<string, bigint>) =>
+  Object.fromEntries(names.map((name) => [name, shown(name, values)]));
+
+function sum(days: Day[]): Map<string, bigint> {
+  const total = new Map<string, bigint>();
+  for (const day of days) {
+    for (const [name, value] of day.values) total.set(name, (total.get(name) ?? 0n) + value);
+  }
+  return total;
+}
+
+const isActive = (day: Day) => SUMMED.some((name) => (day.values.get(name) ?? 0n) > 0n);
+
+function datesOf(start: string, end: string): string[] {
+  const dates: string[] = [];
+  for (let time = Date.parse(start); time <= Date.parse(end); time += 86_400_000) {
+    dates.push(new Date(time).toISOString().slice(0, 10));
+  }
+  return dates;
+}
+
+const lower = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : null);
+const domainOf = (value: unknown) =>
+  typeof value === 'string'
+    ? value
+        .trim()
+        .toLowerCase()
+        .replace(/^https?:\/\//, '')
+        .replace(/\/.*$/, '')
+        .replace(/^www\./, '')
+    : null;
+const canonicalStatus = (value: unknown) =>
+  value === undefined || value === null ? null : String(value).toUpperCase().replace('CANCELLED', 'CANCELED');
+const canonicalObjective = (value: unknown) =>
+  value === undefined || value === null ? null : String(value).toUpperCase().replace(/S$/, '');
+const KNOWN_STATUSES = [
+  'ACTIVE',
+  'PAUSED',
+  'ARCHIVED',
+  'COMPLETED',
+  'CANCELED',
+  'DRAFT',
+  'PENDING_DELETION',
+  'REMOVED',
+];
+const KNOWN_OBJECTIVES = [
+  'BRAND_AWARENES',
+  'ENGAGEMENT',
+  'JOB_APPLICANT',
+  'LEAD_GENERATION',
+  'WEBSITE_CONVERSION',
+  'WEBSITE_VISIT',
+  'VIDEO_VIEW',
+];
+
+function compare(one: unknown, other: unknown): number {
+  if (one === other) return 0;
+  return (one as string) < (other as string) ? -1 : 1;
+}
+
+function groupBy<T, K>(values: Iterable<T>, key: (value: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const value of values) groups.set(key(value), [...(groups.get(key(value)) ?? []), value]);
+  return groups;
+}
+
+/** Newest version of each key; of equal ones the later in the list. */
+function newest<T>(
+  entries: { record: T; acceptedAt: number }[],
+  key: (record: T) => string,
+  moment: (record: T) => string | null | undefined,
+): T[] {
+  const kept = new Map<string, { record: T; version: number }>();
+  for (const { record, acceptedAt } of entries) {
+    const given = moment(record);
+    const version = given ? Date.parse(given) : acceptedAt;
+    const before = kept.get(key(record));
+    if (!before || version >= before.version) kept.set(key(record), { record, version });
+  }
+  return [...kept.values()].map(({ record }) => record);
+}
+
+const CAMPAIGN_ATTRIBUTES = [
+  'network_a_campaign_id',
+  'name',
+  'account_id',
+  'campaign_group_id',
+  'campaign_group_name',
+  'status',
+  'objective_type',
+  'format',
+  'cost_type',
+  'currency',
+  'daily_budget',
+  'total_budget',
+  'start_date',
+  'end_date',
+];
+const CREATIVE_ATTRIBUTES = [
+  'network_a_creative_id',
+  'name',
+  'status',
+  'review_status',
+  'format',
+  'headline',
+  'landing_page_url',
+  'image_url',
+];
+const COMPANY_ATTRIBUTES = [
+  'network_a_company_id',
+  'name',
+  'domain',
+  'network_a_url',
+  'industry',
+  'employee_range',
+  'country',
+  'logo_url',
+];
+const NAMED_AT_MOST = 5;
+
+export class Oracle {
+  readonly #campaigns = new Map<string, Row>();
+  readonly #creatives = new Map<string, Row>();
+  readonly #companies = new Map<string, Row>();
+  readonly #days: Day[];
+  readonly #today: string;
+  readonly #provisionalAfter: string;
+
+  constructor(records: Records, organizationId: string, today: string, provisionalDays = 7) {
+    const own = <T extends { organization_id: string }>(entries: { record: T; acceptedAt: number }[]) =>
+      entries.filter(({ record }) => record.organization_id === organizationId);
+    const byId = (record: { id: string }) => record.id;
+    for (const record of newest(own(records.campaigns), byId, (r) => r.updated_at))
+      this.#campaigns.set(record.id, record as Row);
+    for (const record of newest(own(records.creatives), byId, (r) => r.updated_at))
+      this.#creatives.set(record.id, record as Row);
+    for (const record of newest(own(records.companies), byId, (r) => r.updated_at)) {
+      this.#companies.set(record.id, { ...record, domain: domainOf(record.domain) });
+    }
+    const key = (r: DeliveryRecord) =>
+      JSON.stringify([r.date, r.campaign_id, r.creative_id ?? '', r.company_id ?? '']);
+    this.#days = newest(own(records.deliveries), key, (r) => r.reported_at).map((record) => ({
+      campaign: record.campaign_id,
+      creative: record.creative_id ?? '',
+      company: record.company_id ?? '',
+      date: record.date,
+      values: new Map(SUMMED.map((name) => [name, pico((record as Row)[name])])),
+    }));
+    this.#today = today;
+    this.#provisionalAfter = datesOf(
+      new Date(Date.parse(today) - provisionalDays * 86_400_000).toISOString().slice(0, 10),
+      today,
+    )[0] as string;
+  }
+
+  #provisional(day: string): boolean {
+    return day > this.#provisionalAfter;
+  }
+
+  #inRange(request: OracleRequest, keep: (day: Day) => boolean): Day[] {
+    return this.#days.filter(
+      (day) => day.date >= request.start_date && day.date <= request.end_date && keep(day),
+    );
+  }
+
+  #series(request: OracleRequest, names: string[], days: Day[]): Row[] {
+    const groups = new Map<string, string[]>();
+    for (const date of datesOf(request.start_date, request.end_date)) {
+      const period = request.granularity === 'monthly' ? date.slice(0, 7) : date;
+      groups.set(period, [...(groups.get(period) ?? []), date]);
+    }
+    return [...groups].map(([period, dates]) => ({
+      period,
+      start_date: dates[0],
+      end_date: dates.at(-1),
+      provisional: this.#provisional(dates.at(-1) as string),
+      ...figures(names, sum(days.filter(({ date }) => dates.includes(date)))),
+    }));
+  }
+
+  #page(entries: { id: string; key: unknown; item: Row }[], request: OracleRequest) {
+    const direction = request.sort_direction === 'asc' ? 1 : -1;
+    entries.sort((one, other) => {
+      const nulls = Number(one.key === null) - Number(other.key === null);
+      if (nulls !== 0) return nulls;
+      const byKey = one.key === null ? 0 : compare(one.key, other.key) * direction;
+      return byKey || compare(one.id, other.id);
+    });
+    const page = request.page ?? 1;
+    const size = request.page_size ?? 50;
+    return {
+      items: entries.slice((page - 1) * size, page * size).map(({ item }) => item),
+      page,
+      page_size: size,
+      total_count: entries.length,
+    };
+  }
+
+  #creativeCampaigns(): Map<string, string> {
+    const campaigns = new Map<string, string>();
+    for (const { creative, campaign } of this.#days) {
+      if (creative === '') continue;
+      const before = campaigns.get(creative);
+      if (before === undefined || campaign < before) campaigns.set(creative, campaign);
+    }
+    for (const [id, record] of this.#creatives) campaigns.set(id, record.campaign_id as string);
+    return campaigns;
+  }
+
+  #campaignIds(): Set<string> {
+    return new Set([...this.#campaigns.keys(), ...this.#days.map(({ campaign }) => campaign)]);
+  }
+
+  campaigns(request: OracleRequest) {
+    const names = request.metrics ?? ALL;
+    const byCampaign = groupBy(
+      this.#inRange(request, ({ creative }) => creative !== ''),
+      ({ campaign }) => campaign,
+    );
+    const counts = groupBy(this.#creativeCampaigns(), ([, campaign]) => campaign);
+    const entries = [];
+    for (const id of this.#campaignIds()) {
+      const record = this.#campaigns.get(id) ?? {};
+      if (!this.#matches(request.campaign_ids, id)) continue;
+      if (!this.#known(request.statuses, canonicalStatus, KNOWN_STATUSES, record.status)) continue;
+      if (!this.#known(request.objective_types, canonicalObjective, KNOWN_OBJECTIVES, record.objective_type))
+        continue;
+      if (!this.#found(request.search, record.name, record.campaign_group_name)) continue;
+      const days = byCampaign.get(id) ?? [];
+      const sortBy = request.sort_by ?? 'ad_spend';
+      const values = sum(days);
+      entries.push({
+        id,
+        key: ALL.includes(sortBy)
+          ? comparable(sortBy, values)
+          : sortBy === 'start_date'
+            ? (record.start_date ?? null)
+            : lower(record[sortBy]),
+        item: {
+          id,
+          ...Object.fromEntries(CAMPAIGN_ATTRIBUTES.map((name) => [name, record[name] ?? null])),
+          daily_budget: record.daily_budget === undefined ? null : plain(pico(record.daily_budget)),
+          total_budget: record.total_budget === undefined ? null : plain(pico(record.total_budget)),
+          creatives_count: counts.get(id)?.length ?? 0,
+          ...figures(names, values),
+          provisional: this.#provisional(request.end_date),
+          timeseries: this.#series(request, names, days),
+        },
+      });
+    }
+    const currencies = entries.map(({ item }) => (item as Row).currency);
+    return {
+      ...this.#page(entries, request),
+      provisional: this.#provisional(request.end_date),
+      warnings: this.#warnings(request, names, currencies),
+    };
+  }
+
+  creatives(request: OracleRequest) {
+    const names = request.metrics ?? ALL;
+    const byCreative = groupBy(
+      this.#inRange(request, ({ creative }) => creative !== ''),
+      ({ creative }) => creative,
+    );
+    const entries = [];
+    for (const [id, campaignId] of this.#creativeCampaigns()) {
+      const record = this.#creatives.get(id) ?? {};
+      const campaign = this.#campaigns.get(campaignId) ?? {};
+      if (!this.#matches(request.campaign_ids, campaignId)) continue;
+      if (!this.#matches(request.creative_ids, id)) continue;
+      if (!this.#known(request.statuses, canonicalStatus, KNOWN_STATUSES, record.status)) continue;
+      if (
+        !this.#known(request.objective_types, canonicalObjective, KNOWN_OBJECTIVES, campaign.objective_type)
+      )
+        continue;
+      if (!this.#found(request.search, record.name, record.headline, campaign.name)) continue;
+      const days = byCreative.get(id) ?? [];
+      const sortBy = request.sort_by ?? 'ad_spend';
+      const values = sum(days);
+      entries.push({
+        id,
+        key: ALL.includes(sortBy)
+          ? comparable(sortBy, values)
+          : lower(sortBy === 'campaign_name' ? campaign.name : record[sortBy]),
+        item: {
+          id,
+          ...Object.fromEntries(CREATIVE_ATTRIBUTES.map((name) => [name, record[name] ?? null])),
+          campaign_id: campaignId,
+          campaign_name: campaign.name ?? null,
+          currency: campaign.currency ?? null,
+          ...figures(names, values),
+          provisional: this.#provisional(request.end_date),
+          timeseries: this.#series(request, names, days),
+        },
+      });
+    }
+    const currencies = entries.map(({ item }) => (item as Row).currency);
+    return {
+      ...this.#page(entries, request),
+      provisional: this.#provisional(request.end_date),
+      warnings: this.#warnings(request, names, currencies),
+    };
+  }
+
+  #company(id: string): Row {
+    const record = this.#companies.get(id) ?? {};
+    return { id, ...Object.fromEntries(COMPANY_ATTRIBUTES.map((name) => [name, record[name] ?? null])) };
+  }
+
+  #seen(days: Day[]) {
+    const dates = days
+      .filter(isActive)
+      .map(({ date }) => date)
+      .sort();
+    return { first_seen: dates[0] ?? null, last_seen: dates.at(-1) ?? null };
+  }
+
+  companies(request: OracleRequest) {
+    const names = request.metrics ?? COMPANY_ALL;
+    const days = this.#inRange(
+      request,
+      ({ company, campaign }) => company !== '' && this.#matches(request.campaign_ids, campaign),
+    );
+    const byCompany = groupBy(days, ({ company }) => company);
+    const isNamed = [request.company_ids, request.network_a_company_ids, request.domains].some(
+      (list) => list?.length,
+    );
+    const entries = [];
+    for (const id of new Set([...this.#companies.keys(), ...this.#days.map(({ company }) => company)])) {
+      if (id === '') continue;
+      const company = this.#company(id);
+      const own = byCompany.get(id) ?? [];
+      if (!isNamed && !own.some(isActive)) continue;
+      if (!this.#matches(request.company_ids, id)) continue;
+      if (!this.#matches(request.network_a_company_ids, company.network_a_company_id)) continue;
+      if (
+        !this.#matches(
+          request.domains?.map((domain) => domainOf(domain) as string),
+          company.domain,
+        )
+      )
+        continue;
+      if (!this.#found(request.search, company.name, company.domain)) continue;
+      const values = sum(own);
+      const distinct = (metric: string) =>
+        new Set(own.filter((day) => (day.values.get(metric) ?? 0n) > 0n).map(({ campaign }) => campaign))
+          .size;
+      const reach = {
+        campaigns_reached: distinct('impressions'),
+        campaigns_engaged: distinct('engagements'),
+      };
+      const sortBy = request.sort_by ?? 'engagements';
+      entries.push({
+        id,
+        key:
+          sortBy in reach
+            ? reach[sortBy as keyof typeof reach]
+            : sortBy === 'name'
+              ? lower(company.name)
+              : comparable(sortBy, values),
+        item: {
+          ...company,
+          ...figures(names, values),
+          ...reach,
+          ...this.#seen(own),
+          timeseries: this.#series(request, names, own),
+        },
+      });
+    }
+    const page = this.#page(entries, request);
+    return { ...page, warnings: this.#warnings(request, [], [], page.items.length > 0) };
+  }
+
+  /** Null where no company, or several, are meant. */
+  company(request: OracleRequest) {
+    const names = request.metrics ?? COMPANY_ALL;
+    let id: string | undefined;
+    if (request.company_id !== undefined) {
+      const ours = new Set([...this.#companies.keys(), ...this.#days.map(({ company }) => company)]);
+      id = ours.has(request.company_id)
+        ? request.company_id
+        : [...this.#companies]
+            .filter(([, { network_a_company_id }]) => network_a_company_id === request.company_id)
+            .map(([key]) => key)
+            .sort()[0];
+    } else {
+      const ids = [...this.#companies]
+        .filter(([, { domain }]) => domain === domainOf(request.domain))
+        .map(([key]) => key);
+      id = ids.length === 1 ? ids[0] : undefined;
+    }
+    if (id === undefined) return null;
+    const days = this.#inRange(
+      request,
+      ({ company, campaign }) => company === id && this.#matches(request.campaign_ids, campaign),
+    );
+    const campaigns = [...groupBy(days, ({ campaign }) => campaign)]
+      .filter(([, own]) => own.some(isActive))
+      .map(([campaign, own]) => {
+        const record = this.#campaigns.get(campaign) ?? {};
+        const values = sum(own);
+        return {
+          order: [-(values.get('engagements') ?? 0n), -(values.get('impressions') ?? 0n), campaign],
+          item: {
+            campaign_id: campaign,
+            name: record.name ?? null,
+            status: record.status ?? null,
+            objective_type: record.objective_type ?? null,
+            ...figures(names, values),
+            ...this.#seen(own),
+          },
+        };
+      })
+      .sort(
+        (one, other) =>
+          one.order.map((value, index) => compare(value, other.order[index])).find((sign) => sign !== 0) ?? 0,
+      );
+    const page = request.campaign_page ?? 1;
+    const size = request.campaign_page_size ?? 50;
+    return {
+      company: this.#company(id),
+      start_date: request.start_date,
+      end_date: request.end_date,
+      granularity: request.granularity ?? 'daily',
+      totals: figures(names, sum(days)),
+      timeseries: this.#series(request, names, days),
+      campaigns: campaigns.slice((page - 1) * size, page * size).map(({ item }) => item),
+      campaign_page: page,
+      campaign_page_size: size,
+      campaign_total_count: campaigns.length,
+      provisional: this.#provisional(request.end_date),
+      warnings: this.#warnings(request, [], [], days.some(isActive)),
+    };
+  }
+
+  #matches(filter: string[] | undefined, value: unknown): boolean {
+    return !filter?.length || filter.includes(value as string);
+  }
+
+  #known(
+    filter: string[] | undefined,
+    canonical: (value: unknown) => string | null,
+    known: string[],
+    value: unknown,
+  ): boolean {
+    if (!filter?.length) return true;
+    return filter
+      .map(canonical)
+      .some((asked) => known.includes(asked as string) && asked === canonical(value));
+  }
+
+  #found(search: string | undefined, ...values: unknown[]): boolean {
+    return (
+      !search ||
+      values.some((value) => typeof value === 'string' && value.toLowerCase().includes(search.toLowerCase()))
+    );
+  }
+
+  #warnings(
+    request: OracleRequest,
+    names: string[],
+    currencies: unknown[],
+    approximate = false,
+  ): ExpectedWarning[] {
+    const codes = new Map<string, string[]>();
+    const dates = this.#days.map(({ date }) => date).sort();
+    const last = dates.at(-1);
+    const yesterday = new Date(Date.parse(this.#today) - 86_400_000).toISOString().slice(0, 10);
+    const due = datesOf(request.start_date, request.end_date).filter(
+      (date) => date <= yesterday && (last === undefined || date > last),
+    );
+    if (this.#provisional(request.end_date)) codes.set('data_provisional', []);
+    if (due.length > 0) codes.set('data_delayed', []);
+    if (request.end_date > this.#today) codes.set('range_includes_future', []);
+    if (dates[0] !== undefined && request.start_date < dates[0])
+      codes.set('range_before_first_data', [dates[0]]);
+    if (request.granularity === 'monthly') {
+      const dayAfter = new Date(Date.parse(request.end_date) + 86_400_000).toISOString();
+      if (!request.start_date.endsWith('-01') || dayAfter.slice(8, 10) !== '01')
+        codes.set('partial_month', []);
+    }
+    const unknown = (code: string, asked: string[] | undefined, known: (value: string) => boolean) => {
+      const missing = [...new Set(asked ?? [])].filter((value) => !known(value));
+      if (missing.length > 0) codes.set(code, [...(codes.get(code) ?? []), ...missing]);
+    };
+    unknown('unknown_status', request.statuses, (value) =>
+      KNOWN_STATUSES.includes(canonicalStatus(value) as string),
+    );
+    unknown('unknown_objective_type', request.objective_types, (value) =>
+      KNOWN_OBJECTIVES.includes(canonicalObjective(value) as string),
+    );
+    unknown('unknown_campaign_ids', request.campaign_ids, (value) => this.#campaignIds().has(value));
+    unknown('unknown_creative_ids', request.creative_ids, (value) => this.#creativeCampaigns().has(value));
+    unknown(
+      'unknown_company_ids',
+      request.company_ids,
+      (value) => this.#companies.has(value) || this.#days.some(({ company }) => company === value),
+    );
+    const attributes = [...this.#companies.values()];
+    unknown('unknown_company_ids', request.network_a_company_ids, (value) =>
+      attributes.some((company) => company.network_a_company_id === value),
+    );
+    unknown(
+      'unmatched_domains',
+      request.domains?.map((domain) => domainOf(domain) as string),
+      (value) => attributes.some(({ domain }) => domain === value),
+    );
+    const isMoney = (name: string) =>
+      MONEY.some((money) => money === name || RATES[name]?.slice(0, 2).includes(money));
+    const distinct = new Set(currencies.filter((currency) => currency !== null));
+    if (distinct.size > 1 && names.some(isMoney)) codes.set('mixed_currencies', []);
+    if (approximate) codes.set('company_metrics_approximate', []);
+    return [...codes]
+      .map(([code, values]) => ({ code, names: values.slice(0, NAMED_AT_MOST) }))
+      .sort((one, other) => compare(one.code, other.code));
+  }
+}

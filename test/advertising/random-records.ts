@@ -1,0 +1,255 @@
+/** Seeded records and requests for the comparison with the oracle. */
+import type { DeliveryRecord } from '../../services/advertising/schema.js';
+import type { OracleRequest, Records } from './oracle.js';
+
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0 || 1;
+  }
+
+  /** A whole number from 0 to below `limit` (mulberry32). */
+  below(limit: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
+  }
+
+  chance(percent: number): boolean {
+    return this.below(100) < percent;
+  }
+
+  pick<T>(values: readonly T[]): T {
+    return values[this.below(values.length)] as T;
+  }
+
+  some<T>(values: readonly T[], most: number): T[] {
+    return Array.from({ length: 1 + this.below(most) }, () => this.pick(values));
+  }
+
+  maybe<T>(percent: number, value: () => T): T | undefined {
+    return this.chance(percent) ? value() : undefined;
+  }
+}
+
+export const ORGANIZATIONS = ['org_a', 'org_b'];
+const CAMPAIGNS = Array.from({ length: 9 }, (_, index) => `c${index}`);
+const CREATIVES = Array.from({ length: 14 }, (_, index) => `r${index}`);
+const COMPANIES = Array.from({ length: 12 }, (_, index) => `o${index}`);
+const NETWORK_IDS = ['100', '101', '102', 'o1', 'o11'];
+const DOMAINS = ['acme.com', 'WWW.Beta.io', 'https://www.gamma.de/x', 'delta.fr', 'acme.com'];
+const NAMES = ['Élan Vital', 'élan vital', 'ZOO', 'zoo 2', '50%_off', '漢字 Kampagne', 'ÖKO', 'a', 'B'];
+const STATUSES = ['ACTIVE', 'active', 'PAUSED', 'CANCELLED', 'CANCELED', 'FOO'];
+const OBJECTIVES = ['WEBSITE_VISIT', 'WEBSITE_VISITS', 'LEAD_GENERATION', 'BRAND_AWARENESS', 'BAR'];
+const FIRST = Date.parse('2026-08-20');
+const DAYS = 90;
+const COUNTS = [
+  'impressions',
+  'clicks',
+  'landing_page_clicks',
+  'engagements',
+  'reactions',
+  'comments',
+  'shares',
+  'follows',
+  'video_views',
+  'video_completions',
+  'leads',
+  'lead_form_opens',
+  'conversions',
+] as const;
+const METRICS = [
+  'ad_spend',
+  ...COUNTS,
+  'conversion_value',
+  'ctr',
+  'engagement_rate',
+  'cpc',
+  'cpm',
+  'cost_per_engagement',
+  'cost_per_lead',
+  'cost_per_conversion',
+  'conversion_rate',
+  'return_on_ad_spend',
+];
+const COMPANY_METRICS = [...COUNTS, 'ctr', 'engagement_rate', 'conversion_rate'];
+
+const day = (offset: number) => new Date(FIRST + offset * 86_400_000).toISOString().slice(0, 10);
+const moment = (random: Random) =>
+  `2026-10-${String(1 + random.below(4)).padStart(2, '0')}T0${random.below(3)}:00:00Z`;
+
+function delivery(random: Random): DeliveryRecord {
+  const kind = random.below(5);
+  const record: DeliveryRecord = {
+    organization_id: random.pick(ORGANIZATIONS),
+    date: day(5 + random.below(DAYS - 10)),
+    campaign_id: random.pick(CAMPAIGNS),
+    creative_id: kind === 0 ? undefined : random.pick(CREATIVES),
+    company_id: kind > 1 ? undefined : random.pick(COMPANIES),
+    reported_at: random.maybe(70, () => moment(random)),
+  };
+  if (random.chance(10)) return record;
+  for (const name of COUNTS) if (random.chance(50)) record[name] = random.below(random.pick([2, 10, 1000]));
+  const money = () =>
+    random.pick<string | number>([
+      `${random.below(1000)}.${random.below(1_000_000)}`,
+      random.below(10_000) / 100,
+      '0.000000000001',
+      '7',
+    ]);
+  if (random.chance(70)) record.ad_spend = money();
+  if (random.chance(30)) record.conversion_value = money();
+  return record;
+}
+
+/** Records of two organizations with the same ids: restated, repeated, out of order. */
+export function randomRecords(random: Random, size: number): Records {
+  const acceptedAt = () => Date.parse(moment(random));
+  const entries = <T>(count: number, make: () => T) =>
+    Array.from({ length: count }, () => ({ record: make(), acceptedAt: acceptedAt() }));
+  const records: Records = {
+    campaigns: entries(20, () => ({
+      organization_id: random.pick(ORGANIZATIONS),
+      id: random.pick(CAMPAIGNS.slice(0, 7)),
+      name: random.maybe(85, () => random.pick(NAMES)),
+      campaign_group_name: random.maybe(50, () => random.pick(NAMES)),
+      status: random.maybe(80, () => random.pick(STATUSES)),
+      objective_type: random.maybe(80, () => random.pick(OBJECTIVES)),
+      currency: random.maybe(80, () => random.pick(['EUR', 'USD'])),
+      daily_budget: random.maybe(50, () => '12.50'),
+      total_budget: random.maybe(30, () => 0.1),
+      start_date: random.maybe(60, () => day(random.below(DAYS))),
+      updated_at: random.maybe(60, () => moment(random)),
+    })),
+    creatives: entries(30, () => ({
+      organization_id: random.pick(ORGANIZATIONS),
+      id: random.pick(CREATIVES.slice(0, 11)),
+      campaign_id: random.pick(CAMPAIGNS),
+      name: random.maybe(85, () => random.pick(NAMES)),
+      headline: random.maybe(40, () => random.pick(NAMES)),
+      status: random.maybe(80, () => random.pick(STATUSES)),
+      review_status: random.maybe(50, () => random.pick(['APPROVED', 'PENDING'])),
+      updated_at: random.maybe(60, () => moment(random)),
+    })),
+    companies: entries(24, () => ({
+      organization_id: random.pick(ORGANIZATIONS),
+      id: random.pick(COMPANIES.slice(0, 9)),
+      network_a_company_id: random.maybe(80, () => random.pick(NETWORK_IDS)),
+      name: random.maybe(85, () => random.pick(NAMES)),
+      domain: random.maybe(80, () => random.pick(DOMAINS)),
+      country: random.maybe(50, () => 'DE'),
+      updated_at: random.maybe(60, () => moment(random)),
+    })),
+    deliveries: entries(size, () => delivery(random)),
+  };
+  for (const entry of random.some(records.deliveries, size / 4)) {
+    records.deliveries.push({ ...entry });
+    records.deliveries.push({
+      record: { ...delivery(random), ...identity(entry.record) },
+      acceptedAt: acceptedAt(),
+    });
+  }
+  return records;
+}
+
+const identity = ({ organization_id, date, campaign_id, creative_id, company_id }: DeliveryRecord) => ({
+  organization_id,
+  date,
+  campaign_id,
+  creative_id,
+  company_id,
+});
+
+function range(random: Random) {
+  const start = random.below(DAYS);
+  return {
+    start_date: day(start - random.below(8)),
+    end_date: day(start + random.below(40) + random.below(20)),
+    granularity: random.maybe(60, () => random.pick(['daily', 'monthly'] as const)),
+  };
+}
+
+const list = <T>(random: Random, percent: number, values: readonly T[], most = 3) =>
+  random.maybe(percent, () => random.some(values, most));
+const paging = (random: Random) => ({
+  sort_direction: random.maybe(70, () => random.pick(['asc', 'desc'] as const)),
+  page: random.maybe(30, () => 1 + random.below(3)),
+  page_size: random.maybe(50, () => 1 + random.below(8)),
+});
+
+export function randomCampaignsRequest(random: Random): OracleRequest {
+  return {
+    ...range(random),
+    ...paging(random),
+    metrics: list(random, 30, METRICS, 5),
+    campaign_ids: list(random, 25, [...CAMPAIGNS, 'nowhere'], 6),
+    statuses: list(random, 25, [...STATUSES, 'bar']),
+    objective_types: list(random, 25, [...OBJECTIVES, 'website_visits', 'foo']),
+    search: random.maybe(25, () => random.pick(['É', 'lan', '%', '_', 'zoo', '字', 'öko', '50%_', 'x'])),
+    sort_by: random.maybe(85, () =>
+      random.pick([...METRICS, 'name', 'status', 'objective_type', 'start_date']),
+    ),
+  };
+}
+
+export function randomCreativesRequest(random: Random): OracleRequest {
+  return {
+    ...randomCampaignsRequest(random),
+    creative_ids: list(random, 25, [...CREATIVES, 'nothing'], 8),
+    sort_by: random.maybe(85, () =>
+      random.pick([...METRICS, 'name', 'status', 'campaign_name', 'review_status']),
+    ),
+  };
+}
+
+export function randomCompaniesRequest(random: Random): OracleRequest {
+  return {
+    ...range(random),
+    ...paging(random),
+    metrics: list(random, 30, COMPANY_METRICS, 5),
+    campaign_ids: list(random, 25, [...CAMPAIGNS, 'nowhere'], 6),
+    company_ids: list(random, 25, [...COMPANIES, 'nobody'], 8),
+    network_a_company_ids: list(random, 20, [...NETWORK_IDS, '999']),
+    domains: list(random, 20, ['ACME.com', 'www.beta.io', 'gamma.de', 'none.example']),
+    search: random.maybe(25, () => random.pick(['É', 'lan', '%', 'zoo', 'acme', '.'])),
+    sort_by: random.maybe(85, () =>
+      random.pick([
+        'name',
+        'impressions',
+        'clicks',
+        'engagements',
+        'engagement_rate',
+        'campaigns_reached',
+        'campaigns_engaged',
+      ]),
+    ),
+  };
+}
+
+export function randomCompanyRequest(random: Random): OracleRequest {
+  return {
+    ...range(random),
+    metrics: list(random, 30, COMPANY_METRICS, 5),
+    campaign_ids: list(random, 25, [...CAMPAIGNS, 'nowhere'], 6),
+    ...(random.chance(75)
+      ? { company_id: random.pick([...COMPANIES, ...NETWORK_IDS, 'nobody']) }
+      : { domain: random.pick(['ACME.com', 'www.beta.io', 'gamma.de', 'delta.fr', 'none.example']) }),
+    campaign_page: random.maybe(30, () => 1 + random.below(3)),
+    campaign_page_size: random.maybe(50, () => 1 + random.below(5)),
+  };
+}
+
+/** Records in batches of random size, in their order. */
+export function batches<T>(random: Random, entries: { record: T; acceptedAt: number }[]) {
+  const result: { records: T[]; acceptedAt: number }[] = [];
+  for (const { record, acceptedAt } of entries) {
+    const last = result.at(-1);
+    // One batch is accepted at one moment.
+    if (last && last.acceptedAt === acceptedAt && random.chance(98)) last.records.push(record);
+    else result.push({ records: [record], acceptedAt });
+  }
+  return result;
+}

@@ -1,0 +1,251 @@
+import { expect } from 'chai';
+import type { DeliveryRecord } from '../../services/advertising/schema.js';
+import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+
+export interface OpenedStore {
+  store: AnalyticsStore;
+  dispose(): Promise<void>;
+}
+
+interface Stored {
+  impressions: number;
+  ad_spend: string;
+}
+
+/** What every analytics store does, whatever reaches ClickHouse. */
+export function analyticsStoreContract(name: string, open: () => Promise<OpenedStore>): void {
+  describe(`analytics store (${name})`, () => {
+    let store: AnalyticsStore;
+    let dispose: () => Promise<void>;
+
+    before(async () => {
+      ({ store, dispose } = await open());
+    });
+    after(() => dispose());
+
+    const deliveriesOf = async (organizationId: string, table = 'deliveries') => {
+      const { rows } = await store.query<Stored>({
+        name: 'test',
+        sql: `SELECT impressions, ad_spend FROM ${table} FINAL WHERE organization_id = {organization:String} ORDER BY date, campaign_id, creative_id, company_id`,
+        params: { organization: organizationId },
+      });
+      return rows;
+    };
+    const delivery = (fields: Partial<DeliveryRecord>): DeliveryRecord => ({
+      organization_id: 'org',
+      date: '2026-10-01',
+      campaign_id: 'c',
+      creative_id: 'r',
+      ...fields,
+    });
+
+    it('binds every value exactly as given', async () => {
+      const values = [
+        "it's",
+        '\\',
+        "\\'; DROP TABLE deliveries; --",
+        'tab\tline\nreturn\r',
+        'é 漢 🎉',
+        '',
+        '{x:String}',
+        '%_',
+      ];
+      for (const value of values) {
+        const { rows } = await store.query<{ one: string; many: string[] }>({
+          name: 'test',
+          sql: 'SELECT {one:String} AS one, {many:Array(String)} AS many',
+          params: { one: value, many: [value, ...values] },
+        });
+        expect(rows).to.deep.equal([{ one: value, many: [value, ...values] }]);
+      }
+    });
+
+    it('binds numbers and empty lists', async () => {
+      const { rows } = await store.query({
+        name: 'test',
+        sql: 'SELECT {count:UInt64} AS count, {none:Array(String)} AS none',
+        params: { count: 9007199254740991, none: [] },
+      });
+      expect(rows).to.deep.equal([{ count: 9007199254740991, none: [] }]);
+    });
+
+    it('keeps values apart when queries run at the same time', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, async (_, index) => {
+          const { rows } = await store.query<{ value: string }>({
+            name: 'test',
+            sql: 'SELECT {value:String} AS value FROM numbers(3)',
+            params: { value: `value ${index}` },
+          });
+          return rows.map(({ value }) => value);
+        }),
+      );
+      answers.forEach((values, index) => {
+        expect(values).to.deep.equal(Array(3).fill(`value ${index}`));
+      });
+    });
+
+    it('counts the rows before the limit, also past the end', async () => {
+      const query = {
+        name: 'test',
+        sql: 'SELECT number FROM numbers(1234) ORDER BY number LIMIT 10 OFFSET {offset:UInt64}',
+      };
+      expect(await store.query({ ...query, params: { offset: 1230 } })).to.deep.include({ total: 1234 });
+      expect(await store.query({ ...query, params: { offset: 5000 } })).to.deep.equal({
+        rows: [],
+        total: 1234,
+      });
+    });
+
+    it('keeps money exactly, from text and from numbers', async () => {
+      const amounts: (string | number)[] = [
+        '99999999999999999999999999.999999999999',
+        0.1,
+        1e-7,
+        1e21,
+        '0.000000000001',
+        12.5,
+        0,
+      ];
+      await store.insertDeliveries(
+        amounts.map((ad_spend, index) =>
+          delivery({ organization_id: 'org_money', campaign_id: `c${index}`, ad_spend }),
+        ),
+        1,
+      );
+      expect((await deliveriesOf('org_money')).map(({ ad_spend }) => ad_spend)).to.deep.equal([
+        '99999999999999999999999999.999999999999',
+        '0.1',
+        '0.0000001',
+        '1000000000000000000000',
+        '0.000000000001',
+        '12.5',
+        '0',
+      ]);
+    });
+
+    it('shows the newest report of a row, whatever order reports arrive in and however often', async () => {
+      const reports = [3, 1, 2, 3, 1].map((day) =>
+        delivery({
+          organization_id: 'org_restated',
+          company_id: 'o',
+          impressions: day,
+          reported_at: `2026-10-0${day}T00:00:00Z`,
+        }),
+      );
+      await store.insertDeliveries(reports.slice(0, 2), 1);
+      await store.insertDeliveries(reports.slice(2, 3), 1);
+      await store.insertDeliveries(reports.slice(3), 1);
+      for (const table of ['deliveries', 'company_deliveries']) {
+        expect(
+          (await deliveriesOf('org_restated', table)).map(({ impressions }) => impressions),
+        ).to.deep.equal([3]);
+      }
+    });
+
+    it('shows the later of two equally new reports, in one batch or in two', async () => {
+      const report = (impressions: number) =>
+        delivery({ organization_id: 'org_equal', company_id: 'o', impressions });
+      await store.insertDeliveries([report(1), report(2)], 5);
+      for (const table of ['deliveries', 'company_deliveries']) {
+        expect((await deliveriesOf('org_equal', table)).map(({ impressions }) => impressions)).to.deep.equal([
+          2,
+        ]);
+      }
+      await store.insertDeliveries([report(3)], 5);
+      for (const table of ['deliveries', 'company_deliveries']) {
+        expect((await deliveriesOf('org_equal', table)).map(({ impressions }) => impressions)).to.deep.equal([
+          3,
+        ]);
+      }
+    });
+
+    it('takes a report without a time as of its acceptance', async () => {
+      const report = (impressions: number, reported_at?: string) =>
+        delivery({ organization_id: 'org_accepted', impressions, reported_at });
+      await store.insertDeliveries([report(1, '2026-10-02T00:00:00Z')], 0);
+      await store.insertDeliveries([report(2)], Date.parse('2026-10-01T00:00:00Z'));
+      expect((await deliveriesOf('org_accepted')).map(({ impressions }) => impressions)).to.deep.equal([1]);
+      await store.insertDeliveries([report(3)], Date.parse('2026-10-03T00:00:00Z'));
+      expect((await deliveriesOf('org_accepted')).map(({ impressions }) => impressions)).to.deep.equal([3]);
+    });
+
+    it('takes a batch over hundreds of months', async () => {
+      const batch = Array.from({ length: 400 }, (_, month) =>
+        delivery({
+          organization_id: 'org_months',
+          date: new Date(Date.UTC(1990, month, 1)).toISOString().slice(0, 10),
+          impressions: 1,
+        }),
+      );
+      await store.insertDeliveries(batch, 1);
+      expect(await deliveriesOf('org_months')).to.have.length(400);
+    });
+
+    it('replaces an entity whole, and only by a newer record', async () => {
+      const campaign = { organization_id: 'org_entity', id: 'c' };
+      const nameOf = async () => {
+        const { rows } = await store.query<{ name: string | null; currency: string | null }>({
+          name: 'test',
+          sql: 'SELECT name, currency FROM campaigns FINAL WHERE organization_id = {o:String}',
+          params: { o: 'org_entity' },
+        });
+        return rows;
+      };
+      await store.insertCampaigns(
+        [{ ...campaign, name: 'new', currency: 'EUR', updated_at: '2026-10-02T00:00:00Z' }],
+        1,
+      );
+      await store.insertCampaigns([{ ...campaign, name: 'old', updated_at: '2026-10-01T23:59:59.999Z' }], 1);
+      expect(await nameOf()).to.deep.equal([{ name: 'new', currency: 'EUR' }]);
+      await store.insertCampaigns(
+        [{ ...campaign, name: 'newest', updated_at: '2026-10-03T00:00:00+02:00' }],
+        1,
+      );
+      expect(await nameOf()).to.deep.equal([{ name: 'newest', currency: null }]);
+    });
+
+    it('keeps text with any character', async () => {
+      const name = 'a\tb\nc\\d\r"\'\\N é 🎉';
+      await store.insertCompanies(
+        [{ organization_id: 'org_text', id: 'o', name, domain: 'WWW.Example.COM.' }],
+        1,
+      );
+      const { rows } = await store.query({
+        name: 'test',
+        sql: "SELECT name, domain FROM companies FINAL WHERE organization_id = 'org_text'",
+        params: {},
+      });
+      expect(rows).to.deep.equal([{ name, domain: 'example.com' }]);
+    });
+
+    it('takes an empty batch for what it is', async () => {
+      await store.insertDeliveries([], 1);
+      await store.insertCampaigns([], 1);
+    });
+
+    it('refuses a query that binds too little', async () => {
+      const query = store.query({ name: 'forgetful', sql: 'SELECT {value:String}', params: {} });
+      expect(await query.catch((error: Error) => error.message)).to.contain('binds no value');
+    });
+
+    it('says it is unavailable when a table is missing', async () => {
+      const query = store.query({ name: 'test', sql: 'SELECT * FROM nowhere', params: {} });
+      expect(await query.catch((error: Error) => error.name)).to.equal('StoreUnavailable');
+    });
+
+    it('ends the wait when the caller aborts, and answers others meanwhile', async () => {
+      const abort = new AbortController();
+      const slow = store.query(
+        { name: 'slow', sql: 'SELECT sum(cityHash64(number)) FROM numbers(1000000000000)', params: {} },
+        abort.signal,
+      );
+      const other = await store.query({ name: 'test', sql: 'SELECT 1 AS one', params: {} });
+      abort.abort(new Error('the client left'));
+      expect(other.rows).to.deep.equal([{ one: 1 }]);
+      expect(await slow.catch((error: Error) => error.message)).to.equal('the client left');
+    });
+
+    it('answers ping', () => store.ping());
+  });
+}

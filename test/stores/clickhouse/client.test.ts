@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type ClickHouse, openClickHouse } from '../../../services/stores/clickhouse/client.js';
+
+const nameOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'no error',
+    (error: Error) => error.name,
+  );
+
+describe('embedded ClickHouse', () => {
+  let folder: string;
+  let clickhouse: ClickHouse;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'reachline-clickhouse-'));
+    clickhouse = openClickHouse({ path: folder, timeoutMs: 300 });
+  });
+  afterEach(async () => {
+    await clickhouse.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const ask = (sql: string, params = {}, signal?: AbortSignal) =>
+    clickhouse.query<Record<string, unknown>>({ name: 'test', sql, params }, signal);
+
+  it('gives up on a slow query, which leaves nothing in the answers after it', async () => {
+    // Enough rows of one organization that some are written before the time is up.
+    const secret = "SELECT 'secret of org_a' AS value, sleepEachRow(0.01) FROM numbers(100000)";
+    expect(await nameOf(ask(`${secret} SETTINGS max_block_size = 1`))).to.equal('StoreTimeout');
+    for (let again = 0; again < 4; again++) {
+      expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
+    }
+  });
+
+  it('leaves nothing of a query that fails half way in the answers after it', async () => {
+    const failing = "SELECT 'secret of org_a' AS value, throwIf(number = 50000) AS x FROM numbers(100000)";
+    for (let again = 0; again < 4; again++) {
+      expect(await nameOf(ask(failing))).to.equal('StoreUnavailable');
+      expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
+    }
+  });
+
+  it('leaves nothing of an aborted query in the answers after it', async () => {
+    for (let again = 0; again < 4; again++) {
+      const abort = new AbortController();
+      const running = nameOf(
+        ask(
+          "SELECT 'secret of org_a' AS value, cityHash64(number) AS hash FROM numbers(3000000)",
+          {},
+          abort.signal,
+        ),
+      );
+      await ask('SELECT 1');
+      abort.abort();
+      expect(await running).to.equal('AbortError');
+      expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
+    }
+  });
+
+  it('lets nobody wait for computations that were given up', async () => {
+    const abort = new AbortController();
+    const slow = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
+    const abandoned = Array.from({ length: 6 }, () => nameOf(ask(slow, {}, abort.signal)));
+    await ask('SELECT 1', {}, undefined).catch(() => undefined);
+    abort.abort();
+    expect(await Promise.all(abandoned)).to.satisfy((names: string[]) =>
+      names.every((name) => name !== 'no error'),
+    );
+    expect((await ask('SELECT 2 AS two')).rows).to.deep.equal([{ two: 2 }]);
+  });
+
+  it('refuses a signal that was aborted before', async () => {
+    expect(await nameOf(ask('SELECT 1', {}, AbortSignal.abort()))).to.equal('AbortError');
+    expect((await ask('SELECT 2 AS two')).rows).to.deep.equal([{ two: 2 }]);
+  });
+
+  it('runs every query under its own settings, whatever ran before on the connection', async () => {
+    await ask('SELECT 1 SETTINGS max_threads = 1').catch(() => undefined);
+    const { rows } = await ask(
+      "SELECT getSetting('max_execution_time') AS seconds, getSetting('log_comment') AS name",
+    );
+    expect(rows).to.deep.equal([{ seconds: 0.3, name: 'test' }]);
+  });
+
+  it('keeps the event loop free while it computes', async () => {
+    let turns = 0;
+    const running = nameOf(ask('SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1'));
+    let done = false;
+    const finished = running.then(() => {
+      done = true;
+    });
+    while (!done) {
+      turns++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await finished;
+    expect(turns).to.be.greaterThan(100);
+  });
+
+  it('answers nothing once closed', async () => {
+    await clickhouse.close();
+    expect(await nameOf(ask('SELECT 1'))).to.equal('StoreUnavailable');
+  });
+
+  it('keeps what was acknowledged for the next opening', async () => {
+    await clickhouse.command('test', 'CREATE TABLE kept (value String) ENGINE = MergeTree ORDER BY value');
+    await clickhouse.insert('test', { table: 'kept', columns: ['value'], text: 'here\n' });
+    await clickhouse.close();
+    clickhouse = openClickHouse({ path: folder });
+    expect((await ask('SELECT value FROM kept')).rows).to.deep.equal([{ value: 'here' }]);
+  });
+
+  it('says that another process holds the folder', () => {
+    const script = `import { openClickHouse } from ${JSON.stringify(new URL('../../../services/stores/clickhouse/client.js', import.meta.url).href)};
+      try { openClickHouse({ path: ${JSON.stringify(folder)} }); console.log('opened'); } catch (error) { console.log(error.name); process.exit(0); }`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
+    expect(output.trim()).to.equal('FolderInUse');
+  });
+});

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type ClickHouse, openClickHouse } from '../../../services/stores/clickhouse/client.js';
+import { migrate, readMigrations } from '../../../services/stores/clickhouse/migrate.js';
+
+describe('ClickHouse migrations', () => {
+  let folder: string;
+  let clickhouse: ClickHouse;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'reachline-migrate-'));
+    clickhouse = openClickHouse({ path: folder });
+  });
+  after(async () => {
+    await clickhouse.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('are applied once, in order', async () => {
+    const names = readMigrations().map(({ name }) => name);
+    expect(await migrate(clickhouse)).to.deep.equal(names);
+    expect(await migrate(clickhouse)).to.deep.equal([]);
+  });
+
+  it('that a crash left unrecorded are applied again without harm', async () => {
+    await clickhouse.command('test', 'TRUNCATE TABLE schema_migrations');
+    expect(await migrate(clickhouse)).to.have.length(readMigrations().length);
+  });
+
+  it('that were changed after they were applied are refused', async () => {
+    const [first, ...rest] = readMigrations();
+    const changed = [{ ...(first as ReturnType<typeof readMigrations>[number]), checksum: 'other' }, ...rest];
+    const error = await migrate(clickhouse, changed).catch((caught: Error) => caught);
+    expect(error).to.have.property('name', 'MigrationChanged');
+  });
+
+  it('have numbers without gaps, a verb, and repeatable statements', () => {
+    readMigrations().forEach(({ name, sql }, index) => {
+      expect(name).to.match(/^\d{4}_[a-z]+_[a-z_]+\.sql$/);
+      expect(Number(name.slice(0, 4))).to.equal(index + 1);
+      expect(sql).to.contain('IF NOT EXISTS');
+    });
+  });
+});
