@@ -1,4 +1,4 @@
--- Contract 5.1. An empty creative_id or company_id means the row is not broken down by it.
+-- Contract 5.1. A month at rest is merged to one part, where FINAL costs nothing. An empty creative_id or company_id means the row is not broken down by it.
 CREATE TABLE IF NOT EXISTS deliveries
 (
     organization_id LowCardinality(String),
@@ -26,4 +26,5 @@ CREATE TABLE IF NOT EXISTS deliveries
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(date)
 ORDER BY (organization_id, date, campaign_id, creative_id, company_id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1,
+    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1

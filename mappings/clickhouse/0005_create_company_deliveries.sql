@@ -1,4 +1,5 @@
--- The deliveries that name a company, ordered for questions about companies. `active`: any figure above zero.
+-- The deliveries that name a company, ordered for questions about companies, in small granules because a page asks
+-- for some dozen of them. `active`: any figure above zero.
 CREATE TABLE IF NOT EXISTS company_deliveries
 (
     organization_id LowCardinality(String),
@@ -27,4 +28,5 @@ CREATE TABLE IF NOT EXISTS company_deliveries
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(date)
 ORDER BY (organization_id, company_id, date, campaign_id, creative_id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1

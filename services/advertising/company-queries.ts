@@ -69,6 +69,12 @@ const SEEN = [
   'max(delivery.active) AS active',
 ];
 
+const REACH = {
+  campaigns_reached: 'uniqExactIf(campaign_id, delivery.impressions > 0)',
+  campaigns_engaged: 'uniqExactIf(campaign_id, delivery.engagements > 0)',
+};
+const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
+
 /** One page of companies with their figures, and how many match. */
 export function companiesQuery({ scope, filters, sort, page }: CompaniesPlan): AnalyticsQuery {
   const { campaignIds, companyIds, networkIds, domains, search } = filters;
@@ -78,6 +84,8 @@ export function companiesQuery({ scope, filters, sort, page }: CompaniesPlan): A
     among('network_a_company_id', NETWORK_IDS, networkIds),
     among('domain', 'domains', domains),
   ];
+  // Counted for every company only to order by it: that takes longer than all the rest.
+  const reach = REACH_NAMES.filter((name) => name === sort.by);
   const byRecord = networkIds !== undefined || domains !== undefined;
   const isNamed = byRecord || companyIds !== undefined;
   const id = isNamed ? 'known.id' : 'figures.company_id';
@@ -85,16 +93,14 @@ export function companiesQuery({ scope, filters, sort, page }: CompaniesPlan): A
     `${id} AS id`,
     ...[...COMPANY_COLUMNS, 'name_key'].map((column) => `company.${column} AS ${column}`),
     ...figureColumns(names, 'figures'),
-    'ifNull(figures.campaigns_reached, 0) AS campaigns_reached',
-    'ifNull(figures.campaigns_engaged, 0) AS campaigns_engaged',
+    ...reach.map((name) => `ifNull(figures.${name}, 0) AS ${name}`),
     'if(figures.active, figures.first_seen, NULL) AS first_seen',
     'if(figures.active, figures.last_seen, NULL) AS last_seen',
   ];
   const aggregates = [
     ...sums(names, 'delivery'),
     ...SEEN,
-    'uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached',
-    'uniqExactIf(campaign_id, delivery.engagements > 0) AS campaigns_engaged',
+    ...reach.map((name) => `${REACH[name]} AS ${name}`),
   ];
   const figures = `(
   SELECT company_id, ${aggregates.join(', ')}
@@ -166,6 +172,29 @@ export function companySeriesQuery(
         among('campaign_id', 'campaign_ids', campaignIds),
       ),
       'GROUP BY id, day',
+    ),
+    params: { ...scopeParams(scope), ids, ...given({ campaign_ids: campaignIds }) },
+  };
+}
+
+/** How many campaigns each of some companies saw; companies without deliveries in the range have no row. */
+export function companyReachQuery(
+  scope: Scope,
+  ids: readonly string[],
+  campaignIds: string[] | undefined,
+): AnalyticsQuery {
+  return {
+    name: 'companies_reach',
+    sql: lines(
+      `SELECT company_id AS id, ${REACH_NAMES.map((name) => `${REACH[name]} AS ${name}`).join(', ')}`,
+      'FROM company_deliveries AS delivery FINAL',
+      where(
+        IN_ORGANIZATION,
+        IN_RANGE,
+        among('company_id', 'ids', ids),
+        among('campaign_id', 'campaign_ids', campaignIds),
+      ),
+      'GROUP BY id',
     ),
     params: { ...scopeParams(scope), ids, ...given({ campaign_ids: campaignIds }) },
   };

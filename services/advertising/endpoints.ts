@@ -17,6 +17,7 @@ import {
   companiesQuery,
   companyByIdQuery,
   companyCampaignsQuery,
+  companyReachQuery,
   companySeriesQuery,
 } from './company-queries.js';
 import { type Asked, type ContextRow, contextQuery } from './context-query.js';
@@ -34,6 +35,7 @@ import {
   creativeItem,
   isSparse,
   type Point,
+  type Reach,
   type SeriesRow,
   seriesOf,
 } from './items.js';
@@ -203,6 +205,13 @@ export const searchCreatives = endpoint({
   },
 });
 
+/** How many campaigns the companies of a page saw. */
+async function pageReach(call: AnyCall, scope: Scope, ids: string[], campaignIds: string[] | undefined) {
+  if (ids.length === 0) return new Map<string, Reach>();
+  const { rows } = await run<Reach & { id: string }>(call, companyReachQuery(scope, ids, campaignIds));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 export const searchCompanies = endpoint({
   path: '/api/advertising/network_a/companies',
   summary: 'Search companies and their performance',
@@ -230,14 +239,13 @@ export const searchCompanies = endpoint({
       run<CompanyRow>(call, companiesQuery({ scope, filters, sort, page })),
       contextOf(call, filters),
     ]);
-    const series = await pageSeries(
-      call,
-      scope,
-      rows.map(({ id }) => id),
-      (ids) => companySeriesQuery(scope, ids, filters.campaignIds),
-    );
+    const ids = rows.map(({ id }) => id);
+    const [series, reach] = await Promise.all([
+      pageSeries(call, scope, ids, () => companySeriesQuery(scope, ids, filters.campaignIds)),
+      pageReach(call, scope, ids, filters.campaignIds),
+    ]);
     return {
-      items: rows.map((row) => companyItem(scope, row, series(row.id))),
+      items: rows.map((row) => companyItem(scope, row, reach.get(row.id), series(row.id))),
       page: page.page,
       page_size: page.size,
       total_count: total,

@@ -53,7 +53,8 @@ export function seriesOf(
 export type CampaignRow = Sums & Omit<CampaignItem, keyof Sums | 'provisional' | 'timeseries'>;
 export type CreativeRow = Sums & Omit<CreativeItem, keyof Sums | 'provisional' | 'timeseries'>;
 export type CompanyAttributes = CompanyResponse['company'];
-export type CompanyRow = Sums & Omit<CompanyListItem, keyof Sums | 'timeseries'>;
+export type Reach = Pick<CompanyListItem, 'campaigns_reached' | 'campaigns_engaged'>;
+export type CompanyRow = Sums & Omit<CompanyListItem, keyof Sums | keyof Reach | 'timeseries'>;
 export type CompanyCampaignRow = Sums & Omit<CompanyResponse['campaigns'][number], keyof Sums>;
 
 export function campaignItem(scope: Scope, row: CampaignRow, timeseries: Point[]): CampaignItem {
@@ -115,12 +116,17 @@ export function companyAttributes(row: CompanyAttributes): CompanyAttributes {
   };
 }
 
-export function companyItem(scope: Scope, row: CompanyRow, timeseries: Point[]): CompanyListItem {
+export function companyItem(
+  scope: Scope,
+  row: CompanyRow,
+  reach: Reach | undefined,
+  timeseries: Point[],
+): CompanyListItem {
   return {
     ...companyAttributes(row),
     ...figuresFor(scope.metrics)(row),
-    campaigns_reached: row.campaigns_reached,
-    campaigns_engaged: row.campaigns_engaged,
+    campaigns_reached: reach?.campaigns_reached ?? 0,
+    campaigns_engaged: reach?.campaigns_engaged ?? 0,
     first_seen: row.first_seen,
     last_seen: row.last_seen,
     timeseries,
