@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  addDays,
+  cutsMonth,
+  daysBetween,
+  lastFinalDay,
+  lastOfMonth,
+  periodsOf,
+} from '../../services/advertising/calendar.js';
+
+const aDay = fc
+  .integer({ min: Date.parse('0001-01-01') / 86_400_000, max: Date.parse('9990-12-31') / 86_400_000 })
+  .map((days) => new Date(days * 86_400_000).toISOString().slice(0, 10));
+const aRange = fc
+  .tuple(aDay, fc.integer({ min: 0, max: 1200 }))
+  .map(([start, days]) => ({ start, end: addDays(start, days) }));
+
+describe('the calendar of advertising', () => {
+  it('knows the last day of a month, leap years and far years included', () => {
+    expect(lastOfMonth('2024-02-03')).to.equal('2024-02-29');
+    expect(lastOfMonth('1900-02-01')).to.equal('1900-02-28');
+    expect(lastOfMonth('2026-12-31')).to.equal('2026-12-31');
+    expect(lastOfMonth('0004-02-01')).to.equal('0004-02-29');
+  });
+
+  it('clips the months of a range to it', () => {
+    expect(periodsOf({ start: '2026-01-30', end: '2026-03-02' }, 'monthly')).to.deep.equal([
+      { period: '2026-01', start: '2026-01-30', end: '2026-01-31' },
+      { period: '2026-02', start: '2026-02-01', end: '2026-02-28' },
+      { period: '2026-03', start: '2026-03-01', end: '2026-03-02' },
+    ]);
+  });
+
+  it('tiles every range with its periods, without gap or overlap', () => {
+    fc.assert(
+      fc.property(aRange, fc.constantFrom('daily' as const, 'monthly' as const), (range, granularity) => {
+        const periods = periodsOf(range, granularity);
+        expect(periods[0]?.start).to.equal(range.start);
+        expect(periods.at(-1)?.end).to.equal(range.end);
+        periods.forEach(({ period, start, end }, index) => {
+          expect(start <= end).to.equal(true);
+          expect(start.startsWith(period) && end.startsWith(period)).to.equal(true);
+          const before = periods[index - 1];
+          if (before) {
+            expect(addDays(before.end, 1)).to.equal(start);
+            expect(before.period < period).to.equal(true);
+          }
+        });
+        if (granularity === 'daily') expect(periods).to.have.length(daysBetween(range.start, range.end) + 1);
+      }),
+    );
+  });
+
+  it('cuts a month unless the range is whole months', () => {
+    expect(cutsMonth({ start: '2026-02-01', end: '2026-03-31' })).to.equal(false);
+    expect(cutsMonth({ start: '2026-02-02', end: '2026-03-31' })).to.equal(true);
+    expect(cutsMonth({ start: '2026-02-01', end: '2026-03-30' })).to.equal(true);
+  });
+
+  it('takes days later than today less the provisional days for provisional', () => {
+    expect(lastFinalDay('2026-11-21', 7)).to.equal('2026-11-14');
+    expect(lastFinalDay('2026-01-03', 0)).to.equal('2026-01-03');
+  });
+});

@@ -1,0 +1,196 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import {
+  campaignCurrencies,
+  campaignsQuery,
+  creativeCurrencies,
+  creativesQuery,
+  seriesQuery,
+} from '../../services/advertising/campaign-queries.js';
+import {
+  companiesByDomainQuery,
+  companiesQuery,
+  companyByIdQuery,
+  companyCampaignsQuery,
+  companyReachQuery,
+  companySeriesQuery,
+} from '../../services/advertising/company-queries.js';
+import { contextQuery } from '../../services/advertising/context-query.js';
+import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
+import { planScope } from '../../services/advertising/plan.js';
+import { CAMPAIGN_SORTS, COMPANY_SORTS, CREATIVE_SORTS } from '../../services/advertising/requests.js';
+import type { AnalyticsQuery, AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { placeholders } from '../../services/stores/clickhouse/bind.js';
+import { openTemporaryStore } from './helper.js';
+
+// Values no identifier or keyword looks like: none of them may appear in a statement.
+const HOSTILE = ["x'); DROP TABLE deliveries; --", '{ids:String}', '\\'];
+const page = { page: 3, size: 20 };
+const scope = (
+  metrics: readonly (typeof METRIC_NAMES)[number][],
+  granularity: 'daily' | 'monthly' = 'daily',
+) =>
+  planScope(
+    { start_date: '2026-10-01', end_date: '2026-10-31', granularity, metrics },
+    METRIC_NAMES,
+    'org_hostile',
+    {
+      now: Date.parse('2026-11-21'),
+      provisionalDays: 7,
+    },
+  );
+const everything = {
+  campaignIds: HOSTILE,
+  creativeIds: HOSTILE,
+  statuses: HOSTILE,
+  objectiveTypes: HOSTILE,
+  search: HOSTILE[0],
+};
+const companyEverything = {
+  campaignIds: HOSTILE,
+  companyIds: HOSTILE,
+  networkIds: HOSTILE,
+  domains: HOSTILE,
+  search: HOSTILE[0],
+};
+const few = ['clicks', 'cpc'] as const;
+
+const CASES: [string, AnalyticsQuery][] = [
+  [
+    'campaigns',
+    campaignsQuery({
+      scope: scope(METRIC_NAMES),
+      filters: {},
+      sort: { by: 'ad_spend', descending: true },
+      page,
+    }),
+  ],
+  [
+    'campaigns, filtered',
+    campaignsQuery({
+      scope: scope(few),
+      filters: everything,
+      sort: { by: 'return_on_ad_spend', descending: false },
+      page,
+    }),
+  ],
+  [
+    'creatives',
+    creativesQuery({
+      scope: scope(few),
+      filters: {},
+      sort: { by: 'campaign_name', descending: false },
+      page,
+    }),
+  ],
+  [
+    'creatives, filtered',
+    creativesQuery({ scope: scope(few), filters: everything, sort: { by: 'cpm', descending: true }, page }),
+  ],
+  ['series of campaigns', seriesQuery('campaign_id', scope(few), HOSTILE)],
+  ['series of creatives, monthly', seriesQuery('creative_id', scope(few, 'monthly'), HOSTILE)],
+  [
+    'companies',
+    companiesQuery({
+      scope: scope(COMPANY_METRIC_NAMES),
+      filters: {},
+      sort: { by: 'engagements', descending: true },
+      page,
+    }),
+  ],
+  [
+    'companies, by reach',
+    companiesQuery({
+      scope: scope(['ctr']),
+      filters: { campaignIds: HOSTILE },
+      sort: { by: 'campaigns_reached', descending: true },
+      page,
+    }),
+  ],
+  [
+    'companies, by ids',
+    companiesQuery({
+      scope: scope(['ctr']),
+      filters: { companyIds: HOSTILE },
+      sort: { by: 'name', descending: false },
+      page,
+    }),
+  ],
+  [
+    'companies, filtered',
+    companiesQuery({
+      scope: scope(['ctr']),
+      filters: companyEverything,
+      sort: { by: 'engagement_rate', descending: false },
+      page,
+    }),
+  ],
+  ['series of companies', companySeriesQuery(scope(['ctr']), HOSTILE, HOSTILE)],
+  ['reach of companies', companyReachQuery(scope(['ctr']), HOSTILE, undefined)],
+  ['campaigns of a company', companyCampaignsQuery(scope(['ctr']), HOSTILE[0] as string, HOSTILE, page)],
+  ['company by id', companyByIdQuery('org_hostile', HOSTILE[0] as string)],
+  ['companies by domain', companiesByDomainQuery('org_hostile', HOSTILE[0] as string, 20)],
+  ['context', contextQuery('org_hostile', {})],
+  [
+    'context of campaigns',
+    contextQuery('org_hostile', { campaignIds: HOSTILE }, campaignCurrencies('org_hostile', everything)),
+  ],
+  [
+    'context of creatives',
+    contextQuery('org_hostile', { creativeIds: HOSTILE }, creativeCurrencies('org_hostile', everything)),
+  ],
+  ['context of companies', contextQuery('org_hostile', companyEverything)],
+];
+
+// The sources, not their compiled copies, hold the golden file. Written anew with UPDATE_GOLDEN=1.
+const GOLDEN = fileURLToPath(new URL('../../../test/advertising/queries.golden.sql', import.meta.url));
+const golden = () => CASES.map(([title, { name, sql }]) => `-- ${title}: ${name}\n${sql}\n`).join('\n');
+
+describe('advertising queries', () => {
+  it('have the text that was reviewed', () => {
+    if (process.env.UPDATE_GOLDEN) writeFileSync(GOLDEN, golden());
+    expect(golden()).to.equal(readFileSync(GOLDEN, 'utf8'));
+  });
+
+  for (const [title, { sql, params }] of CASES) {
+    it(`bind every value: ${title}`, () => {
+      for (const value of [...HOSTILE, 'org_hostile', '2026-10-01', '2026-10-31']) {
+        if (value !== '\\') expect(sql).not.to.contain(value);
+      }
+      expect([...new Set(placeholders(sql))].sort()).to.deep.equal(Object.keys(params).sort());
+    });
+  }
+
+  describe('are understood by the engine', () => {
+    let store: AnalyticsStore;
+    let dispose: () => Promise<void>;
+    before(async () => {
+      ({ store, dispose } = await openTemporaryStore());
+    });
+    after(() => dispose());
+
+    for (const [title, query] of CASES) {
+      it(title, async () => {
+        expect((await store.query(query)).rows.length).to.be.at.most(1);
+      });
+    }
+
+    it('whatever they are ordered by', async () => {
+      for (const descending of [true, false]) {
+        for (const by of CAMPAIGN_SORTS)
+          await store.query(
+            campaignsQuery({ scope: scope(['clicks']), filters: {}, sort: { by, descending }, page }),
+          );
+        for (const by of CREATIVE_SORTS)
+          await store.query(
+            creativesQuery({ scope: scope(['clicks']), filters: {}, sort: { by, descending }, page }),
+          );
+        for (const by of COMPANY_SORTS)
+          await store.query(
+            companiesQuery({ scope: scope(['clicks']), filters: {}, sort: { by, descending }, page }),
+          );
+      }
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import type { ContextRow } from '../../services/advertising/context-query.js';
+import { METRIC_NAMES } from '../../services/advertising/metrics.js';
+import { planScope } from '../../services/advertising/plan.js';
+import { type WarningFacts, warningsOf } from '../../services/advertising/warnings.js';
+
+const scope = (start_date: string, end_date: string, granularity: 'daily' | 'monthly' = 'daily') =>
+  planScope({ start_date, end_date, granularity }, METRIC_NAMES, 'org', {
+    now: Date.parse('2026-11-21T00:00:00Z'),
+    provisionalDays: 7,
+  });
+const context: ContextRow = { first_date: '2026-01-01', last_date: '2026-11-20' };
+const codes = (facts: Partial<WarningFacts>) =>
+  warningsOf({ scope: scope('2026-10-01', '2026-10-31'), context, asked: {}, sparse: false, ...facts }).map(
+    (warning) => warning.split(': ')[0],
+  );
+
+describe('advertising warnings', () => {
+  it('are none when there is nothing to know', () => {
+    expect(codes({})).to.deep.equal([]);
+  });
+
+  it('tell of the range', () => {
+    expect(codes({ scope: scope('2026-11-01', '2026-11-14') })).to.deep.equal([]);
+    expect(codes({ scope: scope('2026-11-01', '2026-11-15') })).to.deep.equal(['data_provisional']);
+    expect(codes({ scope: scope('2026-11-01', '2026-11-21') })).to.deep.equal(['data_provisional']);
+    expect(codes({ scope: scope('2026-11-01', '2026-11-22') })).to.deep.equal([
+      'data_provisional',
+      'range_includes_future',
+    ]);
+    expect(codes({ scope: scope('2025-12-31', '2026-01-31') })).to.deep.equal(['range_before_first_data']);
+    expect(codes({ scope: scope('2026-10-01', '2026-10-31', 'monthly') })).to.deep.equal([]);
+    expect(codes({ scope: scope('2026-10-02', '2026-10-31', 'monthly') })).to.deep.equal(['partial_month']);
+  });
+
+  it('tell of days without deliveries yet, but not of today', () => {
+    const late = { ...context, last_date: '2026-10-30' };
+    expect(codes({ context: late })).to.deep.equal(['data_delayed']);
+    expect(codes({ context: { ...context, last_date: '2026-10-31' } })).to.deep.equal([]);
+    expect(codes({ context: { first_date: null, last_date: null } })).to.deep.equal(['data_delayed']);
+    expect(
+      codes({ context: { first_date: null, last_date: null }, scope: scope('2026-12-01', '2026-12-02') }),
+    ).to.deep.equal(['data_provisional', 'range_includes_future']);
+  });
+
+  it('name some of the values that matched nothing', () => {
+    const asked = { campaignIds: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'known'] };
+    const [warning] = warningsOf({
+      scope: scope('2026-10-01', '2026-10-31'),
+      context: { ...context, campaign_ids: ['known'] },
+      asked,
+      sparse: false,
+    });
+    expect(warning).to.equal('unknown_campaign_ids: No campaign has the id: a, b, c, d, e and 2 more.');
+  });
+
+  it('tell of everything asked for in vain', () => {
+    expect(
+      codes({
+        asked: { creativeIds: ['x'], companyIds: ['x'], networkIds: ['y'], domains: ['z.example'] },
+        statuses: ['active', 'foo'],
+        objectiveTypes: ['bar'],
+      }),
+    ).to.deep.equal([
+      'unknown_company_ids',
+      'unknown_creative_ids',
+      'unknown_objective_type',
+      'unknown_status',
+      'unmatched_domains',
+    ]);
+  });
+
+  it('tell of currencies only where money is shown', () => {
+    const mixed = { ...context, currencies: ['EUR', 'USD'] };
+    expect(codes({ context: mixed, money: true })).to.deep.equal(['mixed_currencies']);
+    expect(codes({ context: mixed })).to.deep.equal([]);
+    expect(codes({ context: { ...context, currencies: ['EUR'] }, money: true })).to.deep.equal([]);
+  });
+
+  it('tell of series left thin and of figures of companies', () => {
+    expect(codes({ sparse: true, companyFigures: true })).to.deep.equal([
+      'company_metrics_approximate',
+      'timeseries_sparse',
+    ]);
+  });
+});
