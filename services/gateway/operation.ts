@@ -7,6 +7,7 @@ import { fingerprint, readIdempotencyKey } from './idempotency.js';
 import { invalid, Problem } from './problems.js';
 import { readQuery } from './query-string.js';
 import { readBody, tidy } from './read-body.js';
+import { serialize } from './serialize.js';
 import { compileValidator } from './validate.js';
 
 export type Operation = (
@@ -45,7 +46,9 @@ export function createOperation(endpoint: Endpoint): Operation {
       },
       setHeader: (name, value) => ctx.set(name, value),
     };
-    ctx.body = await endpoint.handle(call);
+    const answer = await serialize((await endpoint.handle(call)) as object);
+    if (typeof answer === 'string') ctx.type = 'application/json';
+    ctx.body = answer;
   };
 }
 
