@@ -10,6 +10,9 @@ import { readBody, tidy } from './read-body.js';
 import { serialize } from './serialize.js';
 import { compileValidator } from './validate.js';
 
+/** Clients commonly refuse more than 8 or 16 KiB of headers in all. */
+const MAX_HEADER_LENGTH = 4096;
+
 export type Operation = (
   ctx: Context,
   principal: Principal,
@@ -26,12 +29,12 @@ export function createOperation(endpoint: Endpoint): Operation {
   return async function operate(ctx, principal, services, signal) {
     requireScope(principal, endpoint.scope);
     requireJsonAccepted(ctx);
-    const body = tidy(await readBody(ctx));
+    const { tidied: body, errors } = tidy(await readBody(ctx));
     requireOwnOrganization(body.organization_id, principal);
     if (!('organization_id' in fields)) delete body.organization_id;
     dropUnknownFields(ctx, body, fields);
-    const query = readQuery(ctx, endpoint.query, validateQuery);
-    const errors = validateBody(body);
+    const { query, errors: queryErrors } = readQuery(ctx, endpoint.query, validateQuery);
+    errors.push(...validateBody(body), ...queryErrors);
     if (errors.length > 0) throw invalid(...errors);
     const key = endpoint.idempotent ? readIdempotencyKey(ctx) : undefined;
     const call: Call<unknown, unknown> = {
@@ -77,8 +80,18 @@ function dropUnknownFields(ctx: Context, body: Record<string, unknown>, fields: 
   const ignored = Object.keys(body).filter((name) => !Object.hasOwn(fields, name));
   for (const name of ignored) delete body[name];
   ctx.set('Preference-Applied', 'handling=lenient');
-  if (ignored.length > 0)
-    ctx.set('X-Ignored-Fields', ignored.slice(0, 100).map(encodeURIComponent).join(', '));
+  if (ignored.length > 0) ctx.set('X-Ignored-Fields', ignoredFields(ignored));
+}
+
+/** Percent-encoded names: as many as every client can take in one header. */
+function ignoredFields(names: readonly string[]): string {
+  let header = '';
+  for (const name of names) {
+    const next = encodeURIComponent(name.slice(0, 128).toWellFormed());
+    if (header.length + next.length > MAX_HEADER_LENGTH) break;
+    header += header === '' ? next : `, ${next}`;
+  }
+  return header;
 }
 
 function requireJsonAccepted(ctx: Context): void {

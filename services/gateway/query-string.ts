@@ -1,30 +1,30 @@
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
 import { closest } from '../shared/closest.js';
-import { type FieldError, invalid } from './problems.js';
+import type { FieldError } from './problems.js';
 import type { Validator } from './validate.js';
 
 type Properties = Record<string, { type?: string; default?: unknown }>;
 
 /**
  * Query parameters by their schema. A query string only has text, so `true` and whole numbers are read where the schema
- * asks for them; anything else stays text and is refused. Pointers read `?required_credits`.
+ * asks for them; anything else stays text and is an error. Pointers read `?required_credits`.
  */
 export function readQuery(
   ctx: Context,
   schema: TSchema | undefined,
   validate: Validator | undefined,
-): Record<string, unknown> {
+): { query: Record<string, unknown>; errors: FieldError[] } {
   const properties = ((schema as { properties?: Properties } | undefined)?.properties ??
     {}) satisfies Properties;
   const query: Record<string, unknown> = {};
   for (const [name, { default: value }] of Object.entries(properties)) {
     if (value !== undefined) query[name] = value;
   }
-  if (ctx.querystring === '') return query;
   const errors: FieldError[] = [];
+  if (ctx.querystring === '') return { query, errors };
   for (const [name, value] of Object.entries(ctx.query)) {
-    const property = properties[name];
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (!property) {
       const guess = closest(name, Object.keys(properties));
       const hint = guess === null ? '' : ` Did you mean ${guess}?`;
@@ -41,8 +41,7 @@ export function readQuery(
   }
   if (validate)
     errors.push(...validate(query).map((error) => ({ ...error, pointer: `?${error.pointer.slice(1)}` })));
-  if (errors.length > 0) throw invalid(...errors);
-  return query;
+  return { query, errors };
 }
 
 function read(text: string, type: string | undefined): unknown {

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import koaBodyparser from 'koa-bodyparser';
-import { type FieldError, invalid, Problem } from './problems.js';
+import { type FieldError, Problem } from './problems.js';
+import { escapePointer, MAX_ERRORS } from './validate.js';
 
 export const BODY_LIMIT = 1024 * 1024;
 
@@ -80,27 +81,31 @@ function translate(error: Error & { status?: number; type?: string }): Problem {
 
 /**
  * Takes white space off both ends of every string, and leaves out what counts as not given: null and blank values
- * (contract 1.4). Throws 422 for text no store could keep: NUL characters and halves of surrogate pairs.
+ * (contract 1.4). `errors` point to text no store could keep: NUL characters and halves of surrogate pairs.
  */
-export function tidy(body: Record<string, unknown>): Record<string, unknown> {
+export function tidy(body: Record<string, unknown>): {
+  tidied: Record<string, unknown>;
+  errors: FieldError[];
+} {
   const errors: FieldError[] = [];
   const tidied: Record<string, unknown> = {};
   for (const name in body) {
+    // One level deep, as every request is: following a body that nests without end would overflow the stack.
     let value = body[name];
-    if (typeof value === 'string') value = tidyText(value, name, errors);
+    if (typeof value === 'string') value = tidyText(value, errors, name);
     else if (Array.isArray(value)) {
       value = value.map((item, index) =>
-        typeof item === 'string' ? tidyText(item, `${name}/${index}`, errors) : item,
+        typeof item === 'string' ? tidyText(item, errors, name, index) : item,
       );
     }
     if (value !== null && value !== '') tidied[name] = value;
   }
-  if (errors.length > 0) throw invalid(...errors);
-  return tidied;
+  return { tidied, errors };
 }
 
-function tidyText(text: string, place: string, errors: FieldError[]): string {
-  if (text.includes('\0') || !text.isWellFormed()) {
+function tidyText(text: string, errors: FieldError[], name: string, index?: number): string {
+  if ((text.includes('\0') || !text.isWellFormed()) && errors.length < MAX_ERRORS) {
+    const place = escapePointer(name.slice(0, 128)) + (index === undefined ? '' : `/${index}`);
     errors.push({
       pointer: `/${place}`,
       code: 'invalid_text',

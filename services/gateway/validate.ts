@@ -35,7 +35,7 @@ function isDate(day: string): boolean {
 }
 
 /** More would help nobody and costs memory for a hostile body. */
-const MAX_ERRORS = 100;
+export const MAX_ERRORS = 100;
 
 /** Checks a value against a schema; an empty list means it is valid. */
 export type Validator = (value: unknown) => FieldError[];
@@ -56,7 +56,7 @@ export function compileValidator(schema: TSchema): Validator {
   return validator;
 }
 
-const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
   const { keyword, params, instancePath, parentSchema, data } = error;

@@ -1,0 +1,622 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect } from 'chai';
+import { issueKey } from '../../services/accounts/keys.js';
+import { AddContactRequest, AddContactResponse } from '../../services/contacts/schema.js';
+import { createApp } from '../../services/gateway/app.js';
+import { type Endpoint, endpoint } from '../../services/gateway/endpoint.js';
+import { createMetrics } from '../../services/gateway/metrics.js';
+import { createLogger } from '../../services/gateway/request-log.js';
+import { readVersion } from '../../services/gateway/version.js';
+import { systemClock } from '../../services/shared/clock.js';
+import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { problemFaults, storeWords } from '../support/schema-check.js';
+
+const organization = { organization_id: 'org_a' };
+const SEARCH = '/api/contacts/search';
+const CREATE = '/api/contacts/create';
+const CAMPAIGNS = '/api/advertising/network_a/campaigns';
+const COMPANIES = '/api/advertising/network_a/companies';
+const COMPANY = '/api/advertising/network_a/company';
+const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
+
+function expectProblem(answer: Answer, status: number, code: string, extras: object = {}) {
+  expect(answer.status, answer.text).to.equal(status);
+  expect(answer.body).to.deep.include({ code, ...extras });
+  expect(problemFaults(status, answer.body)).to.deep.equal([]);
+  expect(answer.body.request_id).to.equal(answer.headers.get('X-Request-Id'));
+  expect(storeWords(answer.text)).to.equal(null);
+}
+
+/** Each broken rule as `pointer code`. */
+const rules = (answer: Answer) =>
+  (answer.body.errors as { pointer: string; code: string }[]).map(
+    ({ pointer, code }) => `${pointer} ${code}`,
+  );
+
+describe('The errors of the contract', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway();
+    await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }]);
+    await gateway.ingest('contacts', [
+      { contact_id: 'con_1', work_emails: ['ada@example.com'], network_a_url: 'https://linkedin.com/in/ada' },
+    ]);
+    await gateway.ingest(
+      'network-a-companies',
+      Array.from({ length: 25 }, (_, index) => ({
+        id: `co_${String(index).padStart(2, '0')}`,
+        name: `Acme ${index}`,
+        domain: 'www.ACME.example',
+        network_a_company_id: String(index),
+      })),
+    );
+  });
+  after(() => gateway.close());
+
+  const create = (body: object, query = '', headers: Record<string, string> = {}) =>
+    gateway.call(`${CREATE}${query}`, { ...organization, audience_id: 'aud_1', ...body }, { headers });
+
+  it('tell of a key that has expired as of one that never was', async () => {
+    const request = { organizationId: 'org_a', scopes: ['*'] };
+    const expired = await issueKey(gateway.stores.search, {
+      ...request,
+      expiresAt: new Date(Date.now() - 1000).toISOString(),
+    });
+    const later = await issueKey(gateway.stores.search, {
+      ...request,
+      expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    const answer = await gateway.call(SEARCH, organization, { key: expired });
+    expectProblem(answer, 401, 'invalid_api_key');
+    expect(answer.headers.get('WWW-Authenticate')).to.equal('ApiKey realm="reachline"');
+    const unknown = await gateway.call(SEARCH, organization, { key: `rl_live_${'0'.repeat(47)}` });
+    expect({ ...answer.body, request_id: '' }).to.deep.equal({ ...unknown.body, request_id: '' });
+    expect((await gateway.call(SEARCH, organization, { key: later })).status).to.equal(200);
+  });
+
+  it('name the scope that a key lacks', async () => {
+    const key = await gateway.keyFor('org_a', ['contacts:read']);
+    expectProblem(
+      await gateway.call(CREATE, { ...organization, audience_id: 'aud_1' }, { key }),
+      403,
+      'insufficient_scope',
+      { required_scope: 'contacts:write' },
+    );
+  });
+
+  it('are the same for an organization that exists and one that does not', async () => {
+    await gateway.keyFor('org_b');
+    const answers = await Promise.all(
+      ['org_b', 'org_unheard_of'].map((id) => gateway.call(SEARCH, { organization_id: id })),
+    );
+    const bodies = answers.map(({ body }) => ({ ...body, request_id: '' }));
+    expectProblem(answers[0] as Answer, 403, 'organization_mismatch');
+    expect(bodies[0]).to.deep.equal(bodies[1]);
+  });
+
+  it('tell what a creation costs and what there is, and leave the balance alone', async () => {
+    const key = await gateway.keyFor('org_poor');
+    await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }], { key });
+    await gateway.stores.search.setCredits('org_poor', 2);
+    const body = { organization_id: 'org_poor', audience_id: 'aud_1' };
+    for (const dry of ['', '&dry_run=true']) {
+      expectProblem(
+        await gateway.call(`${CREATE}?required_credits=3${dry}`, body, { key }),
+        402,
+        'insufficient_credits',
+        { required_credits: 3, credit_balance: 2 },
+      );
+    }
+    expect(await gateway.stores.search.getCredits('org_poor')).to.equal(2);
+    const search = await gateway.call(SEARCH, { organization_id: 'org_poor' }, { key });
+    expect(search.body.total_count).to.equal(0);
+  });
+
+  it('do not keep a 402 for its idempotency key', async () => {
+    const key = await gateway.keyFor('org_refilled');
+    await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }], { key });
+    await gateway.stores.search.setCredits('org_refilled', 0);
+    const body = { organization_id: 'org_refilled', audience_id: 'aud_1' };
+    const again = () => gateway.call(CREATE, body, { key, headers: { 'Idempotency-Key': 'once' } });
+    expectProblem(await again(), 402, 'insufficient_credits', { required_credits: 1, credit_balance: 0 });
+    await gateway.stores.search.grantCredits('org_refilled', 1);
+    expect((await again()).body).to.deep.include({ credits_consumed: 1, credit_balance: 0 });
+    const replayed = await again();
+    expect(replayed.headers.get('Idempotency-Replayed')).to.equal('true');
+    expect(replayed.body.credit_balance).to.equal(0);
+  });
+
+  describe('404', () => {
+    const missing: [path: string, body: object, code: string, extras: object][] = [
+      ['/api/contacts/get', { contact_id: 'no' }, 'contact_not_found', { contact_id: 'no' }],
+      ['/api/audiences/get', { audience_id: 'no' }, 'audience_not_found', { audience_id: 'no' }],
+      ['/api/audiences/contacts/search', { audience_id: 'no' }, 'audience_not_found', { audience_id: 'no' }],
+      [
+        '/api/audiences/contacts/add',
+        { audience_id: 'no', contact_id: 'con_1' },
+        'audience_not_found',
+        { audience_id: 'no' },
+      ],
+      [
+        '/api/audiences/contacts/add',
+        { audience_id: 'aud_1', contact_id: 'no' },
+        'contact_not_found',
+        { contact_id: 'no' },
+      ],
+      [
+        '/api/audiences/contacts/remove',
+        { audience_id: 'no', contact_id: 'con_1' },
+        'audience_not_found',
+        { audience_id: 'no' },
+      ],
+      [CREATE, { audience_id: 'no' }, 'audience_not_found', { audience_id: 'no' }],
+      [COMPANY, { ...range, company_id: 'no' }, 'company_not_found', {}],
+      [COMPANY, { ...range, domain: 'no.example' }, 'company_not_found', {}],
+    ];
+    for (const [path, body, code, extras] of missing) {
+      it(`${code} comes from ${path} for ${JSON.stringify(body)}`, async () => {
+        expectProblem(await gateway.call(path, { ...organization, ...body }), 404, code, {
+          ...organization,
+          ...extras,
+        });
+      });
+    }
+
+    it('also means an audience that memberships name but no record describes', async () => {
+      await gateway.ingest('contacts', [{ contact_id: 'con_2', audience_ids: ['aud_unborn'] }]);
+      expectProblem(
+        await gateway.call('/api/audiences/get', { ...organization, audience_id: 'aud_unborn' }),
+        404,
+        'audience_not_found',
+      );
+    });
+  });
+
+  describe('409', () => {
+    it('names the contact that exists', async () => {
+      for (const body of [
+        { work_emails: ['x@example.com', 'ADA@example.com'] },
+        { network_a_url: 'http://de.linkedin.com/in/Ada/?a=b' },
+      ]) {
+        for (const query of ['?on_duplicate=reject', '?on_duplicate=reject&dry_run=true']) {
+          expectProblem(await create(body, query), 409, 'contact_exists', {
+            ...organization,
+            contact_id: 'con_1',
+          });
+        }
+      }
+    });
+
+    it('lists at most 20 of the companies a domain belongs to', async () => {
+      const answer = await gateway.call(COMPANY, { ...range, domain: 'https://www.acme.example/about' });
+      expectProblem(answer, 409, 'ambiguous_domain', organization);
+      const candidates = answer.body.candidates as object[];
+      expect(candidates).to.have.length(20);
+      expect(candidates[0]).to.deep.equal({ id: 'co_00', network_a_company_id: '0', name: 'Acme 0' });
+      expect(answer.body.detail).to.include('25 companies');
+    });
+
+    it('answers a request whose twin is still running, and only one of them is done', async () => {
+      const refused: Answer[] = [];
+      for (let attempt = 0; attempt < 40 && refused.length === 0; attempt++) {
+        const answers = await Promise.all(
+          Array.from({ length: 8 }, () =>
+            create({ first_name: `Twin ${attempt}` }, '', { 'Idempotency-Key': `twin-${attempt}` }),
+          ),
+        );
+        const done = answers.filter(({ status }) => status === 200);
+        refused.push(...answers.filter(({ status }) => status !== 200));
+        expect(new Set(done.map(({ body }) => body.contact_id)).size).to.equal(1);
+        const found = await gateway.call(SEARCH, { ...organization, first_name: `Twin ${attempt}` });
+        expect(found.body.total_count).to.equal(1);
+      }
+      expect(refused).not.to.have.length(0);
+      for (const answer of refused) {
+        expectProblem(answer, 409, 'idempotency_in_progress');
+        expect(answer.headers.get('Retry-After')).to.equal('1');
+      }
+    });
+  });
+
+  describe('422', () => {
+    it('idempotency_key_reused comes for another body or other parameters, on each route by itself', async () => {
+      const headers = { 'Idempotency-Key': 'reused' };
+      const body = { first_name: 'Once', last_name: 'Only' };
+      expect((await create(body, '', headers)).status).to.equal(200);
+      expectProblem(await create({ ...body, age: 5 }, '', headers), 422, 'idempotency_key_reused');
+      expectProblem(await create(body, '?required_credits=2', headers), 422, 'idempotency_key_reused');
+      const reordered = await create({ last_name: ' Only ', first_name: 'Once', age: null }, '', headers);
+      expect(reordered.headers.get('Idempotency-Replayed')).to.equal('true');
+      const added = await gateway.call(
+        '/api/audiences/contacts/add',
+        { ...organization, audience_id: 'aud_1', contact_id: 'con_1' },
+        { headers },
+      );
+      expect(added.status).to.equal(200);
+      expect(added.headers.get('Idempotency-Replayed')).to.equal(null);
+    });
+
+    it('points to an idempotency key that is none', async () => {
+      for (const bad of ['a b', '""', 'x'.repeat(256)]) {
+        const answer = await create({}, '', { 'Idempotency-Key': bad });
+        expectProblem(answer, 422, 'validation_failed');
+        expect(rules(answer)).to.deep.equal(['#Idempotency-Key invalid_idempotency_key']);
+      }
+    });
+
+    it('page_window_exceeded comes where page × limit is over 10 000', async () => {
+      const page = (number: number, limit: number) =>
+        gateway.call('/api/audiences/search', { page: number, limit });
+      expect((await page(50, 200)).status).to.equal(200);
+      expect((await page(10_000, 1)).status).to.equal(200);
+      for (const answer of [await page(51, 200), await page(1_000_000, 1)]) {
+        expectProblem(answer, 422, 'page_window_exceeded');
+        expect(rules(answer)).to.deep.equal(['/page page_window_exceeded']);
+      }
+    });
+
+    const broken: [what: string, path: string, body: object, expected: string[]][] = [
+      ['neither id nor domain', COMPANY, range, ['/company_id exactly_one_of']],
+      [
+        'both id and domain, and a range that ends too early',
+        COMPANY,
+        { start_date: '2026-10-02', end_date: '2026-10-01', company_id: 'a', domain: 'b' },
+        ['/end_date before_start_date', '/company_id exactly_one_of'],
+      ],
+      [
+        'dates that do not exist',
+        CAMPAIGNS,
+        { start_date: '2026-02-30', end_date: '2026-13-01' },
+        ['/start_date invalid_date', '/end_date invalid_date'],
+      ],
+      [
+        'dates with a time, or of another type',
+        CAMPAIGNS,
+        { start_date: '2026-02-01T00:00:00Z', end_date: 20260301 },
+        ['/start_date invalid_date', '/end_date invalid_type'],
+      ],
+      [
+        'a start after the end',
+        CAMPAIGNS,
+        { start_date: '2026-10-02', end_date: '2026-10-01' },
+        ['/end_date before_start_date'],
+      ],
+      [
+        'more than 3660 days',
+        CAMPAIGNS,
+        { start_date: '2016-01-01', end_date: '2026-01-09' },
+        ['/end_date range_too_long'],
+      ],
+      ['no dates', CAMPAIGNS, {}, ['/start_date required', '/end_date required']],
+      [
+        'blank dates',
+        CAMPAIGNS,
+        { start_date: ' ', end_date: null },
+        ['/start_date required', '/end_date required'],
+      ],
+      [
+        'an unknown metric',
+        CAMPAIGNS,
+        { ...range, metrics: ['clicks', 'clics'] },
+        ['/metrics/1 invalid_value'],
+      ],
+      ['money of companies', COMPANIES, { ...range, metrics: ['ad_spend'] }, ['/metrics/0 invalid_value']],
+      ['no metric', CAMPAIGNS, { ...range, metrics: [] }, ['/metrics too_few_items']],
+      [
+        '65 metrics',
+        CAMPAIGNS,
+        { ...range, metrics: Array.from({ length: 65 }, () => 'clicks') },
+        ['/metrics too_many_items'],
+      ],
+      [
+        '101 ids',
+        CAMPAIGNS,
+        { ...range, campaign_ids: Array.from({ length: 101 }, () => 'x') },
+        ['/campaign_ids too_many_items'],
+      ],
+      [
+        'pages out of bounds',
+        CAMPAIGNS,
+        { ...range, page: 0, page_size: 201 },
+        ['/page too_small', '/page_size too_large'],
+      ],
+      ['a search of 201 characters', CAMPAIGNS, { ...range, search: 'x'.repeat(201) }, ['/search too_long']],
+      [
+        'an order that companies have not',
+        COMPANIES,
+        { ...range, sort_by: 'ad_spend' },
+        ['/sort_by invalid_value'],
+      ],
+      [
+        '13 words',
+        SEARCH,
+        { ...organization, query: 'a b c d e f g h i j k l m' },
+        ['/query too_many_words'],
+      ],
+      ['a query of 201 characters', SEARCH, { ...organization, query: 'x'.repeat(201) }, ['/query too_long']],
+      ['a cursor that is none', SEARCH, { ...organization, cursor: 'x' }, ['/cursor invalid_cursor']],
+      [
+        'an address that is none',
+        '/api/website-visits/search',
+        { ...organization, ip_address: '192.0.2.0/33', created_after: '2026-01-01' },
+        ['/ip_address invalid_ip_range', '/created_after invalid_date_time'],
+      ],
+      [
+        'a person that cannot be',
+        CREATE,
+        {
+          ...organization,
+          audience_id: 'a b',
+          age: -1,
+          work_emails: ['x'],
+          phones: Array.from({ length: 51 }, () => '1'),
+        },
+        [
+          '/audience_id invalid_format',
+          '/work_emails/0 invalid_email',
+          '/phones too_many_items',
+          '/age too_small',
+        ],
+      ],
+    ];
+    for (const [what, path, body, expected] of broken) {
+      it(`points to ${what}`, async () => {
+        const answer = await gateway.call(path, body);
+        expectProblem(answer, 422, 'validation_failed');
+        expect(rules(answer)).to.deep.equal(expected);
+      });
+    }
+
+    it('does not come at the very edge of a rule', async () => {
+      for (const body of [
+        { start_date: '2016-01-01', end_date: '2026-01-08', granularity: 'monthly' },
+        { start_date: '2026-01-01', end_date: '2026-01-01', campaign_ids: [], search: null },
+        { start_date: '0000-01-01', end_date: '0000-01-02' },
+        { start_date: '9999-12-31', end_date: '9999-12-31', page: 1_000_000, page_size: 200 },
+      ]) {
+        const answer = await gateway.call(CAMPAIGNS, body);
+        expect(answer.status, answer.text).to.equal(200);
+      }
+    });
+
+    const parameters: [query: string, expected: string[]][] = [
+      ['required_credits=-1', ['?required_credits too_small']],
+      ['required_credits=10001', ['?required_credits too_large']],
+      ['required_credits=1.5&dry_run=yes', ['?required_credits invalid_type', '?dry_run invalid_type']],
+      ['required_credits=99999999999999999999', ['?required_credits invalid_type']],
+      ['on_duplicate=replace', ['?on_duplicate invalid_value']],
+      ['dry_run=true&dry_run=true', ['?dry_run repeated']],
+      ['dryrun=true', ['?dryrun unknown_field']],
+      [
+        '__proto__=1&constructor=2&toString=3',
+        ['?__proto__ unknown_field', '?constructor unknown_field', '?toString unknown_field'],
+      ],
+    ];
+    for (const [query, expected] of parameters) {
+      it(`points to the parameters of ?${query}`, async () => {
+        const answer = await create({}, `?${query}`);
+        expectProblem(answer, 422, 'validation_failed');
+        expect(rules(answer)).to.deep.equal(expected);
+      });
+    }
+
+    it('lists the problems of text, rules and parameters together', async () => {
+      const answer = await create({ age: 'old', phones: ['1', 'a\0b'] }, '?required_credits=x');
+      expectProblem(answer, 422, 'validation_failed');
+      expect(rules(answer)).to.deep.equal([
+        '/phones/1 invalid_text',
+        '/age invalid_type',
+        '?required_credits invalid_type',
+      ]);
+    });
+
+    it('stays short however much is wrong', async () => {
+      const answer = await create({ phones: Array.from({ length: 100_000 }, () => '\0') });
+      expectProblem(answer, 422, 'validation_failed');
+      expect(rules(answer)).to.have.length.within(100, 200);
+    });
+
+    it('comes for any parameter where an operation has none', async () => {
+      for (const query of ['limit=5', 'toString=1', '__proto__=1']) {
+        const answer = await gateway.call(`${SEARCH}?${query}`, organization);
+        expectProblem(answer, 422, 'validation_failed');
+      }
+    });
+  });
+
+  describe('found by random requests', () => {
+    it('a field name with half of a surrogate pair can be ignored', async () => {
+      const answer = await gateway.call(SEARCH, undefined, {
+        raw: '{"organization_id":"org_a","\\ud800":1}',
+        headers: { Prefer: 'handling=lenient' },
+      });
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.headers.get('X-Ignored-Fields')).to.equal('%EF%BF%BD');
+    });
+
+    it('thousands of ignored fields fit into the header', async () => {
+      const fields = Object.fromEntries(
+        Array.from({ length: 5000 }, (_, index) => [`ü${index}${'x'.repeat(99)}`, 1]),
+      );
+      const answer = await gateway.call(
+        SEARCH,
+        { ...organization, ...fields },
+        { headers: { Prefer: 'handling=lenient' } },
+      );
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.headers.get('X-Ignored-Fields')?.length).to.be.within(3500, 4200);
+    });
+
+    it('nesting that is closed properly is a wrong type, however deep', async () => {
+      const depth = 200_000;
+      for (const raw of [
+        `{"organization_id":"org_a","query":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+        `{"organization_id":"org_a","query":${'{"a":'.repeat(depth / 2)}1${'}'.repeat(depth / 2)}}`,
+      ]) {
+        const answer = await gateway.call(SEARCH, undefined, { raw });
+        expectProblem(answer, 422, 'validation_failed');
+        expect(rules(answer)).to.deep.equal(['/query invalid_type']);
+      }
+    });
+  });
+});
+
+describe('A gateway whose search store is gone', () => {
+  it('answers 503 without a word of the store, and serves advertising on', async () => {
+    const gateway = await startTestGateway();
+    try {
+      await gateway.call(SEARCH, organization);
+      await gateway.stores.search.close();
+      const answer = await gateway.call(SEARCH, organization);
+      expectProblem(answer, 503, 'store_unavailable');
+      expect(answer.headers.get('Retry-After')).to.equal('1');
+      expect((await gateway.call(CAMPAIGNS, range)).status).to.equal(200);
+      const written = await gateway.ingest('contacts', [{ contact_id: 'x' }]);
+      expectProblem(written, 503, 'store_unavailable');
+      const ready = await gateway.call('/readyz', undefined, { method: 'GET' });
+      expect(ready.status).to.equal(503);
+      expect(ready.body.stores).to.deep.equal({ search: 'unavailable', analytics: 'ok' });
+    } finally {
+      await gateway.close();
+    }
+  });
+
+  it('answers 503 also when a table of it was lost', async () => {
+    const gateway = await startTestGateway();
+    try {
+      await gateway.ingest('website-visits', [{ id: 'v', createdAt: '2026-11-01T00:00:00Z' }]);
+      const database = new DatabaseSync(join(gateway.dataDir, 'reachline.db'));
+      database.exec('DROP TABLE visits');
+      database.close();
+      const answer = await gateway.call('/api/website-visits/search', organization);
+      expectProblem(answer, 503, 'store_unavailable');
+      const written = await gateway.ingest('website-visits', [
+        { id: 'v', createdAt: '2026-11-01T00:00:00Z' },
+      ]);
+      expectProblem(written, 503, 'store_unavailable');
+      expect((await gateway.call(SEARCH, organization)).status).to.equal(200);
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+describe('A gateway whose analytics store is gone', () => {
+  it('answers 503 without a word of the store, and serves contacts on', async () => {
+    const gateway = await startTestGateway();
+    try {
+      await gateway.stores.analytics.close();
+      for (const [path, body] of [
+        [CAMPAIGNS, range],
+        [COMPANIES, range],
+        [COMPANY, { ...range, company_id: 'co_1' }],
+      ] as const) {
+        const answer = await gateway.call(path, body);
+        expectProblem(answer, 503, 'store_unavailable');
+        expect(answer.headers.get('Retry-After')).to.equal('1');
+      }
+      const delivery = { date: '2026-10-01', campaign_id: 'a', creative_id: 'b' };
+      expectProblem(await gateway.ingest('network-a-deliveries', [delivery]), 503, 'store_unavailable');
+      expect((await gateway.call(SEARCH, organization)).status).to.equal(200);
+      const ready = await gateway.call('/readyz', undefined, { method: 'GET' });
+      expect(ready.body.stores).to.deep.equal({ search: 'ok', analytics: 'unavailable' });
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+describe('A gateway with no time', () => {
+  it('answers 504 to what takes longer', async () => {
+    const gateway = await startTestGateway({ requestTimeoutMs: 1 });
+    try {
+      const answer = await gateway.call(CAMPAIGNS, range);
+      expectProblem(answer, 504, 'timeout');
+      expect(answer.headers.get('Retry-After')).to.equal('1');
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+describe('An operation that fails', () => {
+  let gateway: TestGateway;
+  let server: Server;
+  let url: string;
+  let release: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const declare = (path: `/api/${string}`, work: () => Promise<never>) =>
+    endpoint({
+      path,
+      summary: 'Fails',
+      tag: 'Contacts',
+      scope: 'contacts:read',
+      request: AddContactRequest,
+      response: AddContactResponse,
+      example: { audience_id: 'a', contact_id: 'b' },
+      handle: work,
+    }) as unknown as Endpoint;
+  const failing = () => {
+    throw new Error('SQLITE_ERROR: no such table: contacts at /services/x.ts:1');
+  };
+
+  before(async () => {
+    gateway = await startTestGateway();
+    const app = createApp(
+      {
+        stores: gateway.stores,
+        logger: createLogger('silent'),
+        metrics: createMetrics(),
+        clock: systemClock,
+        version: readVersion(),
+        rateLimit: 0,
+        corsOrigins: [],
+        requestTimeoutMs: 60_000,
+        provisionalDays: 7,
+        stopping: () => false,
+      },
+      [declare('/api/fails', failing), declare('/api/waits', () => held.then(failing))],
+    );
+    server = createServer(app.callback());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(async () => {
+    release();
+    await new Promise((resolve) => server.close(resolve));
+    await gateway.close();
+  });
+
+  async function call(path: string): Promise<Answer> {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Api-Key': gateway.key },
+      body: '{"audience_id":"a","contact_id":"b"}',
+    });
+    const text = await response.text();
+    const body = JSON.parse(text) as Record<string, unknown>;
+    return { status: response.status, headers: response.headers, body, text };
+  }
+
+  it('in an unforeseen way is a plain 500', async () => {
+    expectProblem(await call('/api/fails'), 500, 'internal');
+  });
+
+  it('leaves the service able to say that it has too much to do', async () => {
+    const waiting = Array.from({ length: 1000 }, () => call('/api/waits'));
+    let refused: Answer;
+    do {
+      refused = await call('/api/fails');
+    } while (refused.status === 500);
+    expectProblem(refused, 503, 'overloaded');
+    expect(refused.headers.get('Retry-After')).to.equal('1');
+    release();
+    for (const answer of await Promise.all(waiting)) expect(answer.status).to.be.oneOf([500, 503]);
+    expectProblem(await call('/api/fails'), 500, 'internal');
+  });
+});

@@ -1,0 +1,93 @@
+/** Checks answers against the schemas that document them, made strict. */
+import type { TSchema } from 'typebox';
+import { endpoints } from '../../services/gateway/app.js';
+import { openApiDocument } from '../../services/gateway/openapi.js';
+import { PROBLEMS } from '../../services/gateway/problems.js';
+import { compileValidator, type Validator } from '../../services/gateway/validate.js';
+
+type Json = Record<string, unknown>;
+
+/** The document as `/openapi.json` serves it. */
+export const openApi = JSON.parse(JSON.stringify(openApiDocument(endpoints, '0.0.0'))) as Json;
+
+/** What a `#/…` pointer of the document leads to. */
+export function resolvePointer(pointer: string): unknown {
+  const names = pointer.replace(/^#\//, '').split('/');
+  return names.reduce<unknown>(
+    (value, name) => (value as Json | undefined)?.[name.replaceAll('~1', '/').replaceAll('~0', '~')],
+    openApi,
+  );
+}
+
+/** The schema in which no object may have a field that its schema does not name. */
+export function strict(schema: unknown): TSchema {
+  return copy(schema) as TSchema;
+}
+
+function copy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copy);
+  if (typeof value !== 'object' || value === null) return value;
+  const { $id: _, ...rest } = value as Json;
+  const copied = Object.fromEntries(Object.entries(rest).map(([name, inner]) => [name, copy(inner)]));
+  const isObject = copied.type === 'object' && typeof copied.properties === 'object';
+  return isObject ? { ...copied, additionalProperties: false } : copied;
+}
+
+/** By path: what is wrong with a successful answer of the operation; nothing when it is as documented. */
+export const responseCheck: ReadonlyMap<string, Validator> = new Map(
+  endpoints.map(({ path, response }) => [path, compileValidator(strict(response))]),
+);
+
+const intake = resolvePointer(
+  '#/paths/~1api~1ingest~1{stream}/post/responses/200/content/application~1json/schema',
+);
+export const checkIntakeResponse = compileValidator(strict(intake));
+
+const EXTRAS: { [code: string]: string[] } = {
+  insufficient_credits: ['required_credits', 'credit_balance'],
+  organization_mismatch: ['errors'],
+  insufficient_scope: ['required_scope'],
+  contact_not_found: ['organization_id', 'contact_id'],
+  audience_not_found: ['organization_id', 'audience_id'],
+  company_not_found: ['organization_id'],
+  ambiguous_domain: ['organization_id', 'candidates'],
+  contact_exists: ['organization_id', 'contact_id'],
+  validation_failed: ['errors'],
+  page_window_exceeded: ['errors'],
+};
+const problemSchema = resolvePointer('#/components/schemas/Problem') as Json & { required: string[] };
+const checkProblemFields = compileValidator(withoutFormat(problemSchema) as TSchema);
+
+/** `uri` is for readers of the document; the one Ajv instance does not know it. */
+function withoutFormat(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFormat);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, inner]) => !(name === 'format' && typeof inner === 'string'))
+      .map(([name, inner]) => [name, withoutFormat(inner)]),
+  );
+}
+
+/** What is wrong with an error body: every member of contract 1.2 and, of the others, exactly those of its code. */
+export function problemFaults(status: number, body: Json): string[] {
+  const faults = checkProblemFields(body).map(({ pointer, detail }) => `${pointer} ${detail}`);
+  const code = body.code as string;
+  const [expected, title] = PROBLEMS[code as keyof typeof PROBLEMS] ?? [];
+  if (expected !== status || body.status !== status) faults.push(`${code} came with status ${status}`);
+  if (body.title !== title) faults.push(`the title of ${code} is not that of the table`);
+  if (body.type !== `urn:reachline:problem:${code}`) faults.push(`type is ${body.type}`);
+  const wanted = [...problemSchema.required, ...(EXTRAS[code] ?? [])].sort().join();
+  const given = Object.keys(body).sort().join();
+  if (given !== wanted) faults.push(`${code} has the members ${given} instead of ${wanted}`);
+  return faults;
+}
+
+const STORE_WORDS =
+  /sqlite|fts5|syntax error|clickhouse|chdb|DB::|Exception|node_modules|no such (?:table|column)|constraint failed|\bat (?:\/|file:|node:|async )|\.[jt]s:\d+|ECONN|ENOENT/i;
+
+/** The words of a store, or of the program itself, that a text gives away; null when it gives away none. */
+export function storeWords(text: string): string | null {
+  const found = STORE_WORDS.exec(text);
+  return found && text.slice(Math.max(0, found.index - 60), found.index + 60);
+}
