@@ -84,7 +84,7 @@ export function problemFaults(status: number, body: Json): string[] {
 }
 
 const STORE_WORDS =
-  /sqlite|fts5|syntax error|clickhouse|chdb|DB::|Exception|node_modules|no such (?:table|column)|constraint failed|\bat (?:\/|file:|node:|async )|\.[jt]s:\d+|ECONN|ENOENT/i;
+  /\bsqlite|\bfts5\b|\bchdb\b|syntax error|clickhouse|DB::|Exception|node_modules|no such (?:table|column)|constraint failed|\bat (?:\/|file:|node:|async )|\.[jt]s:\d+|ECONN|ENOENT/i;
 
 /** The words of a store, or of the program itself, that a text gives away; null when it gives away none. */
 export function storeWords(text: string): string | null {
