@@ -79,7 +79,7 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
   return {
     operationId: endpoint.path
       .slice('/api/'.length)
-      .replaceAll(/[/-]+(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      .replaceAll(/[/_-]+(\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary: endpoint.summary,
     description: [endpoint.description, `Needs the scope \`${endpoint.scope}\`.`]
       .filter(Boolean)

@@ -1,0 +1,254 @@
+import { expect } from 'chai';
+import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
+import { SCOPES } from '../../services/accounts/keys.js';
+import { endpoints } from '../../services/gateway/app.js';
+import { PROBLEMS } from '../../services/gateway/problems.js';
+import { compileValidator } from '../../services/gateway/validate.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { openApi, resolvePointer } from '../support/schema-check.js';
+
+type Json = Record<string, unknown>;
+interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  parameters: { name: string; in: string; description: string; schema: Json }[];
+  requestBody: { content: Record<string, { schema: Json; example?: unknown }> };
+  responses: Record<string, { description: string; content?: Json }>;
+}
+const paths = openApi.paths as Record<string, Record<string, Operation>>;
+
+/** Every field of a schema and of all schemas inside it, with where it stands. */
+function fieldsOf(schema: Json, at: string): [where: string, field: Json][] {
+  const own = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(
+    ([name, field]): [string, Json] => [`${at}.${name}`, field],
+  );
+  const items = schema.items ? ([[`${at}[]`, schema.items as Json]] as [string, Json][]) : [];
+  return [...own, ...[...own, ...items].flatMap(([where, field]) => fieldsOf(field, where))];
+}
+
+/** Every `$ref` anywhere in a document. */
+function referencesOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesOf);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === '$ref' ? [inner as string] : referencesOf(inner),
+  );
+}
+
+const schemas: [string, Json][] = [
+  ...endpoints.flatMap(({ path, request, query, response }): [string, Json][] => [
+    [`${path} request`, request as Json],
+    [`${path} query`, (query ?? {}) as Json],
+    [`${path} response`, response as Json],
+  ]),
+  ...Object.values(STREAMS).map(({ name, schema }): [string, Json] => [`${name} record`, schema as Json]),
+];
+
+describe('Every schema', () => {
+  for (const [name, schema] of schemas) {
+    it(`describes each field of ${name}`, () => {
+      const silent = fieldsOf(schema, '').filter(
+        ([, { description }]) => typeof description !== 'string' || !/^[A-Z`"].*[.…]$/s.test(description),
+      );
+      expect(silent.map(([where]) => where)).to.deep.equal([]);
+    });
+  }
+
+  it('refuses fields it does not name where it is asked for, and leaves room to grow where it answers', () => {
+    for (const [name, schema] of schemas) {
+      if (Object.keys(schema).length === 0) continue;
+      expect(schema.additionalProperties, name).to.equal(name.endsWith('response') ? undefined : false);
+    }
+  });
+
+  it('limits every text and every list it is asked with', () => {
+    for (const [name, schema] of schemas.filter(([name]) => !name.endsWith('response'))) {
+      for (const [where, field] of fieldsOf(schema, name)) {
+        const types = [field.type].flat();
+        if (types.includes('array')) expect(field.maxItems, where).to.be.a('number');
+        const isBound = field.maxLength ?? field.pattern ?? field.enum ?? field.format;
+        if (types.includes('string')) expect(isBound, where).not.to.equal(undefined);
+        if (types.includes('integer')) expect(field, where).to.include.keys('minimum', 'maximum');
+      }
+    }
+  });
+
+  it('writes the names of fields in one way', () => {
+    for (const [name, schema] of schemas) {
+      const camelCase = name.startsWith('website-visits record');
+      for (const [where] of fieldsOf(schema, name)) {
+        const field = where.slice(where.lastIndexOf('.') + 1).replace('[]', '');
+        const style = camelCase || where.includes('.visits[].') ? /^[a-z][A-Za-z]*$/ : /^[a-z][a-z_]*$/;
+        expect(field, where).to.match(style);
+        expect(field, where).not.to.match(/linkedin/i);
+      }
+    }
+  });
+});
+
+describe('Every operation', () => {
+  for (const { path, summary, scope, request, example, problems = [], idempotent } of endpoints) {
+    it(`${path} is documented as it is`, () => {
+      expect(summary).to.match(/^[A-Z].*[a-z]$/);
+      expect(SCOPES).to.include(scope);
+      expect(compileValidator(request)(example), 'its example').to.deep.equal([]);
+      const { post } = paths[path] as { post: Operation };
+      expect(post.summary).to.equal(summary);
+      expect(post.description).to.include(`\`${scope}\``);
+      const content = post.requestBody.content['application/json'];
+      expect(content?.example).to.deep.equal(JSON.parse(JSON.stringify(example)));
+      const statuses = ['200', '400', '401', '403', '406', '413', '415', '422', '429', '500', '503', '504'];
+      expect(post.responses).to.include.keys(...statuses);
+      const told = Object.values(post.responses)
+        .map(({ description }) => description)
+        .join(' ');
+      for (const code of problems) {
+        expect(told).to.include(`\`${code}\``);
+        expect(post.responses, code).to.have.property(String(PROBLEMS[code][0]));
+      }
+      const header = post.parameters.some(({ name }) => name === 'Idempotency-Key');
+      expect(header).to.equal(idempotent ?? false);
+    });
+  }
+
+  it('has the path and fields of the specification', () => {
+    expect(endpoints.map(({ path }) => path).sort()).to.deep.equal([
+      '/api/advertising/network_a/campaigns',
+      '/api/advertising/network_a/companies',
+      '/api/advertising/network_a/company',
+      '/api/advertising/network_a/creatives',
+      '/api/audiences/contacts/add',
+      '/api/audiences/contacts/remove',
+      '/api/audiences/contacts/search',
+      '/api/audiences/get',
+      '/api/audiences/search',
+      '/api/contacts/create',
+      '/api/contacts/get',
+      '/api/contacts/search',
+      '/api/website-visits/search',
+    ]);
+    const filters =
+      'first_name last_name job_title functional_area company_name company_domain city state_region country postal_code network_a_url';
+    const advertising = 'start_date end_date granularity campaign_ids';
+    const fields: { [path: string]: string } = {
+      '/api/audiences/contacts/add': 'organization_id audience_id contact_id',
+      '/api/audiences/contacts/remove': 'organization_id! audience_id! contact_id!',
+      '/api/contacts/create': `organization_id! audience_id! ${filters} company_network_a_url work_emails personal_emails phones age gender`,
+      '/api/contacts/get': 'organization_id! contact_id!',
+      '/api/contacts/search': `organization_id! ${filters} query limit`,
+      '/api/audiences/contacts/search': `organization_id! audience_id! ${filters} limit`,
+      '/api/audiences/get': 'organization_id! audience_id!',
+      '/api/audiences/search': 'organization_id query page limit',
+      '/api/website-visits/search':
+        'organization_id! audience_id country city ip_address browser platform has_recording start_url limit',
+      '/api/advertising/network_a/campaigns': `${advertising} statuses objective_types search sort_by sort_direction page page_size`,
+      '/api/advertising/network_a/creatives': `${advertising} creative_ids statuses objective_types search sort_by sort_direction page page_size`,
+      '/api/advertising/network_a/companies': `${advertising} company_ids network_a_company_ids domains search sort_by sort_direction page page_size`,
+      '/api/advertising/network_a/company': `${advertising} company_id domain campaign_page campaign_page_size`,
+    };
+    for (const { path, request } of endpoints) {
+      const { properties, required } = request as unknown as { properties: Json; required: string[] };
+      for (const field of (fields[path] as string).split(' ')) {
+        expect(properties, path).to.have.property(field.replace('!', ''));
+        if (field.endsWith('!')) expect(required, path).to.include(field.slice(0, -1));
+      }
+    }
+  });
+
+  it('has the limits and defaults of the specification', () => {
+    const field = (path: string, name: string) => {
+      const found = endpoints.find((endpoint) => endpoint.path === path);
+      return ((found?.request ?? {}) as { properties: Record<string, Json> }).properties[name] as Json;
+    };
+    for (const name of ['campaigns', 'creatives', 'companies', 'company']) {
+      const path = `/api/advertising/network_a/${name}`;
+      const [page, size] =
+        name === 'company' ? ['campaign_page', 'campaign_page_size'] : ['page', 'page_size'];
+      expect(field(path, page as string)).to.include({ minimum: 1, maximum: 1_000_000, default: 1 });
+      expect(field(path, size as string)).to.include({ minimum: 1, maximum: 200, default: 50 });
+      expect(field(path, 'granularity').default).to.equal('daily');
+      expect(field(path, 'campaign_ids').maxItems).to.equal(100);
+      expect(field(path, 'metrics')).to.include({ minItems: 1, maxItems: 64 });
+      if (name === 'company') continue;
+      expect(field(path, 'search').maxLength).to.equal(200);
+      expect(field(path, 'sort_direction').default).to.equal('desc');
+      expect(field(path, 'sort_by').default).to.equal(name === 'companies' ? 'engagements' : 'ad_spend');
+    }
+    expect(field('/api/advertising/network_a/companies', 'sort_by').enum).to.deep.equal([
+      'name',
+      'impressions',
+      'clicks',
+      'engagements',
+      'engagement_rate',
+      'campaigns_reached',
+      'campaigns_engaged',
+      null,
+    ]);
+  });
+});
+
+describe('The OpenAPI document', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway();
+  });
+  after(() => gateway.close());
+
+  it('is served as it is made', async () => {
+    const { body } = await gateway.call('/openapi.json', undefined, { method: 'GET', key: null });
+    const info = { ...(body.info as object), version: '0.0.0' };
+    expect({ ...body, info }).to.deep.equal(openApi);
+  });
+
+  it('names every route, and only routes', async () => {
+    const operations = endpoints.map(({ path }) => path);
+    const others = Object.keys(paths).filter((path) => !operations.includes(path as `/api/${string}`));
+    expect(others.sort()).to.deep.equal([
+      '/api/ingest/{stream}',
+      '/livez',
+      '/metrics',
+      '/openapi.json',
+      '/readyz',
+      '/version',
+    ]);
+    for (const [path, methods] of Object.entries(paths)) {
+      const concrete = path.replace('{stream}', 'contacts');
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        const { status } = await gateway.call(concrete, {}, { method, key: null });
+        const expected = !(method.toLowerCase() in methods) ? 405 : path.startsWith('/api/') ? 401 : 200;
+        expect(status, `${method} ${path}`).to.equal(expected);
+      }
+    }
+  });
+
+  it('gives every operation an id of its own', () => {
+    const ids = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).to.equal(ids.length);
+    for (const id of ids) expect(id).to.match(/^[a-z][A-Za-z]+$/);
+    expect(ids).to.include.members(['audiencesContactsAdd', 'advertisingNetworkACompany', 'ingest']);
+  });
+
+  it('refers to nothing that is not there', () => {
+    const references = referencesOf(openApi);
+    expect(references.length).to.be.above(50);
+    for (const reference of references) expect(resolvePointer(reference), reference).to.be.an('object');
+  });
+
+  it('has no id of a schema left, and every component is used', () => {
+    const { components } = openApi as { components: { schemas: Json } };
+    const references = new Set(referencesOf(openApi));
+    for (const name of Object.keys(components.schemas)) {
+      expect(references, name).to.include(`#/components/schemas/${name}`);
+    }
+    expect(JSON.stringify(openApi)).not.to.include('"$id"');
+    expect(components.schemas).to.include.keys(
+      'Contact',
+      'Audience',
+      'WebsiteVisit',
+      ...STREAM_NAMES.map((name) => `${name}-record`),
+    );
+  });
+});
