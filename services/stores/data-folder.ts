@@ -17,9 +17,7 @@ export function lockDataFolder(dataDir: string): { release(): void } {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK | constants.R_OK | constants.X_OK);
   } catch (error) {
-    throw new DataFolderError(
-      `The data folder ${folder} cannot be written (${reason(error)}). Make it writable, or name another with REACHLINE_DATA_DIR.`,
-    );
+    throw cannotBeUsed(folder, error);
   }
   const holder = join(folder, 'holder.json');
   let database: InstanceType<typeof DatabaseSync>;
@@ -34,17 +32,13 @@ export function lockDataFolder(dataDir: string): { release(): void } {
         `The data folder ${folder} is in use by another Reachline process${describeHolder(holder)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or send records through it with --url.`,
       );
     }
-    throw new DataFolderError(
-      `The data folder ${folder} cannot be used (${reason(error)}). Check its permissions and the free space of its disk.`,
-    );
+    throw cannotBeUsed(folder, error);
   }
   try {
     writeFileSync(holder, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }));
   } catch (error) {
     database.close();
-    throw new DataFolderError(
-      `The data folder ${folder} cannot be written (${reason(error)}). Check its permissions and the free space of its disk.`,
-    );
+    throw cannotBeUsed(folder, error);
   }
   return { release: () => database.close() };
 }
@@ -58,4 +52,38 @@ function describeHolder(file: string): string {
   }
 }
 
-const reason = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'the file system refused';
+/** The error that tells whoever starts a process what to do about a folder, given what a file system or a store said. */
+export function cannotBeUsed(dataDir: string, cause: unknown): DataFolderError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const folder = resolve(dataDir);
+  if (code === 'EEXIST' || code === 'ENOTDIR') {
+    return new DataFolderError(
+      `The data folder ${folder} is, or lies below, a file. Name a folder with REACHLINE_DATA_DIR.`,
+      { cause },
+    );
+  }
+  return new DataFolderError(
+    `The data folder ${folder} cannot be used (${reason(cause)}). Check its permissions and the free space of its disk, or name another with REACHLINE_DATA_DIR.`,
+    { cause },
+  );
+}
+
+const REASON_LENGTH = 160;
+const REASONS: Partial<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  ENOENT: 'it cannot be made',
+};
+
+/** In a few words, from where the trouble began. */
+function reason(error: unknown): string {
+  let origin = error;
+  while (origin instanceof Error && origin.cause !== undefined) origin = origin.cause;
+  const { code = '', message } = origin as NodeJS.ErrnoException;
+  if (/^E[A-Z]+$/.test(code)) return REASONS[code] ?? code;
+  const [line = ''] = String(message ?? origin).split('\n');
+  const text = line.replaceAll(/Code: \d+\. DB::Exception: /g, '').replace(/\.? \([A-Z_]+\).*$/, '');
+  return text.length > REASON_LENGTH ? `${text.slice(0, REASON_LENGTH)}…` : text;
+}

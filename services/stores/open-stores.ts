@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import type { Config } from '../shared/config.js';
 import type { AnalyticsStore } from './analytics-store.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
-import { lockDataFolder } from './data-folder.js';
+import { cannotBeUsed, lockDataFolder } from './data-folder.js';
 import type { SearchStore } from './search-store.js';
 import { openSqliteStore } from './sqlite/sqlite-store.js';
+import { StoreUnavailable } from './store-error.js';
 
 /** Both stores of a process, opened and migrated. */
 export interface Stores {
@@ -33,6 +34,10 @@ export async function openStores(config: Pick<Config, 'dataDir' | 'searchThreads
     return { search, analytics, close };
   } catch (error) {
     await close();
-    throw error;
+    throw error instanceof StoreUnavailable || isSystemError(error)
+      ? cannotBeUsed(config.dataDir, error)
+      : error;
   }
 }
+
+const isSystemError = (error: unknown) => error instanceof Error && 'errno' in error;

@@ -6,7 +6,8 @@ import { prepareOrganization, type ServerProcess, startServer } from '../support
 
 const ORGANIZATION = 'org_stop';
 
-describe('Stopping a server', () => {
+describe('Stopping a server', function () {
+  this.timeout(60_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let key: string;
   let server: ServerProcess;

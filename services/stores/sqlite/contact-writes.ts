@@ -162,7 +162,8 @@ export function createContact(session: WriteSession, command: CreateContact, now
   }
   const createdMs = parseMoment(contact.created_at);
   const row: ContactRow = {
-    position: session.newPosition('contact_terms', createdMs),
+    // A trial takes no number: it writes nothing at all.
+    position: dryRun ? 0n : session.newPosition('contact_terms', createdMs),
     createdMs,
     updatedMs: Math.max(createdMs, parseMoment(contact.updated_at)),
     recordMs: null,

@@ -1,0 +1,250 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { temporaryFolder } from '../support/gateway.js';
+import {
+  prepareOrganization,
+  runServer,
+  type ServerOptions,
+  type ServerProcess,
+  startServer,
+} from '../support/server-process.js';
+import { mountSmallDisk, type SmallDisk } from './small-disk.js';
+
+const ORGANIZATION = 'org_environment';
+
+/** What a server that cannot start says: a line or two, exit code 1, no stack. */
+async function refusalOf(options: ServerOptions): Promise<string> {
+  const { code, output, errors } = await runServer(options);
+  expect(code, output + errors).to.equal(1);
+  expect(output).to.equal('');
+  expect(errors).not.to.match(/^\s+at /m);
+  return errors.trim();
+}
+
+function expectFewLines(message: string): void {
+  expect(message.split('\n').length, message).to.be.within(1, 2);
+}
+
+describe('A server that cannot start says why and what to do', function () {
+  this.timeout(120_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let running: ServerProcess;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    const key = await prepareOrganization(folder.path, ORGANIZATION);
+    running = await startServer({ dataDir: folder.path, key });
+    await running.ingest('contacts', [{ contact_id: 'ada', first_name: 'Ada' }]);
+  });
+  after(async () => {
+    await running.kill();
+    await folder.remove();
+  });
+
+  it('a second process on the folder names the first, and does it no harm', async () => {
+    const message = await refusalOf({ dataDir: folder.path });
+    expectFewLines(message);
+    expect(message).to.include(folder.path);
+    expect(message).to.include(String(running.pid));
+    expect(message).to.include('--url');
+    const written = await running.ingest('contacts', [{ contact_id: 'alan', first_name: 'Alan' }]);
+    expect(written.body.accepted).to.equal(1);
+    const found = await running.call('/api/contacts/search', { organization_id: ORGANIZATION });
+    expect(found.body.total_count).to.equal(2);
+  });
+
+  it('a port in use is named', async () => {
+    const { port } = new URL(running.url);
+    const message = await refusalOf({ dataDir: join(folder.path, 'other'), environment: { PORT: port } });
+    expectFewLines(message);
+    expect(message).to.include(port).and.to.include('PORT=');
+  });
+
+  it('an address of another machine is named', async () => {
+    const message = await refusalOf({
+      dataDir: join(folder.path, 'other'),
+      environment: { HOST: '203.0.113.7' },
+    });
+    expectFewLines(message);
+    expect(message).to.include('HOST=203.0.113.7');
+  });
+
+  it('all bad environment variables are named at once, a line each', async () => {
+    const message = await refusalOf({
+      dataDir: join(folder.path, 'other'),
+      environment: { PORT: 'eighty', REACHLINE_RATE_LIMIT: '-1', REACHLINE_RATELIMIT: '5' },
+    });
+    expect(message).to.match(/\bPORT\b.*"eighty"/);
+    expect(message).to.match(/REACHLINE_RATE_LIMIT.*"-1"/);
+    expect(message).to.include('REACHLINE_RATELIMIT is not a setting');
+  });
+
+  it('a data folder that is a file, or lies below one, is named', async () => {
+    const file = join(folder.path, 'file');
+    writeFileSync(file, '');
+    for (const dataDir of [file, join(file, 'data')]) {
+      const message = await refusalOf({ dataDir });
+      expectFewLines(message);
+      expect(message).to.include(dataDir).and.to.include('REACHLINE_DATA_DIR');
+    }
+  });
+
+  // Root may write everywhere; a read-only file system, below, stops it as well.
+  if (process.getuid?.() !== 0) {
+    it('a folder that may not be written is named', async () => {
+      const dataDir = join(folder.path, 'forbidden');
+      await (await startServer({ dataDir })).stop();
+      chmodSync(dataDir, 0o500);
+      const message = await refusalOf({ dataDir });
+      chmodSync(dataDir, 0o700);
+      expectFewLines(message);
+      expect(message).to.include(dataDir).and.to.include('permission');
+    });
+  }
+});
+
+describe('A disk that is', function () {
+  this.timeout(120_000);
+  let disk: SmallDisk;
+
+  beforeEach(function () {
+    const mounted = mountSmallDisk(48);
+    if (!mounted) {
+      console.log('      skipped: this user may not mount a small file system');
+      this.skip();
+    }
+    disk = mounted;
+  });
+  afterEach(() => disk?.remove());
+
+  it('read-only is named', async () => {
+    const dataDir = join(disk.path, 'data');
+    await (await startServer({ dataDir })).stop();
+    disk.makeReadOnly();
+    const message = await refusalOf({ dataDir });
+    expectFewLines(message);
+    expect(message).to.include(dataDir).and.to.include('read-only');
+  });
+
+  it('full, or nearly, at the first start is named, and does no lasting harm', async () => {
+    const dataDir = join(disk.path, 'data');
+    for (const leave of [0, 65_536, 400_000]) {
+      disk.fill(leave);
+      const message = await refusalOf({ dataDir });
+      expectFewLines(message);
+      expect(message).to.include(dataDir).and.to.include('free space');
+      disk.free();
+    }
+    const server = await startServer({ dataDir });
+    expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('full while serving makes writes 503 and leaves reads, a kill and a restart unharmed', async () => {
+    const dataDir = join(disk.path, 'data');
+    const key = await prepareOrganization(dataDir, ORGANIZATION, 100);
+    let server = await startServer({ dataDir, key });
+    const person = (name: string) => ({ contact_id: name, first_name: name, audience_ids: ['aud'] });
+    await server.ingest('audiences', [{ id: 'aud', name: 'Audience' }]);
+    await server.ingest('contacts', [person('before')]);
+    await server.ingest('website-visits', [{ id: 'before', createdAt: '2026-01-01T00:00:00Z' }]);
+    const delivery = {
+      date: '2026-01-31',
+      campaign_id: 'cam',
+      creative_id: 'cr',
+      reported_at: '2026-02-01T00:00:00Z',
+    };
+    await server.ingest('network-a-deliveries', [{ ...delivery, impressions: 5 }]);
+
+    const create = (name: string) =>
+      server.call(
+        '/api/contacts/create?required_credits=3',
+        { organization_id: ORGANIZATION, audience_id: 'aud', first_name: name },
+        { headers: { 'Idempotency-Key': name } },
+      );
+    const figures = [
+      { ...delivery, impressions: 7, reported_at: '2026-03-02T00:00:00Z' },
+      { ...delivery, date: '2026-02-01', impressions: 11 },
+    ];
+    const writes = () =>
+      Promise.all([
+        create('refused'),
+        server.ingest(
+          'contacts',
+          Array.from({ length: 300 }, (_, index) => person(`refused_${index}`)),
+        ),
+        server.ingest(
+          'website-visits',
+          Array.from({ length: 300 }, (_, index) => ({
+            id: `refused_${index}`,
+            createdAt: '2026-01-02T00:00:00Z',
+          })),
+        ),
+        server.ingest('network-a-deliveries', figures),
+      ]);
+    const state = async () => {
+      const contacts = await server.call('/api/contacts/search', { organization_id: ORGANIZATION });
+      const words = await server.call('/api/contacts/search', {
+        organization_id: ORGANIZATION,
+        query: 'refused',
+      });
+      const members = await server.call('/api/audiences/contacts/search', {
+        organization_id: ORGANIZATION,
+        audience_id: 'aud',
+      });
+      const visits = await server.call('/api/website-visits/search', { organization_id: ORGANIZATION });
+      const campaigns = await server.call('/api/advertising/network_a/campaigns', {
+        start_date: '2026-01-01',
+        end_date: '2026-02-28',
+      });
+      for (const { status, text } of [contacts, words, members, visits, campaigns]) {
+        expect(status, text).to.equal(200);
+      }
+      return {
+        contacts: contacts.body.total_count,
+        words: words.body.total_count,
+        members: members.body.total_count,
+        visits: visits.body.total_count,
+        impressions: (campaigns.body.items as { impressions: number }[])[0]?.impressions,
+      };
+    };
+    const balance = async () => {
+      const { body } = await server.call('/api/contacts/create?dry_run=true&required_credits=0', {
+        organization_id: ORGANIZATION,
+        audience_id: 'aud',
+      });
+      return body.credit_balance;
+    };
+    const before = { contacts: 1, words: 0, members: 1, visits: 1, impressions: 5 };
+    const expectRefusals = async () => {
+      for (const answer of await writes()) {
+        expect(answer.status, answer.text).to.equal(503);
+        expect(answer.body.code).to.equal('store_unavailable');
+        expect(Number(answer.headers.get('Retry-After'))).to.be.greaterThan(0);
+        expect(answer.text).not.to.match(/SQL|disk|DB::/i);
+      }
+      expect(await state()).to.deep.equal(before);
+      expect(await balance(), 'a trial writes nothing, so it needs no space').to.equal(100);
+    };
+
+    disk.fill();
+    await expectRefusals();
+    await server.kill();
+    disk.fill();
+    server = await startServer({ dataDir, key });
+    disk.fill();
+    await expectRefusals();
+
+    disk.free();
+    for (const answer of await writes()) expect(answer.status, answer.text).to.equal(200);
+    const after = { contacts: 302, words: 301, members: 302, visits: 301, impressions: 18 };
+    expect(await state()).to.deep.equal(after);
+    expect(await balance()).to.equal(97);
+    await server.kill();
+    server = await startServer({ dataDir, key });
+    expect(await state()).to.deep.equal(after);
+    expect((await create('refused')).headers.get('Idempotency-Replayed')).to.equal('true');
+    expect(await balance()).to.equal(97);
+    await server.kill();
+  });
+});
