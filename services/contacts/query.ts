@@ -1,37 +1,14 @@
-/** A contact search as asked, in the vocabulary of the stores. */
-import {
-  normalizeCountry,
-  normalizeDomain,
-  normalizePostalCode,
-  normalizeProfileUrl,
-} from '../shared/normalize.js';
+/** Reads the `query` of a search (contract 3.9). */
 import { allowedTypos, codePoints, compounds, fold, words } from '../shared/text.js';
-import {
-  type ContactCondition,
-  type ContactSearch,
-  type Position,
-  type QueryTerm,
-  type TextQuery,
-  WORD_FIELDS,
-} from '../stores/search-query.js';
-import type { SearchContactsRequest } from './schema.js';
+import type { QueryTerm, TextQuery } from '../stores/search-query.js';
 import { emailWord, nationalDigits } from './searchable.js';
 
-export const MAX_QUERY_WORDS = 12;
+const MAX_QUERY_WORDS = 12;
 
 /** Why a query is refused. */
 export interface QueryProblem {
   code: 'too_many_words';
   detail: string;
-}
-
-export function isQueryProblem(query: TextQuery | QueryProblem): query is QueryProblem {
-  return 'code' in query;
-}
-
-/** Whether the query asks for nothing, such as one of punctuation only: the same as none given. */
-export function isEmptyQuery(query: TextQuery): boolean {
-  return query.required.length === 0 && query.excluded.length === 0;
 }
 
 // An excluding dash; else the first that fits of: a phrase, an email or domain, a phone number, an excluded run, a word.
@@ -50,7 +27,7 @@ const piece = new RegExp(
 );
 const phoneLength = { min: 7, max: 15 };
 
-/** Reads a `query` (contract 3.9). Everything in the result is folded. Never throws. */
+/** Everything in the result is folded. A text without any word gives no terms. Never throws. */
 export function parseQuery(text: string): TextQuery | QueryProblem {
   const query: TextQuery = { required: [], excluded: [] };
   let count = 0;
@@ -125,57 +102,4 @@ function phoneWord(text: string): string | null {
 
 function wordTerm(word: string): QueryTerm {
   return { kind: 'word', word, prefix: codePoints(word) >= 2, typos: allowedTypos(word) };
-}
-
-/** The fields of a request that narrow a search of contacts. */
-export type ContactFilters = Pick<
-  SearchContactsRequest,
-  (typeof WORD_FIELDS)[number] | 'country' | 'postal_code' | 'company_domain' | 'network_a_url'
->;
-
-/** The conditions that filters stand for. A filter without any letter or digit counts as not given. */
-export function contactConditions(filters: ContactFilters): ContactCondition[] {
-  const conditions: ContactCondition[] = [];
-  for (const field of WORD_FIELDS) {
-    const given = words(filters[field] ?? '');
-    if (given.length > 0) conditions.push({ kind: 'words', field, words: given });
-  }
-  const { country, postal_code: postalCode, company_domain: domain, network_a_url: profile } = filters;
-  if (isGiven(country))
-    conditions.push({ kind: 'value', field: 'country', value: normalizeCountry(country) });
-  if (isGiven(postalCode)) {
-    conditions.push({ kind: 'value', field: 'postal_code', value: normalizePostalCode(postalCode) });
-  }
-  if (isGiven(domain)) {
-    conditions.push({ kind: 'value', field: 'company_domain', value: normalizeDomain(domain) });
-  }
-  if (isGiven(profile)) {
-    const value = normalizeProfileUrl(profile);
-    const field = value.includes('/') ? 'network_a_url' : 'network_a_slug';
-    conditions.push({ kind: 'value', field, value });
-  }
-  return conditions;
-}
-
-function isGiven(value: string | null | undefined): value is string {
-  return value !== null && value !== undefined && value.trim() !== '';
-}
-
-/** The search a request asks for, or why its query is refused. */
-export function contactSearch(
-  organizationId: string,
-  request: ContactFilters & { query?: string | null; limit?: number | null },
-  page: { audienceId?: string; after?: Position; defaultLimit?: number } = {},
-): ContactSearch | QueryProblem {
-  const search: ContactSearch = {
-    organizationId,
-    audienceId: page.audienceId,
-    conditions: contactConditions(request),
-    limit: request.limit ?? page.defaultLimit ?? 50,
-    after: page.after,
-  };
-  if (!isGiven(request.query)) return search;
-  const query = parseQuery(request.query);
-  if (isQueryProblem(query)) return query;
-  return isEmptyQuery(query) ? search : { ...search, query };
 }

@@ -4,6 +4,7 @@ import {
   normalizeDomain,
   normalizePostalCode,
   normalizeProfileUrl,
+  profileSlug,
 } from '../shared/normalize.js';
 import { compounds, fold, phoneDigits, words } from '../shared/text.js';
 import type { ValueField } from '../stores/search-query.js';
@@ -82,7 +83,7 @@ export function searchableTextWords(field: ContactSearchField, text: string): st
     case 'company_domain':
       return textWords(normalizeDomain(text));
     case 'network_a_slug':
-      return textWords(lastSegment(normalizeProfileUrl(text)));
+      return textWords(profileSlug(normalizeProfileUrl(text)));
     default:
       return textWords(text);
   }
@@ -96,7 +97,7 @@ export function searchableValues(contact: SearchableContact): Record<ValueField,
     postal_code: contact.postal_code === null ? null : normalizePostalCode(contact.postal_code),
     company_domain: contact.company_domain === null ? null : normalizeDomain(contact.company_domain),
     network_a_url: profile,
-    network_a_slug: profile === null ? null : lastSegment(profile),
+    network_a_slug: profile === null ? null : profileSlug(profile),
   };
 }
 
@@ -132,8 +133,4 @@ function phoneWords(phone: string): string[] {
 /** The ten digits of a North American number that was given with its country code, else the digits themselves. */
 export function nationalDigits(digits: string): string {
   return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
-}
-
-function lastSegment(normalUrl: string): string {
-  return normalUrl.slice(normalUrl.lastIndexOf('/') + 1);
 }

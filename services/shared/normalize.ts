@@ -28,10 +28,9 @@ export function normalizeProfileUrl(value: string): string {
     .replace(/^(?:www|[a-z]{2})\.(?=[^/]+\.)/, '');
 }
 
-/** The last path segment of a profile address. A bare slug is its own. */
-export function profileSlug(value: string): string {
-  const normal = normalizeProfileUrl(value);
-  return normal.slice(normal.lastIndexOf('/') + 1);
+/** What follows the last slash of a normal profile address: the slug, or a bare slug itself. */
+export function profileSlug(normalUrl: string): string {
+  return normalUrl.slice(normalUrl.lastIndexOf('/') + 1);
 }
 
 /** Postal code without white space and case. */

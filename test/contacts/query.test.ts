@@ -1,12 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  contactConditions,
-  contactSearch,
-  isEmptyQuery,
-  isQueryProblem,
-  parseQuery,
-} from '../../services/contacts/query.js';
+import { parseQuery } from '../../services/contacts/query.js';
 import { fold } from '../../services/shared/text.js';
 import type { QueryTerm, TextQuery } from '../../services/stores/search-query.js';
 
@@ -41,7 +35,7 @@ const queryText = fc.oneof(
 
 function parsed(text: string): TextQuery {
   const query = parseQuery(text);
-  if (isQueryProblem(query)) throw new Error(query.detail);
+  if ('code' in query) throw new Error(query.detail);
   return query;
 }
 
@@ -106,17 +100,15 @@ describe('a query', () => {
 
   it('may have 12 words, and no more', () => {
     const twelve = 'a b c d e f "g h" i -j -"k l"';
-    expect(isQueryProblem(parseQuery(twelve))).to.equal(false);
+    expect(parseQuery(twelve)).to.not.have.property('code');
     expect(parseQuery(`${twelve} m`)).to.include({ code: 'too_many_words' });
-    const search = contactSearch('org', { query: `${twelve} m` });
-    expect(search).to.include({ code: 'too_many_words' });
   });
 
   it('never fails, and holds folded words only', () => {
     fc.assert(
       fc.property(queryText, (text) => {
         const query = parseQuery(text);
-        if (isQueryProblem(query)) return;
+        if ('code' in query) return;
         for (const term of [...query.required, ...query.excluded]) {
           for (const word of term.kind === 'word' ? [term.word] : term.words) {
             expect(word).to.match(/[\p{L}\p{N}]/u);
@@ -130,35 +122,7 @@ describe('a query', () => {
     );
   });
 
-  it('without any word is not given', () => {
-    expect(isEmptyQuery(parsed('?!'))).to.equal(true);
-    expect(contactSearch('org', { query: '?!' })).to.not.have.property('query');
-    expect(isEmptyQuery(parsed('-x'))).to.equal(false);
-  });
-});
-
-describe('filters', () => {
-  it('become conditions in normal form', () => {
-    expect(
-      contactConditions({
-        first_name: 'María José',
-        country: 'USA',
-        postal_code: 'SW1A 2AA',
-        company_domain: 'https://www.X.example',
-        network_a_url: 'https://network.example/in/Ann/',
-        city: null,
-        job_title: ' ',
-        last_name: '--',
-      }),
-    ).to.deep.equal([
-      { kind: 'words', field: 'first_name', words: ['maria', 'jose'] },
-      { kind: 'value', field: 'country', value: 'us' },
-      { kind: 'value', field: 'postal_code', value: 'sw1a2aa' },
-      { kind: 'value', field: 'company_domain', value: 'x.example' },
-      { kind: 'value', field: 'network_a_url', value: 'network.example/in/ann' },
-    ]);
-    expect(contactConditions({ network_a_url: 'Ann.Lee' })).to.deep.equal([
-      { kind: 'value', field: 'network_a_slug', value: 'ann.lee' },
-    ]);
+  it('without any word has no terms', () => {
+    expect(parsed('?!')).to.deep.equal({ required: [], excluded: [] });
   });
 });

@@ -65,7 +65,7 @@ describe('normal forms', () => {
   for (const [given, normal, slug] of profiles) {
     it(`the profile ${given} is ${normal}`, () => {
       expect(normalizeProfileUrl(given)).to.equal(normal);
-      expect(profileSlug(given)).to.equal(slug);
+      expect(profileSlug(normal)).to.equal(slug);
     });
   }
 

@@ -1,0 +1,93 @@
+/** Contract 3.8 to 3.10 in plain TypeScript over a list: what every search store must answer. */
+
+import type { Contact } from '../../services/contacts/schema.js';
+import {
+  CONTACT_SEARCH_GROUPS,
+  searchableValues,
+  searchableWords,
+} from '../../services/contacts/searchable.js';
+import { codePoints, withinDistance } from '../../services/shared/text.js';
+import type {
+  ContactCondition,
+  ContactSearch,
+  QueryTerm,
+  TextQuery,
+} from '../../services/stores/search-query.js';
+
+const GROUPS = Object.entries(CONTACT_SEARCH_GROUPS) as [keyof typeof CONTACT_SEARCH_GROUPS, number][];
+const TYPO = 2;
+
+export interface Ranked {
+  contact: Contact;
+  rank: number;
+}
+
+/** All contacts that match, in order. */
+export function searchByHand(contacts: readonly Contact[], search: ContactSearch): Ranked[] {
+  return contacts
+    .filter(
+      (contact) =>
+        contact.organization_id === search.organizationId &&
+        (search.audienceId === undefined || contact.audience_ids.includes(search.audienceId)) &&
+        search.conditions.every((condition) => meets(contact, condition)),
+    )
+    .flatMap((contact) => {
+      const rank = search.query ? rankOf(contact, search.query) : 0;
+      return rank === null ? [] : [{ contact, rank }];
+    })
+    .sort(
+      (left, right) =>
+        left.rank - right.rank ||
+        Date.parse(right.contact.created_at) - Date.parse(left.contact.created_at) ||
+        (left.contact.contact_id < right.contact.contact_id ? 1 : -1),
+    );
+}
+
+function meets(contact: Contact, condition: ContactCondition): boolean {
+  if (condition.kind === 'value') return searchableValues(contact)[condition.field] === condition.value;
+  const held = searchableWords(contact)[condition.field].flat();
+  return condition.words.every((word) => held.some((other) => other.startsWith(word)));
+}
+
+function rankOf(contact: Contact, query: TextQuery): number | null {
+  if (query.excluded.some((term) => bestMatch(contact, term, false).tier === 0)) return null;
+  if (query.required.length === 0) return 0;
+  const matches = query.required.map((term) => bestMatch(contact, term, true));
+  const tier = Math.max(...matches.map((match) => match.tier));
+  return tier > TYPO ? null : tier * 4 + Math.min(...matches.map((match) => match.group));
+}
+
+/** Tier 0 exact, 1 beginning, 2 typo, 3 none; the best group with an exact match or a beginning, else 3. */
+function bestMatch(contact: Contact, term: QueryTerm, isFree: boolean): { tier: number; group: number } {
+  const fields = searchableWords(contact);
+  let tier = 3;
+  let group = 3;
+  for (const [field, fieldGroup] of GROUPS) {
+    for (const value of fields[field]) {
+      const found = tierIn(value, term, isFree);
+      tier = Math.min(tier, found);
+      if (found < TYPO) group = Math.min(group, fieldGroup);
+    }
+  }
+  return { tier, group };
+}
+
+function tierIn(value: string[], term: QueryTerm, isFree: boolean): number {
+  if (term.kind === 'phrase') {
+    const found = value.some((_, start) => term.words.every((word, index) => value[start + index] === word));
+    return found ? 0 : 3;
+  }
+  if (value.includes(term.word)) return 0;
+  if (!isFree) return 3;
+  if (term.prefix && codePoints(term.word) >= 2 && value.some((word) => word.startsWith(term.word))) return 1;
+  return value.some((word) => isTypo(word, term.word, term.typos)) ? TYPO : 3;
+}
+
+function isTypo(held: string, asked: string, typos: number): boolean {
+  return (
+    typos > 0 &&
+    /^\p{L}+$/u.test(held) &&
+    held.codePointAt(0) === asked.codePointAt(0) &&
+    withinDistance(held, asked, typos)
+  );
+}

@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import type { StoredKey } from '../../services/stores/search-store.js';
+import { freshOrganization, type Open, type OpenStore } from './search-support.js';
+
+export function searchStoreAccounts(open: Open): void {
+  describe('keys and credits', () => {
+    let opened: OpenStore;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+
+    const key = (organizationId: string, id: string, createdAt = '2026-01-01T00:00:00.000Z'): StoredKey => ({
+      id: `${organizationId}_${id}`,
+      secretHash: 'ab'.repeat(32),
+      organizationId,
+      name: null,
+      scopes: ['contacts:read', '*'],
+      createdAt,
+      expiresAt: null,
+      revokedAt: null,
+    });
+
+    it('a key is found by its id', async () => {
+      const stored = { ...key(freshOrganization(), 'a'), name: 'Ops', expiresAt: '2027-01-01T00:00:00.000Z' };
+      await opened.store.insertKey(stored);
+      expect(await opened.store.findKey(stored.id)).to.deep.equal(stored);
+      expect(await opened.store.findKey('none')).to.equal(null);
+    });
+
+    it('keys are listed oldest first, of one organization or of all', async () => {
+      const organization = freshOrganization();
+      const second = key(organization, 'a', '2026-01-02T00:00:00.000Z');
+      const first = key(organization, 'b', '2026-01-01T00:00:00.000Z');
+      const other = key(freshOrganization(), 'c');
+      for (const stored of [second, first, other]) await opened.store.insertKey(stored);
+      expect(await opened.store.listKeys(organization)).to.deep.equal([first, second]);
+      expect((await opened.store.listKeys()).map(({ id }) => id)).to.include.members([
+        first.id,
+        second.id,
+        other.id,
+      ]);
+    });
+
+    it('revoking twice keeps the first time', async () => {
+      const stored = key(freshOrganization(), 'a');
+      await opened.store.insertKey(stored);
+      expect(await opened.store.revokeKey(stored.id, '2026-02-01T00:00:00.000Z')).to.equal(true);
+      expect(await opened.store.revokeKey(stored.id, '2026-03-01T00:00:00.000Z')).to.equal(true);
+      expect((await opened.store.findKey(stored.id))?.revokedAt).to.equal('2026-02-01T00:00:00.000Z');
+      expect(await opened.store.revokeKey('none', '2026-02-01T00:00:00.000Z')).to.equal(false);
+    });
+
+    it('an organization is metered once credits are set or granted', async () => {
+      const organization = freshOrganization();
+      expect(await opened.store.getCredits(organization)).to.equal(null);
+      expect(await opened.store.grantCredits(organization, 5)).to.equal(5);
+      expect(await opened.store.grantCredits(organization, 7)).to.equal(12);
+      await opened.store.setCredits(organization, 3);
+      expect(await opened.store.getCredits(organization)).to.equal(3);
+    });
+
+    it('grants at once all count', async () => {
+      const organization = freshOrganization();
+      await Promise.all(Array.from({ length: 20 }, () => opened.store.grantCredits(organization, 1)));
+      expect(await opened.store.getCredits(organization)).to.equal(20);
+    });
+  });
+}

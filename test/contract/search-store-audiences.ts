@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import type { AudienceRecord } from '../../services/audiences/schema.js';
+import { parseQuery } from '../../services/contacts/query.js';
+import type { TextQuery } from '../../services/stores/search-query.js';
+import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+
+export function searchStoreAudiences(open: Open): void {
+  describe('audiences (contract 3.11, 6.2)', () => {
+    let opened: OpenStore;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+
+    const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
+
+    async function load(organization: string, ...records: Omit<AudienceRecord, 'organization_id'>[]) {
+      await opened.store.upsertAudiences(
+        records.map((record) => ({ ...record, organization_id: organization })),
+        T0,
+      );
+    }
+
+    async function find(organizationId: string, query?: string, offset = 0, limit = 50) {
+      const { items, total } = await opened.store.searchAudiences({
+        organizationId,
+        query: query === undefined ? undefined : (parseQuery(query) as TextQuery),
+        offset,
+        limit,
+      });
+      return { ids: items.map(({ id }) => id), total };
+    }
+
+    it('an audience carries every key', async () => {
+      const organization = freshOrganization();
+      await load(organization, { id: 'a', name: 'A', description: ' ' });
+      expect(await opened.store.getAudience(organization, 'a')).to.deep.equal({
+        id: 'a',
+        organization_id: organization,
+        name: 'A',
+        description: null,
+        network_a: false,
+        network_b: false,
+        network_c: false,
+        tracking_utm_value: null,
+      });
+      expect(await opened.store.getAudience(freshOrganization(), 'a')).to.equal(null);
+    });
+
+    it('a record is whole, an older one changes nothing, of equal ones the later wins', async () => {
+      const organization = freshOrganization();
+      await load(
+        organization,
+        { id: 'a', name: 'First', description: 'words', updated_at: at(2) },
+        { id: 'a', name: 'Old', updated_at: at(1) },
+        { id: 'a', name: 'Second', network_a: true, updated_at: at(2) },
+      );
+      expect(await opened.store.getAudience(organization, 'a')).to.include({
+        name: 'Second',
+        description: null,
+        network_a: true,
+      });
+      expect(await find(organization, 'words')).to.deep.equal({ ids: [], total: 0 });
+      expect(await find(organization, 'second')).to.deep.equal({ ids: ['a'], total: 1 });
+    });
+
+    it('newest first, then by id, in pages', async () => {
+      const organization = freshOrganization();
+      await load(
+        organization,
+        { id: 'a', name: 'X', created_at: at(1) },
+        { id: 'b', name: 'X', created_at: at(2) },
+        { id: 'c', name: 'X', created_at: at(1) },
+      );
+      expect(await find(organization)).to.deep.equal({ ids: ['b', 'c', 'a'], total: 3 });
+      expect(await find(organization, undefined, 1, 1)).to.deep.equal({ ids: ['c'], total: 3 });
+      expect(await find(organization, 'x', 2, 2)).to.deep.equal({ ids: ['a'], total: 3 });
+      expect(await find(organization, 'x', 9, 2)).to.deep.equal({ ids: [], total: 3 });
+    });
+
+    it('names come before tracking values before descriptions; typos and exclusions as in contacts', async () => {
+      const organization = freshOrganization();
+      await load(
+        organization,
+        { id: 'text', name: 'A', description: 'Armed services of the land' },
+        { id: 'utm', name: 'B', tracking_utm_value: 'armed-services' },
+        { id: 'name', name: 'Armed Services' },
+        { id: 'begun', name: 'Armedness services' },
+      );
+      expect((await find(organization, 'armed services')).ids).to.deep.equal([
+        'name',
+        'utm',
+        'text',
+        'begun',
+      ]);
+      expect((await find(organization, 'armd servcies')).ids).to.have.members(['name', 'utm', 'text']);
+      expect((await find(organization, '"armed services" -land')).ids).to.deep.equal(['name', 'utm']);
+    });
+  });
+}

@@ -1,0 +1,206 @@
+import { expect } from 'chai';
+import type { Contact } from '../../services/contacts/schema.js';
+import type { CreateContact, Idempotency } from '../../services/stores/search-store.js';
+import {
+  asked,
+  found,
+  freshOrganization,
+  newContact,
+  type Open,
+  type OpenStore,
+  T0,
+} from './search-support.js';
+
+export function searchStoreCreate(open: Open): void {
+  describe('creating contacts (contract 3.2 to 3.5)', () => {
+    let opened: OpenStore;
+    let now = T0;
+    before(async () => {
+      opened = await open({ clock: { now: () => now } });
+    });
+    after(() => opened.close());
+
+    async function organizationWith(balance?: number): Promise<string> {
+      const organization = freshOrganization();
+      await opened.store.upsertAudiences([{ organization_id: organization, id: 'aud', name: 'A' }], T0);
+      if (balance !== undefined) await opened.store.setCredits(organization, balance);
+      return organization;
+    }
+
+    function command(
+      organization: string,
+      id: string,
+      given: Partial<Contact> = {},
+      options: Partial<CreateContact> = {},
+    ): CreateContact {
+      return {
+        contact: newContact(organization, id, given),
+        audienceId: 'aud',
+        requiredCredits: 1,
+        onDuplicate: 'create',
+        dryRun: false,
+        ...options,
+      };
+    }
+
+    async function create(...given: Parameters<typeof command>) {
+      const once = await opened.store.createContact(command(...given));
+      if (once.kind !== 'done') throw new Error(once.kind);
+      return once.value;
+    }
+
+    it('a contact is stored, joins the audience and is found at once', async () => {
+      const organization = await organizationWith();
+      const outcome = await create(organization, 'c', {
+        first_name: 'Ann',
+        work_emails: ['Ann@X.example'],
+        company_domain: 'x.example',
+      });
+      expect(outcome).to.include({ kind: 'created', creditsConsumed: null, creditBalance: null });
+      const contact = await opened.store.getContact(organization, 'c');
+      expect(outcome).to.deep.include({ contact });
+      expect(contact).to.deep.include({ audience_ids: ['aud'], work_emails: ['ann@x.example'] });
+      expect(contact?.company_id).to.match(/^com_/);
+      expect(await found(opened.store, organization, { query: 'ann' }, 'aud')).to.deep.equal(['c']);
+    });
+
+    it('an unknown audience is told before a missing balance', async () => {
+      const organization = await organizationWith(0);
+      const outcome = await create(organization, 'c', {}, { audienceId: 'none' });
+      expect(outcome).to.deep.equal({ kind: 'audience_not_found' });
+    });
+
+    it('the balance must cover the credits, which are debited with the creation', async () => {
+      const organization = await organizationWith(5);
+      expect(await create(organization, 'a', {}, { requiredCredits: 3 })).to.include({
+        creditsConsumed: 3,
+        creditBalance: 2,
+      });
+      expect(await create(organization, 'b', {}, { requiredCredits: 3 })).to.deep.equal({
+        kind: 'insufficient_credits',
+        creditBalance: 2,
+      });
+      expect(await opened.store.getContact(organization, 'b')).to.equal(null);
+      expect(await opened.store.getCredits(organization)).to.equal(2);
+      await opened.store.setCredits(organization, 0);
+      expect(await create(organization, 'free', {}, { requiredCredits: 0 })).to.include({
+        creditsConsumed: 0,
+      });
+    });
+
+    it('64 creations at once on a balance of 10 make exactly 10 contacts', async () => {
+      const organization = await organizationWith(10);
+      const outcomes = await Promise.all(
+        Array.from({ length: 64 }, (_, index) => create(organization, `c${index}`)),
+      );
+      expect(outcomes.filter(({ kind }) => kind === 'created')).to.have.lengthOf(10);
+      expect(outcomes.filter(({ kind }) => kind === 'insufficient_credits')).to.have.lengthOf(54);
+      expect(await opened.store.getCredits(organization)).to.equal(0);
+      expect((await opened.store.searchContacts(asked(organization))).total).to.equal(10);
+    });
+
+    it('a duplicate shares the profile or a work email; the oldest is returned at no cost and joins', async () => {
+      const organization = await organizationWith(10);
+      const moment = (offset: number) => new Date(T0 + offset).toISOString();
+      await create(organization, 'newer', { work_emails: ['a@x.example'], created_at: moment(1) });
+      await create(organization, 'older', {
+        network_a_url: 'https://www.n.example/in/A/',
+        created_at: moment(0),
+      });
+      await create(organization, 'other', { personal_emails: ['a@x.example'] });
+      await opened.store.upsertAudiences([{ organization_id: organization, id: 'two', name: 'B' }], T0);
+      const given = { work_emails: ['b@x.example', 'A@x.example'], network_a_url: 'n.example/in/a' };
+      const returned = await create(organization, 'fresh', given, {
+        onDuplicate: 'return',
+        audienceId: 'two',
+      });
+      expect(returned).to.deep.include({
+        kind: 'returned',
+        creditsConsumed: 0,
+        creditBalance: 7,
+        duplicates: ['older', 'newer'],
+      });
+      expect((await opened.store.getContact(organization, 'older'))?.audience_ids).to.deep.equal([
+        'aud',
+        'two',
+      ]);
+      expect(await create(organization, 'fresh', given, { onDuplicate: 'reject' })).to.deep.equal({
+        kind: 'contact_exists',
+        contactId: 'older',
+      });
+      expect(await create(organization, 'fresh', given)).to.include({ kind: 'created', creditBalance: 6 });
+    });
+
+    it('a trial checks everything, tells the duplicates and writes nothing', async () => {
+      const organization = await organizationWith(3);
+      await create(organization, 'c', { work_emails: ['a@x.example'] });
+      const trial = await create(organization, 'd', { work_emails: ['a@x.example'] }, { dryRun: true });
+      expect(trial).to.deep.include({
+        kind: 'created',
+        creditsConsumed: 1,
+        creditBalance: 1,
+        duplicates: ['c'],
+      });
+      expect(await create(organization, 'd', {}, { dryRun: true, requiredCredits: 9 })).to.include({
+        kind: 'insufficient_credits',
+      });
+      expect(await opened.store.getContact(organization, 'd')).to.equal(null);
+      expect(await opened.store.getCredits(organization)).to.equal(2);
+      expect(await found(opened.store, organization, {})).to.deep.equal(['c']);
+    });
+
+    const key = (fingerprint: string): Idempotency => ({ route: '/create', key: 'k', fingerprint });
+
+    it('the same request under an idempotency key is answered again and debits nothing', async () => {
+      const organization = await organizationWith(10);
+      const first = await opened.store.createContact(
+        command(organization, 'a', {}, { idempotency: key('f') }),
+      );
+      const second = await opened.store.createContact(
+        command(organization, 'b', {}, { idempotency: key('f') }),
+      );
+      expect(first).to.include({ kind: 'done', replayed: false });
+      expect(second).to.deep.equal({ ...first, replayed: true });
+      expect(await opened.store.getCredits(organization)).to.equal(9);
+      expect(
+        await opened.store.createContact(command(organization, 'c', {}, { idempotency: key('other') })),
+      ).to.deep.equal({ kind: 'idempotency_key_reused' });
+      const elsewhere = await organizationWith();
+      expect(
+        await opened.store.createContact(command(elsewhere, 'a', {}, { idempotency: key('other') })),
+      ).to.include({ kind: 'done', replayed: false });
+    });
+
+    it('of requests at once with one idempotency key one runs and the others are told so', async () => {
+      const organization = await organizationWith(10);
+      const results = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          opened.store.createContact(command(organization, `c${index}`, {}, { idempotency: key('f') })),
+        ),
+      );
+      expect(results.filter((result) => result.kind === 'done' && !result.replayed)).to.have.lengthOf(1);
+      expect(await opened.store.getCredits(organization)).to.equal(9);
+      for (const result of results) {
+        if (result.kind !== 'done') expect(result.kind).to.equal('idempotency_in_progress');
+      }
+    });
+
+    it('a refusal is not kept, and a key is free again after 24 hours', async () => {
+      const organization = await organizationWith(0);
+      const refused = await opened.store.createContact(
+        command(organization, 'a', {}, { idempotency: key('f') }),
+      );
+      expect(refused).to.nested.include({ 'value.kind': 'insufficient_credits' });
+      await opened.store.setCredits(organization, 5);
+      const made = await opened.store.createContact(
+        command(organization, 'a', {}, { idempotency: key('f') }),
+      );
+      expect(made).to.nested.include({ 'value.kind': 'created', replayed: false });
+      now += 24 * 60 * 60 * 1000 + 1;
+      const later = await opened.store.createContact(
+        command(organization, 'b', {}, { idempotency: key('g') }),
+      );
+      expect(later).to.nested.include({ 'value.kind': 'created', replayed: false });
+    });
+  });
+}

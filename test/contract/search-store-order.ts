@@ -1,0 +1,192 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
+import { searchByHand } from './search-oracle.js';
+import {
+  allPages,
+  asked,
+  found,
+  freshOrganization,
+  load,
+  type Open,
+  type OpenStore,
+  T0,
+} from './search-support.js';
+
+const WORDS = [
+  ...['maria', 'mario', 'marie', 'mara', 'omar', 'mar', 'María', 'garcia', 'garzia', 'gracia', 'García'],
+  ...['alexander', 'aleksander', 'alexandra', 'alexandre', 'al', 'x7a', '42', 'new', 'york', 'newyork'],
+];
+const word = fc.constantFrom(...WORDS);
+const text = fc.array(word, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '));
+const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
+const emails = fc.array(
+  fc
+    .tuple(fc.constantFrom('maria', 'mario.garcia', 'al'), fc.constantFrom('york.com', 'mara.example'))
+    .map(([local, domain]) => `${local}@${domain}`),
+  { maxLength: 2 },
+);
+const phone = fc.constantFrom('202-224-3441', '+1 202 224 3442', '42');
+const record = fc.record({
+  first_name: some(text),
+  last_name: some(text),
+  work_emails: some(emails),
+  phones: some(fc.array(phone, { maxLength: 2 })),
+  job_title: some(text),
+  company_name: some(text),
+  company_domain: some(fc.constantFrom('york.com', 'https://www.Mara.example/x')),
+  city: some(text),
+  country: some(fc.constantFrom('US', 'United States', 'Mexico', 'maria')),
+  network_a_url: some(fc.constantFrom('network.example/in/maria-garcia', 'network.example/in/omar')),
+  audience_ids: fc.subarray(['aud_1', 'aud_2']),
+  // Many at the same moment, some within a few milliseconds of each other.
+  created_at: fc
+    .constantFrom(0, 1, 5, 8, 9, 1e9, -1e12, 4e12)
+    .map((offset) => new Date(T0 + offset).toISOString()),
+});
+
+const misspelt = fc.tuple(word, fc.nat(8), fc.constantFrom('', 'z', 'r')).map(([given, at, put]) => {
+  const place = Math.min(at, given.length);
+  return given.slice(0, place) + put + given.slice(place + 1);
+});
+const piece = fc.oneof(
+  { weight: 4, arbitrary: word },
+  { weight: 2, arbitrary: misspelt },
+  { weight: 2, arbitrary: word.map((given) => given.slice(0, 3)) },
+  { weight: 1, arbitrary: text.map((given) => `"${given}"`) },
+  { weight: 1, arbitrary: word.map((given) => `-${given}`) },
+  { weight: 1, arbitrary: text.map((given) => `-"${given}"`) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('mario.garcia@york.com', 'york.com', 'mara.exam', '(202) 224-3441'),
+  },
+);
+const request = fc.record({
+  query: some(fc.array(piece, { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join(' '))),
+  first_name: fc.option(word, { nil: undefined, freq: 1 }),
+  city: fc.option(
+    word.map((given) => given.slice(0, 2)),
+    { nil: undefined, freq: 1 },
+  ),
+  country: fc.option(fc.constantFrom('us', 'maria'), { nil: undefined, freq: 1 }),
+  limit: fc.integer({ min: 1, max: 6 }),
+});
+
+export function searchStoreOrder(open: Open): void {
+  describe('order and pages (contract 3.9, 3.10)', () => {
+    let opened: OpenStore;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+
+    it('exact matches come first, then beginnings, then typos; names before emails before company before the rest', async () => {
+      const organization = freshOrganization();
+      await load(opened.store, organization, [
+        { contact_id: 'typo', first_name: 'Martyn' },
+        { contact_id: 'begun_rest', city: 'Martinsville' },
+        { contact_id: 'begun_name', last_name: 'Martinez' },
+        { contact_id: 'rest', city: 'Martin' },
+        { contact_id: 'company', company_name: 'Martin' },
+        { contact_id: 'title', job_title: 'Martin' },
+        { contact_id: 'email', work_emails: ['martin@x.example'] },
+        { contact_id: 'older', first_name: 'Martin', created_at: '2020-01-01T00:00:00Z' },
+        { contact_id: 'name', first_name: 'Martin' },
+      ]);
+      expect(await found(opened.store, organization, { query: 'martin' })).to.deep.equal([
+        ...['name', 'older', 'email', 'company', 'title', 'rest', 'begun_name', 'begun_rest', 'typo'],
+      ]);
+    });
+
+    it('the same moment is ordered by id, descending', async () => {
+      const organization = freshOrganization();
+      const created_at = new Date(T0).toISOString();
+      await load(
+        opened.store,
+        organization,
+        ['b', 'd', 'a', 'c'].map((id) => ({ contact_id: id, first_name: 'Ann', created_at })),
+      );
+      expect(await found(opened.store, organization, {})).to.deep.equal(['d', 'c', 'b', 'a']);
+      expect(await found(opened.store, organization, { query: 'ann' })).to.deep.equal(['d', 'c', 'b', 'a']);
+      expect(await found(opened.store, organization, { first_name: 'ann' })).to.deep.equal([
+        'd',
+        'c',
+        'b',
+        'a',
+      ]);
+    });
+
+    it('finds what a plain list finds, in its order, with exact totals, and pages tile', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(record, { minLength: 1, maxLength: 30 }),
+          fc.array(fc.tuple(request, some(fc.constantFrom('aud_1', 'aud_3'))), {
+            minLength: 1,
+            maxLength: 6,
+          }),
+          async (records, searches) => {
+            const organization = freshOrganization();
+            await load(opened.store, organization, records);
+            const contacts = await stored(opened, organization, records);
+            for (const [filters, audienceId] of searches) {
+              const search = asked(organization, filters, { audienceId });
+              const expected = searchByHand(contacts, search);
+              const first = await opened.store.searchContacts(search);
+              expect(first.total, JSON.stringify(filters)).to.equal(expected.length);
+              const ids = (await allPages(opened.store, search)).map((contact) => contact.contact_id);
+              expect(ids, JSON.stringify(filters)).to.deep.equal(
+                expected.map(({ contact }) => contact.contact_id),
+              );
+            }
+          },
+        ),
+        { numRuns: Number(process.env.PROPERTY_RUNS ?? 60) },
+      );
+    }).timeout(600_000);
+
+    it('a walk by cursor meets every contact that was there throughout exactly once, while others arrive', async () => {
+      const organization = freshOrganization();
+      const ids = Array.from({ length: 60 }, (_, index) => `k${index}`);
+      await load(
+        opened.store,
+        organization,
+        ids.map((id, index) => ({
+          contact_id: id,
+          first_name: 'Ann',
+          created_at: new Date(T0 + (index % 7)).toISOString(),
+        })),
+      );
+      for (const request of [{}, { query: 'ann' }, { first_name: 'ann' }]) {
+        const seen: string[] = [];
+        let after = (await opened.store.searchContacts(asked(organization, { ...request, limit: 7 }))).next;
+        const first = await opened.store.searchContacts(asked(organization, { ...request, limit: 7 }));
+        seen.push(...first.items.map((contact) => contact.contact_id));
+        while (after) {
+          await load(opened.store, organization, [
+            {
+              contact_id: `late${Object.keys(request).join()}${seen.length}`,
+              first_name: 'Ann',
+              created_at: new Date(T0 + 3).toISOString(),
+            },
+          ]);
+          const page = await opened.store.searchContacts(
+            asked(organization, { ...request, limit: 7 }, { after }),
+          );
+          seen.push(...page.items.map((contact) => contact.contact_id));
+          after = page.next;
+        }
+        expect(new Set(seen).size).to.equal(seen.length);
+        expect(seen).to.include.members(ids);
+      }
+    });
+  });
+}
+
+async function stored(
+  { store }: OpenStore,
+  organization: string,
+  records: Partial<ContactRecord>[],
+): Promise<Contact[]> {
+  const contacts = await Promise.all(records.map((_, index) => store.getContact(organization, `c${index}`)));
+  return contacts.filter((contact) => contact !== null);
+}

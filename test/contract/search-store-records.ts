@@ -1,0 +1,195 @@
+import { expect } from 'chai';
+import { companyId } from '../../services/shared/ids.js';
+import { asked, found, freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+
+export function searchStoreRecords(open: Open): void {
+  describe('contact records (contract 6.2)', () => {
+    let opened: OpenStore;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+
+    const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
+
+    async function upsert(organization: string, ...records: Record<string, unknown>[]) {
+      await opened.store.upsertContacts(
+        records.map((record) => ({ contact_id: 'c', ...record, organization_id: organization })),
+        T0,
+      );
+      return opened.store.getContact(organization, 'c');
+    }
+
+    it('a first record makes a whole contact', async () => {
+      const organization = freshOrganization();
+      const contact = await upsert(organization, { first_name: 'Ann' });
+      expect(contact).to.deep.equal({
+        id: 'c',
+        organization_id: organization,
+        data_import_id: null,
+        contact_id: 'c',
+        company_id: null,
+        first_name: 'Ann',
+        last_name: null,
+        work_emails: [],
+        personal_emails: [],
+        phones: [],
+        network_a_url: null,
+        job_title: null,
+        functional_area: null,
+        company_name: null,
+        company_network_a_url: null,
+        company_domain: null,
+        company_country: null,
+        company_industry: null,
+        city: null,
+        state_region: null,
+        country: null,
+        postal_code: null,
+        age: null,
+        dob: null,
+        year_of_birth: null,
+        gender: null,
+        person_image_url: null,
+        company_image_url: null,
+        audience_ids: [],
+        created_at: at(0),
+        updated_at: at(0),
+      });
+    });
+
+    it('given fields overwrite, absent ones stay, null and blank clear', async () => {
+      const organization = freshOrganization();
+      await upsert(organization, {
+        first_name: 'Ann',
+        last_name: 'Lee',
+        city: 'Rome',
+        age: 30,
+        phones: ['1'],
+      });
+      const contact = await upsert(organization, {
+        first_name: 'Anna',
+        last_name: null,
+        city: ' ',
+        phones: null,
+      });
+      expect(contact).to.include({ first_name: 'Anna', last_name: null, city: null, age: 30 });
+      expect(contact?.phones).to.deep.equal([]);
+      expect(await found(opened.store, organization, { query: 'lee' })).to.deep.equal([]);
+      expect(await found(opened.store, organization, { query: 'anna' })).to.deep.equal(['c']);
+      expect(await found(opened.store, organization, { query: '"ann"' })).to.deep.equal([]);
+    });
+
+    it('an older record changes nothing, not even memberships; of equal ones the later wins', async () => {
+      const organization = freshOrganization();
+      await upsert(organization, { first_name: 'New', updated_at: at(10) });
+      let contact = await upsert(organization, { first_name: 'Old', audience_ids: ['a'], updated_at: at(9) });
+      expect(contact).to.deep.include({ first_name: 'New', audience_ids: [] });
+      contact = await upsert(organization, { first_name: 'Equal', updated_at: at(10) });
+      expect(contact).to.include({ first_name: 'Equal', updated_at: at(10) });
+    });
+
+    it('records of one call are applied in order', async () => {
+      const contact = await upsert(
+        freshOrganization(),
+        { first_name: 'One', last_name: 'Kept', updated_at: at(1) },
+        { first_name: 'Three', updated_at: at(3) },
+        { first_name: 'Two', updated_at: at(2) },
+      );
+      expect(contact).to.include({ first_name: 'Three', last_name: 'Kept' });
+    });
+
+    it('changes through the API do not count in the order of records', async () => {
+      const organization = freshOrganization();
+      await opened.store.upsertAudiences([{ organization_id: organization, id: 'a', name: 'A' }], T0);
+      await upsert(organization, { first_name: 'One', updated_at: at(-1000) });
+      const added = await opened.store.addMembership({
+        organizationId: organization,
+        audienceId: 'a',
+        contactId: 'c',
+      });
+      expect(added).to.nested.include({ 'value.kind': 'added' });
+      const before = await opened.store.getContact(organization, 'c');
+      const contact = await upsert(organization, { first_name: 'Two', updated_at: at(-500) });
+      expect(contact).to.deep.include({ first_name: 'Two', audience_ids: ['a'] });
+      expect(contact?.updated_at).to.equal(before?.updated_at);
+    });
+
+    it('audiences of records are added to, never taken away, and may come before the audience', async () => {
+      const organization = freshOrganization();
+      await upsert(organization, { audience_ids: ['b', 'a'] });
+      const contact = await upsert(organization, { audience_ids: ['c', 'a'] });
+      expect(contact?.audience_ids).to.deep.equal(['a', 'b', 'c']);
+      expect(await opened.store.getAudience(organization, 'a')).to.equal(null);
+      await opened.store.upsertAudiences([{ organization_id: organization, id: 'a', name: 'A' }], T0);
+      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['c']);
+    });
+
+    it('the time of creation is kept unless given, and moves the contact when it changes', async () => {
+      const organization = freshOrganization();
+      await upsert(organization, { first_name: 'Ann', audience_ids: ['a'], created_at: at(5) });
+      await opened.store.upsertContacts(
+        [
+          {
+            organization_id: organization,
+            contact_id: 'd',
+            first_name: 'Ann',
+            audience_ids: ['a'],
+            created_at: at(9),
+          },
+        ],
+        T0,
+      );
+      expect(await found(opened.store, organization, { query: 'ann' })).to.deep.equal(['d', 'c']);
+      expect((await upsert(organization, { last_name: 'Lee' }))?.created_at).to.equal(at(5));
+      expect((await upsert(organization, { created_at: at(100_000) }))?.created_at).to.equal(at(100_000));
+      for (const request of [{}, { query: 'ann' }, { first_name: 'an' }]) {
+        expect(await found(opened.store, organization, request)).to.deep.equal(['c', 'd']);
+        expect(await found(opened.store, organization, request, 'a')).to.deep.equal(['c', 'd']);
+      }
+    });
+
+    it('emails are kept in lower case, blanks dropped, times in UTC', async () => {
+      const contact = await upsert(freshOrganization(), {
+        work_emails: ['Ann@X.example'],
+        personal_emails: ['ANN@home.example'],
+        phones: ['12', ' '],
+        created_at: '2026-01-02T03:04:05+02:00',
+      });
+      expect(contact?.work_emails).to.deep.equal(['ann@x.example']);
+      expect(contact?.personal_emails).to.deep.equal(['ann@home.example']);
+      expect(contact?.phones).to.deep.equal(['12']);
+      expect(contact?.created_at).to.equal('2026-01-02T01:04:05.000Z');
+    });
+
+    it('a company id follows the domain unless one was given', async () => {
+      const organization = freshOrganization();
+      const first = await upsert(organization, { company_domain: 'https://www.X.example/a' });
+      expect(first?.company_id).to.equal(companyId(organization, 'x.example'));
+      expect(first?.company_domain).to.equal('https://www.X.example/a');
+      const moved = await upsert(organization, { company_domain: 'y.example' });
+      expect(moved?.company_id).to.equal(companyId(organization, 'y.example'));
+      expect((await upsert(organization, { company_id: 'mine' }))?.company_id).to.equal('mine');
+      expect((await upsert(organization, { company_domain: 'z.example' }))?.company_id).to.equal('mine');
+      expect((await upsert(organization, { company_id: null }))?.company_id).to.equal(
+        companyId(organization, 'z.example'),
+      );
+      expect((await upsert(organization, { company_domain: null }))?.company_id).to.equal(null);
+    });
+
+    it('many records in one call are all there', async () => {
+      const organization = freshOrganization();
+      const records = Array.from({ length: 2500 }, (_, index) => ({
+        organization_id: organization,
+        contact_id: `n${index}`,
+        first_name: index % 2 === 0 ? 'Even' : 'Odd',
+      }));
+      await opened.store.upsertContacts([...records, ...records.slice(0, 100)], T0);
+      const page = await opened.store.searchContacts(asked(organization, { limit: 1 }));
+      expect(page.total).to.equal(2500);
+      const even = await opened.store.searchContacts(asked(organization, { query: 'even', limit: 3 }));
+      expect(even.total).to.equal(1250);
+      expect(even.items.map((item) => item.contact_id)).to.deep.equal(['n998', 'n996', 'n994']);
+    });
+  });
+}

@@ -1,0 +1,163 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  addressKey,
+  addressRange,
+  normalizeCountry,
+  normalizeUrlText,
+} from '../../services/shared/normalize.js';
+import { foldValue } from '../../services/shared/text.js';
+import type { VisitSearch } from '../../services/stores/search-query.js';
+import type { VisitRecord } from '../../services/visits/schema.js';
+import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+
+const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 });
+const visit = fc.record({
+  audienceId: some(fc.constantFrom('a', 'b')),
+  startUrl: some(fc.constantFrom('https://X.example/Pricing/', 'http://x.example/%_a?q=1', 'x.example')),
+  country: some(fc.constantFrom('United States', 'Deutschland', 'Mexico', ' ')),
+  countryCode: some(fc.constantFrom('US', 'DE', 'mx')),
+  city: some(fc.constantFrom('São Paulo', 'Sao  paulo', 'Rome')),
+  ipAddress: some(fc.constantFrom('10.0.0.1', '10.0.0.200', '10.1.0.1', '::1', '2001:db8::1')),
+  browser: some(fc.constantFrom('Chrome', 'Chrome Mobile', 'Mobile Chrome', 'Safari')),
+  platform: some(fc.constantFrom('Mac OS X', 'Windows')),
+  hasRecording: some(fc.boolean()),
+  intentScore: some(fc.integer({ min: -1, max: 3 })),
+  createdAt: fc.constantFrom(0, 1, 2, 50).map((offset) => new Date(T0 + offset).toISOString()),
+});
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
+const search = fc.record({
+  audienceId: maybe(fc.constant('a')),
+  country: maybe(fc.constantFrom('us', 'Deutschland', 'mexico').map(normalizeCountry)),
+  city: maybe(fc.constant('sao paulo')),
+  browser: maybe(fc.constantFrom('chrome', 'chrome mobile', 'mob')),
+  platform: maybe(fc.constantFrom('os', 'mac os x')),
+  hasRecording: maybe(fc.boolean()),
+  address: maybe(
+    fc.constantFrom('10.0.0.1', '10.0.0.0/24', '::/0').map((text) => addressRange(text) ?? undefined),
+  ),
+  startUrl: maybe(fc.constantFrom('http://x.example/', 'PRICING', '%_', '_').map(normalizeUrlText)),
+  createdFrom: maybe(fc.constant(T0 + 1)),
+  createdBefore: maybe(fc.constant(T0 + 2)),
+  minIntentScore: maybe(fc.constant(1)),
+  limit: fc.integer({ min: 1, max: 5 }),
+});
+
+function matches(record: VisitRecord, asked: Omit<VisitSearch, 'organizationId'>): boolean {
+  const moment = Date.parse(record.createdAt);
+  const key = record.ipAddress ? addressKey(record.ipAddress) : null;
+  const begins = (value: string | null | undefined, given: string) =>
+    foldValue(value ?? '')
+      .split(' ')
+      .some((_, index, parts) => parts.slice(index).join(' ').startsWith(given));
+  return (
+    (asked.audienceId === undefined || record.audienceId === asked.audienceId) &&
+    (asked.country === undefined ||
+      [record.country, record.countryCode].some(
+        (value) => value && normalizeCountry(value) === asked.country,
+      )) &&
+    (asked.city === undefined || foldValue(record.city ?? '') === asked.city) &&
+    (asked.browser === undefined || begins(record.browser, asked.browser)) &&
+    (asked.platform === undefined || begins(record.platform, asked.platform)) &&
+    (asked.hasRecording === undefined || record.hasRecording === asked.hasRecording) &&
+    (asked.address === undefined || (key !== null && key >= asked.address.from && key <= asked.address.to)) &&
+    (asked.startUrl === undefined ||
+      (record.startUrl !== undefined && normalizeUrlText(record.startUrl ?? '').includes(asked.startUrl))) &&
+    (asked.createdFrom === undefined || moment >= asked.createdFrom) &&
+    (asked.createdBefore === undefined || moment < asked.createdBefore) &&
+    (asked.minIntentScore === undefined ||
+      (record.intentScore ?? Number.NEGATIVE_INFINITY) >= asked.minIntentScore)
+  );
+}
+
+export function searchStoreVisits(open: Open): void {
+  describe('website visits (contract 4)', () => {
+    let opened: OpenStore;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+
+    it('a visit carries every key, unknown ones null', async () => {
+      const organization = freshOrganization();
+      await opened.store.insertVisits([
+        { id: 'v', organizationId: organization, createdAt: '2015-05-17T12:05:03+02:00' },
+      ]);
+      const page = await opened.store.searchVisits({ organizationId: organization, limit: 10 });
+      expect(page).to.deep.equal({
+        items: [
+          {
+            id: 'v',
+            type: 'audience',
+            audienceId: null,
+            organizationId: organization,
+            startUrl: null,
+            country: null,
+            countryCode: null,
+            city: null,
+            ipAddress: null,
+            browser: null,
+            browserVersion: null,
+            platform: null,
+            hasRecording: null,
+            intentScore: null,
+            createdAt: '2015-05-17T10:05:03.000Z',
+          },
+        ],
+        total: 1,
+        next: null,
+      });
+    });
+
+    it('the first record of an id and moment stays; another moment is another visit', async () => {
+      const organization = freshOrganization();
+      const base = { id: 'v', organizationId: organization, createdAt: '2026-01-01T00:00:00Z' };
+      await opened.store.insertVisits([
+        { ...base, city: 'Rome' },
+        { ...base, city: 'Oslo' },
+      ]);
+      await opened.store.insertVisits([
+        { ...base, city: 'Bern' },
+        { ...base, createdAt: '2026-01-01T00:00:01Z' },
+      ]);
+      const page = await opened.store.searchVisits({ organizationId: organization, limit: 10 });
+      expect(page.items.map(({ city }) => city)).to.deep.equal([null, 'Rome']);
+      expect(page.total).to.equal(2);
+      const elsewhere = await opened.store.searchVisits({ organizationId: freshOrganization(), limit: 10 });
+      expect(elsewhere.total).to.equal(0);
+    });
+
+    it('finds what a plain list finds, newest first, and pages tile', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(visit, { minLength: 1, maxLength: 25 }),
+          fc.array(search, { minLength: 1, maxLength: 5 }),
+          async (visits, searches) => {
+            const organizationId = freshOrganization();
+            const records = visits.map((record, index) => ({ ...record, id: `v${index}`, organizationId }));
+            await opened.store.insertVisits(records);
+            for (const asked of searches) {
+              const expected = records
+                .filter((record) => matches(record, asked))
+                .sort((a, b) =>
+                  a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1,
+                )
+                .map(({ id }) => id);
+              const ids: string[] = [];
+              let page = await opened.store.searchVisits({ ...asked, organizationId });
+              ids.push(...page.items.map(({ id }) => id));
+              while (page.next) {
+                expect(page.total).to.equal(expected.length);
+                page = await opened.store.searchVisits({ ...asked, organizationId, after: page.next });
+                ids.push(...page.items.map(({ id }) => id));
+              }
+              expect(page.total).to.equal(expected.length);
+              expect(ids).to.deep.equal(expected);
+            }
+          },
+        ),
+        { numRuns: Number(process.env.PROPERTY_RUNS ?? 60) },
+      );
+    }).timeout(600_000);
+  });
+}

@@ -1,0 +1,25 @@
+import { searchStoreAccounts } from './search-store-accounts.js';
+import { searchStoreAudiences } from './search-store-audiences.js';
+import { searchStoreCreate } from './search-store-create.js';
+import { searchStoreFilters } from './search-store-filters.js';
+import { searchStoreMemberships } from './search-store-memberships.js';
+import { searchStoreOrder } from './search-store-order.js';
+import { searchStoreQuery } from './search-store-query.js';
+import { searchStoreRecords } from './search-store-records.js';
+import { searchStoreVisits } from './search-store-visits.js';
+import type { Open } from './search-support.js';
+
+/** The rules of the search port, for every adapter. */
+export function searchStoreContract(name: string, open: Open): void {
+  describe(`search store: ${name}`, () => {
+    searchStoreFilters(open);
+    searchStoreQuery(open);
+    searchStoreOrder(open);
+    searchStoreRecords(open);
+    searchStoreCreate(open);
+    searchStoreMemberships(open);
+    searchStoreAudiences(open);
+    searchStoreVisits(open);
+    searchStoreAccounts(open);
+  });
+}

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
+import { toConditions, toTextQuery } from '../../services/contacts/search.js';
+import type { Clock } from '../../services/shared/clock.js';
+import type { ContactSearch, Position } from '../../services/stores/search-query.js';
+import type { SearchStore } from '../../services/stores/search-store.js';
+
+export interface OpenStore {
+  store: SearchStore;
+  close(): Promise<void>;
+}
+
+/** Opens an empty store; the suites keep apart by organization. */
+export type Open = (options?: { clock?: Clock }) => Promise<OpenStore>;
+
+export const T0 = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+let organizations = 0;
+
+/** An organization no other test uses. */
+export function freshOrganization(): string {
+  organizations += 1;
+  return `org_t${process.pid}_${organizations}`;
+}
+
+export type Filters = Parameters<typeof toConditions>[0] & { query?: string | null; limit?: number };
+
+export function asked(
+  organizationId: string,
+  { query, limit = 50, ...filters }: Filters = {},
+  page: { audienceId?: string; after?: Position } = {},
+): ContactSearch {
+  return { organizationId, conditions: toConditions(filters), query: toTextQuery(query), limit, ...page };
+}
+
+/** Ids that a search finds, in order; the total must agree. */
+export async function found(
+  store: SearchStore,
+  organizationId: string,
+  request: Filters,
+  audienceId?: string,
+): Promise<string[]> {
+  const page = await store.searchContacts(asked(organizationId, { limit: 1000, ...request }, { audienceId }));
+  expect(page.total).to.equal(page.items.length);
+  expect(page.next).to.equal(null);
+  return page.items.map((contact) => contact.contact_id);
+}
+
+/** Every page of a search, by its cursors. */
+export async function allPages(store: SearchStore, search: ContactSearch): Promise<Contact[]> {
+  const items: Contact[] = [];
+  let after: Position | undefined;
+  do {
+    const page = await store.searchContacts({ ...search, after });
+    items.push(...page.items);
+    after = page.next ?? undefined;
+  } while (after);
+  return items;
+}
+
+/** Stores records, by default one millisecond apart, the first the newest. */
+export async function load(
+  store: SearchStore,
+  organizationId: string,
+  records: (Omit<ContactRecord, 'organization_id' | 'contact_id'> & { contact_id?: string })[],
+): Promise<void> {
+  await store.upsertContacts(
+    records.map((record, index) => ({
+      contact_id: `c${index}`,
+      created_at: new Date(T0 - index).toISOString(),
+      ...record,
+      organization_id: organizationId,
+    })),
+    T0,
+  );
+}
+
+export function newContact(organizationId: string, contactId: string, given: Partial<Contact> = {}): Contact {
+  return {
+    id: contactId,
+    organization_id: organizationId,
+    data_import_id: null,
+    contact_id: contactId,
+    company_id: null,
+    first_name: null,
+    last_name: null,
+    work_emails: [],
+    personal_emails: [],
+    phones: [],
+    network_a_url: null,
+    job_title: null,
+    functional_area: null,
+    company_name: null,
+    company_network_a_url: null,
+    company_domain: null,
+    company_country: null,
+    company_industry: null,
+    city: null,
+    state_region: null,
+    country: null,
+    postal_code: null,
+    age: null,
+    dob: null,
+    year_of_birth: null,
+    gender: null,
+    person_image_url: null,
+    company_image_url: null,
+    audience_ids: [],
+    created_at: new Date(T0).toISOString(),
+    updated_at: new Date(T0).toISOString(),
+    ...given,
+  };
+}

@@ -1,0 +1,74 @@
+/** Writes to the store in the folder given until it is stopped, and prints each write that was acknowledged. */
+import { execFileSync } from 'node:child_process';
+import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
+import { StoreUnavailable } from '../../../services/stores/store-error.js';
+import { asked, newContact, T0 } from '../../contract/search-support.js';
+
+const [dataDir, mode] = process.argv.slice(2) as [string, string];
+const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const store = await openSqliteStore({ dataDir, searchThreads: 1 });
+await store.upsertAudiences([{ organization_id: 'org', id: 'aud', name: 'A' }], T0);
+
+async function create(id: string): Promise<void> {
+  await store.createContact({
+    contact: newContact('org', id, { first_name: 'Ann', job_title: 'Manager of words '.repeat(60) }),
+    audienceId: 'aud',
+    requiredCredits: 0,
+    onDuplicate: 'create',
+    dryRun: false,
+  });
+}
+
+async function load(start: number): Promise<void> {
+  await store.upsertContacts(
+    Array.from({ length: 300 }, (_, index) => ({
+      organization_id: 'org',
+      contact_id: `bulk_${start + index}`,
+      first_name: 'Bob',
+    })),
+    T0,
+  );
+}
+
+async function writeForever(): Promise<void> {
+  const creating = async () => {
+    for (let number = 0; ; number++) {
+      await create(`c${number}`);
+      print({ created: `c${number}` });
+    }
+  };
+  const loading = async () => {
+    for (let start = 0; ; start += 300) {
+      await load(start);
+      print({ loaded: start + 300 });
+    }
+  };
+  await Promise.all([creating(), loading()]);
+}
+
+async function writeUntilFull(): Promise<void> {
+  let acknowledged = 0;
+  let error: unknown;
+  while (error === undefined) {
+    try {
+      await create(`c${acknowledged}`);
+      acknowledged++;
+    } catch (thrown) {
+      error = thrown;
+    }
+  }
+  const search = asked('org', { query: 'ann manager', limit: 1 });
+  const during = await store.searchContacts(search);
+  execFileSync('prlimit', ['--pid', String(process.pid), '--fsize=unlimited']);
+  await create('after');
+  const after = await store.searchContacts(search);
+  print({
+    acknowledged,
+    isUnavailable: error instanceof StoreUnavailable,
+    during: during.total,
+    after: after.total,
+  });
+  await store.close();
+}
+
+await (mode === 'forever' ? writeForever() : writeUntilFull());

@@ -1,0 +1,56 @@
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../../services/shared/package-root.js';
+import { Connection } from '../../../services/stores/sqlite/connection.js';
+import { MigrationChanged, migrate } from '../../../services/stores/sqlite/migrations.js';
+import { openSqliteAccounts, openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
+import { tempFolder } from './temp-folder.js';
+
+describe('migrations of the SQLite store', () => {
+  const files = readdirSync(join(packageRoot, 'mappings', 'sqlite')).sort();
+  const open = (folder = tempFolder()) => new Connection(join(folder, 'x.db'), { cacheMb: 2 });
+
+  it('are applied once, in order', () => {
+    const connection = open();
+    expect(migrate(connection)).to.deep.equal(files);
+    expect(migrate(connection)).to.deep.equal([]);
+    connection.close();
+  });
+
+  it('that changed after they were applied are refused', () => {
+    const folder = tempFolder();
+    cpSync(join(packageRoot, 'mappings', 'sqlite'), folder, { recursive: true });
+    const connection = open();
+    migrate(connection, folder);
+    writeFileSync(join(folder, files[0] as string), '-- changed');
+    expect(() => migrate(connection, folder)).to.throw(MigrationChanged, files[0]);
+    connection.close();
+  });
+
+  it('that fail leave nothing behind', () => {
+    const folder = tempFolder();
+    writeFileSync(
+      join(folder, '0001_create_things.sql'),
+      'CREATE TABLE things (a); CREATE TABLE things (a);',
+    );
+    const connection = open();
+    expect(() => migrate(connection, folder)).to.throw();
+    expect(connection.rows(`SELECT name FROM sqlite_schema WHERE type = 'table'`)).to.deep.equal([]);
+    connection.close();
+  });
+
+  it('of several openings at once are applied by one of them', async () => {
+    const dataDir = join(tempFolder(), 'new', 'folder');
+    const stores = await Promise.all([
+      openSqliteStore({ dataDir, searchThreads: 1 }),
+      openSqliteAccounts({ dataDir }),
+      openSqliteStore({ dataDir, searchThreads: 1 }),
+    ]);
+    const [first, accounts, second] = stores;
+    await first.setCredits('org', 5);
+    expect(await accounts.grantCredits('org', 1)).to.equal(6);
+    expect(await second.getCredits('org')).to.equal(6);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});

@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { ContactRecord } from '../../../services/contacts/schema.js';
+import { packageRoot } from '../../../services/shared/package-root.js';
+import type { SearchStore } from '../../../services/stores/search-store.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
+import { asked, type Filters, T0 } from '../../contract/search-support.js';
+import { tempFolder } from './temp-folder.js';
+
+const file = join(packageRoot, '..', 'shared', 'data', 'contacts.ndjson');
+const ORGANIZATION = 'org_congress';
+
+describe('the members of Congress in the SQLite store', () => {
+  let store: SearchStore | undefined;
+
+  before(async function () {
+    if (!existsSync(file)) {
+      console.log('      skipped: ../shared/data/contacts.ndjson is not there');
+      this.skip();
+    }
+    store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    await store.upsertContacts(
+      lines.map((line) => JSON.parse(line) as ContactRecord),
+      T0,
+    );
+  });
+  after(async () => {
+    await store?.close();
+  });
+
+  async function names(filters: Filters): Promise<string[]> {
+    const page = await store?.searchContacts(asked(ORGANIZATION, { limit: 1000, ...filters }));
+    return (page?.items ?? []).map((contact) => `${contact.first_name} ${contact.last_name}`);
+  }
+
+  it('are found without their accents', async () => {
+    expect(await names({ query: 'Lujan' })).to.deep.equal(['Ben Luján']);
+    expect(await names({ query: 'Velasquez' })).to.include('Nydia Velázquez');
+  });
+
+  it('are found by the parts of a double name', async () => {
+    expect(await names({ query: 'ocasio cortez' })).to.deep.equal(['Alexandria Ocasio-Cortez']);
+  });
+
+  for (const phone of ['202-224-3441', '(202) 224-3441', '202.224.3441', '2022243441', '+1 202 224 3441']) {
+    it(`are found by the phone number ${phone}`, async () => {
+      expect(await names({ query: phone })).to.deep.equal(['Maria Cantwell']);
+    });
+  }
+
+  it('are found by the beginning of a first name, not by its middle', async () => {
+    const found = await names({ first_name: 'mar' });
+    expect(found).to.include('Maria Cantwell');
+    for (const name of found) expect(name).to.match(/(^|\W)m[aá]r/i);
+  });
+});
