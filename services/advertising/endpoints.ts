@@ -301,7 +301,7 @@ export const getCompany = endpoint({
   scope: 'advertising:read',
   request: CompanyRequest,
   response: CompanyResponse,
-  example: { ...EXAMPLE_RANGE, granularity: 'monthly', company_id: 'co_0001' },
+  example: { ...EXAMPLE_RANGE, granularity: 'monthly', company_id: 'cmp_0001' },
   problems: ['company_not_found', 'ambiguous_domain'],
   async handle(call) {
     const { body } = call;

@@ -1,0 +1,215 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import {
+  getCompany,
+  searchCampaigns,
+  searchCompanies,
+  searchCreatives,
+} from '../../services/advertising/endpoints.js';
+import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_NAMES } from '../../services/advertising/metrics.js';
+import type { DeliveryRecord } from '../../services/advertising/schema.js';
+import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { openClickHouse } from '../../services/stores/clickhouse/client.js';
+import { migrate } from '../../services/stores/clickhouse/migrate.js';
+import { call, openTemporaryStore } from './helper.js';
+import { Random, randomRecords } from './random-records.js';
+
+/** A sum of money texts and counts, exactly. */
+function exactSum(values: unknown[]): bigint {
+  return values.reduce<bigint>((total, value) => {
+    const [whole = '0', fraction = ''] = String(value).split('.');
+    return total + BigInt(whole) * 10n ** 12n + BigInt(fraction.padEnd(12, '0'));
+  }, 0n);
+}
+
+describe('advertising figures agree with each other (contract 5.12)', function () {
+  this.timeout(120_000);
+  let store: AnalyticsStore;
+  let dispose: () => Promise<void>;
+  const range = { start_date: '2026-08-25', end_date: '2026-10-20' };
+
+  before(async () => {
+    ({ store, dispose } = await openTemporaryStore());
+    const records = randomRecords(new Random(11), 1500);
+    await store.insertCampaigns(
+      records.campaigns.map(({ record }) => record),
+      1,
+    );
+    await store.insertCreatives(
+      records.creatives.map(({ record }) => record),
+      1,
+    );
+    await store.insertCompanies(
+      records.companies.map(({ record }) => record),
+      1,
+    );
+    await store.insertDeliveries(
+      records.deliveries.map(({ record }) => record),
+      1,
+    );
+  });
+  after(() => dispose());
+
+  it('a month is the sum of its days, and an item the sum of its months', async () => {
+    const daily = await call(searchCampaigns, store, 'org_a', { ...range, granularity: 'daily' });
+    const monthly = await call(searchCampaigns, store, 'org_a', { ...range, granularity: 'monthly' });
+    expect(monthly.items.length).to.be.greaterThan(3);
+    monthly.items.forEach((item, index) => {
+      const days = daily.items[index]?.timeseries ?? [];
+      for (const name of SUMMED_NAMES) {
+        for (const month of item.timeseries) {
+          const own = days.filter(({ period }) => period.startsWith(month.period));
+          expect(exactSum([month[name]])).to.equal(exactSum(own.map((day) => day[name])));
+        }
+        expect(exactSum([item[name]])).to.equal(exactSum(item.timeseries.map((month) => month[name])));
+      }
+    });
+  });
+
+  it('a campaign is the sum of its creatives', async () => {
+    const campaigns = await call(searchCampaigns, store, 'org_a', { ...range, page_size: 200 });
+    const creatives = await call(searchCreatives, store, 'org_a', { ...range, page_size: 200 });
+    for (const name of SUMMED_NAMES) {
+      expect(exactSum(campaigns.items.map((item) => item[name]))).to.equal(
+        exactSum(creatives.items.map((item) => item[name])),
+      );
+    }
+    for (const campaign of campaigns.items) {
+      const own = await call(searchCreatives, store, 'org_a', { ...range, campaign_ids: [campaign.id] });
+      expect(own.total_count).to.equal(campaign.creatives_count);
+    }
+  });
+
+  it('an item of the list of companies equals the answer for that company', async () => {
+    const { items } = await call(searchCompanies, store, 'org_a', { ...range, page_size: 200 });
+    expect(items.length).to.be.greaterThan(5);
+    for (const item of items) {
+      const one = await call(getCompany, store, 'org_a', { ...range, company_id: item.id });
+      expect(one.timeseries).to.deep.equal(item.timeseries);
+      expect(one.totals).to.deep.equal(
+        Object.fromEntries(COMPANY_METRIC_NAMES.map((name) => [name, item[name]])),
+      );
+      const { id, network_a_company_id, name, domain } = item;
+      expect(one.company).to.include({ id, network_a_company_id, name, domain });
+      const reached = one.campaigns.filter(({ impressions }) => Number(impressions) > 0);
+      expect(reached).to.have.length(item.campaigns_reached);
+    }
+  });
+
+  it('pages tile: put together they are the one big page, whatever the order', async () => {
+    for (const sort_by of ['ctr', 'name', 'status', ...METRIC_NAMES.slice(0, 3)] as const) {
+      for (const sort_direction of ['asc', 'desc'] as const) {
+        const body = { ...range, sort_by, sort_direction };
+        const whole = await call(searchCreatives, store, 'org_a', { ...body, page_size: 200 });
+        const pieces = [];
+        for (let page = 1; pieces.length < whole.total_count; page++) {
+          const piece = await call(searchCreatives, store, 'org_a', { ...body, page, page_size: 3 });
+          expect(piece.total_count).to.equal(whole.total_count);
+          expect(piece.items.length).to.be.greaterThan(0);
+          pieces.push(...piece.items);
+        }
+        expect(pieces).to.deep.equal(whole.items);
+      }
+    }
+  });
+
+  it('nothing changes when all records arrive again, backwards', async () => {
+    const before = await call(searchCompanies, store, 'org_a', range);
+    const deliveries = randomRecords(new Random(11), 1500).deliveries.map(({ record }) => record);
+    const reported = deliveries.filter(({ reported_at }) => reported_at);
+    const unique = new Map<string, DeliveryRecord>();
+    for (const record of reported) {
+      unique.set(
+        JSON.stringify([
+          record.organization_id,
+          record.date,
+          record.campaign_id,
+          record.creative_id,
+          record.company_id,
+          record.reported_at,
+        ]),
+        record,
+      );
+    }
+    // The last of equally new reports counts, so of each only that one is sent again.
+    await store.insertDeliveries([...unique.values()].reverse(), 1);
+    expect(await call(searchCompanies, store, 'org_a', range)).to.deep.equal(before);
+  });
+
+  it('series of more than 20 000 points leave out empty periods and say so', async () => {
+    const body = { start_date: '2016-11-21', end_date: '2026-11-20', metrics: ['impressions' as const] };
+    const { items, warnings } = await call(searchCampaigns, store, 'org_a', { ...body, page_size: 6 });
+    const points = items.map(({ timeseries }) => timeseries.length);
+    expect(Math.max(...points)).to.be.lessThan(100);
+    expect(warnings.join()).to.contain('timeseries_sparse');
+    const five = await call(searchCampaigns, store, 'org_a', { ...body, page_size: 5 });
+    expect(five.items.map(({ timeseries }) => timeseries.length)).to.deep.equal(Array(5).fill(3652));
+    expect(five.warnings.join()).not.to.contain('timeseries_sparse');
+  });
+});
+
+describe('money', function () {
+  this.timeout(120_000);
+
+  it('adds up to the last digit over a million deliveries', async () => {
+    const path = mkdtempSync(join(tmpdir(), 'reachline-money-'));
+    const clickhouse = openClickHouse({ path });
+    try {
+      await migrate(clickhouse);
+      // Amounts like 0.01, which no sum of floating point keeps, and values with all twelve digits.
+      await clickhouse.command(
+        'test',
+        `INSERT INTO deliveries (organization_id, date, campaign_id, creative_id, ad_spend, conversion_value)
+         SELECT 'org', toDate('2026-01-01') + intDiv(number, 4000), concat('c', toString(number % 7)), concat('r', toString(number % 4000)),
+           toDecimal128(number * 7919 % 100000, 12) / 100, toDecimal128(number * 104729 % 1000003, 12) / 1000000 / 1000000
+         FROM numbers(1000000)`,
+      );
+      let spent = 0n;
+      let valued = 0n;
+      for (let number = 0; number < 1_000_000; number++) {
+        spent += BigInt((number * 7919) % 100_000) * 10n ** 10n;
+        valued += BigInt((number * 104_729) % 1_000_003);
+      }
+      const { items } = await call(searchCampaigns, clickhouse, 'org', {
+        start_date: '2026-01-01',
+        end_date: '2026-12-31',
+        granularity: 'monthly',
+      });
+      expect(items).to.have.length(7);
+      expect(exactSum(items.map(({ ad_spend }) => ad_spend))).to.equal(spent);
+      expect(exactSum(items.map(({ conversion_value }) => conversion_value))).to.equal(valued);
+      expect(
+        exactSum(items.flatMap(({ timeseries }) => timeseries.map(({ ad_spend }) => ad_spend))),
+      ).to.equal(spent);
+    } finally {
+      await clickhouse.close();
+      rmSync(path, { recursive: true, force: true });
+    }
+  });
+
+  it('adds up beyond 26 digits', async () => {
+    const { store, dispose } = await openTemporaryStore();
+    try {
+      const ad_spend = '99999999999999999999999999.999999999999';
+      const batch = Array.from({ length: 30 }, (_, index) => ({
+        organization_id: 'org',
+        date: '2026-10-01',
+        campaign_id: 'c',
+        creative_id: `r${index}`,
+        ad_spend,
+        clicks: 1,
+      }));
+      await store.insertDeliveries(batch, 1);
+      const { items } = await call(searchCampaigns, store, 'org', {
+        start_date: '2026-10-01',
+        end_date: '2026-10-01',
+        sort_by: 'cpc',
+      });
+      expect(items[0]).to.include({ ad_spend: '2999999999999999999999999999.99999999997', cpc: 1e26 });
+    } finally {
+      await dispose();
+    }
+  });
+});

@@ -1,0 +1,252 @@
+import { expect } from 'chai';
+import {
+  advertisingEndpoints,
+  getCompany,
+  searchCampaigns,
+  searchCompanies,
+  searchCreatives,
+} from '../../services/advertising/endpoints.js';
+import { METRIC_NAMES } from '../../services/advertising/metrics.js';
+import { Problem } from '../../services/gateway/problems.js';
+import { compileValidator } from '../../services/gateway/validate.js';
+import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { call, openTemporaryStore } from './helper.js';
+
+const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
+
+async function problemOf(promise: Promise<unknown>): Promise<Problem> {
+  const error = await promise.then(
+    () => new Error('no problem'),
+    (caught: Error) => caught,
+  );
+  expect(error).to.be.instanceOf(Problem);
+  return error as Problem;
+}
+
+describe('the rules of advertising requests', () => {
+  let store: AnalyticsStore;
+  let dispose: () => Promise<void>;
+
+  before(async () => {
+    ({ store, dispose } = await openTemporaryStore());
+    const companies = Array.from({ length: 25 }, (_, index) => ({
+      organization_id: 'org_a',
+      id: `twin_${String(index).padStart(2, '0')}`,
+      network_a_company_id: 'shared',
+      name: index === 0 ? undefined : `Twin ${index}`,
+      domain: 'twins.example',
+    }));
+    await store.insertCompanies(
+      [
+        ...companies,
+        { organization_id: 'org_a', id: 'shared2', network_a_company_id: 'twin_03' },
+        { organization_id: 'org_b', id: 'only_b', domain: 'b.example' },
+      ],
+      1,
+    );
+    await store.insertCampaigns([{ organization_id: 'org_b', id: 'c1', name: 'of b' }], 1);
+    await store.insertDeliveries(
+      [
+        {
+          organization_id: 'org_a',
+          date: '2026-10-05',
+          campaign_id: 'c1',
+          creative_id: 'r1',
+          company_id: 'o1',
+          impressions: 5,
+        },
+        {
+          organization_id: 'org_b',
+          date: '2026-10-05',
+          campaign_id: 'c1',
+          creative_id: 'r1',
+          company_id: 'o1',
+          impressions: 7,
+        },
+      ],
+      1,
+    );
+  });
+  after(() => dispose());
+
+  it('a range must not end before it starts, nor more than 3660 days after', async () => {
+    const backwards = await problemOf(
+      call(searchCampaigns, store, 'org_a', { start_date: '2026-10-02', end_date: '2026-10-01' }),
+    );
+    expect(backwards.status).to.equal(422);
+    expect(backwards.extras.errors).to.deep.include({
+      pointer: '/end_date',
+      code: 'before_start_date',
+      detail: 'end_date must not be before start_date.',
+    });
+    const long = await problemOf(
+      call(searchCampaigns, store, 'org_a', { start_date: '2016-01-01', end_date: '2026-01-09' }),
+    );
+    expect(long.extras.errors?.[0]).to.include({ pointer: '/end_date', code: 'range_too_long' });
+    const longest = await call(searchCampaigns, store, 'org_a', {
+      start_date: '2016-01-01',
+      end_date: '2026-01-08',
+    });
+    expect(longest.total_count).to.equal(1);
+  });
+
+  it('ranges outside of the days deliveries can have hold nothing', async () => {
+    for (const [start_date, end_date] of [
+      ['1900-01-01', '1969-12-31'],
+      ['2149-06-07', '2150-01-01'],
+    ] as const) {
+      const answer = await call(searchCampaigns, store, 'org_a', {
+        start_date,
+        end_date: start_date < '1970' ? '1900-02-01' : end_date,
+        granularity: 'monthly',
+      });
+      expect(answer.items[0]).to.include({ impressions: 0 });
+    }
+    const across = await call(searchCampaigns, store, 'org_a', {
+      start_date: '2020-01-01',
+      end_date: '2026-12-31',
+      granularity: 'monthly',
+    });
+    expect(across.items[0]).to.include({ impressions: 5 });
+  });
+
+  it('exactly one of company_id and domain is given', async () => {
+    for (const extra of [{}, { company_id: 'o1', domain: 'x.y' }]) {
+      const problem = await problemOf(call(getCompany, store, 'org_a', { ...range, ...extra }));
+      expect(problem.status).to.equal(422);
+      expect(problem.extras.errors?.[0]).to.include({ pointer: '/company_id', code: 'exactly_one_of' });
+    }
+    const both = await problemOf(
+      call(getCompany, store, 'org_a', { start_date: '2026-10-02', end_date: '2026-10-01' }),
+    );
+    expect(both.extras.errors?.map(({ code }) => code)).to.deep.equal([
+      'before_start_date',
+      'exactly_one_of',
+    ]);
+  });
+
+  it('a domain of several companies is ambiguous, and names at most twenty', async () => {
+    const problem = await problemOf(
+      call(getCompany, store, 'org_a', { ...range, domain: 'WWW.Twins.example' }),
+    );
+    expect([problem.status, problem.code]).to.deep.equal([409, 'ambiguous_domain']);
+    const candidates = problem.extras.candidates as unknown[];
+    expect(candidates).to.have.length(20);
+    expect(candidates[0]).to.deep.equal({ id: 'twin_00', network_a_company_id: 'shared', name: null });
+  });
+
+  it('an unknown company is not found, nor is one of another organization', async () => {
+    for (const body of [
+      { company_id: 'nobody' },
+      { company_id: 'only_b' },
+      { domain: 'b.example' },
+      { domain: 'www.' },
+    ]) {
+      const problem = await problemOf(call(getCompany, store, 'org_a', { ...range, ...body }));
+      expect([problem.status, problem.code]).to.deep.equal([404, 'company_not_found']);
+      expect(problem.extras.organization_id).to.equal('org_a');
+    }
+  });
+
+  it('a company_id is ours first, then of network_a, of several the first', async () => {
+    const idOf = async (company_id: string) =>
+      (await call(getCompany, store, 'org_a', { ...range, company_id })).company.id;
+    expect(await idOf('twin_03')).to.equal('twin_03');
+    expect(await idOf('shared')).to.equal('twin_00');
+    expect(await idOf('o1')).to.equal('o1');
+  });
+
+  it('two organizations with the same ids never see each other', async () => {
+    for (const [organization, impressions, name] of [
+      ['org_a', 5, null],
+      ['org_b', 7, 'of b'],
+    ] as const) {
+      const campaigns = await call(searchCampaigns, store, organization, range);
+      expect(campaigns.items.map((item) => [item.id, item.impressions, item.name])).to.deep.equal([
+        ['c1', impressions, name],
+      ]);
+      const creatives = await call(searchCreatives, store, organization, range);
+      expect(creatives.items.map((item) => [item.impressions, item.campaign_name])).to.deep.equal([
+        [impressions, name],
+      ]);
+      const companies = await call(searchCompanies, store, organization, {
+        ...range,
+        company_ids: ['o1', 'only_b'],
+      });
+      expect(companies.items.map((item) => [item.id, item.impressions])).to.deep.include(['o1', impressions]);
+      expect(companies.total_count).to.equal(organization === 'org_b' ? 2 : 1);
+      const company = await call(getCompany, store, organization, { ...range, company_id: 'o1' });
+      expect(company.totals.impressions).to.equal(impressions);
+      expect(company.campaigns.map((item) => item.name)).to.deep.equal([name]);
+    }
+    const stranger = await call(searchCampaigns, store, 'org_c', range);
+    expect([stranger.items, stranger.total_count]).to.deep.equal([[], 0]);
+  });
+
+  it('a page past the end has no items and the true count', async () => {
+    const answer = await call(searchCampaigns, store, 'org_a', { ...range, page: 1_000_000, page_size: 200 });
+    expect(answer).to.deep.include({ items: [], total_count: 1, page: 1_000_000, page_size: 200 });
+  });
+
+  it('every answer and example keeps to its schema', async () => {
+    for (const operation of [searchCampaigns, searchCreatives, searchCompanies]) {
+      const answer = await call(operation as typeof searchCompanies, store, 'org_a', {
+        ...range,
+        metrics: ['clicks', 'ctr'],
+      });
+      expect(compileValidator(operation.response)(answer)).to.deep.equal([]);
+    }
+    expect(
+      compileValidator(getCompany.response)(
+        await call(getCompany, store, 'org_a', { ...range, company_id: 'o1' }),
+      ),
+    ).to.deep.equal([]);
+    for (const { request, example } of advertisingEndpoints) {
+      expect(compileValidator(request)(example)).to.deep.equal([]);
+    }
+  });
+
+  it('lists, texts, pages and metrics have the limits of the contract', () => {
+    const codesOf = (operation: (typeof advertisingEndpoints)[number], body: object) =>
+      compileValidator(operation.request)({ ...range, ...body }).map(({ pointer }) => pointer);
+    const long = (length: number) => 'x'.repeat(length);
+    for (const operation of [searchCampaigns, searchCreatives, searchCompanies, getCompany] as never[]) {
+      expect(
+        codesOf(operation, { campaign_ids: Array(100).fill(long(64)), metrics: ['clicks'] }),
+      ).to.deep.equal([]);
+      expect(codesOf(operation, { campaign_ids: Array(101).fill('x') })).to.deep.equal(['/campaign_ids']);
+      expect(codesOf(operation, { campaign_ids: [long(65)] })).to.deep.equal(['/campaign_ids/0']);
+      expect(codesOf(operation, { campaign_ids: [''] })).to.deep.equal(['/campaign_ids/0']);
+      expect(
+        codesOf(operation, { campaign_ids: null, granularity: null, organization_id: null }),
+      ).to.deep.equal([]);
+      expect(codesOf(operation, { metrics: [] })).to.deep.equal(['/metrics']);
+      expect(codesOf(operation, { metrics: Array(65).fill('clicks') })).to.deep.equal(['/metrics']);
+      expect(codesOf(operation, { metrics: ['nonsense'] })).to.deep.equal(['/metrics/0']);
+      expect(codesOf(operation, { start_date: '2026-02-30' })).to.deep.equal(['/start_date']);
+    }
+    expect(
+      codesOf(searchCampaigns as never, { search: long(200), page: 1_000_000, page_size: 200 }),
+    ).to.deep.equal([]);
+    expect(
+      codesOf(searchCampaigns as never, { search: long(201), page: 1_000_001, page_size: 201 }),
+    ).to.have.length(3);
+    expect(codesOf(searchCampaigns as never, { page: 0, page_size: 0 })).to.have.length(2);
+    expect(codesOf(searchCompanies as never, { domains: [long(253)] })).to.deep.equal([]);
+    expect(codesOf(searchCompanies as never, { domains: [long(254)] })).to.deep.equal(['/domains/0']);
+    expect(codesOf(searchCompanies as never, { metrics: ['ad_spend'] })).to.deep.equal(['/metrics/0']);
+    expect(codesOf(getCompany as never, { campaign_page: 0, campaign_page_size: 201 })).to.have.length(2);
+  });
+
+  it('metrics narrows items and points, while the order may follow any metric', async () => {
+    const { items } = await call(searchCampaigns, store, 'org_a', {
+      ...range,
+      metrics: ['ctr'],
+      sort_by: 'impressions',
+    });
+    const shown = (object: object) =>
+      Object.keys(object).filter((key) => (METRIC_NAMES as string[]).includes(key));
+    expect(shown(items[0] as object)).to.deep.equal(['ctr']);
+    expect(shown(items[0]?.timeseries[0] as object)).to.deep.equal(['ctr']);
+  });
+});
