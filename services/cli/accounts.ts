@@ -1,0 +1,27 @@
+import { loadConfig } from '../shared/config.js';
+import { ID_PATTERN } from '../shared/schema.js';
+import { openSqliteAccounts } from '../stores/sqlite/sqlite-store.js';
+import { UsageError } from './errors.js';
+import type { Io } from './io.js';
+
+export type Accounts = Awaited<ReturnType<typeof openSqliteAccounts>>;
+
+/** Opens keys, credits and audiences for as long as the work takes. A server may have the folder open meanwhile. */
+export async function withAccounts<T>(io: Io, work: (accounts: Accounts) => Promise<T>): Promise<T> {
+  const accounts = await openSqliteAccounts(loadConfig(io.env));
+  try {
+    return await work(accounts);
+  } finally {
+    await accounts.close();
+  }
+}
+
+const id = new RegExp(ID_PATTERN);
+
+export function requireId(option: string, value: string): void {
+  if (!id.test(value)) {
+    throw new UsageError(
+      `${option} is ${JSON.stringify(value)}, but an identifier has 1 to 128 characters of A-Z a-z 0-9 . _ : -`,
+    );
+  }
+}

@@ -1,0 +1,40 @@
+import { decoder } from '../../../ingest/decode.js';
+import { STREAMS } from '../../../ingest/streams/index.js';
+import type { AudienceRecord } from '../../audiences/schema.js';
+import { newId } from '../../shared/ids.js';
+import { requireId, withAccounts } from '../accounts.js';
+import { CommandError, UsageError } from '../errors.js';
+import { type Io, say } from '../io.js';
+
+export interface CreateAudienceOptions {
+  organization: string;
+  name: string;
+  id?: string;
+  description?: string;
+}
+
+/** Prints the id alone. An audience that exists is left as it is. */
+export async function createAudience(io: Io, options: CreateAudienceOptions): Promise<void> {
+  requireId('--organization', options.organization);
+  if (options.id !== undefined) requireId('--id', options.id);
+  const record = checked({
+    organization_id: options.organization,
+    id: options.id ?? newId('aud'),
+    name: options.name,
+    description: options.description,
+  });
+  await withAccounts(io, async (accounts) => {
+    if ((await accounts.getAudience(record.organization_id, record.id)) !== null) {
+      throw new CommandError(`The audience ${record.id} exists already.`);
+    }
+    await accounts.upsertAudiences([record], Date.now());
+  });
+  say(io, record.id);
+}
+
+/** By the rules of the stream. */
+function checked(value: object): AudienceRecord {
+  const outcome = decoder(STREAMS.audiences, { others: 'allow' })({ line: 1, bytes: Buffer.alloc(0), value });
+  if (outcome.kind !== 'ok') throw new UsageError(outcome.detail);
+  return outcome.record as AudienceRecord;
+}

@@ -1,0 +1,156 @@
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, resolve } from 'node:path';
+import { type Config, ConfigError, loadConfig } from '../../shared/config.js';
+import { openStores } from '../../stores/open-stores.js';
+import { EXIT, explain } from '../errors.js';
+import { type Io, say } from '../io.js';
+
+const NEEDED_NODE = [20, 19] as const;
+/** Merging parts and the write-ahead log need room beside the data itself. */
+const NEEDED_BYTES = 500 * 1024 * 1024;
+const GIB = 1024 ** 3;
+
+/** What a check found; a problem says what to do. */
+type Finding = { good: string } | { problem: string };
+
+/** Checks, changes nothing that serving would not, and resolves with exit code 1 when something is to be fixed. */
+export async function doctor(io: Io): Promise<number> {
+  let problems = 0;
+  const show = (finding: Finding) => {
+    if ('good' in finding) say(io, `✓ ${finding.good}`);
+    else {
+      for (const line of finding.problem.split('\n')) {
+        problems++;
+        say(io, `✗ ${line}`);
+      }
+    }
+  };
+  show(checkNode(process.versions.node));
+  const config = readConfig(io);
+  if ('problem' in config) show(config);
+  else {
+    show({ good: 'The settings are valid' });
+    const folder = checkFolder(config.dataDir);
+    show(folder);
+    if ('good' in folder) {
+      show(checkDisk(config.dataDir));
+      const server = await findServer(config);
+      show(
+        server === undefined ? await checkPort(config) : { good: `A Reachline server answers at ${server}` },
+      );
+      show(await checkStores(config, server));
+    }
+  }
+  say(
+    io,
+    problems === 0
+      ? 'All is well.'
+      : `${problems === 1 ? 'One thing is' : `${problems} things are`} to be fixed.`,
+  );
+  return problems === 0 ? EXIT.ok : EXIT.failed;
+}
+
+function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [neededMajor, neededMinor] = NEEDED_NODE;
+  const fits = major > neededMajor || (major === neededMajor && minor >= neededMinor);
+  return fits
+    ? { good: `Node.js ${version}` }
+    : { problem: `Node.js ${version} is too old: install ${neededMajor}.${neededMinor} or newer` };
+}
+
+function readConfig(io: Io): Config | { problem: string } {
+  try {
+    return loadConfig(io.env);
+  } catch (error) {
+    if (error instanceof ConfigError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** The folder, or the nearest one above it that exists, where it would be made. */
+function nearest(folder: string): string {
+  let path = resolve(folder);
+  while (!existsSync(path) && dirname(path) !== path) path = dirname(path);
+  return path;
+}
+
+function checkFolder(dataDir: string): Finding {
+  const path = nearest(dataDir);
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    return {
+      problem: `${path} cannot be written by this user: change its permissions, or set REACHLINE_DATA_DIR to another folder`,
+    };
+  }
+  return path === resolve(dataDir)
+    ? { good: `The data folder ${path} can be written` }
+    : { good: `The data folder ${resolve(dataDir)} is not there yet; serve makes it` };
+}
+
+function checkDisk(dataDir: string): Finding {
+  const { bavail, bsize } = statfsSync(nearest(dataDir));
+  const free = bavail * bsize;
+  const text = `${(free / GIB).toFixed(1)} GiB free on the disk of the data folder`;
+  return free >= NEEDED_BYTES ? { good: text } : { problem: `Only ${text}: make room, 0.5 GiB at least` };
+}
+
+const baseUrl = ({ host, port }: Config) => {
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+};
+
+/** The address of a server that runs with these settings. */
+async function findServer(config: Config): Promise<string | undefined> {
+  const url = baseUrl(config);
+  if (config.port === 0) return undefined;
+  try {
+    const response = await fetch(`${url}/version`, { signal: AbortSignal.timeout(2000) });
+    const { name } = (await response.json()) as { name?: string };
+    return name === 'reachline' ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function checkPort({ host, port }: Config): Promise<Finding> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      const why = taken ? 'is used by another program' : `cannot be listened on (${error.code})`;
+      done({ problem: `Port ${port} on ${host} ${why}: set PORT or HOST to others` });
+    });
+    server.listen(port, host, () => server.close(() => done({ good: `Port ${port} on ${host} is free` })));
+  });
+}
+
+async function checkStores(config: Config, server: string | undefined): Promise<Finding> {
+  if (!existsSync(resolve(config.dataDir))) return { good: 'The stores are made when serve runs first' };
+  try {
+    const stores = await openStores(config);
+    try {
+      await stores.search.ping();
+      await stores.analytics.ping();
+    } finally {
+      await stores.close();
+    }
+    return { good: 'The stores open and are up to date' };
+  } catch (error) {
+    const { message } = explain(error);
+    if (server !== undefined && /in use/.test(message)) return checkReadiness(server);
+    return { problem: message };
+  }
+}
+
+/** The stores are held by the server, so it is asked. */
+async function checkReadiness(server: string): Promise<Finding> {
+  const response = await fetch(`${server}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(
+    () => undefined,
+  );
+  return response?.ok
+    ? { good: `The stores are open in the server at ${server}, which is ready` }
+    : { problem: `The server at ${server} is not ready (${server}/readyz): see its log` };
+}

@@ -1,0 +1,124 @@
+import { resolve } from 'node:path';
+import { ingestRecords, type RefusedRecord } from '../../../ingest/pipeline.js';
+import { jsonArray } from '../../../ingest/sources/json-array.js';
+import { lines } from '../../../ingest/sources/lines.js';
+import type { RecordSource } from '../../../ingest/sources/source.js';
+import { findStream, STREAM_NAMES } from '../../../ingest/streams/index.js';
+import type { Stream } from '../../../ingest/streams/stream.js';
+import { closest } from '../../shared/closest.js';
+import { loadConfig } from '../../shared/config.js';
+import { openStores } from '../../stores/open-stores.js';
+import { requireId } from '../accounts.js';
+import { EXIT, UsageError } from '../errors.js';
+import { openCsvInput } from '../ingest/csv-input.js';
+import { type GatewayTarget, intakeUrl, sendRecords } from '../ingest/gateway-sink.js';
+import { type Format, type Input, openInput, peekArray } from '../ingest/input.js';
+import { Rejects, Report } from '../ingest/report.js';
+import { type Io, say, tell } from '../io.js';
+
+export interface IngestCommand {
+  stream: string;
+  /** A path, or - for standard input. */
+  file: string;
+  format?: Format;
+  organization?: string;
+  columns?: string;
+  with?: string[];
+  rejects?: string;
+  url?: string;
+  apiKey?: string;
+}
+
+/** Loads records and resolves with the exit code: 1 when any was refused. */
+export async function ingest(io: Io, command: IngestCommand): Promise<number> {
+  const stream = requireStream(command.stream);
+  if (command.organization !== undefined) requireId('--organization', command.organization);
+  const target = targetOf(command, stream);
+  const { input, source, headerBytes } = await openSource(io, stream, command);
+  const stores = target ? undefined : await openStores(loadConfig(io.env));
+  const rejects = openRejects(command, headerBytes);
+  const report = new Report(io);
+  const options = {
+    stream,
+    source,
+    organizationId: command.organization,
+    onRefused(record: RefusedRecord, untouched: Buffer) {
+      report.refused(record);
+      rejects?.write(untouched);
+    },
+    onOverlong: (piece: Buffer) => rejects?.writePiece(piece),
+    onProgress: (accepted: number, rejected: number) => report.progress(accepted, rejected),
+  };
+  await report.begin(input);
+  try {
+    const { accepted, rejected } = stores
+      ? await ingestRecords({ ...options, stores, acceptedAt: Date.now(), others: 'allow' })
+      : await sendRecords({
+          ...options,
+          target: target as GatewayTarget,
+          everyRefusal: rejects !== undefined,
+          onWait: (reason, wait) => tell(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
+        });
+    report.end();
+    rejects?.end();
+    say(io, report.summary(stream.name, accepted, rejected));
+    return rejected > 0 ? EXIT.failed : EXIT.ok;
+  } finally {
+    report.end();
+    await stores?.close();
+  }
+}
+
+function openRejects({ rejects, file }: IngestCommand, header: Buffer | undefined): Rejects | undefined {
+  if (rejects === undefined) return undefined;
+  if (resolve(rejects) === resolve(file)) {
+    throw new UsageError('--rejects names the file that is read; choose another.');
+  }
+  return new Rejects(rejects, header);
+}
+
+function requireStream(name: string): Stream {
+  const stream = findStream(name);
+  if (stream) return stream;
+  const guess = closest(name, STREAM_NAMES);
+  const hint = guess === null ? `The streams are ${STREAM_NAMES.join(', ')}.` : `Did you mean ${guess}?`;
+  throw new UsageError(`There is no stream ${JSON.stringify(name)}. ${hint}`);
+}
+
+function targetOf({ url, apiKey }: IngestCommand, stream: Stream): GatewayTarget | undefined {
+  if (url === undefined) {
+    if (apiKey !== undefined) throw new UsageError('--api-key belongs to --url <base>.');
+    return undefined;
+  }
+  if (apiKey === undefined) {
+    throw new UsageError('--url needs --api-key <key>, a key with the scope ingest:write.');
+  }
+  intakeUrl(url, stream);
+  return { url, apiKey };
+}
+
+async function openSource(
+  io: Io,
+  stream: Stream,
+  command: IngestCommand,
+): Promise<{ input: Input; source: RecordSource; headerBytes?: Buffer }> {
+  const input = openInput(io, command.file);
+  const format = command.format ?? input.format;
+  if (format === 'csv') {
+    return openCsvInput(io, stream, input, {
+      file: command.file,
+      columns: command.columns,
+      with: command.with ?? [],
+      organization: command.organization,
+      organizationOptional: command.url !== undefined,
+    });
+  }
+  if (command.columns !== undefined || command.with !== undefined) {
+    throw new UsageError(
+      '--columns and --with are for CSV; add --format csv where the name of the file does not tell.',
+    );
+  }
+  if (format === 'ndjson') return { input, source: lines(input.chunks) };
+  const { isArray, chunks } = await peekArray(input.chunks);
+  return { input, source: isArray || format === 'json' ? jsonArray(chunks) : lines(chunks) };
+}

@@ -1,0 +1,96 @@
+import { issueKey, keyIsActive, SCOPES } from '../../accounts/keys.js';
+import { closest } from '../../shared/closest.js';
+import type { StoredKey } from '../../stores/search-store.js';
+import { requireId, withAccounts } from '../accounts.js';
+import { CommandError, UsageError } from '../errors.js';
+import { type Io, say, tell } from '../io.js';
+
+export interface CreateKeyOptions {
+  organization: string;
+  name?: string;
+  /** Separated by commas. */
+  scopes?: string;
+  expires?: string;
+}
+
+/** Prints the key alone, so that `KEY=$(reachline keys create …)` works. */
+export async function createKey(io: Io, options: CreateKeyOptions): Promise<void> {
+  requireId('--organization', options.organization);
+  const scopes = options.scopes === undefined ? undefined : parseScopes(options.scopes);
+  const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
+  const key = await withAccounts(io, (accounts) =>
+    issueKey(accounts, { organizationId: options.organization, name: options.name, scopes, expiresAt }),
+  );
+  say(io, key);
+  tell(io, 'Keep this key: it is shown only once. Send it in the X-Api-Key header.');
+}
+
+function parseScopes(text: string): string[] {
+  const scopes = text
+    .split(',')
+    .map((scope) => scope.trim())
+    .filter((scope) => scope !== '');
+  if (scopes.length === 0)
+    throw new UsageError(`--scopes names none; the scopes are ${SCOPES.join(', ')} and *.`);
+  for (const scope of scopes) {
+    if (scope === '*' || (SCOPES as readonly string[]).includes(scope)) continue;
+    const guess = closest(scope, SCOPES);
+    const hint = guess === null ? `The scopes are ${SCOPES.join(', ')} and *.` : `Did you mean ${guess}?`;
+    throw new UsageError(`${JSON.stringify(scope)} is not a scope. ${hint}`);
+  }
+  return [...new Set(scopes)];
+}
+
+function parseExpiry(text: string): string {
+  const moment = /T.*(?:Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(moment)) {
+    throw new UsageError(
+      `--expires takes a date and time with an offset, such as 2027-01-31T00:00:00Z, not ${text}.`,
+    );
+  }
+  if (moment <= Date.now()) throw new UsageError(`--expires is ${text}, which has passed.`);
+  return new Date(moment).toISOString();
+}
+
+export async function listKeys(io: Io, { organization }: { organization?: string }): Promise<void> {
+  const keys = await withAccounts(io, (accounts) => accounts.listKeys(organization));
+  if (keys.length === 0) {
+    tell(io, 'There are no keys. Make one with: reachline keys create --organization <id>');
+    return;
+  }
+  const header = ['ID', 'ORGANIZATION', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES', 'NAME'];
+  const rows = keys.map((key) => [
+    key.id,
+    key.organizationId,
+    stateOf(key),
+    key.createdAt.slice(0, 10),
+    key.expiresAt?.slice(0, 10) ?? '-',
+    key.scopes.join(','),
+    key.name ?? '-',
+  ]);
+  const widths = header.map((_, column) =>
+    Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0)),
+  );
+  for (const row of [header, ...rows]) {
+    say(
+      io,
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+  }
+}
+
+function stateOf(key: StoredKey): string {
+  if (key.revokedAt !== null) return 'revoked';
+  return keyIsActive(key, Date.now()) ? 'active' : 'expired';
+}
+
+/** Takes the id, or the whole key for want of it. */
+export async function revokeKey(io: Io, given: string): Promise<void> {
+  const id = /^rl_live_([0-9A-Za-z]{8})/.exec(given)?.[1] ?? given;
+  const known = await withAccounts(io, (accounts) => accounts.revokeKey(id, new Date().toISOString()));
+  if (!known) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
+  tell(io, `The key ${id} is revoked.`);
+}

@@ -1,0 +1,8 @@
+import { endpoints } from '../../gateway/app.js';
+import { openApiDocument } from '../../gateway/openapi.js';
+import { readVersion } from '../../gateway/version.js';
+import { type Io, say } from '../io.js';
+
+export function openapi(io: Io): void {
+  say(io, JSON.stringify(openApiDocument(endpoints, readVersion().version), null, 2));
+}

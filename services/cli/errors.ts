@@ -1,0 +1,56 @@
+/** How errors reach a person: one or two lines that say what to do, and an exit code. */
+
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+
+/** The command failed for a reason that its message explains. */
+export class CommandError extends Error {
+  override readonly name: string = 'CommandError';
+}
+
+/** The command was called in a way that cannot work; nothing was done. */
+export class UsageError extends CommandError {
+  override readonly name = 'UsageError';
+}
+
+/** Errors whose messages are written for people. By name, so that no heavy module is loaded to tell an error. */
+const EXPLAINED = new Set([
+  'CommandError',
+  'ConfigError',
+  'DataFolderError',
+  'ListenError',
+  'UnreadableInput',
+]);
+const USAGE = new Set(['UsageError', 'ColumnsError']);
+
+const SYSTEM: Record<string, string> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read or written by this user',
+  EPERM: 'may not be read or written by this user',
+  EISDIR: 'is a folder',
+  ENOTDIR: 'lies under something that is no folder',
+  ENOSPC: 'does not fit: the disk is full',
+  EROFS: 'lies on a file system that cannot be written',
+};
+
+/** What to print and which exit code to leave with. */
+export function explain(error: unknown): { message: string; exitCode: number } {
+  if (!(error instanceof Error)) return { message: String(error), exitCode: EXIT.failed };
+  if (USAGE.has(error.name)) return { message: error.message, exitCode: EXIT.usage };
+  return { message: sentence(error), exitCode: EXIT.failed };
+}
+
+function sentence(error: Error): string {
+  if (EXPLAINED.has(error.name)) return error.message;
+  const { code, path, store } = error as NodeJS.ErrnoException & { store?: string };
+  if (error.name === 'StoreUnavailable' || error.name === 'StoreTimeout') {
+    return `The ${store} store does not answer. Run reachline doctor to see why; it is safe to run this command again.`;
+  }
+  if (error.name === 'FolderInUse') {
+    return 'The data folder is in use by another Reachline process. Stop it, or send records through it with --url.';
+  }
+  if (error.name === 'MigrationChanged') {
+    return `${error.message}. This data folder belongs to another version of Reachline; use the version that made it, or another REACHLINE_DATA_DIR.`;
+  }
+  if (code !== undefined && path !== undefined && code in SYSTEM) return `${path} ${SYSTEM[code]}.`;
+  return `Something went wrong: ${error.message}. Set REACHLINE_LOG_LEVEL=debug to see where.`;
+}

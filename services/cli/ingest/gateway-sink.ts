@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IngestOptions, IngestResult, RefusedRecord } from '../../../ingest/pipeline.js';
+import { MAX_LINE_BYTES } from '../../../ingest/sources/lines.js';
+import type { RawRecord, RecordSource } from '../../../ingest/sources/source.js';
+import type { Stream } from '../../../ingest/streams/stream.js';
+import { CommandError, UsageError } from '../errors.js';
+
+/** What one request carries: well under the 16 MiB a gateway takes, and answered in seconds. */
+const CHUNK_BYTES = 4 * 1024 * 1024;
+const CHUNK_RECORDS = 5000;
+const ATTEMPTS = 8;
+const LONGEST_WAIT_MS = 60_000;
+const NEWLINE = Buffer.from('\n');
+
+export interface GatewayTarget {
+  url: string;
+  apiKey: string;
+}
+
+interface SinkOptions extends Pick<IngestOptions, 'onRefused' | 'onOverlong' | 'onProgress'> {
+  stream: Stream;
+  target: GatewayTarget;
+  source: RecordSource;
+  /** Put into records that name none. */
+  organizationId?: string;
+  /** Whether every refused record must be found, also beyond those that an answer lists. */
+  everyRefusal: boolean;
+  /** Told before each wait. */
+  onWait?(reason: string, milliseconds: number): void;
+}
+
+interface Answer {
+  accepted: number;
+  rejected: number;
+  errors: RefusedRecord[];
+}
+
+/** The address records of a stream are posted to. Throws a `UsageError` when the base is none. */
+export function intakeUrl(base: string, stream: Stream): URL {
+  const url = URL.canParse(base) ? new URL(base) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(
+      `--url takes the base address of a gateway, such as http://127.0.0.1:8080, not ${base}.`,
+    );
+  }
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/ingest/${stream.name}`;
+  url.search = '';
+  return url;
+}
+
+/** Sends records through a gateway, a chunk at a time and in order. */
+export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
+  const result: IngestResult = { accepted: 0, rejected: 0, errors: [] };
+  const sender = new Sender(options);
+  let chunk = new Chunk();
+  const send = async () => {
+    const sent = chunk;
+    chunk = new Chunk();
+    const { accepted, rejected } = await sender.send(sent);
+    result.accepted += accepted;
+    result.rejected += rejected;
+    options.onProgress?.(result.accepted, result.rejected);
+  };
+  const refuse = (refused: RefusedRecord, raw: RawRecord) => {
+    result.rejected++;
+    options.onRefused?.(refused, raw.untouched ?? raw.bytes);
+  };
+  for await (const records of options.source) {
+    for (const raw of records) {
+      if (raw.overlong === 'piece') options.onOverlong?.(raw.bytes);
+      else if (raw.overlong) refuse({ line: raw.line, ...TOO_LONG }, raw);
+      else if (raw.refusal) {
+        const { code, pointer, detail } = raw.refusal;
+        refuse({ line: raw.line, code, pointer, detail }, raw);
+      } else chunk.add(raw, textOf(raw, options));
+      if (chunk.records.length >= CHUNK_RECORDS || chunk.bytes >= CHUNK_BYTES) await send();
+    }
+  }
+  if (chunk.records.length > 0) await send();
+  return result;
+}
+
+const TOO_LONG = {
+  code: 'line_too_long',
+  pointer: '',
+  detail: `A record may have ${MAX_LINE_BYTES} bytes at most.`,
+};
+
+function textOf(raw: RawRecord, { stream, organizationId }: SinkOptions): Buffer {
+  const field = stream.organizationField;
+  if (raw.value !== undefined) {
+    const value = raw.value as Record<string, unknown>;
+    if (organizationId !== undefined) value[field] ??= organizationId;
+    return Buffer.from(JSON.stringify(value));
+  }
+  return organizationId === undefined ? raw.bytes : withOrganization(raw.bytes, field, organizationId);
+}
+
+/** Written into the text, because parsing and writing it anew would round long numbers. */
+function withOrganization(bytes: Buffer, field: string, organizationId: string): Buffer {
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return bytes;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || field in value) return bytes;
+  const comma = Object.keys(value).length === 0 ? '' : ',';
+  return Buffer.from(
+    text.replace('{', () => `{${JSON.stringify(field)}:${JSON.stringify(organizationId)}${comma}`),
+  );
+}
+
+class Chunk {
+  readonly records: RawRecord[] = [];
+  readonly texts: Buffer[] = [];
+  bytes = 0;
+
+  add(record: RawRecord, text: Buffer): void {
+    this.records.push(record);
+    this.texts.push(text, NEWLINE);
+    this.bytes += text.length + 1;
+  }
+
+  /** The records from one on. */
+  from(index: number): Chunk {
+    const rest = new Chunk();
+    for (let at = index; at < this.records.length; at++) {
+      rest.add(this.records[at] as RawRecord, this.texts[at * 2] as Buffer);
+    }
+    return rest;
+  }
+}
+
+class Sender {
+  readonly #options: SinkOptions;
+  readonly #url: URL;
+
+  constructor(options: SinkOptions) {
+    this.#options = options;
+    this.#url = intakeUrl(options.target.url, options.stream);
+  }
+
+  /** An answer lists its first errors only. The rest are found by sending what lies behind the last one listed again. */
+  async send(chunk: Chunk): Promise<Answer> {
+    const answer = await this.#post(chunk);
+    let behind = chunk;
+    let { errors, rejected } = answer;
+    for (;;) {
+      for (const error of errors) this.#refused(error, behind.records[error.line - 1]);
+      const last = errors.at(-1);
+      if (last === undefined || rejected <= errors.length || !this.#options.everyRefusal) return answer;
+      behind = behind.from(last.line);
+      ({ errors, rejected } = await this.#post(behind));
+    }
+  }
+
+  #refused({ code, pointer, detail }: RefusedRecord, raw: RawRecord | undefined): void {
+    if (raw) this.#options.onRefused?.({ line: raw.line, code, pointer, detail }, raw.untouched ?? raw.bytes);
+  }
+
+  async #post(chunk: Chunk): Promise<Answer> {
+    const body = Buffer.concat(chunk.texts);
+    for (let attempt = 1; ; attempt++) {
+      const response = await this.#attempt(body);
+      if (response instanceof Response && response.ok) return (await response.json()) as Answer;
+      const busy = response instanceof Error || [429, 502, 503, 504].includes(response.status);
+      if (!busy || attempt === ATTEMPTS) throw await failure(response, this.#url);
+      const wait = waitOf(response, attempt);
+      const reason =
+        response instanceof Error
+          ? 'The gateway cannot be reached'
+          : `The gateway answers ${response.status}`;
+      this.#options.onWait?.(reason, wait);
+      await sleep(wait);
+    }
+  }
+
+  async #attempt(body: Buffer): Promise<Response | Error> {
+    try {
+      return await fetch(this.#url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-ndjson', 'X-Api-Key': this.#options.target.apiKey },
+        body: new Uint8Array(body),
+      });
+    } catch (error) {
+      return error as Error;
+    }
+  }
+}
+
+function waitOf(response: Response | Error, attempt: number): number {
+  const header = response instanceof Response ? response.headers.get('Retry-After') : null;
+  const seconds = header === null ? Number.NaN : Number(header);
+  if (Number.isFinite(seconds)) return Math.min(LONGEST_WAIT_MS, Math.max(0, seconds * 1000));
+  return Math.min(LONGEST_WAIT_MS, 250 * 2 ** attempt);
+}
+
+/** Why the gateway did not take the records, in its own words where it has some. */
+async function failure(response: Response | Error, url: URL): Promise<CommandError> {
+  if (response instanceof Error) {
+    const cause = (response.cause as NodeJS.ErrnoException | undefined)?.code ?? response.message;
+    return new CommandError(
+      `${url.origin} cannot be reached (${cause}). Check --url, and that reachline serve runs there.`,
+    );
+  }
+  const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
+  const hint = HINTS[problem.code ?? ''] ?? '';
+  return new CommandError(
+    `The gateway answers ${response.status}${problem.code ? ` ${problem.code}` : ''}: ${problem.detail ?? 'no reason given.'}${hint}`,
+  );
+}
+
+const HINTS: Record<string, string> = {
+  insufficient_scope: ' Make a key with: reachline keys create --organization <id> --scopes ingest:write',
+  invalid_api_key: ' Check --api-key; reachline keys list shows the keys there are.',
+};

@@ -1,0 +1,106 @@
+import { createReadStream, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { CommandError, UsageError } from '../errors.js';
+import type { Io } from '../io.js';
+
+export const FORMATS = ['ndjson', 'csv', 'json'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** An opened file or standard input, decompressed. */
+export interface Input {
+  /** What to call it in messages. */
+  name: string;
+  chunks: AsyncIterable<Uint8Array>;
+  /** By the name of the file; undefined where that does not tell. */
+  format: Format | undefined;
+  /** Bytes of the file as it lies on the disk; undefined for standard input. */
+  size: number | undefined;
+  /** Bytes of it read so far. */
+  position(): number;
+}
+
+export function openInput(io: Io, file: string): Input {
+  let size: number | undefined;
+  let source: Readable = io.stdin;
+  if (file !== '-') {
+    const stats = statSync(file);
+    if (stats.isDirectory())
+      throw new UsageError(`${file} is a folder; name a file in it, or - for standard input.`);
+    size = stats.isFile() ? stats.size : undefined;
+    source = createReadStream(file, { highWaterMark: 256 * 1024 });
+  }
+  let position = 0;
+  const counted = async function* () {
+    for await (const chunk of source as AsyncIterable<Uint8Array>) {
+      position += chunk.length;
+      yield chunk;
+    }
+  };
+  const name = file === '-' ? 'standard input' : basename(file);
+  return {
+    name,
+    chunks: decompressed(counted(), name),
+    format: formatOf(file),
+    size,
+    position: () => position,
+  };
+}
+
+function formatOf(file: string): Format | undefined {
+  const extension = /\.([a-z]+)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase();
+  if (extension === 'csv' || extension === 'tsv') return 'csv';
+  if (extension === 'ndjson' || extension === 'jsonl') return 'ndjson';
+  return undefined;
+}
+
+/** Gzip is told by its first two bytes, so that it works in a pipe too. */
+async function* decompressed(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let first = new Uint8Array();
+  while (first.length < 2) {
+    const step = await iterator.next();
+    if (step.done) break;
+    first = Buffer.concat([first, step.value]);
+  }
+  const whole = beginningWith(first, iterator);
+  if (first[0] !== 0x1f || first[1] !== 0x8b) {
+    yield* whole;
+    return;
+  }
+  const { Readable } = await import('node:stream');
+  const source = Readable.from(whole, { objectMode: false });
+  const gunzip = source.pipe(createGunzip());
+  source.on('error', (error) => gunzip.destroy(error));
+  try {
+    yield* gunzip as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (!/^Z_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    throw new CommandError(`${name} is damaged: it cannot be decompressed to its end.`);
+  }
+}
+
+/** Whether the text is a JSON array rather than lines, and the text itself again. */
+export async function peekArray(
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ isArray: boolean; chunks: AsyncIterable<Uint8Array> }> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let first: Buffer = Buffer.alloc(0);
+  let begins = '';
+  while (begins === '') {
+    const step = await iterator.next();
+    if (step.done) break;
+    first = Buffer.concat([first, step.value]);
+    begins = first.toString('latin1').replace('\u00ef\u00bb\u00bf', '').trimStart().slice(0, 1);
+  }
+  return { isArray: begins === '[', chunks: beginningWith(first, iterator) };
+}
+
+async function* beginningWith(
+  first: Uint8Array,
+  iterator: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  for (let step = await iterator.next(); !step.done; step = await iterator.next()) yield step.value;
+}

@@ -1,0 +1,214 @@
+/** Every command with its options and help. What a command does is loaded when it runs, so that help is quick. */
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { readVersion } from '../gateway/version.js';
+import type { Io } from './io.js';
+
+const STREAMS_HELP = `
+Streams: contacts, audiences, website-visits, network-a-campaigns, network-a-creatives, network-a-companies,
+network-a-deliveries. Records are those of POST /api/ingest/{stream}; loading them again changes nothing.
+`;
+
+const COLUMNS_HELP = `
+CSV: the first row names the columns. Without --columns they bear the names of the stream's fields; lists are split at
+semicolons, and an empty cell gives no value. --columns takes
+
+  fivetran-linkedin   the tables campaign_history, campaign_group_history, creative_history and ad_analytics_by_creative of
+                      that connector, told by their columns. What a table lacks is read from the others beside it, or
+                      from those named with --with.
+  a JSON file         { "columns":   { "E-Mail": "work_emails", "Company": "company_name" },
+                        "constants": { "data_import_id": "crm-2026-08" },
+                        "ignore":    ["Notes"] }
+                      Columns it does not mention bear the name of a field; "ignore": "rest" leaves them out.
+`;
+
+const organizationOption = () => new Option('--organization <id>', 'organization it is about');
+
+/** `exit` is told the exit code of a command that ran. */
+export function createProgram(io: Io, exit: (code: number) => void): Command {
+  const program = new Command('reachline')
+    .description('Search contacts, audiences and website visits, and see what advertising does.')
+    .version(readVersion().version)
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+    })
+    .exitOverride()
+    .showHelpAfterError('Run with --help to see how it is used.');
+  // Where no command is given its help is the answer, and a usage error.
+  program.addHelpText('after', examples('reachline serve --demo', 'reachline doctor'));
+
+  addServe(program, io, exit);
+  addIngest(program, io, exit);
+  addKeys(program, io);
+  addCredits(program, io);
+
+  const audiences = program.command('audiences').description('make audiences');
+  audiences
+    .command('create')
+    .description('make an audience and print its id')
+    .addOption(organizationOption().makeOptionMandatory())
+    .requiredOption('--name <name>', 'name of the audience')
+    .option('--id <id>', 'its identifier; made up when absent')
+    .option('--description <text>', 'what it is for')
+    .addHelpText('after', examples('reachline audiences create --organization org_acme --name "Trial users"'))
+    .action(async (options) => (await import('./commands/audiences.js')).createAudience(io, options));
+  audiences.addHelpText(
+    'after',
+    examples('reachline audiences create --organization org_acme --name Customers'),
+  );
+
+  program
+    .command('migrate')
+    .description('bring the stores up to date; serve does so by itself')
+    .addHelpText('after', examples('reachline migrate'))
+    .action(async () => (await import('./commands/migrate.js')).migrate(io));
+  program
+    .command('demo')
+    .description('load the sample data of the organization org_demo')
+    .addHelpText('after', examples('reachline demo', 'REACHLINE_DATA_DIR=/tmp/try reachline demo'))
+    .action(async () => (await import('./commands/demo.js')).demo(io));
+  program
+    .command('openapi')
+    .description('print the OpenAPI document')
+    .addHelpText('after', examples('reachline openapi > openapi.json'))
+    .action(async () => (await import('./commands/openapi.js')).openapi(io));
+  program
+    .command('doctor')
+    .description('check settings and stores, and say what to fix')
+    .addHelpText('after', examples('reachline doctor', 'PORT=9000 reachline doctor'))
+    .action(async () => exit(await (await import('./commands/doctor.js')).doctor(io)));
+  return program;
+}
+
+function addServe(program: Command, io: Io, exit: (code: number) => void): void {
+  program
+    .command('serve')
+    .description('run the gateway')
+    .option('--demo', 'load the sample data into empty stores first')
+    .option('--port <number>', 'port to listen on; beats PORT', portNumber)
+    .addHelpText(
+      'after',
+      examples('reachline serve --demo', 'REACHLINE_DATA_DIR=/srv/reachline reachline serve --port 80'),
+    )
+    .action(async (options) => exit(await (await import('./commands/serve.js')).serve(io, options)));
+}
+
+function addIngest(program: Command, io: Io, exit: (code: number) => void): void {
+  program
+    .command('ingest')
+    .description('load records from a file or standard input')
+    .argument('<stream>', 'stream the records belong to')
+    .argument('<file>', 'NDJSON, CSV or a JSON array, also gzipped; - for standard input')
+    .addOption(
+      new Option('--format <format>', 'format, where the name of the file does not tell').choices([
+        'ndjson',
+        'csv',
+        'json',
+      ]),
+    )
+    .addOption(new Option('--organization <id>', 'organization of records that name none'))
+    .option('--columns <preset|file>', 'how CSV columns become fields; see below')
+    .option('--with <file...>', 'other tables of the same export, for --columns fivetran-linkedin')
+    .option('--rejects <file>', 'keep refused records there, as they were')
+    .option('--url <base>', 'send through the gateway there, instead of straight into the data folder')
+    .option('--api-key <key>', 'API key for --url, with the scope ingest:write')
+    .addHelpText('after', STREAMS_HELP + COLUMNS_HELP)
+    .addHelpText(
+      'after',
+      examples(
+        'reachline ingest contacts contacts.ndjson',
+        'reachline ingest contacts crm.csv --organization org_acme --columns crm.json --rejects refused.csv',
+        'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --columns fivetran-linkedin',
+        'zcat visits.ndjson.gz | reachline ingest website-visits - --url http://127.0.0.1:8080 --api-key "$KEY"',
+      ),
+    )
+    .action(async (stream, file, options) =>
+      exit(await (await import('./commands/ingest.js')).ingest(io, { stream, file, ...options })),
+    );
+}
+
+function addKeys(program: Command, io: Io): void {
+  const keys = program.command('keys').description('make, list and revoke API keys');
+  keys
+    .command('create')
+    .description('make a key and print it; it is shown only once')
+    .addOption(organizationOption().makeOptionMandatory())
+    .option('--name <text>', 'what the key is for')
+    .option('--scopes <scopes>', 'scopes separated by commas, * for all; all but ingest:write when absent')
+    .option('--expires <date-time>', 'when it stops working, such as 2027-01-31T00:00:00Z')
+    .addHelpText(
+      'after',
+      examples(
+        'KEY=$(reachline keys create --organization org_acme)',
+        'reachline keys create --organization org_acme --name loader --scopes ingest:write',
+      ),
+    )
+    .action(async (options) => (await import('./commands/keys.js')).createKey(io, options));
+  keys
+    .command('list')
+    .description('list keys, without their secrets')
+    .addOption(new Option('--organization <id>', 'only the keys of this organization'))
+    .addHelpText('after', examples('reachline keys list --organization org_acme'))
+    .action(async (options) => (await import('./commands/keys.js')).listKeys(io, options));
+  keys
+    .command('revoke')
+    .description('end a key within 5 seconds, in every process')
+    .argument('<key id>', 'the 8 characters after rl_live_')
+    .addHelpText('after', examples('reachline keys revoke 4fK9aQ2z'))
+    .action(async (id) => (await import('./commands/keys.js')).revokeKey(io, id));
+  keys.addHelpText(
+    'after',
+    examples('KEY=$(reachline keys create --organization org_acme)', 'reachline keys list'),
+  );
+}
+
+function addCredits(program: Command, io: Io): void {
+  const credits = program
+    .command('credits')
+    .description('the credits an organization has for making contacts');
+  const amount = () => new Argument('<amount>', 'a whole number, 0 or more').argParser(wholeNumber);
+  credits
+    .command('set')
+    .description('set the balance; makes the organization metered')
+    .addOption(organizationOption().makeOptionMandatory())
+    .addArgument(amount())
+    .addHelpText('after', examples('reachline credits set --organization org_acme 500'))
+    .action(async (value, { organization }) =>
+      (await import('./commands/credits.js')).setCredits(io, organization, value),
+    );
+  credits
+    .command('grant')
+    .description('add to the balance')
+    .addOption(organizationOption().makeOptionMandatory())
+    .addArgument(amount())
+    .addHelpText('after', examples('reachline credits grant --organization org_acme 100'))
+    .action(async (value, { organization }) =>
+      (await import('./commands/credits.js')).grantCredits(io, organization, value),
+    );
+  credits
+    .command('show')
+    .description('print the balance, or unmetered')
+    .addOption(organizationOption().makeOptionMandatory())
+    .addHelpText('after', examples('reachline credits show --organization org_acme'))
+    .action(async ({ organization }) =>
+      (await import('./commands/credits.js')).showCredits(io, organization),
+    );
+  credits.addHelpText('after', examples('reachline credits set --organization org_acme 500'));
+}
+
+const examples = (...lines: string[]) =>
+  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
+    throw new InvalidArgumentError('It is a whole number, 0 or more.');
+  }
+  return value;
+}
+
+function portNumber(text: string): number {
+  const value = wholeNumber(text);
+  if (value > 65535) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  return value;
+}
