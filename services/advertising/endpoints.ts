@@ -21,7 +21,7 @@ import {
   companySeriesQuery,
 } from './company-queries.js';
 import { type Asked, type ContextRow, contextQuery } from './context-query.js';
-import { addCounts, figuresFor, summedFor } from './figures.js';
+import { addCounts, figureWriter, summedFor } from './figures.js';
 import {
   type CampaignRow,
   type CompanyAttributes,
@@ -324,7 +324,7 @@ export const getCompany = endpoint({
       start_date: scope.range.start,
       end_date: scope.range.end,
       granularity: scope.granularity,
-      totals: figuresFor(scope.metrics)(addCounts(series.rows, summedFor(scope.metrics))),
+      totals: figureWriter(scope.metrics)({}, addCounts(series.rows, summedFor(scope.metrics))),
       timeseries: seriesOf(scope, [company.id], series.rows).get(company.id) as Point[],
       campaigns: campaigns.rows.map((row) => companyCampaign(scope, row)),
       campaign_page: page.page,

@@ -1,9 +1,9 @@
 /** Rows of the store as items and points of the answers. Pure. */
 import { type Period, periodOf, periodsOf } from './calendar.js';
-import { figuresFor } from './figures.js';
+import { figureWriter } from './figures.js';
 import type { Scope } from './plan.js';
 import type { Sums } from './rates.js';
-import type { CampaignItem, CompanyListItem, CompanyResponse, CreativeItem, Figures } from './responses.js';
+import type { CampaignItem, CompanyListItem, CompanyResponse, CreativeItem } from './responses.js';
 
 /** Points of one response up to which every period is present (contract 5.4). */
 export const MAX_COMPLETE_POINTS = 20_000;
@@ -18,6 +18,8 @@ export function isSparse(scope: Scope, items: number): boolean {
   return items * periodsOf(scope.range, scope.granularity).length > MAX_COMPLETE_POINTS;
 }
 
+const NOTHING: Sums = {};
+
 /** The series of each id, complete unless there are too many points. */
 export function seriesOf(
   scope: Scope,
@@ -26,24 +28,17 @@ export function seriesOf(
 ): Map<string, Point[]> {
   const periods = periodsOf(scope.range, scope.granularity);
   const sparse = ids.length * periods.length > MAX_COMPLETE_POINTS;
-  const figures = figuresFor(scope.metrics);
-  const zeros = figures({});
+  const write = figureWriter(scope.metrics);
   const rowsOf = new Map<string, Map<string, Sums>>(ids.map((id) => [id, new Map()]));
   for (const row of rows) rowsOf.get(row.id)?.set(periodOf(row.day, scope.granularity), row);
-  const point = ({ period, start, end }: Period, values: Figures): Point => ({
-    period,
-    start_date: start,
-    end_date: end,
-    provisional: end > scope.lastFinalDay,
-    ...values,
-  });
+  const point = ({ period, start, end }: Period, sums: Sums): Point =>
+    write({ period, start_date: start, end_date: end, provisional: end > scope.lastFinalDay }, sums);
   return new Map(
     Array.from(rowsOf, ([id, sums]) => {
       const points: Point[] = [];
       for (const period of periods) {
         const row = sums.get(period.period);
-        if (row) points.push(point(period, figures(row)));
-        else if (!sparse) points.push(point(period, zeros));
+        if (row || !sparse) points.push(point(period, row ?? NOTHING));
       }
       return [id, points];
     }),
@@ -75,7 +70,7 @@ export function campaignItem(scope: Scope, row: CampaignRow, timeseries: Point[]
     start_date: row.start_date,
     end_date: row.end_date,
     creatives_count: row.creatives_count,
-    ...figuresFor(scope.metrics)(row),
+    ...figureWriter(scope.metrics)({}, row),
     provisional: scope.range.end > scope.lastFinalDay,
     timeseries,
   };
@@ -95,7 +90,7 @@ export function creativeItem(scope: Scope, row: CreativeRow, timeseries: Point[]
     landing_page_url: row.landing_page_url,
     image_url: row.image_url,
     currency: row.currency,
-    ...figuresFor(scope.metrics)(row),
+    ...figureWriter(scope.metrics)({}, row),
     provisional: scope.range.end > scope.lastFinalDay,
     timeseries,
   };
@@ -124,7 +119,7 @@ export function companyItem(
 ): CompanyListItem {
   return {
     ...companyAttributes(row),
-    ...figuresFor(scope.metrics)(row),
+    ...figureWriter(scope.metrics)({}, row),
     campaigns_reached: reach?.campaigns_reached ?? 0,
     campaigns_engaged: reach?.campaigns_engaged ?? 0,
     first_seen: row.first_seen,
@@ -139,7 +134,7 @@ export function companyCampaign(scope: Scope, row: CompanyCampaignRow): CompanyR
     name: row.name,
     status: row.status,
     objective_type: row.objective_type,
-    ...figuresFor(scope.metrics)(row),
+    ...figureWriter(scope.metrics)({}, row),
     first_seen: row.first_seen,
     last_seen: row.last_seen,
   };

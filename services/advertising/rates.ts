@@ -8,31 +8,34 @@ const SCALE = 10 ** RATE_DECIMALS;
 /** Summed metrics of a row: counts as numbers, money as plain decimal text. */
 export type Sums = { [K in SummedMetric]?: string | number };
 
-/** `digits` ÷ 10^`scale`. */
+/** `digits` ÷ 10^`scale`; digits above 2^53 are exact only as text. */
 interface Decimal {
-  digits: string;
+  digits: number;
+  text: string | number;
   scale: number;
 }
 
 function decimal(value: string | number): Decimal {
-  const text = typeof value === 'number' ? BigInt(value).toString() : value;
-  const point = text.indexOf('.');
-  if (point < 0) return { digits: text, scale: 0 };
-  return { digits: text.slice(0, point) + text.slice(point + 1), scale: text.length - point - 1 };
+  if (typeof value === 'number') return { digits: value, text: value, scale: 0 };
+  const point = value.indexOf('.');
+  const text = point < 0 ? value : value.slice(0, point) + value.slice(point + 1);
+  return { digits: Number(text), text, scale: point < 0 ? 0 : value.length - point - 1 };
 }
+
+const POWERS = Array.from({ length: 13 }, (_, power) => 10 ** power);
 
 /** `factor` × numerator ÷ denominator in millionths, half up; null for a denominator of 0. */
 function millionths(numerator: Decimal, denominator: Decimal, factor: number): number | bigint | null {
-  const above = Number(numerator.digits) * factor * 10 ** denominator.scale * SCALE;
-  const below = Number(denominator.digits) * 10 ** numerator.scale;
+  const above = numerator.digits * factor * (POWERS[denominator.scale] as number) * SCALE;
+  const below = denominator.digits * (POWERS[numerator.scale] as number);
   if (below === 0) return null;
   // Below 2^53 every step is exact in a number, and so is the floor of the quotient.
   if (2 * above + below <= Number.MAX_SAFE_INTEGER && 2 * below <= Number.MAX_SAFE_INTEGER) {
     return Math.floor((2 * above + below) / (2 * below));
   }
   const exactAbove =
-    BigInt(numerator.digits) * BigInt(factor) * 10n ** BigInt(denominator.scale) * BigInt(SCALE);
-  const exactBelow = BigInt(denominator.digits) * 10n ** BigInt(numerator.scale);
+    BigInt(numerator.text) * BigInt(factor) * 10n ** BigInt(denominator.scale) * BigInt(SCALE);
+  const exactBelow = BigInt(denominator.text) * 10n ** BigInt(numerator.scale);
   return (2n * exactAbove + exactBelow) / (2n * exactBelow);
 }
 

@@ -22,7 +22,7 @@ import {
 } from './random-records.js';
 
 const SEEDS = (process.env.ORACLE_SEEDS ?? '1,2').split(',').map(Number);
-const REQUESTS = Number(process.env.ORACLE_REQUESTS ?? 40);
+const REQUESTS = Number(process.env.ORACLE_REQUESTS ?? 30);
 
 type Answer = { warnings: string[] };
 
