@@ -24,7 +24,10 @@ if (values.help || asked.some((part) => !PARTS.includes(part))) {
 
 const folder = mkdtempSync(join(tmpdir(), 'reachline-bench-'));
 const results: (Comparison | Figure)[] = [];
-const note = (text: string) => process.stderr.write(`\r\x1b[K${text}`);
+/** What is going on, on the last line of a terminal. */
+const note = (text: string) => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+};
 
 try {
   if (asked.includes('gateway')) {
@@ -48,11 +51,11 @@ async function scale(): Promise<void> {
     ...(await benchImport(dataDir, join(folder, 'contacts.ndjson'), Number(values.contacts), note)),
   );
   note('start …');
-  results.push(await benchStart(dataDir));
+  results.push(await benchStart(dataDir, Number(values.contacts)));
   const server = await startServer(dataDir);
   try {
     note('searches …');
-    results.push(...(await benchSearch(server, 600)));
+    results.push(...(await benchSearch(server, Number(values.contacts), 600)));
     note('everything together …');
     results.push(...(await benchTogether(server, 20)));
   } finally {
