@@ -18,8 +18,6 @@ export function isSparse(scope: Scope, items: number): boolean {
   return items * periodsOf(scope.range, scope.granularity).length > MAX_COMPLETE_POINTS;
 }
 
-const NOTHING: Sums = {};
-
 /** The series of each id, complete unless there are too many points. */
 export function seriesOf(
   scope: Scope,
@@ -31,14 +29,22 @@ export function seriesOf(
   const write = figureWriter(scope.metrics);
   const rowsOf = new Map<string, Map<string, Sums>>(ids.map((id) => [id, new Map()]));
   for (const row of rows) rowsOf.get(row.id)?.set(periodOf(row.day, scope.granularity), row);
-  const point = ({ period, start, end }: Period, sums: Sums): Point =>
-    write({ period, start_date: start, end_date: end, provisional: end > scope.lastFinalDay }, sums);
+  // Every point is a copy of one with all fields: the engine copies such an object at once, but grows one field by field.
+  const empty: Point = write({ period: '', start_date: '', end_date: '', provisional: false }, {});
+  const point = ({ period, start, end }: Period, sums: Sums | undefined): Point => {
+    const copy = { ...empty };
+    copy.period = period;
+    copy.start_date = start;
+    copy.end_date = end;
+    copy.provisional = end > scope.lastFinalDay;
+    return sums ? write(copy, sums) : copy;
+  };
   return new Map(
     Array.from(rowsOf, ([id, sums]) => {
       const points: Point[] = [];
       for (const period of periods) {
         const row = sums.get(period.period);
-        if (row || !sparse) points.push(point(period, row ?? NOTHING));
+        if (row || !sparse) points.push(point(period, row));
       }
       return [id, points];
     }),

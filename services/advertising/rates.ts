@@ -44,7 +44,9 @@ export function rateOf(rate: Rate, sums: Sums): number | null {
   const { numerator, denominator, factor } = RATES[rate];
   const below = sums[denominator] ?? 0;
   if (below === 0 || below === '0') return null;
-  const result = millionths(decimal(sums[numerator] ?? 0), decimal(below), factor);
+  const above = sums[numerator] ?? 0;
+  if (above === 0 || above === '0') return 0;
+  const result = millionths(decimal(above), decimal(below), factor);
   if (result === null) return null;
   if (typeof result === 'number') return result / SCALE;
   const text = result.toString().padStart(RATE_DECIMALS + 1, '0');
