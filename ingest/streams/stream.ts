@@ -3,7 +3,7 @@ import type { FieldError } from '../../services/gateway/problems.js';
 import type { AnalyticsWriter } from '../../services/stores/analytics-store.js';
 import type { SearchStore } from '../../services/stores/search-store.js';
 
-export type SearchWriter = Pick<SearchStore, 'upsertContacts' | 'upsertAudiences' | 'insertVisits'>;
+type SearchWriter = Pick<SearchStore, 'upsertContacts' | 'upsertAudiences' | 'insertVisits'>;
 
 /** What the streams write to. */
 export interface IngestStores {

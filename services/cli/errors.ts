@@ -26,6 +26,7 @@ const SYSTEM: Record<string, string> = {
   ENOENT: 'does not exist',
   EACCES: 'may not be read or written by this user',
   EPERM: 'may not be read or written by this user',
+  EEXIST: 'is a file where a folder is needed',
   EISDIR: 'is a folder',
   ENOTDIR: 'lies under something that is no folder',
   ENOSPC: 'does not fit: the disk is full',

@@ -10,6 +10,6 @@ export const daysBefore = (day: string, days: number) => utcDate(Date.parse(day)
 export const weekday = (day: string) => new Date(day).getUTCDay();
 
 /** How much of a business site's traffic each day of the week brings, Sunday first. */
-export const WEEKLY_RHYTHM = [0.3, 1, 1.12, 1.1, 1.04, 0.85, 0.34] as const;
+const WEEKLY_RHYTHM = [0.3, 1, 1.12, 1.1, 1.04, 0.85, 0.34] as const;
 
 export const rhythmOf = (day: string) => WEEKLY_RHYTHM[weekday(day)] as number;

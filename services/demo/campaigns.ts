@@ -4,8 +4,8 @@ import { Random } from './random.js';
 
 /** Days of figures, the last of them yesterday. */
 export const DELIVERY_DAYS = 180;
-export const CAMPAIGNS = 24;
-export const CREATIVES = 90;
+const CAMPAIGNS = 24;
+const CREATIVES = 90;
 
 /** A campaign and how it performs. Days count back from today. */
 export interface DemoCampaign {

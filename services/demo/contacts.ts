@@ -5,7 +5,7 @@ import { type DemoCompany, demoCompanies, pickCulture } from './companies.js';
 import { type Culture, citiesOf, namesOf } from './cultures.js';
 import { Random } from './random.js';
 
-export const CONTACTS = 2000;
+const CONTACTS = 2000;
 
 const ROLES: [area: string, titles: string[]][] = [
   [

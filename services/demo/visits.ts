@@ -5,7 +5,7 @@ import { AUDIENCE_IDS } from './contacts.js';
 import { type Culture, citiesOf } from './cultures.js';
 import { Random } from './random.js';
 
-export const VISITS = 20_000;
+const VISITS = 20_000;
 /** Visits a day brings on average at a rhythm of 1. */
 const VISITS_A_DAY = 285;
 const VISITORS = 3500;

@@ -1,9 +1,10 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Config, ConfigError, loadConfig } from '../../shared/config.js';
 import { openStores } from '../../stores/open-stores.js';
 import { EXIT, explain } from '../errors.js';
+import { request } from '../http.js';
 import { type Io, say } from '../io.js';
 
 const NEEDED_NODE = [20, 19] as const;
@@ -78,6 +79,9 @@ function nearest(folder: string): string {
 
 function checkFolder(dataDir: string): Finding {
   const path = nearest(dataDir);
+  if (!statSync(path).isDirectory()) {
+    return { problem: `${path} is a file: set REACHLINE_DATA_DIR to a folder` };
+  }
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
@@ -107,8 +111,8 @@ async function findServer(config: Config): Promise<string | undefined> {
   const url = baseUrl(config);
   if (config.port === 0) return undefined;
   try {
-    const response = await fetch(`${url}/version`, { signal: AbortSignal.timeout(2000) });
-    const { name } = (await response.json()) as { name?: string };
+    const { text } = await request(`${url}/version`, {}, 2000);
+    const { name } = JSON.parse(text) as { name?: string };
     return name === 'reachline' ? url : undefined;
   } catch {
     return undefined;
@@ -147,10 +151,8 @@ async function checkStores(config: Config, server: string | undefined): Promise<
 
 /** The stores are held by the server, so it is asked. */
 async function checkReadiness(server: string): Promise<Finding> {
-  const response = await fetch(`${server}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(
-    () => undefined,
-  );
-  return response?.ok
+  const answer = await request(`${server}/readyz`, {}, 5000).catch(() => undefined);
+  return answer?.status === 200
     ? { good: `The stores are open in the server at ${server}, which is ready` }
     : { problem: `The server at ${server} is not ready (${server}/readyz): see its log` };
 }

@@ -7,7 +7,7 @@ import { findStream, STREAM_NAMES } from '../../../ingest/streams/index.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { closest } from '../../shared/closest.js';
 import { loadConfig } from '../../shared/config.js';
-import { openStores } from '../../stores/open-stores.js';
+import { openStores, type Stores } from '../../stores/open-stores.js';
 import { requireId } from '../accounts.js';
 import { EXIT, UsageError } from '../errors.js';
 import { openCsvInput } from '../ingest/csv-input.js';
@@ -34,13 +34,34 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
   if (command.organization !== undefined) requireId('--organization', command.organization);
   const target = targetOf(command, stream);
-  const { input, source, headerBytes } = await openSource(io, stream, command);
+  if (command.rejects !== undefined && resolve(command.rejects) === resolve(command.file)) {
+    throw new UsageError('--rejects names the file that is read; choose another.');
+  }
+  const opened = await openSource(io, stream, command);
   const stores = target ? undefined : await openStores(loadConfig(io.env));
-  const rejects = openRejects(command, headerBytes);
+  try {
+    return await load(io, command, { stream, ...opened, destination: stores ?? (target as GatewayTarget) });
+  } finally {
+    await stores?.close();
+  }
+}
+
+interface Load extends OpenedSource {
+  stream: Stream;
+  destination: Stores | GatewayTarget;
+}
+
+async function load(
+  io: Io,
+  command: IngestCommand,
+  { stream, destination, ...opened }: Load,
+): Promise<number> {
+  const rejects =
+    command.rejects === undefined ? undefined : new Rejects(command.rejects, opened.headerBytes);
   const report = new Report(io);
   const options = {
     stream,
-    source,
+    source: opened.source,
     organizationId: command.organization,
     onRefused(record: RefusedRecord, untouched: Buffer) {
       report.refused(record);
@@ -49,32 +70,24 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
     onOverlong: (piece: Buffer) => rejects?.writePiece(piece),
     onProgress: (accepted: number, rejected: number) => report.progress(accepted, rejected),
   };
-  await report.begin(input);
+  await report.begin(opened.input);
   try {
-    const { accepted, rejected } = stores
-      ? await ingestRecords({ ...options, stores, acceptedAt: Date.now(), others: 'allow' })
-      : await sendRecords({
-          ...options,
-          target: target as GatewayTarget,
-          everyRefusal: rejects !== undefined,
-          onWait: (reason, wait) => tell(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
-        });
+    const { accepted, rejected } =
+      'search' in destination
+        ? await ingestRecords({ ...options, stores: destination, acceptedAt: Date.now(), others: 'allow' })
+        : await sendRecords({
+            ...options,
+            target: destination,
+            everyRefusal: rejects !== undefined,
+            onWait: (reason, wait) => tell(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
+          });
     report.end();
     rejects?.end();
     say(io, report.summary(stream.name, accepted, rejected));
     return rejected > 0 ? EXIT.failed : EXIT.ok;
   } finally {
     report.end();
-    await stores?.close();
   }
-}
-
-function openRejects({ rejects, file }: IngestCommand, header: Buffer | undefined): Rejects | undefined {
-  if (rejects === undefined) return undefined;
-  if (resolve(rejects) === resolve(file)) {
-    throw new UsageError('--rejects names the file that is read; choose another.');
-  }
-  return new Rejects(rejects, header);
 }
 
 function requireStream(name: string): Stream {
@@ -97,11 +110,13 @@ function targetOf({ url, apiKey }: IngestCommand, stream: Stream): GatewayTarget
   return { url, apiKey };
 }
 
-async function openSource(
-  io: Io,
-  stream: Stream,
-  command: IngestCommand,
-): Promise<{ input: Input; source: RecordSource; headerBytes?: Buffer }> {
+interface OpenedSource {
+  input: Input;
+  source: RecordSource;
+  headerBytes?: Buffer;
+}
+
+async function openSource(io: Io, stream: Stream, command: IngestCommand): Promise<OpenedSource> {
   const input = openInput(io, command.file);
   const format = command.format ?? input.format;
   if (format === 'csv') {

@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
-import { pino } from 'pino';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
+import { createLogger, logFile } from '../../gateway/request-log.js';
 import { type Gateway, startGateway } from '../../gateway/server.js';
 import { utcDate } from '../../shared/clock.js';
 import { loadConfig } from '../../shared/config.js';
@@ -9,6 +9,7 @@ import { EXIT } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 import { firstRequests, loadSample } from '../sample.js';
 
+const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
 const GRACE_MS = 15_000;
 
 export interface ServeOptions {
@@ -16,11 +17,14 @@ export interface ServeOptions {
   port?: number;
 }
 
-/** Serves until the process is told to end; resolves with the exit code when everything is closed. */
+/**
+ * Serves until the process is told to end; resolves with the exit code when everything is closed. The log goes to standard
+ * error, apart from what is said to a person, a key among it.
+ */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const config = loadConfig(io.env);
   if (options.port !== undefined) config.port = options.port;
-  const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
+  const logger = createLogger(config.logLevel, logFile(2));
   const stores = await openStores(config);
   let gateway: Gateway;
   let key: string | null = null;
@@ -38,10 +42,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 
 function sayDemo(io: Io, url: string, key: string | null): void {
   if (key === null) {
-    tell(
-      io,
-      `Nothing was loaded: the stores hold data. For a key: reachline keys create --organization ${DEMO_ORGANIZATION}`,
-    );
+    tell(io, `Nothing was loaded, as the stores hold data already. For a key: ${KEY_COMMAND}`);
     return;
   }
   say(io, `API key of ${DEMO_ORGANIZATION}, shown only once: ${key}`);

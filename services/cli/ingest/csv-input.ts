@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { TObject } from 'typebox';
 import {
   type ColumnMapping,
   ColumnsError,
@@ -196,6 +195,3 @@ async function readRows(csv: CsvFile): Promise<Record<string, string>[]> {
   for await (const _ of csv.records(keep));
   return asRows(csv.header, rows);
 }
-
-/** The names a CSV file's columns can have, for help. */
-export const fieldsOf = (stream: Stream): string[] => Object.keys((stream.schema as TObject).properties);

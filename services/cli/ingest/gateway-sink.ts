@@ -4,12 +4,15 @@ import { MAX_LINE_BYTES } from '../../../ingest/sources/lines.js';
 import type { RawRecord, RecordSource } from '../../../ingest/sources/source.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { CommandError, UsageError } from '../errors.js';
+import { type HttpAnswer, request } from '../http.js';
 
 /** What one request carries: well under the 16 MiB a gateway takes, and answered in seconds. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const CHUNK_RECORDS = 5000;
 const ATTEMPTS = 8;
 const LONGEST_WAIT_MS = 60_000;
+const ANSWER_TIMEOUT_MS = 120_000;
+const BUSY = new Set([429, 502, 503, 504]);
 const NEWLINE = Buffer.from('\n');
 
 export interface GatewayTarget {
@@ -163,53 +166,59 @@ class Sender {
   async #post(chunk: Chunk): Promise<Answer> {
     const body = Buffer.concat(chunk.texts);
     for (let attempt = 1; ; attempt++) {
-      const response = await this.#attempt(body);
-      if (response instanceof Response && response.ok) return (await response.json()) as Answer;
-      const busy = response instanceof Error || [429, 502, 503, 504].includes(response.status);
-      if (!busy || attempt === ATTEMPTS) throw await failure(response, this.#url);
-      const wait = waitOf(response, attempt);
+      const answer = await this.#attempt(body);
+      if (!(answer instanceof Error) && answer.status === 200) return JSON.parse(answer.text) as Answer;
+      const busy = answer instanceof Error || BUSY.has(answer.status);
+      if (!busy || attempt === ATTEMPTS) throw failure(answer, this.#url);
+      const wait = waitOf(answer, attempt);
       const reason =
-        response instanceof Error
-          ? 'The gateway cannot be reached'
-          : `The gateway answers ${response.status}`;
+        answer instanceof Error ? 'The gateway cannot be reached' : `The gateway answers ${answer.status}`;
       this.#options.onWait?.(reason, wait);
       await sleep(wait);
     }
   }
 
-  async #attempt(body: Buffer): Promise<Response | Error> {
+  async #attempt(body: Buffer): Promise<HttpAnswer | Error> {
+    const headers = { 'Content-Type': 'application/x-ndjson', 'X-Api-Key': this.#options.target.apiKey };
     try {
-      return await fetch(this.#url, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/x-ndjson', 'X-Api-Key': this.#options.target.apiKey },
-        body: new Uint8Array(body),
-      });
+      return await request(
+        this.#url,
+        { method: 'POST', headers, body: new Uint8Array(body) },
+        ANSWER_TIMEOUT_MS,
+      );
     } catch (error) {
       return error as Error;
     }
   }
 }
 
-function waitOf(response: Response | Error, attempt: number): number {
-  const header = response instanceof Response ? response.headers.get('Retry-After') : null;
+function waitOf(answer: HttpAnswer | Error, attempt: number): number {
+  const header = answer instanceof Error ? null : answer.headers.get('Retry-After');
   const seconds = header === null ? Number.NaN : Number(header);
   if (Number.isFinite(seconds)) return Math.min(LONGEST_WAIT_MS, Math.max(0, seconds * 1000));
   return Math.min(LONGEST_WAIT_MS, 250 * 2 ** attempt);
 }
 
 /** Why the gateway did not take the records, in its own words where it has some. */
-async function failure(response: Response | Error, url: URL): Promise<CommandError> {
-  if (response instanceof Error) {
-    const cause = (response.cause as NodeJS.ErrnoException | undefined)?.code ?? response.message;
+function failure(answer: HttpAnswer | Error, url: URL): CommandError {
+  if (answer instanceof Error) {
+    const reason = (answer.cause as NodeJS.ErrnoException | undefined)?.code ?? answer.message;
     return new CommandError(
-      `${url.origin} cannot be reached (${cause}). Check --url, and that reachline serve runs there.`,
+      `${url.origin} cannot be reached (${reason}). Check --url, and that reachline serve runs there.`,
     );
   }
-  const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
-  const hint = HINTS[problem.code ?? ''] ?? '';
+  const { code = '', detail = 'no reason given.' } = problemOf(answer.text);
   return new CommandError(
-    `The gateway answers ${response.status}${problem.code ? ` ${problem.code}` : ''}: ${problem.detail ?? 'no reason given.'}${hint}`,
+    `The gateway answers ${answer.status} ${code}: ${detail}${HINTS[code] ?? ''}`.replace(' :', ':'),
   );
+}
+
+function problemOf(text: string): { code?: string; detail?: string } {
+  try {
+    return JSON.parse(text) as { code?: string; detail?: string };
+  } catch {
+    return {};
+  }
 }
 
 const HINTS: Record<string, string> = {

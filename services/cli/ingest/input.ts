@@ -5,8 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { CommandError, UsageError } from '../errors.js';
 import type { Io } from '../io.js';
 
-export const FORMATS = ['ndjson', 'csv', 'json'] as const;
-export type Format = (typeof FORMATS)[number];
+export type Format = 'ndjson' | 'csv' | 'json';
 
 /** An opened file or standard input, decompressed. */
 export interface Input {

@@ -1,0 +1,205 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseKey } from '../../services/accounts/keys.js';
+import { temporaryFolder } from '../support/gateway.js';
+import { run, takenPort } from './support.js';
+
+const COMMANDS = [
+  ['serve'],
+  ['ingest'],
+  ['keys'],
+  ['keys', 'create'],
+  ['keys', 'list'],
+  ['keys', 'revoke'],
+  ['credits'],
+  ['credits', 'set'],
+  ['credits', 'grant'],
+  ['credits', 'show'],
+  ['audiences'],
+  ['audiences', 'create'],
+  ['migrate'],
+  ['demo'],
+  ['openapi'],
+  ['doctor'],
+];
+
+describe('The command line', function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let env: Record<string, string>;
+  before(async () => {
+    folder = await temporaryFolder();
+    env = { REACHLINE_DATA_DIR: join(folder.path, 'data') };
+  });
+  after(() => folder.remove());
+
+  it('has help with an example for every command', async () => {
+    for (const command of [[], ...COMMANDS]) {
+      const { code, stdout } = await run([...command, '--help']);
+      expect(code, command.join(' ')).to.equal(0);
+      expect(stdout, command.join(' ')).to.match(/Examples?:\n {2}\S*.*reachline/);
+    }
+  });
+
+  it('says its version', async () => {
+    expect((await run(['--version'])).stdout).to.match(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  const misuse: [args: string[], message: RegExp][] = [
+    [[], /Usage: reachline/],
+    [['ingst'], /Did you mean ingest\?/],
+    [['keys', 'creat'], /Did you mean create\?/],
+    [['serve', '--prot', '1'], /Did you mean --port\?/],
+    [['serve', '--port', '70000'], /0 to 65535/],
+    [['keys', 'create'], /--organization/],
+    [['keys', 'create', '--organization', 'a b'], /identifier/],
+    [
+      ['keys', 'create', '--organization', 'org_a', '--scopes', 'contact:read'],
+      /Did you mean contacts:read\?/,
+    ],
+    [['keys', 'create', '--organization', 'org_a', '--expires', '2999-01-01'], /offset/],
+    [['keys', 'create', '--organization', 'org_a', '--expires', '2001-01-01T00:00:00Z'], /passed/],
+    [['credits', 'set', '--organization', 'org_a', '1.5'], /whole number/],
+    [['credits', 'set', '--organization', 'org_a', '--', '-1'], /whole number/],
+    [['credits', 'grant', '--organization', 'org_a'], /amount/],
+    [['audiences', 'create', '--organization', 'org_a', '--name', ' '], /name is required/],
+    [['ingest', 'contact', 'x.ndjson'], /Did you mean contacts\?/],
+    [['ingest', 'contacts', 'x.ndjson', '--format', 'xml'], /ndjson/],
+    [['ingest', 'contacts', 'x.ndjson', '--url', 'http://127.0.0.1:1'], /--api-key/],
+    [['ingest', 'contacts', 'x.ndjson', '--url', 'ftp://x', '--api-key', 'k'], /base address/],
+  ];
+  for (const [args, message] of misuse) {
+    it(`answers "${args.join(' ')}" with a hint and exit code 2`, async () => {
+      const { code, stderr, stdout } = await run(args, { env });
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr)
+        .to.match(message)
+        .and.not.match(/\bat .*:\d+:\d+/);
+    });
+  }
+
+  it('lists every bad setting at once, with exit code 1 and without a stack', async () => {
+    const bad = { ...env, PORT: 'x', REACHLINE_RATE_LIMIT: '-1', REACHLINE_SPEED: '9' };
+    const { code, stderr } = await run(['keys', 'list'], { env: bad });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/PORT.*\n.*REACHLINE_RATE_LIMIT|REACHLINE_SPEED/s);
+    for (const name of ['PORT', 'REACHLINE_RATE_LIMIT', 'REACHLINE_SPEED']) expect(stderr).to.contain(name);
+    expect(stderr.trim().split('\n').length).to.equal(3);
+  });
+
+  it('shows a stack only at the log level debug', async () => {
+    const args = ['ingest', 'contacts', join(folder.path, 'missing.ndjson')];
+    const quiet = await run(args, { env });
+    expect(quiet).to.include({ code: 1, stderr: `${join(folder.path, 'missing.ndjson')} does not exist.\n` });
+    const loud = await run(args, { env: { ...env, REACHLINE_LOG_LEVEL: 'debug' } });
+    expect(loud.stderr).to.match(/\n\s+at /);
+  });
+
+  it('prints a new key alone on standard output', async () => {
+    const { code, stdout } = await run(['keys', 'create', '--organization', 'org_k', '--name', 'loader'], {
+      env,
+    });
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^rl_live_\w+\n$/);
+    expect(parseKey(stdout.trim())).to.not.equal(null);
+  });
+
+  it('lists keys without their secrets, and revokes them', async () => {
+    const made = ['keys', 'create', '--organization', 'org_r', '--expires', '2999-01-01T00:00:00+02:00'];
+    const key = (await run(made, { env })).stdout.trim();
+    const id = key.slice(8, 16);
+    const listed = await run(['keys', 'list', '--organization', 'org_r'], { env });
+    expect(listed.stdout)
+      .to.match(new RegExp(`${id} +org_r +active .*2998-12-31`))
+      .and.not.contain(key.slice(17));
+    expect(listed.stdout).to.not.contain('org_k');
+    expect((await run(['keys', 'revoke', id], { env })).code).to.equal(0);
+    expect((await run(['keys', 'list'], { env })).stdout).to.match(new RegExp(`${id} +org_r +revoked`));
+    expect(await run(['keys', 'revoke', 'nobody00'], { env })).to.include({ code: 1 });
+  });
+
+  it('sets, grants and shows credits', async () => {
+    const credits = async (...args: string[]) => (await run(['credits', ...args], { env })).stdout;
+    expect(await credits('show', '--organization', 'org_c')).to.equal('unmetered\n');
+    expect(await credits('set', '--organization', 'org_c', '40')).to.equal('40\n');
+    expect(await credits('grant', '--organization', 'org_c', '2')).to.equal('42\n');
+    expect(await credits('show', '--organization', 'org_c')).to.equal('42\n');
+    expect(await credits('set', '--organization', 'org_c', '0')).to.equal('0\n');
+  });
+
+  it('makes audiences and prints their id', async () => {
+    const create = (...args: string[]) =>
+      run(['audiences', 'create', '--organization', 'org_a', ...args], { env });
+    expect((await create('--name', 'Customers')).stdout).to.match(/^aud_\w+\n$/);
+    expect(await create('--name', 'Trial', '--id', 'aud_trial')).to.include({
+      code: 0,
+      stdout: 'aud_trial\n',
+    });
+    const again = await create('--name', 'Other', '--id', 'aud_trial');
+    expect(again).to.include({ code: 1, stdout: '' });
+    expect(again.stderr).to.match(/exists already/);
+  });
+
+  it('prints the OpenAPI document', async () => {
+    const { stdout } = await run(['openapi'], { env });
+    expect(JSON.parse(stdout)).to.include({ openapi: '3.1.0' });
+  });
+
+  it('migrates empty stores', async () => {
+    const { code, stdout } = await run(['migrate'], { env });
+    expect({ code, stdout }).to.deep.equal({
+      code: 0,
+      stdout: `The stores in ${env.REACHLINE_DATA_DIR} are up to date.\n`,
+    });
+  });
+
+  it('has a doctor who finds nothing wrong, and makes no folder by looking', async () => {
+    const fresh = { REACHLINE_DATA_DIR: join(folder.path, 'fresh'), PORT: '0' };
+    const { code, stdout } = await run(['doctor'], { env: fresh });
+    expect({ code, stdout }).to.include({ code: 0 });
+    expect(stdout)
+      .to.match(/^✓ Node/)
+      .and.not.contain('✗');
+    expect(existsSync(fresh.REACHLINE_DATA_DIR)).to.equal(false);
+    expect((await run(['doctor'], { env: { ...env, PORT: '0' } })).stdout).to.match(/✓ The stores open/);
+  });
+
+  it('has a doctor who names each thing to fix', async () => {
+    const taken = await takenPort();
+    const file = join(folder.path, 'a-file');
+    await writeFile(file, '');
+    const port = await run(['doctor'], { env: { ...env, PORT: String(taken.port) } });
+    await taken.release();
+    expect(port.code).to.equal(1);
+    expect(port.stdout).to.match(new RegExp(`✗ Port ${taken.port} .*used by another`));
+    const bad = await run(['doctor'], { env: { PORT: 'x', REACHLINE_LOG_LEVEL: 'loud' } });
+    expect(bad.code).to.equal(1);
+    expect(bad.stdout).to.match(/✗ .*PORT.*\n✗ .*REACHLINE_LOG_LEVEL.*\n2 things/s);
+  });
+
+  it('says in a line that the data folder cannot be written', async function () {
+    const locked = join(folder.path, 'locked');
+    await mkdir(locked);
+    await chmod(locked, 0o500);
+    // An administrator may write anywhere.
+    if (process.getuid?.() === 0) this.skip();
+    const { code, stderr } = await run(['keys', 'list'], {
+      env: { REACHLINE_DATA_DIR: join(locked, 'data') },
+    });
+    expect(code).to.equal(1);
+    expect(stderr.trim().split('\n').length).to.be.at.most(2);
+  });
+
+  it('says in a line that the data folder is a file', async () => {
+    const file = join(folder.path, 'not-a-folder');
+    await writeFile(file, '');
+    for (const command of [['keys', 'list'], ['serve', '--port', '0'], ['doctor']]) {
+      const { code, stdout, stderr } = await run(command, { env: { REACHLINE_DATA_DIR: file, PORT: '0' } });
+      expect(code, command.join(' ')).to.equal(1);
+      expect(stdout + stderr, command.join(' ')).to.contain(file);
+      expect(stderr).to.not.match(/\n\s+at /);
+    }
+  });
+});

@@ -1,0 +1,334 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { loadConfig } from '../../services/shared/config.js';
+import { packageRoot } from '../../services/shared/package-root.js';
+import { openStores, type Stores } from '../../services/stores/open-stores.js';
+import { startTestGateway, temporaryFolder } from '../support/gateway.js';
+import { run } from './support.js';
+
+const SHARED = join(packageRoot, '../shared/data');
+
+async function withStores<T>(dataDir: string, work: (stores: Stores) => Promise<T>): Promise<T> {
+  const stores = await openStores(loadConfig({ REACHLINE_DATA_DIR: dataDir, REACHLINE_SEARCH_THREADS: '1' }));
+  try {
+    return await work(stores);
+  } finally {
+    await stores.close();
+  }
+}
+
+describe('reachline ingest', function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let dataDir: string;
+  let env: Record<string, string>;
+  before(async () => {
+    folder = await temporaryFolder();
+    dataDir = join(folder.path, 'data');
+    env = { REACHLINE_DATA_DIR: dataDir };
+  });
+  after(() => folder.remove());
+
+  const file = async (name: string, content: string | Buffer) => {
+    await writeFile(join(folder.path, name), content);
+    return join(folder.path, name);
+  };
+  const contact = (id: string) => withStores(dataDir, ({ search }) => search.getContact('org_a', id));
+
+  it('takes lines from standard input, with the organization given beside', async () => {
+    const { code, stdout } = await run(['ingest', 'contacts', '-', '--organization', 'org_a'], {
+      env,
+      stdin: '{"contact_id":"s1","city":"Łódź"}\n{"contact_id":"s2"}',
+    });
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^contacts: 2 accepted, 0 refused in [\d.]+ s \([\d ]+ records\/s\)\n$/);
+    expect(await contact('s1')).to.include({ city: 'Łódź' });
+  });
+
+  it('takes gzipped lines, from a file or a pipe, and JSON arrays', async () => {
+    const zipped = gzipSync('{"contact_id":"z1","organization_id":"org_a"}\n');
+    expect((await run(['ingest', 'contacts', await file('z.ndjson.gz', zipped)], { env })).code).to.equal(0);
+    expect((await run(['ingest', 'contacts', '-'], { env, stdin: zipped })).code).to.equal(0);
+    const array = await file('a.json', '\ufeff [{"contact_id":"j1","organization_id":"org_a"}]');
+    expect((await run(['ingest', 'contacts', array], { env })).stdout).to.match(/1 accepted/);
+    const cut = await run(['ingest', 'contacts', '-'], { env, stdin: zipped.subarray(0, 30) });
+    expect(cut).to.include({ code: 1 });
+    expect(cut.stderr).to.match(/standard input is damaged/);
+  });
+
+  it('answers 1 when a record is refused, names it, and keeps its line byte for byte', async () => {
+    const bad = [
+      Buffer.from('{"contact_id":"r1", "first_nam" :"x"}\r'),
+      Buffer.from([0x7b, 0xff, 0x7d]),
+      Buffer.from(`{"contact_id":"${'x'.repeat(1_100_000)}"}`),
+      Buffer.from('{"contact_id":"r2","age":-1}'),
+    ];
+    const lines = [Buffer.from('{"contact_id":"r0"}'), ...bad, Buffer.from('{"contact_id":"r9"}')];
+    const rejects = await file('rejects.ndjson', 'left over from before\n');
+    const input = await file('bad.ndjson', Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')])));
+    const args = ['ingest', 'contacts', input, '--organization', 'org_a', '--rejects', rejects];
+    const { code, stdout, stderr } = await run(args, { env });
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/2 accepted, 4 refused/);
+    expect(stderr).to.match(/line 2: \/first_nam: .*first_name.*\(unknown_field\)/);
+    expect(stderr).to.match(/line 3: .*\(invalid_utf8\)\nline 4: .*\(line_too_long\)\nline 5: \/age: /);
+    const expected = Buffer.concat(bad.flatMap((line) => [line, Buffer.from('\n')]));
+    expect((await readFile(rejects)).equals(expected)).to.equal(true);
+    const good = await file('good.ndjson', '{"contact_id":"r0"}');
+    await run(['ingest', 'contacts', good, '--organization', 'org_a', '--rejects', rejects], { env });
+    expect((await readFile(rejects)).length).to.equal(0);
+  });
+
+  it('shows twenty refusals and counts the others', async () => {
+    const { stderr } = await run(['ingest', 'contacts', '-'], { env, stdin: 'x\n'.repeat(50) });
+    expect(stderr.match(/^line /gm)?.length).to.equal(20);
+    expect(stderr).to.match(/and 30 more refused/);
+  });
+
+  it('will not keep refused records in the file it reads', async () => {
+    const input = await file('same.ndjson', '{"contact_id":"x"}');
+    const outcome = await run(['ingest', 'contacts', input, '--rejects', input], { env });
+    expect(outcome.code).to.equal(2);
+    expect(await readFile(input, 'utf8')).to.equal('{"contact_id":"x"}');
+  });
+
+  it('takes CSV whose columns bear the names of fields', async () => {
+    const csv =
+      'contact_id,first_name,phones,age,dob\nc1,"Müller, Anna","030 1; 030 2",41,\n\nc2,"say ""hi""",,,1980-01-02\n';
+    const args = ['ingest', 'contacts', await file('plain.csv', csv), '--organization', 'org_a'];
+    expect(await run(args, { env })).to.include({ code: 0 });
+    expect(await contact('c1')).to.deep.include({
+      first_name: 'Müller, Anna',
+      phones: ['030 1', '030 2'],
+      age: 41,
+      dob: null,
+    });
+    expect(await contact('c2')).to.deep.include({ first_name: 'say "hi"', phones: [], age: null });
+  });
+
+  it('finds out that cells are divided by semicolons', async () => {
+    const csv = '\ufeffcontact_id;first_name;phones\nd1;Zoë;"1;2"\n';
+    await run(['ingest', 'contacts', await file('semi.csv', csv), '--organization', 'org_a'], { env });
+    expect(await contact('d1')).to.deep.include({ first_name: 'Zoë', phones: ['1', '2'] });
+  });
+
+  it('names every column it knows nothing of, and takes nothing', async () => {
+    const csv = await file('odd.csv', 'contact_id,fist_name,Notes\nodd1,A,B\n');
+    const { code, stderr } = await run(['ingest', 'contacts', csv, '--organization', 'org_a'], { env });
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/"fist_name".*Did you mean first_name\?\n.*"Notes"/);
+    expect(await contact('odd1')).to.equal(null);
+  });
+
+  it('needs to know the organization of a CSV file', async () => {
+    const csv = await file('noorg.csv', 'contact_id\nn1\n');
+    const outcome = await run(['ingest', 'contacts', csv], { env });
+    expect(outcome.code).to.equal(2);
+    expect(outcome.stderr).to.match(/--organization/);
+    const own = await file('org.csv', 'contact_id,organization_id\nn1,org_a\n');
+    expect((await run(['ingest', 'contacts', own], { env })).code).to.equal(0);
+  });
+
+  it('maps columns as a file says', async () => {
+    const mapping = await file(
+      'crm.json',
+      JSON.stringify({
+        columns: { 'E-Mail': 'work_emails', 'E-Mail 2': 'work_emails', ID: 'contact_id' },
+        constants: { country: 'Germany' },
+        ignore: ['Notes'],
+      }),
+    );
+    const csv = await file('crm.csv', 'ID,E-Mail,E-Mail 2,Notes\nm1,A@x.de,b@x.de,hm\n');
+    const args = ['ingest', 'contacts', csv, '--organization', 'org_a', '--columns', mapping];
+    expect(await run(args, { env })).to.include({ code: 0 });
+    expect(await contact('m1')).to.deep.include({ work_emails: ['a@x.de', 'b@x.de'], country: 'Germany' });
+    const wrong = await file('wrong.json', '{"columns":{"Nope":"contact_id"},"ignored":[]}');
+    const refused = await run([...args.slice(0, -1), wrong], { env });
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.match(/"ignored"/);
+  });
+
+  it('keeps refused rows with their header, so that the file can be mended and loaded', async () => {
+    const rows = ['k1,41', 'k2,old', '"k\n3",1', 'k4,5,6', 'k5,42'];
+    const csv = await file('rows.csv', `contact_id,age\r\n${rows.join('\r\n')}\r\n`);
+    const rejects = join(folder.path, 'rows-rejects.csv');
+    const args = ['ingest', 'contacts', csv, '--organization', 'org_a', '--rejects', rejects];
+    const { code, stdout, stderr } = await run(args, { env });
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/2 accepted, 3 refused/);
+    expect(stderr).to.match(/^line 3: \/age.*\nline 4: \/contact_id.*\nline 6: .*3 cells.*2 columns/);
+    expect(await readFile(rejects, 'utf8')).to.equal(
+      `contact_id,age\r\n${rows.slice(1, 4).join('\r\n')}\r\n`,
+    );
+  });
+
+  it('says where a quotation mark is missing', async () => {
+    const csv = await file('quote.csv', 'contact_id,city\nq1,"Ulm\nq2,Bonn\n');
+    const { code, stderr } = await run(['ingest', 'contacts', csv, '--organization', 'org_a'], { env });
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/quotation mark/);
+  });
+
+  describe('through a gateway', () => {
+    let gateway: Awaited<ReturnType<typeof startTestGateway>>;
+    before(async () => {
+      gateway = await startTestGateway();
+    });
+    after(() => gateway.close());
+    const through = (key: string) => ['--url', gateway.url, '--api-key', key];
+
+    it('sends records, and finds every refused one beyond those an answer lists', async () => {
+      const lines = Array.from({ length: 1000 }, (_, n) =>
+        n % 3 === 0 ? `{"contact_id":"g${n}"}` : `{"contact_id":"g${n}","age":-${n}}`,
+      );
+      const input = await file('many.ndjson', `\n${lines.join('\n')}`);
+      const rejects = join(folder.path, 'many-rejects.ndjson');
+      const { code, stdout, stderr } = await run([
+        'ingest',
+        'contacts',
+        input,
+        '--rejects',
+        rejects,
+        ...through(gateway.key),
+      ]);
+      expect(code).to.equal(1);
+      expect(stdout).to.match(/334 accepted, 666 refused/);
+      expect(stderr).to.match(/^line 3: \/age/);
+      expect(await readFile(rejects, 'utf8')).to.equal(`${lines.filter((_, n) => n % 3 !== 0).join('\n')}\n`);
+      expect(await gateway.stores.search.getContact('org_a', 'g999')).to.include({ contact_id: 'g999' });
+    });
+
+    it('sends CSV as records of the organization of the key', async () => {
+      const csv = await file('gate.csv', 'contact_id,age\ngc1,30\n');
+      expect((await run(['ingest', 'contacts', csv, ...through(gateway.key)])).code).to.equal(0);
+      expect(await gateway.stores.search.getContact('org_a', 'gc1')).to.include({ age: 30 });
+    });
+
+    it('writes the organization into records that name none, and is told when it is not that of the key', async () => {
+      const args = ['ingest', 'contacts', '-', '--organization', 'org_b', ...through(gateway.key)];
+      const { code, stderr } = await run(args, { stdin: '{"contact_id":"go1"}' });
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/organization_mismatch/);
+    });
+
+    it('says why a key is not taken', async () => {
+      const key = await gateway.keyFor('org_a', ['contacts:read']);
+      const refused = await run(['ingest', 'contacts', '-', ...through(key)], {
+        stdin: '{"contact_id":"x"}',
+      });
+      expect(refused).to.include({ code: 1 });
+      expect(refused.stderr).to.match(/403 insufficient_scope.*ingest:write/s);
+      const unknown = await run(['ingest', 'contacts', '-', ...through('nonsense')], {
+        stdin: '{"contact_id":"x"}',
+      });
+      expect(unknown.stderr).to.match(/401 invalid_api_key/);
+    });
+
+    it('is what a held data folder is told to use', async () => {
+      const held = { REACHLINE_DATA_DIR: gateway.dataDir };
+      const { code, stderr } = await run(['ingest', 'contacts', '-'], { env: held, stdin: '{}' });
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/in use.*--url/);
+      expect((await run(['keys', 'create', '--organization', 'org_a'], { env: held })).code).to.equal(0);
+      expect((await run(['credits', 'set', '--organization', 'org_a', '3'], { env: held })).stdout).to.equal(
+        '3\n',
+      );
+      expect(await gateway.stores.search.getCredits('org_a')).to.equal(3);
+    });
+  });
+
+  describe('with the files of a connector', () => {
+    const exported = [
+      'campaign_history',
+      'campaign_group_history',
+      'creative_history',
+      'ad_analytics_by_creative',
+    ];
+    before(function () {
+      if (existsSync(SHARED)) return;
+      console.log(`      skipped: ${SHARED} is not there`);
+      this.skip();
+    });
+
+    const csv = (table: string) => join(SHARED, `linkedin_${table}.csv`);
+    const preset = ['--columns', 'fivetran-linkedin', '--organization', 'org_congress'];
+    const stateOf = (dir: string) =>
+      withStores(dir, async ({ analytics }) => {
+        const rows = async (name: string, sql: string) =>
+          (await analytics.query({ name, sql, params: {} })).rows;
+        return {
+          campaigns: await rows('campaigns', 'SELECT * FROM campaigns FINAL ORDER BY id'),
+          creatives: await rows('creatives', 'SELECT * FROM creatives FINAL ORDER BY id'),
+          deliveries: await rows(
+            'deliveries',
+            'SELECT * EXCEPT version FROM deliveries FINAL ORDER BY date, campaign_id, creative_id',
+          ),
+        };
+      });
+
+    it('stores the same as the records made from them', async () => {
+      const fromRecords = { REACHLINE_DATA_DIR: join(folder.path, 'records') };
+      const fromFiles = { REACHLINE_DATA_DIR: join(folder.path, 'files') };
+      const loads: [stream: string, table: string, accepted: number][] = [
+        ['network-a-campaigns', 'campaign_history', 100],
+        ['network-a-creatives', 'creative_history', 100],
+        ['network-a-deliveries', 'ad_analytics_by_creative', 100],
+      ];
+      for (const [stream, table, accepted] of loads) {
+        const records = await run(['ingest', stream, join(SHARED, `${stream}.ndjson`)], { env: fromRecords });
+        expect(records.code).to.equal(0);
+        const { code, stdout } = await run(['ingest', stream, csv(table), ...preset], { env: fromFiles });
+        expect(code).to.equal(0);
+        expect(stdout).to.contain(`${accepted} accepted, 0 refused`);
+      }
+      const stored = await stateOf(fromRecords.REACHLINE_DATA_DIR);
+      expect(stored.campaigns.length).to.equal(12);
+      expect(stored.creatives.length).to.equal(66);
+      expect(stored.deliveries.length).to.equal(100);
+      expect(await stateOf(fromFiles.REACHLINE_DATA_DIR)).to.deep.equal(stored);
+      const groups = await run(['ingest', 'network-a-campaigns', csv('campaign_group_history'), ...preset], {
+        env: fromFiles,
+      });
+      expect(groups).to.include({ code: 0 });
+      expect(groups.stderr).to.match(/loading the campaigns of linkedin_campaign_history\.csv/);
+      expect(await stateOf(fromFiles.REACHLINE_DATA_DIR)).to.deep.equal(stored);
+    });
+
+    it('takes the other tables from where --with says, and tells what it misses', async () => {
+      const elsewhere = join(folder.path, 'elsewhere');
+      await mkdir(elsewhere);
+      for (const table of exported) await copyFile(csv(table), join(elsewhere, `${table}-moved.csv`));
+      const moved = (table: string) => join(elsewhere, `${table}-moved.csv`);
+      const alone = await run(
+        ['ingest', 'network-a-deliveries', moved('ad_analytics_by_creative'), ...preset],
+        { env },
+      );
+      expect(alone).to.include({ code: 0 });
+      expect(alone.stderr).to.match(/No creative_history.*--with/);
+      const groups = await run(
+        ['ingest', 'network-a-campaigns', moved('campaign_group_history'), ...preset],
+        { env },
+      );
+      expect(groups.code).to.equal(2);
+      expect(groups.stderr).to.match(/--with/);
+      const together = [...preset, '--with', moved('campaign_history'), moved('creative_history')];
+      const both = await run(
+        ['ingest', 'network-a-campaigns', moved('campaign_group_history'), ...together],
+        { env },
+      );
+      expect(both.stdout).to.match(/100 accepted/);
+    });
+
+    it('names the stream a table belongs to', async () => {
+      const { code, stderr } = await run(
+        ['ingest', 'network-a-creatives', csv('campaign_history'), ...preset],
+        { env },
+      );
+      expect(code).to.equal(2);
+      expect(stderr).to.match(/reachline ingest network-a-campaigns/);
+    });
+  });
+});

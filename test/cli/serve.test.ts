@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { loadConfig } from '../../services/shared/config.js';
+import { openStores } from '../../services/stores/open-stores.js';
+import { temporaryFolder } from '../support/gateway.js';
+import { run, serve, start, takenPort } from './support.js';
+
+describe('reachline serve', function () {
+  this.timeout(120_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    env = { REACHLINE_DATA_DIR: join(folder.path, 'data') };
+  });
+  afterEach(() => folder.remove());
+
+  it('answers until it is told to end, and lets no second server onto its folder', async () => {
+    const served = await serve([], { env });
+    expect((await fetch(`${served.url}/readyz`)).status).to.equal(200);
+    const second = await run(['serve', '--port', '0'], { env });
+    expect(second.code).to.equal(1);
+    expect(second.stderr).to.match(/in use by another Reachline process/);
+    expect(second.stderr.trim().split('\n').length).to.equal(1);
+    const port = new URL(served.url).port;
+    const doctor = await run(['doctor'], { env: { ...env, PORT: port } });
+    expect(doctor).to.include({ code: 0 });
+    expect(doctor.stdout).to.contain(`the server at ${served.url}, which is ready`);
+    expect(await served.stop()).to.equal(0);
+    const next = await serve([], { env });
+    expect(await next.stop('SIGINT')).to.equal(0);
+  });
+
+  it('says in a line that its port is taken', async () => {
+    const { port, release } = await takenPort();
+    const { code, stderr } = await run(['serve', '--port', String(port)], { env });
+    await release();
+    expect(code).to.equal(1);
+    expect(stderr).to.match(new RegExp(`^Port ${port} is in use.*\\n$`));
+  });
+
+  it('loads the sample into empty stores and prints requests that work; a second time it loads nothing', async () => {
+    const served = await serve(['--demo'], { env });
+    const requests = served.output().match(/^curl .*$/gm) ?? [];
+    expect(requests.length).to.equal(3);
+    const totals = requests.map((request) => {
+      const answer = JSON.parse(execFileSync('bash', ['-c', request], { encoding: 'utf8' })) as {
+        total_count: number;
+      };
+      return answer.total_count;
+    });
+    for (const total of totals) expect(total).to.be.above(0);
+    expect(totals[2]).to.equal(24);
+    await served.stop();
+    expect((await run(['credits', 'show', '--organization', 'org_demo'], { env })).stdout).to.equal('1000\n');
+    const again = await serve(['--demo'], { env });
+    expect(again.output())
+      .to.match(/listens on/)
+      .and.not.match(/rl_live_\w{8}_/);
+    await again.stop();
+    expect(again.output()).to.match(/keys create --organization org_demo/);
+  });
+
+  it('loads no sample beside the data of others', async () => {
+    await run(['keys', 'create', '--organization', 'org_mine'], { env });
+    const served = await serve(['--demo'], { env });
+    await served.stop();
+    expect((await run(['credits', 'show', '--organization', 'org_demo'], { env })).stdout).to.equal(
+      'unmetered\n',
+    );
+  });
+
+  it('completes a load of the sample that was cut off', async () => {
+    const loading = start(['serve', '--demo', '--port', '0'], { env });
+    let told = '';
+    for await (const chunk of loading.stderr ?? []) {
+      told += chunk;
+      if (told.includes('Loading')) break;
+    }
+    loading.kill('SIGKILL');
+    await once(loading, 'exit');
+    const served = await serve(['--demo'], { env });
+    expect(served.output()).to.match(/rl_live_\w{8}_/);
+    await served.stop();
+    const stores = await openStores(loadConfig({ ...env, REACHLINE_SEARCH_THREADS: '1' }));
+    const contacts = await stores.search.searchContacts({
+      organizationId: 'org_demo',
+      conditions: [],
+      limit: 1,
+    });
+    const visits = await stores.search.searchVisits({ organizationId: 'org_demo', limit: 1 });
+    const { rows } = await stores.analytics.query<{ days: number }>({
+      name: 'count_days',
+      sql: 'SELECT countDistinct(date) AS days FROM deliveries',
+      params: {},
+    });
+    await stores.close();
+    expect([contacts.total, visits.total, rows[0]?.days]).to.deep.equal([2000, 20_000, 180]);
+  });
+});

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { packageRoot } from '../../services/shared/package-root.js';
+
+const MAIN = join(packageRoot, 'dist/services/cli/main.js');
+
+export interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+  stdin?: string | Buffer;
+}
+
+export function start(args: string[], { env = {}, cwd }: RunOptions = {}): ChildProcess {
+  const { PATH = '' } = process.env;
+  return spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    env: { PATH, REACHLINE_SEARCH_THREADS: '1', ...env },
+  });
+}
+
+/** Runs the built command to its end. */
+export async function run(args: string[], options: RunOptions = {}): Promise<Outcome> {
+  const child = start(args, options);
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(options.stdin ?? '');
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+/** A server that runs until it is stopped. */
+export interface Served {
+  url: string;
+  /** What it has said up to now. */
+  output(): string;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export async function serve(args: string[], options: RunOptions = {}): Promise<Served> {
+  const wholeGreeting = args.includes('--demo')
+    ? /listens on (\S+)[\s\S]*(?:network_a\/campaigns .*\n|Nothing was loaded)/
+    : /listens on (\S+)/;
+  const child = start(['serve', '--port', '0', ...args], options);
+  let output = '';
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = (chunk: Buffer) => {
+      output += chunk;
+      const found = wholeGreeting.exec(output)?.[1];
+      if (found) resolve(found);
+    };
+    child.stdout?.on('data', look);
+    child.stderr?.on('data', look);
+    void closed.then(() => reject(new Error(`serve ended: ${output}`)));
+  });
+  return {
+    url,
+    output: () => output,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      const [code] = await closed;
+      return code;
+    },
+  };
+}
+
+/** A port nothing listens on, and one something does, until it is let go of. */
+export async function takenPort(): Promise<{ port: number; release(): Promise<void> }> {
+  const server = createServer((socket) => socket.destroy());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  return {
+    port,
+    async release() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,267 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ingestLines } from '../../ingest/pipeline.js';
+import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
+import { loadConfig } from '../../services/shared/config.js';
+import { packageRoot } from '../../services/shared/package-root.js';
+import { openStores, type Stores } from '../../services/stores/open-stores.js';
+import { temporaryFolder } from '../support/gateway.js';
+
+const ACCEPTED_AT = Date.parse('2026-08-01T12:00:00Z');
+const SHARED = join(packageRoot, '../shared/data');
+
+async function openTemporary(): Promise<Stores> {
+  const folder = await temporaryFolder();
+  const stores = await openStores(
+    loadConfig({ REACHLINE_DATA_DIR: folder.path, REACHLINE_SEARCH_THREADS: '1' }),
+  );
+  return {
+    ...stores,
+    async close() {
+      await stores.close();
+      await folder.remove();
+    },
+  };
+}
+
+async function* inPieces(text: string, size = 1000): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text);
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+}
+
+describe('The pipeline', () => {
+  let stores: Stores;
+  before(async () => {
+    stores = await openTemporary();
+  });
+  after(() => stores.close());
+
+  const load = (stream: StreamName, text: string, more: Partial<Parameters<typeof ingestLines>[0]> = {}) =>
+    ingestLines({
+      stream: STREAMS[stream],
+      stores,
+      source: inPieces(text),
+      format: 'ndjson',
+      acceptedAt: ACCEPTED_AT,
+      ...more,
+    });
+
+  it('writes the good records around refused ones, and names the line of each refusal', async () => {
+    const text = [
+      '{"contact_id":"p1"}',
+      'not json',
+      '',
+      '{"contact_id":"p2","organization_id":"org_other"}',
+      '{"contact_id":"p3","ciyt":"Ulm"}',
+      '{"contact_id":"p4"}',
+    ].join('\n');
+    const { accepted, rejected, errors } = await load('contacts', text, { organizationId: 'org_p' });
+    expect({ accepted, rejected }).to.deep.equal({ accepted: 2, rejected: 3 });
+    expect(errors.map(({ line, code, pointer }) => [line, code, pointer])).to.deep.equal([
+      [2, 'invalid_json', ''],
+      [4, 'organization_mismatch', '/organization_id'],
+      [5, 'unknown_field', '/ciyt'],
+    ]);
+    expect(errors[2]?.detail).to.match(/city/);
+    expect(await stores.search.getContact('org_p', 'p1')).to.include({ contact_id: 'p1' });
+    expect(await stores.search.getContact('org_p', 'p4')).to.include({ contact_id: 'p4' });
+    expect(await stores.search.getContact('org_other', 'p2')).to.equal(null);
+  });
+
+  it('takes a JSON array, counting its elements from 1', async () => {
+    const text = ' [ {"contact_id":"a1","city":"],\\"["} , {"contact_id":""},{"contact_id":"a2"}]\n';
+    const { accepted, errors } = await load('contacts', text, { organizationId: 'org_p', format: 'json' });
+    expect(accepted).to.equal(2);
+    expect(errors.map(({ line, code }) => [line, code])).to.deep.equal([[2, 'required']]);
+    expect((await load('contacts', '[]', { format: 'json' })).accepted).to.equal(0);
+  });
+
+  const broken: [text: string, code: string][] = [
+    ['{"contact_id":"x"}', 'invalid_body'],
+    ['"text"', 'invalid_body'],
+    ['', 'invalid_json'],
+    ['[', 'invalid_json'],
+    ['[{"contact_id":"x1"}', 'invalid_json'],
+    ['[{"contact_id":"x1"},]', 'invalid_json'],
+    ['[{"contact_id":"x1"}]]', 'invalid_json'],
+    ['[{"contact_id":"x1"} {}]', 'invalid_json'],
+    ['[{"contact_id":"x1"}, nope]', 'invalid_json'],
+  ];
+  for (const [text, code] of broken) {
+    it(`takes nothing of ${JSON.stringify(text)} as a JSON array`, async () => {
+      const error = await load('contacts', text, { organizationId: 'org_p', format: 'json' }).catch(
+        (error: unknown) => error,
+      );
+      expect(error).to.include({ name: 'UnreadableInput', code });
+      expect(await stores.search.getContact('org_p', 'x1')).to.equal(null);
+    });
+  }
+
+  it('lists the first 100 refusals and tells its listener of all', async () => {
+    let told = 0;
+    const { rejected, errors } = await load('contacts', 'x\n'.repeat(250), { onRefused: () => told++ });
+    expect([rejected, errors.length, errors.at(-1)?.line, told]).to.deep.equal([250, 100, 100, 250]);
+  });
+
+  it('refuses a line of more than 1 MiB and goes on behind it, and gives its bytes untouched', async () => {
+    const long = `{"contact_id":"${'x'.repeat(1024 * 1024)}"}`;
+    const pieces: Buffer[] = [];
+    const { accepted, errors } = await load('contacts', `{"contact_id":"l1"}\n${long}\n{"contact_id":"l2"}`, {
+      organizationId: 'org_p',
+      source: inPieces(`{"contact_id":"l1"}\n${long}\n{"contact_id":"l2"}`, 65_536),
+      onOverlong: (piece) => pieces.push(piece),
+      onRefused: (_, untouched) => pieces.push(untouched),
+    });
+    expect(accepted).to.equal(2);
+    expect(errors.map(({ line, code }) => [line, code])).to.deep.equal([[2, 'line_too_long']]);
+    expect(Buffer.concat(pieces).toString()).to.equal(long);
+  });
+
+  it('applies records of one contact in their order, across batches', async () => {
+    const text = Array.from({ length: 1200 }, (_, n) => `{"contact_id":"same","city":"City ${n}"}`).join(
+      '\n',
+    );
+    await load('contacts', text, { organizationId: 'org_p' });
+    expect((await stores.search.getContact('org_p', 'same'))?.city).to.equal('City 1199');
+  });
+
+  it('writes what a slow source has brought, before it brings more', async () => {
+    let release = () => {};
+    const more = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    async function* slowly() {
+      yield Buffer.from('{"contact_id":"slow1"}\n');
+      await more;
+      yield Buffer.from('{"contact_id":"slow2"}\n');
+    }
+    const loading = load('contacts', '', {
+      organizationId: 'org_p',
+      source: slowly(),
+      onProgress: () => release(),
+    });
+    expect((await loading).accepted).to.equal(2);
+  });
+
+  it('lets other work run while it decodes', async () => {
+    let turns = 0;
+    let running = true;
+    const count = () => {
+      turns++;
+      if (running) setImmediate(count);
+    };
+    setImmediate(count);
+    const line = JSON.stringify({ id: 'v', organizationId: 'org_p', createdAt: '2026-01-01' });
+    await load('website-visits', `${line}\n`.repeat(20_000), {
+      source: inPieces(`${line}\n`.repeat(20_000), 16_000_000),
+    });
+    running = false;
+    expect(turns).to.be.above(10);
+  });
+
+  it('rejects when the source breaks off', async () => {
+    async function* breaking() {
+      yield Buffer.from('{"contact_id":"b1"}\n');
+      throw new Error('connection lost');
+    }
+    const error = await load('contacts', '', { organizationId: 'org_p', source: breaking() }).catch(
+      (error: unknown) => error,
+    );
+    expect(error).to.include({ message: 'connection lost' });
+  });
+});
+
+describe('The pipeline over a store that is out', () => {
+  const records: [stream: StreamName, record: string][] = [
+    ['contacts', '{"contact_id":"c1"}'],
+    ['network-a-creatives', '{"id":"c1","campaign_id":"1"}'],
+  ];
+  for (const [stream, record] of records) {
+    it(`rejects ${stream} instead of calling them accepted`, async () => {
+      const stores = await openTemporary();
+      await stores.close();
+      const error = await ingestLines({
+        stream: STREAMS[stream],
+        stores,
+        source: inPieces(record),
+        format: 'ndjson',
+        organizationId: 'org_a',
+        acceptedAt: ACCEPTED_AT,
+      }).catch((error: unknown) => error);
+      expect(error).to.include({ name: 'StoreUnavailable' });
+    });
+  }
+});
+
+const files: [stream: StreamName, records: number][] = [
+  ['contacts', 537],
+  ['audiences', 51],
+  ['website-visits', 9999],
+  ['network-a-campaigns', 100],
+  ['network-a-creatives', 66],
+  ['network-a-deliveries', 100],
+];
+
+describe('The shared data', () => {
+  let stores: Stores;
+  before(async function () {
+    if (!existsSync(SHARED)) {
+      console.log(`      skipped: ${SHARED} is not there`);
+      this.skip();
+    }
+    stores = await openTemporary();
+  });
+  after(() => stores?.close());
+
+  const loadAll = async () => {
+    const results: Record<string, [accepted: number, rejected: number]> = {};
+    for (const [stream] of files) {
+      const { accepted, rejected } = await ingestLines({
+        stream: STREAMS[stream],
+        stores,
+        source: inPieces(readFileSync(join(SHARED, `${stream}.ndjson`), 'utf8'), 65_536),
+        format: 'ndjson',
+        acceptedAt: ACCEPTED_AT,
+      });
+      results[stream] = [accepted, rejected];
+    }
+    return results;
+  };
+  const everything = async () => {
+    const organizationId = 'org_congress';
+    const { search, analytics } = stores;
+    const figures = await analytics.query({
+      name: 'all_figures',
+      sql: `SELECT count(), sum(impressions), sum(clicks), countDistinct(campaign_id) FROM deliveries FINAL
+        WHERE organization_id = {organization:String}`,
+      params: { organization: organizationId },
+    });
+    const campaigns = await analytics.query({
+      name: 'all_campaigns',
+      sql: 'SELECT id, name, campaign_group_name, version FROM campaigns FINAL WHERE organization_id = {organization:String} ORDER BY id',
+      params: { organization: organizationId },
+    });
+    const contacts = await search.searchContacts({ organizationId, conditions: [], limit: 1000 });
+    return {
+      contacts: contacts.items.map(({ updated_at, ...contact }) => contact),
+      audiences: await search.searchAudiences({ organizationId, offset: 0, limit: 200 }),
+      visits: await search.searchVisits({ organizationId, limit: 1000 }),
+      figures: figures.rows,
+      campaigns: campaigns.rows,
+    };
+  };
+
+  it('is taken whole, and taking it twice changes no answer', async function () {
+    this.timeout(60_000);
+    const expected = Object.fromEntries(files.map(([stream, records]) => [stream, [records, 0]]));
+    expect(await loadAll()).to.deep.equal(expected);
+    const once = await everything();
+    expect(once.contacts.length).to.equal(537);
+    expect(once.audiences.total).to.equal(51);
+    expect(once.visits.total).to.equal(9999);
+    expect(once.campaigns.length).to.equal(12);
+    expect(await loadAll()).to.deep.equal(expected);
+    expect(await everything()).to.deep.equal(once);
+  });
+});
