@@ -1,0 +1,434 @@
+import { expect } from 'chai';
+import type { Clock } from '../../services/shared/clock.js';
+import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+/** Moves on with each request of one organization, so that what is made on the way has an order. */
+let moment = NOW;
+const clock: Clock = { now: () => moment };
+const range = { start_date: '2026-11-01', end_date: '2026-11-20' };
+const NETWORK = '/api/advertising/network_a';
+const DATES = { created_at: '2026-11-02T00:00:00Z', updated_at: '2026-11-03T00:00:00Z' };
+
+type Streams = Record<string, object[]>;
+
+const recordsOfA: Streams = {
+  audiences: [1, 2, 3].map((number) => ({ id: `aud_${number}`, name: `Alpha ${number}`, ...DATES })),
+  contacts: [1, 2, 3, 4].map((number) => ({
+    contact_id: `con_${number}`,
+    first_name: 'Maria',
+    last_name: `Alpha${number}`,
+    company_domain: 'shared.example',
+    audience_ids: number < 4 ? ['aud_1'] : [],
+    ...DATES,
+  })),
+  'website-visits': [1, 2, 3].map((number) => ({
+    id: `v_${number}`,
+    createdAt: '2026-11-05T00:00:00Z',
+    audienceId: 'aud_1',
+    city: 'Alphaville',
+    ipAddress: '192.0.2.1',
+  })),
+  'network-a-campaigns': [
+    { id: 'cam_1', name: 'Alpha', status: 'ACTIVE', currency: 'USD', updated_at: DATES.updated_at },
+  ],
+  'network-a-creatives': [{ id: 'cre_1', campaign_id: 'cam_1', name: 'Alpha', updated_at: DATES.updated_at }],
+  'network-a-companies': [
+    {
+      id: 'co_1',
+      network_a_company_id: '77',
+      name: 'Alpha',
+      domain: 'shared.example',
+      updated_at: DATES.updated_at,
+    },
+  ],
+  'network-a-deliveries': [
+    {
+      date: '2026-11-02',
+      campaign_id: 'cam_1',
+      creative_id: 'cre_1',
+      ad_spend: '1',
+      impressions: 10,
+      clicks: 1,
+      reported_at: DATES.updated_at,
+    },
+    {
+      date: '2026-11-02',
+      campaign_id: 'cam_1',
+      company_id: 'co_1',
+      impressions: 5,
+      engagements: 1,
+      reported_at: DATES.updated_at,
+    },
+  ],
+};
+
+/** The same ids with other contents, newer versions, and ids that A has not. */
+const LATER = { created_at: '2026-11-09T00:00:00Z', updated_at: '2026-11-10T00:00:00Z' };
+const recordsOfB: Streams = {
+  audiences: [1, 2, 3, 4, 5].map((number) => ({
+    id: `aud_${number}`,
+    name: `Beta ${number}`,
+    network_a: true,
+    ...LATER,
+  })),
+  contacts: Array.from({ length: 60 }, (_, number) => ({
+    contact_id: `con_${number}`,
+    first_name: 'Zanzibar',
+    last_name: 'Maria',
+    work_emails: [`taken${number}@beta.example`],
+    network_a_url: `https://linkedin.com/in/taken-${number}`,
+    phones: ['+1 202 555 0199'],
+    company_domain: 'shared.example',
+    audience_ids: ['aud_1', 'aud_2', 'aud_4'],
+    ...LATER,
+  })),
+  'website-visits': Array.from({ length: 30 }, (_, number) => ({
+    id: `v_${number}`,
+    createdAt: number < 4 ? '2026-11-05T00:00:00Z' : '2026-11-06T00:00:00Z',
+    audienceId: 'aud_1',
+    city: 'Betatown',
+    ipAddress: '192.0.2.1',
+  })),
+  'network-a-campaigns': [
+    { id: 'cam_1', name: 'Beta', status: 'PAUSED', currency: 'EUR', updated_at: LATER.updated_at },
+    { id: 'cam_2', name: 'Beta', status: 'ACTIVE', currency: 'CHF', updated_at: LATER.updated_at },
+  ],
+  'network-a-creatives': [1, 2].map((number) => ({
+    id: `cre_${number}`,
+    campaign_id: 'cam_1',
+    name: 'Beta',
+    updated_at: LATER.updated_at,
+  })),
+  'network-a-companies': [1, 2, 3].map((number) => ({
+    id: `co_${number}`,
+    network_a_company_id: '77',
+    name: 'Beta',
+    domain: 'shared.example',
+    updated_at: LATER.updated_at,
+  })),
+  'network-a-deliveries': [
+    ...['2026-10-01', '2026-11-02', '2026-11-20'].flatMap((date) =>
+      ['cam_1', 'cam_2', 'cam_3'].flatMap((campaign_id) => [
+        {
+          date,
+          campaign_id,
+          creative_id: 'cre_1',
+          ad_spend: '1000',
+          impressions: 7777,
+          reported_at: LATER.updated_at,
+        },
+        {
+          date,
+          campaign_id,
+          company_id: 'co_1',
+          impressions: 8888,
+          engagements: 9,
+          reported_at: LATER.updated_at,
+        },
+      ]),
+    ),
+  ],
+};
+
+interface Step {
+  path: string;
+  body: object;
+  headers?: Record<string, string>;
+}
+
+/** Questions whose answers could tell of other organizations: by id, filter, word, typo, total, warning and error. */
+function questions(organizationId: string): Step[] {
+  const organization = { organization_id: organizationId };
+  const step = (path: string, ...bodies: object[]): Step[] => bodies.map((body) => ({ path, body }));
+  const own = (path: string, ...bodies: object[]): Step[] =>
+    step(path, ...bodies.map((body) => ({ ...organization, ...body })));
+  return [
+    ...own(
+      '/api/contacts/get',
+      { contact_id: 'con_1' },
+      { contact_id: 'con_50' },
+      { contact_id: 'con_nobody' },
+    ),
+    ...own(
+      '/api/contacts/search',
+      {},
+      { limit: 2 },
+      { query: 'maria' },
+      { query: 'zanzibar' },
+      { query: 'zanzibat' },
+      { query: 'zan' },
+      { query: 'taken1@beta.example' },
+      { query: '2025550199' },
+      { query: 'maria -zanzibar' },
+      { first_name: 'zanzibar' },
+      { company_domain: 'shared.example' },
+      { network_a_url: 'taken-1' },
+    ),
+    ...own(
+      '/api/audiences/contacts/search',
+      { audience_id: 'aud_1' },
+      { audience_id: 'aud_2' },
+      { audience_id: 'aud_4' },
+    ),
+    ...own('/api/audiences/get', { audience_id: 'aud_1' }, { audience_id: 'aud_4' }),
+    ...own(
+      '/api/audiences/search',
+      {},
+      { query: 'alpha' },
+      { query: 'beta' },
+      { query: 'betta' },
+      { page: 2, limit: 2 },
+    ),
+    ...own(
+      '/api/website-visits/search',
+      {},
+      { audience_id: 'aud_1' },
+      { city: 'Betatown' },
+      { ip_address: '192.0.2.0/24', limit: 1 },
+    ),
+    ...step(
+      `${NETWORK}/campaigns`,
+      range,
+      { ...range, campaign_ids: ['cam_1', 'cam_2', 'cam_3', 'cam_none'] },
+      { ...range, search: 'beta' },
+      { ...range, start_date: '2026-09-01', granularity: 'monthly' },
+    ),
+    ...step(`${NETWORK}/creatives`, range, { ...range, creative_ids: ['cre_1', 'cre_2', 'cre_none'] }),
+    ...step(
+      `${NETWORK}/companies`,
+      range,
+      { ...range, company_ids: ['co_1', 'co_2'], network_a_company_ids: ['77'] },
+      { ...range, domains: ['shared.example', 'beta.example'] },
+      { ...range, campaign_ids: ['cam_2'] },
+    ),
+    ...step(
+      `${NETWORK}/company`,
+      { ...range, company_id: 'co_1' },
+      { ...range, company_id: 'co_2' },
+      { ...range, company_id: '77' },
+      { ...range, domain: 'shared.example' },
+      { ...range, company_id: 'co_1', campaign_ids: ['cam_2'] },
+    ),
+  ];
+}
+
+/** Changes that the other organization has made under the same ids and idempotency keys. */
+function changes(organizationId: string): Step[] {
+  const organization = { organization_id: organizationId };
+  const headers = { 'Idempotency-Key': 'the-same-key' };
+  const create = (query: string, body: object, given = {}): Step => ({
+    path: `/api/contacts/create${query}`,
+    body: { ...organization, audience_id: 'aud_1', ...body },
+    headers: given,
+  });
+  const member = (action: string, body: object, given = {}): Step => ({
+    path: `/api/audiences/contacts/${action}`,
+    body: { ...organization, audience_id: 'aud_1', ...body },
+    headers: given,
+  });
+  return [
+    create('', { first_name: organizationId }, headers),
+    create('', { first_name: organizationId }, headers),
+    create('?on_duplicate=reject', { work_emails: ['taken1@beta.example'] }),
+    create('?on_duplicate=return', { network_a_url: 'linkedin.com/in/taken-2' }),
+    create('?dry_run=true', { work_emails: ['taken3@beta.example'] }),
+    create('?required_credits=5', { company_domain: 'shared.example' }),
+    create('', { audience_id: 'aud_4' }),
+    member('add', { contact_id: 'con_4' }, headers),
+    member('add', { contact_id: 'con_4' }, headers),
+    member('add', { contact_id: 'con_50' }),
+    member('add', { audience_id: 'aud_4', contact_id: 'con_4' }),
+    member('remove', { contact_id: 'con_1' }, headers),
+    member('remove', { contact_id: 'con_1' }, headers),
+    member('remove', { contact_id: 'con_50' }),
+    member('remove', { audience_id: 'aud_4', contact_id: 'con_1' }),
+  ];
+}
+
+const HEADERS = [
+  'Content-Type',
+  'Idempotency-Replayed',
+  'X-Ignored-Fields',
+  'Retry-After',
+  'WWW-Authenticate',
+  'Allow',
+];
+
+/** Moments of the records. The store dates changes of memberships by a clock of its own. */
+const FIXED = [DATES.updated_at, LATER.updated_at].map((moment) => new Date(moment).toISOString());
+
+/** An answer as the caller sees it. Ids made on the way are numbered, since each run makes others. */
+class Transcript {
+  readonly lines: string[] = [];
+  readonly #made = new Map<string, string>();
+
+  add({ path, body }: Step, { status, headers, text }: Answer): void {
+    const shown = HEADERS.map((name) => headers.get(name) ?? '').join('|');
+    this.lines.push(this.#numbered(`${path} ${JSON.stringify(body)}\n${status} ${shown}\n${text}`));
+  }
+
+  #numbered(text: string): string {
+    const timeless = text.replace(/"updated_at":"([^"]+)"/g, (told, moment) =>
+      FIXED.includes(moment) ? told : '"updated_at":"when it changed"',
+    );
+    // A cursor holds the id that it stands behind.
+    const read = timeless.replace(/cursor":"([\w-]+)"/g, (_, cursor: string) =>
+      Buffer.from(cursor, 'base64url').toString(),
+    );
+    return read.replace(/con_[0-9a-z]{26}/g, (id) => {
+      if (!this.#made.has(id)) this.#made.set(id, `made_${this.#made.size + 1}`);
+      return this.#made.get(id) as string;
+    });
+  }
+}
+
+class Organization {
+  readonly id: string;
+  readonly #gateway: TestGateway;
+  readonly #key: string;
+  #requests = 0;
+
+  constructor(gateway: TestGateway, id: string, key: string) {
+    this.#gateway = gateway;
+    this.id = id;
+    this.#key = key;
+  }
+
+  call({ path, body, headers }: Step): Promise<Answer> {
+    moment = NOW + ++this.#requests * 10;
+    return this.#gateway.call(path, body, { key: this.#key, headers: { 'X-Request-Id': 'one', ...headers } });
+  }
+
+  async load(streams: Streams): Promise<void> {
+    for (const [stream, records] of Object.entries(streams)) {
+      const { body, text } = await this.#gateway.ingest(stream, records, { key: this.#key });
+      expect(body, text).to.include({ accepted: records.length, rejected: 0 });
+    }
+  }
+
+  /** Asks everything, follows cursors to their end, and returns the answers. */
+  async ask(steps: Step[], transcript = new Transcript()): Promise<Transcript> {
+    for (const step of steps) {
+      const answer = await this.call(step);
+      transcript.add(step, answer);
+      const { next_cursor: cursor } = answer.body;
+      if (typeof cursor === 'string')
+        await this.ask([{ ...step, body: { ...step.body, cursor } }], transcript);
+    }
+    return transcript;
+  }
+}
+
+async function organizationOf(gateway: TestGateway, id: string): Promise<Organization> {
+  return new Organization(gateway, id, await gateway.keyFor(id));
+}
+
+/** All that A is told, before and after changes of its own. */
+async function lifeOfA(a: Organization, gateway: TestGateway): Promise<string[]> {
+  await a.load(recordsOfA);
+  const before = await a.ask(questions(a.id));
+  const during = await a.ask(changes(a.id));
+  await gateway.stores.search.setCredits(a.id, 7);
+  await a.ask(changes(a.id), during);
+  const after = await a.ask(questions(a.id));
+  const refused = await gateway.ingest('contacts', [{ contact_id: 'x', organization_id: 'org_b' }]);
+  return [...before.lines, ...during.lines, ...after.lines, refused.text];
+}
+
+describe('An organization', () => {
+  let alone: string[];
+  let beside: string[];
+  let betaBefore: string[];
+  let betaAfter: string[];
+  let gateway: TestGateway;
+  let a: Organization;
+  let b: Organization;
+
+  before(async function () {
+    this.timeout(120_000);
+    const empty = await startTestGateway({}, clock);
+    try {
+      alone = await lifeOfA(await organizationOf(empty, 'org_a'), empty);
+    } finally {
+      await empty.close();
+    }
+    gateway = await startTestGateway({}, clock);
+    b = await organizationOf(gateway, 'org_b');
+    await b.load(recordsOfB);
+    await gateway.stores.search.setCredits('org_b', 3);
+    await b.ask(changes('org_b'));
+    betaBefore = (await b.ask(questions('org_b'))).lines;
+    a = await organizationOf(gateway, 'org_a');
+    beside = await lifeOfA(a, gateway);
+    betaAfter = (await b.ask(questions('org_b'))).lines;
+  });
+  after(() => gateway.close());
+
+  it('is told the same, byte for byte, whatever another holds under the same ids', () => {
+    for (const [index, line] of alone.entries()) expect(beside[index]).to.equal(line);
+    expect(beside).to.have.length(alone.length);
+    expect(alone.length).to.be.above(100);
+  });
+
+  it('keeps what it holds, whatever another changes under the same ids', () => {
+    expect(betaAfter).to.deep.equal(betaBefore);
+    expect(betaBefore.join('\n')).to.include('Zanzibar').and.include('8888');
+  });
+
+  it('cannot read on with the cursor of another', async () => {
+    for (const path of ['/api/contacts/search', '/api/website-visits/search']) {
+      const { body } = await b.call({ path, body: { organization_id: 'org_b', limit: 1 } });
+      const { next_cursor: cursor } = body;
+      expect(cursor).to.be.a('string');
+      const answer = await a.call({ path, body: { organization_id: 'org_a', limit: 1, cursor } });
+      expect(answer.status).to.equal(422);
+      expect((answer.body.errors as object[])[0]).to.include({ pointer: '/cursor', code: 'cursor_mismatch' });
+    }
+  });
+
+  it('gets one refusal for every other organization, before anything else is looked at', async () => {
+    const bodies = await Promise.all(
+      ['org_b', 'org_nobody'].map(async (organization_id) => {
+        const body = { organization_id, contact_id: 'con_1', audience_id: '!' };
+        const { status, text } = await a.call({ path: '/api/contacts/get', body });
+        return `${status} ${text}`;
+      }),
+    );
+    expect(bodies[0]).to.equal(bodies[1]).and.include('organization_mismatch');
+  });
+
+  it('shares no idempotency key with another, not even while a request runs', async () => {
+    for (let round = 0; round < 10; round++) {
+      const headers = { 'Idempotency-Key': `race-${round}` };
+      const answers = await Promise.all(
+        [a, b].map((organization) =>
+          organization.call({
+            path: '/api/audiences/contacts/add',
+            body: { organization_id: organization.id, audience_id: 'aud_2', contact_id: 'con_2' },
+            headers,
+          }),
+        ),
+      );
+      for (const [index, answer] of answers.entries()) {
+        expect(answer.status, answer.text).to.equal(200);
+        expect(answer.headers.get('Idempotency-Replayed')).to.equal(null);
+        expect(answer.body.organization_id).to.equal(['org_a', 'org_b'][index]);
+      }
+    }
+  });
+
+  it('has company ids of its own for a domain that others have too', async () => {
+    const ids = await Promise.all(
+      [a, b].map(async ({ id }, index) => {
+        const { body } = await ([a, b][index] as Organization).call({
+          path: '/api/contacts/get',
+          body: { organization_id: id, contact_id: 'con_1' },
+        });
+        return (body.contact as { company_id: string }).company_id;
+      }),
+    );
+    expect(ids[0]).to.match(/^com_/);
+    expect(ids[0]).not.to.equal(ids[1]);
+  });
+});
