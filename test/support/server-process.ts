@@ -5,7 +5,7 @@ import { packageRoot } from '../../services/shared/package-root.js';
 import { openSqliteAccounts } from '../../services/stores/sqlite/sqlite-store.js';
 import type { Answer, CallOptions } from './gateway.js';
 
-const COMMAND = [join(packageRoot, 'dist/test/support/serve.js')];
+const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+/;
 
 export interface Ended {
@@ -33,7 +33,11 @@ export interface ServerProcess {
 }
 
 export interface ServerOptions {
-  dataDir: string;
+  /** Left to the command's own default when absent. */
+  dataDir?: string;
+  /** Of the command line; `serve` alone when absent. */
+  args?: readonly string[];
+  cwd?: string;
   /** Sent where a call names no other. */
   key?: string;
   environment?: Record<string, string>;
@@ -55,15 +59,17 @@ export async function prepareOrganization(
 }
 
 /** A process that has only just begun to start. */
-export function spawnServer({ dataDir, environment }: Omit<ServerOptions, 'key'>): ChildProcess {
+export function spawnServer(options: Omit<ServerOptions, 'key'>): ChildProcess {
+  const { dataDir, args = ['serve'], cwd, environment } = options;
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('REACHLINE_') && name !== 'PORT' && name !== 'HOST',
   );
-  return spawn(process.execPath, ['--enable-source-maps', ...COMMAND], {
+  return spawn(process.execPath, [COMMAND, ...args], {
+    cwd,
     env: {
       ...Object.fromEntries(inherited),
       PORT: '0',
-      REACHLINE_DATA_DIR: dataDir,
+      ...(dataDir === undefined ? {} : { REACHLINE_DATA_DIR: dataDir }),
       REACHLINE_RATE_LIMIT: '0',
       REACHLINE_SEARCH_THREADS: '1',
       REACHLINE_LOG_LEVEL: 'error',

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { demoRecords } from '../../services/demo/load.js';
+import { utcDate } from '../../services/shared/clock.js';
+import { temporaryFolder } from '../support/gateway.js';
+import { endOf, type ServerProcess, spawnServer, startServer } from '../support/server-process.js';
+
+const DEMO = 'org_demo';
+const KEY = /rl_live_[0-9A-Za-z_]+/;
+
+/** The lines a reader would copy, once the whole of the text is there. */
+async function curlLines(server: ServerProcess): Promise<string[]> {
+  for (;;) {
+    const lines = server
+      .output()
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('curl '));
+    if (lines.length >= 3) return lines;
+    await setTimeout(10);
+  }
+}
+
+function totals(server: ServerProcess, key: string): Promise<unknown[]> {
+  const count = async (path: string, body: object) =>
+    (await server.call(path, body, { key })).body.total_count;
+  return Promise.all([
+    count('/api/contacts/search', { organization_id: DEMO, limit: 1 }),
+    count('/api/website-visits/search', { organization_id: DEMO, limit: 1 }),
+    count('/api/audiences/search', { organization_id: DEMO, limit: 1 }),
+    count('/api/advertising/network_a/campaigns', { start_date: '2020-01-01', end_date: '2029-12-31' }),
+  ]);
+}
+
+describe('serve --demo in an empty folder', function () {
+  this.timeout(120_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const start = () => startServer({ cwd: folder.path, args: ['serve', '--demo'] });
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  it('prints an address, a key and three requests that answer as they stand', async () => {
+    let server = await start();
+    try {
+      const lines = await curlLines(server);
+      expect(lines).to.have.length(3);
+      const [key = ''] = KEY.exec(server.output()) ?? [];
+      for (const line of lines) {
+        const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+        const answer = JSON.parse(stdout) as Record<string, unknown[]>;
+        expect(answer.contacts ?? answer.visits ?? answer.items, `${line}\n${stdout}`).to.be.an('array').that
+          .is.not.empty;
+      }
+      const loaded = await totals(server, key);
+      expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+
+      server = await start();
+      console.log(`      started on existing data in ${Math.round(server.startedMs)} ms`);
+      expect(await totals(server, key)).to.deep.equal(loaded);
+      expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+      expect(server.output(), 'nothing is loaded again').not.to.match(/Loading sample|curl /);
+    } finally {
+      await server.kill();
+    }
+  });
+
+  it('completes a load that kill -9 cut off', async () => {
+    const child = spawnServer({ cwd: folder.path, args: ['serve', '--demo'] });
+    const ended = endOf(child);
+    const begun = new Promise<void>((resolve) => {
+      child.stderr?.on('data', (chunk: Buffer) => {
+        if (chunk.includes('Loading sample')) resolve();
+      });
+    });
+    await Promise.race([begun, ended]);
+    await setTimeout(randomInt(50, 1500));
+    child.kill('SIGKILL');
+    await ended;
+    const server = await start();
+    try {
+      await curlLines(server);
+      const [key = ''] = KEY.exec(server.output()) ?? [];
+      const { body } = await server.call(
+        '/api/contacts/create?dry_run=true&required_credits=0',
+        {
+          organization_id: DEMO,
+          audience_id: 'aud_demo_01',
+        },
+        { key },
+      );
+      expect(body.credit_balance).to.equal(1000);
+      const sizes = { contacts: 0, 'website-visits': 0, audiences: 0, 'network-a-campaigns': 0 };
+      for (const [stream, records] of demoRecords(utcDate(Date.now()))) {
+        if (stream in sizes) sizes[stream as keyof typeof sizes] += records.length;
+      }
+      expect(await totals(server, key)).to.deep.equal(Object.values(sizes));
+    } finally {
+      await server.kill();
+    }
+  });
+});
