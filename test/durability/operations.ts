@@ -227,18 +227,19 @@ function intakeAudiences({ ledger }: Client): Operation {
 }
 
 function intakeVisits({ ledger, audience }: Client): Operation {
-  const records = Array.from({ length: randomInt(1, 12) }, (_, index) => {
-    const id = newMarker();
-    return {
-      id,
-      createdAt: new Date(1_770_000_000_000 + index * 1000).toISOString(),
-      audienceId: audience,
-      startUrl: `https://www.kill.example/${id}/`,
-    };
-  });
-  return intake('website-visits', records, () => {
-    for (const { id } of records) ledger.visit(id);
-  });
+  const page = newMarker();
+  const records = Array.from({ length: randomInt(1, 12) }, (_, index) => ({
+    id: `${page}_${index}`,
+    createdAt: new Date(1_770_000_000_000 + index * 1000).toISOString(),
+    audienceId: audience,
+    startUrl: `https://www.kill.example/${page}/`,
+  }));
+  return intake('website-visits', records, () =>
+    ledger.visitsOf(
+      page,
+      records.map(({ id }) => id),
+    ),
+  );
 }
 
 function intakeCampaigns({ ledger, campaigns }: Client): Operation {

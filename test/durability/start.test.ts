@@ -86,12 +86,10 @@ describe('serve --demo in an empty folder', function () {
     try {
       await curlLines(server);
       const [key = ''] = KEY.exec(server.output()) ?? [];
+      const found = await server.call('/api/audiences/search', { organization_id: DEMO, limit: 1 }, { key });
       const { body } = await server.call(
         '/api/contacts/create?dry_run=true&required_credits=0',
-        {
-          organization_id: DEMO,
-          audience_id: 'aud_demo_01',
-        },
+        { organization_id: DEMO, audience_id: (found.body.audiences as { id: string }[])[0]?.id },
         { key },
       );
       expect(body.credit_balance).to.equal(1000);

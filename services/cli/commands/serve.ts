@@ -35,9 +35,11 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     await stores.close();
     throw error;
   }
+  // Before anyone is told, so that a signal sent on sight of the address finds it ready.
+  const closed = untilClosed(gateway, stores, (error) => logger.error({ err: error }, 'closing failed'));
   say(io, `Reachline listens on ${gateway.url} (documentation: ${gateway.url}/docs)`);
   if (options.demo) sayDemo(io, gateway.url, key);
-  return untilClosed(gateway, stores, (error) => logger.error({ err: error }, 'closing failed'));
+  return closed;
 }
 
 function sayDemo(io: Io, url: string, key: string | null): void {
