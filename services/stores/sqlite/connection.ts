@@ -24,7 +24,7 @@ export class Connection {
       this.#db.exec(`PRAGMA synchronous = FULL`);
       this.#db.exec(`PRAGMA cache_size = -${options.cacheMb * 1024}`);
       this.#db.exec(`PRAGMA temp_store = MEMORY`);
-      this.#db.exec(`PRAGMA wal_autocheckpoint = 8000`);
+      this.#db.exec(`PRAGMA wal_autocheckpoint = 16000`);
       this.#db.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
       if (options.readOnly) this.#db.exec(`PRAGMA query_only = ON`);
     } catch (error) {

@@ -6,7 +6,7 @@ import { getAudience, searchAudiences } from './audiences.js';
 import { Connection } from './connection.js';
 import { getContact, searchContacts } from './contact-search.js';
 import { toJson } from './json.js';
-import { lowerPriority } from './priority.js';
+import { lowerPriority, NICENESS } from './priority.js';
 import { toErrorMessage } from './sqlite-error.js';
 import { type AnswerMessage, type CallMessage, CLOSE, type ThreadData } from './thread-messages.js';
 import { searchVisits } from './visits.js';
@@ -41,7 +41,7 @@ function answer({ call, operation, values }: CallMessage): AnswerMessage {
   }
 }
 
-lowerPriority();
+lowerPriority(NICENESS.reader);
 parentPort?.on('message', (message: CallMessage) => {
   if (message.operation === CLOSE) {
     connection?.close();

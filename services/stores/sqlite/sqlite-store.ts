@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
@@ -79,6 +80,7 @@ class SqliteStore implements SearchStore {
   readonly #clock: Clock;
   /** Idempotency keys of the writes that have no answer yet. */
   readonly #running = new Set<string>();
+  #sending: Promise<void> = Promise.resolve();
 
   constructor(
     writer: Thread<WriteOperations & RecordOperations>,
@@ -173,6 +175,7 @@ class SqliteStore implements SearchStore {
   }
 
   async close(): Promise<void> {
+    await this.#sending;
     await Promise.all([this.#writer, ...this.#readers].map((thread) => thread.close()));
   }
 
@@ -197,15 +200,24 @@ class SqliteStore implements SearchStore {
     }
   }
 
+  /** Sends records in the order of calls, and lets the event loop turn between two messages. */
   async #writeRecords(writer: RecordWriter, records: readonly unknown[], acceptedAt: number): Promise<void> {
     const written: Promise<unknown>[] = [];
-    for (let start = 0; start < records.length; start += RECORDS_A_MESSAGE) {
-      const json = JSON.stringify(records.slice(start, start + RECORDS_A_MESSAGE));
-      written.push(this.#writer.call(writer, json, acceptedAt));
+    const send = async () => {
+      for (let start = 0; start < records.length; start += RECORDS_A_MESSAGE) {
+        if (start > 0) await nextTurn();
+        const json = JSON.stringify(records.slice(start, start + RECORDS_A_MESSAGE));
+        written.push(
+          this.#writer.call(writer, json, acceptedAt).then(undefined, (error: unknown) => ({ error })),
+        );
+      }
+    };
+    const sent = this.#sending.then(send);
+    this.#sending = sent.catch(() => undefined);
+    await sent;
+    for (const result of await Promise.all(written)) {
+      if (result !== null) throw (result as { error: unknown }).error;
     }
-    const results = await Promise.allSettled(written);
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
   }
 }
 

@@ -1,7 +1,5 @@
 import type { OrganizationTerms } from './terms.js';
 
-const MAX_CACHED = 50_000;
-const MAX_KNOWN = 200_000;
 /** Shorter words are never a typo away from a word that may carry one. */
 const MIN_LENGTH = 3;
 const lettersOnly = /^\p{L}+$/u;
@@ -13,10 +11,16 @@ export class TextWriter {
   readonly #known = new Set<string>();
   /** Terms of values that many rows share, such as cities. Their words are known. */
   readonly #cached = new Map<string, Map<string, string>>();
+  #size = 0;
 
   constructor(terms: OrganizationTerms, learn: (word: string) => void) {
     this.terms = terms;
     this.#learn = learn;
+  }
+
+  /** Words and values remembered. */
+  get size(): number {
+    return this.#size;
   }
 
   /** `kind` names values with the same words for the same text; null where remembering them is no use. */
@@ -32,7 +36,7 @@ export class TextWriter {
 
   #recall(kind: string, value: string, wordsOf: (value: string) => string[]): string {
     let cached = this.#cached.get(kind);
-    if (!cached || cached.size > MAX_CACHED) {
+    if (!cached) {
       cached = new Map();
       this.#cached.set(kind, cached);
     }
@@ -40,6 +44,7 @@ export class TextWriter {
     if (terms === undefined) {
       terms = this.#write(wordsOf(value));
       cached.set(value, terms);
+      this.#size++;
     }
     return terms;
   }
@@ -47,8 +52,8 @@ export class TextWriter {
   #write(words: string[]): string {
     for (const word of words) {
       if (word.length < MIN_LENGTH || this.#known.has(word) || !lettersOnly.test(word)) continue;
-      if (this.#known.size > MAX_KNOWN) this.#known.clear();
       this.#known.add(word);
+      this.#size++;
       this.#learn(word);
     }
     return this.terms.words(words);

@@ -4,9 +4,12 @@ import type { AnswerMessage, CallMessage } from './thread-messages.js';
 import { type RecordWriter, recordWriters, writeOperations } from './write-operations.js';
 import type { WriteSession } from './write-session.js';
 
-/** A transaction of records should take about this long: requests are served in between. */
+/**
+ * A transaction of records should take about this long: requests are served in between. But never fewer records than
+ * `min`: a page of an index is written once for all records of a transaction that touch it.
+ */
 const SLICE_MS = 100;
-const RECORDS = { min: 500, max: 5000, start: 1000 };
+const RECORDS = { min: 2000, max: 5000, start: 2000 };
 
 interface RecordsJob {
   call: number;

@@ -7,8 +7,9 @@ import { TextWriter } from './text-writer.js';
 export const TEXT_INDEXES = { contact_terms: 0, audience_terms: 1 } as const;
 export type TextIndex = keyof typeof TEXT_INDEXES;
 
-const MAX_WRITERS = 64;
-const MAX_KNOWN_AUDIENCES = 100_000;
+/** Words and values that text writers remember, about 200 bytes each. */
+const MAX_REMEMBERED = 400_000;
+const MAX_AUDIENCES = 100_000;
 
 /**
  * What the one writer of a process keeps between writes. It only ever holds what is committed or about to be:
@@ -80,7 +81,6 @@ export class WriteSession {
     const name = `${index}${organization}`;
     let writer = this.#writers.get(name);
     if (!writer) {
-      if (this.#writers.size > MAX_WRITERS) this.#writers.clear();
       writer = new TextWriter(new OrganizationTerms(organization), (word) =>
         this.#learn(index, organization, word),
       );
@@ -105,7 +105,6 @@ export class WriteSession {
         id,
       ) as [bigint];
       key = Number(row[0]);
-      if (this.#audiences.size > MAX_KNOWN_AUDIENCES) this.#audiences.clear();
       this.#audiences.set(name, key);
     }
     return key;
@@ -148,6 +147,11 @@ export class WriteSession {
     const row = this.connection.row<[bigint]>(`SELECT value FROM counters WHERE name = 'position'`);
     this.#number = Number(row?.[0] ?? 0);
     this.#savedNumber = this.#number;
+    let remembered = 0;
+    for (const { size } of this.#writers.values()) remembered += size;
+    if (remembered > MAX_REMEMBERED) this.#writers.clear();
+    if (this.#audiences.size > MAX_AUDIENCES) this.#audiences.clear();
+    if (this.#organizations.size > MAX_AUDIENCES) this.#organizations.clear();
   }
 
   #finish(): void {

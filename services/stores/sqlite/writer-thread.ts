@@ -1,7 +1,7 @@
 /** Entry of the one thread that writes. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection } from './connection.js';
-import { lowerPriority } from './priority.js';
+import { lowerPriority, NICENESS } from './priority.js';
 import { toErrorMessage } from './sqlite-error.js';
 import { type AnswerMessage, type CallMessage, CLOSE, type ThreadData } from './thread-messages.js';
 import { WriteQueue } from './write-queue.js';
@@ -71,7 +71,7 @@ function merge(index: string): boolean {
   return changes() - before >= 2;
 }
 
-lowerPriority();
+lowerPriority(NICENESS.writer);
 parentPort?.on('message', (message: CallMessage) => {
   clearTimeout(idle);
   if (message.operation === CLOSE) {
