@@ -162,7 +162,7 @@ describe('The gateway under random requests', () => {
     if (failures.length > 0) throw new Error(`seed ${SEED}\n\n${failures.join('\n\n')}`);
     // Requests that are all refused would test little.
     expect(statuses.get(200), JSON.stringify([...statuses])).to.be.above(REQUESTS / 5);
-    for (const status of [400, 401, 404, 405, 409, 415, 422]) expect([...statuses.keys()]).to.include(status);
+    for (const status of [400, 401, 404, 415, 422]) expect([...statuses.keys()]).to.include(status);
   });
 
   it('still answers as before', async () => {
