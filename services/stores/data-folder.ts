@@ -1,4 +1,5 @@
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { makeFolder } from '../shared/make-folder.js';
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 
@@ -14,7 +15,7 @@ export class DataFolderError extends Error {
 export function lockDataFolder(dataDir: string): { release(): void } {
   const folder = resolve(dataDir);
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     accessSync(folder, constants.W_OK | constants.R_OK | constants.X_OK);
   } catch (error) {
     throw cannotBeUsed(folder, error);

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../shared/config.js';
 import type { AnalyticsStore } from './analytics-store.js';
@@ -17,7 +16,7 @@ export interface Stores {
 }
 
 /** Opens the embedded stores. Throws `DataFolderError` when the folder cannot be used or another process holds it. */
-export async function openStores(config: Pick<Config, 'dataDir' | 'searchThreads'>): Promise<Stores> {
+export async function openStores(config: Pick<Config, 'dataDir' | 'searchThreads'> & { requestTimeoutMs?: number }): Promise<Stores> {
   const lock = lockDataFolder(config.dataDir);
   const opened: { close(): Promise<void> }[] = [];
   const close = async () => {
@@ -28,8 +27,7 @@ export async function openStores(config: Pick<Config, 'dataDir' | 'searchThreads
     const search = await openSqliteStore(config);
     opened.push(search);
     const folder = join(config.dataDir, 'clickhouse');
-    mkdirSync(folder, { recursive: true });
-    const analytics = await openAnalyticsStore({ path: folder });
+    const analytics = await openAnalyticsStore({ path: folder, timeoutMs: config.requestTimeoutMs });
     opened.push(analytics);
     return { search, analytics, close };
   } catch (error) {

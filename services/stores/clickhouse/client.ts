@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { makeFolder } from '../../shared/make-folder.js';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -143,7 +144,7 @@ export function openClickHouse({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: ClickHo
 
 function boot(folder: string): Session {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     // Without a file of its own the engine would read a config.xml of the working directory.
     return new Session(folder, { connectionArgs: [`--config-file=${CONFIG_FILE}`] });
   } catch (cause) {

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { makeFolder } from '../../shared/make-folder.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
@@ -249,7 +249,7 @@ function databasePath(dataDir: string): string {
 }
 
 function openMigrated(path: string, cacheMb = CACHE_MB.accounts): Connection {
-  mkdirSync(join(path, '..'), { recursive: true });
+  makeFolder(resolve(path, '..'));
   const connection = new Connection(path, { cacheMb });
   try {
     migrate(connection);
