@@ -38,7 +38,7 @@ const getAudience = endpoint({
   scope: 'audiences:read',
   request: GetAudienceRequest,
   response: GetAudienceResponse,
-  example: { organization_id: 'org_demo', audience_id: 'aud_demo_01' },
+  example: { organization_id: 'org_demo', audience_id: 'aud_customers' },
   problems: ['audience_not_found'],
   async handle({ body, organizationId, services }) {
     const audience = await requireAudience(services.search, organizationId, body.audience_id);

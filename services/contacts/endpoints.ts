@@ -43,7 +43,7 @@ const createContact = endpoint({
   response: CreateContactResponse,
   example: {
     organization_id: 'org_demo',
-    audience_id: 'aud_demo_01',
+    audience_id: 'aud_customers',
     first_name: 'Ada',
     last_name: 'Lovelace',
     job_title: 'Analyst',
@@ -101,7 +101,7 @@ const getContact = endpoint({
   scope: 'contacts:read',
   request: GetContactRequest,
   response: GetContactResponse,
-  example: { organization_id: 'org_demo', contact_id: 'con_demo_0001' },
+  example: { organization_id: 'org_demo', contact_id: 'demo_contact_0001' },
   problems: ['contact_not_found'],
   async handle({ body, organizationId, services }) {
     const contact = await services.search.getContact(organizationId, body.contact_id);
@@ -140,7 +140,7 @@ const searchAudienceContacts = endpoint({
   scope: 'contacts:read',
   request: SearchAudienceContactsRequest,
   response: SearchAudienceContactsResponse,
-  example: { organization_id: 'org_demo', audience_id: 'aud_demo_01', country: 'US', limit: 5 },
+  example: { organization_id: 'org_demo', audience_id: 'aud_customers', country: 'US', limit: 5 },
   problems: ['audience_not_found'],
   async handle({ body, organizationId, services }) {
     const { search, scope } = toContactSearch(SEARCH_AUDIENCE_PATH, organizationId, body);
@@ -164,7 +164,7 @@ const addContact = endpoint({
   scope: 'audiences:write',
   request: AddContactRequest,
   response: AddContactResponse,
-  example: { organization_id: 'org_demo', audience_id: 'aud_demo_02', contact_id: 'con_demo_0001' },
+  example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', contact_id: 'demo_contact_0001' },
   problems: ['audience_not_found', 'contact_not_found'],
   idempotent: true,
   async handle(call) {
@@ -190,7 +190,7 @@ const removeContact = endpoint({
   scope: 'audiences:write',
   request: RemoveContactRequest,
   response: RemoveContactResponse,
-  example: { organization_id: 'org_demo', audience_id: 'aud_demo_02', contact_id: 'con_demo_0001' },
+  example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', contact_id: 'demo_contact_0001' },
   problems: ['audience_not_found'],
   idempotent: true,
   async handle(call) {

@@ -1,7 +1,7 @@
-import { makeFolder } from '../shared/make-folder.js';
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { makeFolder } from '../shared/make-folder.js';
 
 /** The data folder cannot be used. The message says what to do about it. */
 export class DataFolderError extends Error {

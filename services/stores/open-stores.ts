@@ -16,7 +16,9 @@ export interface Stores {
 }
 
 /** Opens the embedded stores. Throws `DataFolderError` when the folder cannot be used or another process holds it. */
-export async function openStores(config: Pick<Config, 'dataDir' | 'searchThreads'> & { requestTimeoutMs?: number }): Promise<Stores> {
+export async function openStores(
+  config: Pick<Config, 'dataDir' | 'searchThreads'> & { requestTimeoutMs?: number },
+): Promise<Stores> {
   const lock = lockDataFolder(config.dataDir);
   const opened: { close(): Promise<void> }[] = [];
   const close = async () => {

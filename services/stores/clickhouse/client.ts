@@ -1,4 +1,3 @@
-import { makeFolder } from '../../shared/make-folder.js';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -6,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type ClickHouseClient, createClient, type ResponseJSON } from '@clickhouse/client';
 import { drainPending, Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
+import { makeFolder } from '../../shared/make-folder.js';
 import type { AnalyticsQuery, AnalyticsResult } from '../analytics-store.js';
 import { StoreUnavailable } from '../store-error.js';
 import { placeholders, preamble, type Setting } from './bind.js';
