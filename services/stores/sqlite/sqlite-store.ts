@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
-import { makeFolder, makeFolder } from '../../shared/make-folder.js';
+import { makeFolder } from '../../shared/make-folder.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { AudienceSearch, ContactSearch, VisitSearch } from '../search-query.js';
 import type {
