@@ -16,9 +16,7 @@ export interface Stores {
 }
 
 /** Opens the embedded stores. Throws `DataFolderError` when the folder cannot be used or another process holds it. */
-export async function openStores(
-  config: Pick<Config, 'dataDir' | 'searchThreads'> & { requestTimeoutMs?: number },
-): Promise<Stores> {
+export async function openStores(config: Pick<Config, 'dataDir' | 'searchThreads'>): Promise<Stores> {
   const lock = lockDataFolder(config.dataDir);
   const opened: { close(): Promise<void> }[] = [];
   const close = async () => {
@@ -29,7 +27,7 @@ export async function openStores(
     const search = await openSqliteStore(config);
     opened.push(search);
     const folder = join(config.dataDir, 'clickhouse');
-    const analytics = await openAnalyticsStore({ path: folder, timeoutMs: config.requestTimeoutMs });
+    const analytics = await openAnalyticsStore({ path: folder });
     opened.push(analytics);
     return { search, analytics, close };
   } catch (error) {
