@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../services/shared/package-root.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const REAL = join(packageRoot, '../shared/data/website-visits.ndjson');
+const COUNT = 9_999;
+
+interface VisitLine {
+  id: string;
+  createdAt: string;
+}
+
+/** The real log where it is at hand, else as many visits with many that share a second. */
+function visitLines(): VisitLine[] {
+  if (existsSync(REAL)) {
+    return readFileSync(REAL, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => ({ ...(JSON.parse(line) as VisitLine), organizationId: 'org_a' }));
+  }
+  return Array.from({ length: COUNT }, (_, index) => ({
+    id: `visit_${index}`,
+    createdAt: new Date(1_431_857_103_000 + Math.floor(index / 7) * 1000).toISOString(),
+  }));
+}
+
+describe('Paging through all visits while new ones arrive', () => {
+  let gateway: TestGateway;
+  const visits = visitLines();
+  before(async function () {
+    this.timeout(60_000);
+    gateway = await startTestGateway();
+    const answer = await gateway.ingest('website-visits', visits);
+    expect(answer.body, answer.text).to.include({ accepted: COUNT, rejected: 0 });
+  });
+  after(() => gateway.close());
+
+  it('gives each that was there from the start exactly once, newest first', async function () {
+    this.timeout(60_000);
+    const seen: VisitLine[] = [];
+    let cursor: unknown = null;
+    let arrived = 0;
+    do {
+      const answer = await gateway.call('/api/website-visits/search', {
+        organization_id: 'org_a',
+        limit: 500,
+        cursor,
+      });
+      expect(answer.status, answer.text).to.equal(200);
+      seen.push(...(answer.body.visits as VisitLine[]));
+      cursor = answer.body.next_cursor;
+      // One newer than all, one older than all, and one in the very second the page ended in.
+      const last = seen.at(-1) as VisitLine;
+      await gateway.ingest(
+        'website-visits',
+        ['2030-01-01T00:00:00Z', '2001-01-01T00:00:00Z', last.createdAt].map((createdAt) => ({
+          id: `new_${arrived++}`,
+          createdAt,
+        })),
+      );
+    } while (cursor !== null);
+
+    const first = seen.filter(({ id }) => !id.startsWith('new_'));
+    expect(first).to.have.length(COUNT);
+    expect(new Set(first.map(({ id }) => id)).size).to.equal(COUNT);
+    expect(seen.map(({ createdAt }) => createdAt)).to.deep.equal(
+      seen.map(({ createdAt }) => createdAt).sort((a, b) => (a < b ? 1 : -1)),
+    );
+    const again = await gateway.ingest('website-visits', visits);
+    expect(again.body).to.include({ accepted: COUNT });
+    const total = await gateway.call('/api/website-visits/search', { organization_id: 'org_a', limit: 1 });
+    expect(total.body.total_count).to.equal(COUNT + arrived);
+  });
+});
