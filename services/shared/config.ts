@@ -54,6 +54,54 @@ const Environment = Type.Object({
     maximum: 64,
     description: 'Threads that search the embedded store.',
   }),
+  REACHLINE_PROCESSES: Type.Integer({
+    default: 1,
+    minimum: 1,
+    maximum: 256,
+    description:
+      'Gateway processes that share the port; more than 1 needs ELASTICSEARCH_URL and CLICKHOUSE_URL.',
+  }),
+  ELASTICSEARCH_URL: Type.String({
+    default: '',
+    description:
+      'Addresses of Elasticsearch nodes, separated by commas; without one, contacts are kept in the data folder.',
+  }),
+  ELASTICSEARCH_API_KEY: Type.String({ default: '', description: 'API key for Elasticsearch, encoded.' }),
+  ELASTICSEARCH_USERNAME: Type.String({ default: '', description: 'User name for Elasticsearch.' }),
+  ELASTICSEARCH_PASSWORD: Type.String({ default: '', description: 'Password for Elasticsearch.' }),
+  ELASTICSEARCH_CA_FILE: Type.String({
+    default: '',
+    description: 'PEM file of the authority that signed the certificates of Elasticsearch.',
+  }),
+  ELASTICSEARCH_INDEX_PREFIX: Type.String({
+    default: 'reachline',
+    pattern: '^[a-z][a-z0-9_]{0,31}$',
+    description: 'Beginning of the names of all indices.',
+  }),
+  CLICKHOUSE_URL: Type.String({
+    default: '',
+    description: 'Address of ClickHouse over HTTP; without one, the engine runs in this process.',
+  }),
+  CLICKHOUSE_USERNAME: Type.String({ default: 'default', description: 'User name for ClickHouse.' }),
+  CLICKHOUSE_PASSWORD: Type.String({ default: '', description: 'Password for ClickHouse.' }),
+  CLICKHOUSE_DATABASE: Type.String({
+    default: 'reachline',
+    pattern: '^[a-z][a-z0-9_]{0,63}$',
+    description: 'Database of the tables on a ClickHouse server.',
+  }),
+  CLICKHOUSE_CLUSTER: Type.String({
+    default: '',
+    pattern: '^[A-Za-z0-9_-]{0,64}$',
+    description: 'Cluster to replicate and shard the tables over.',
+  }),
+  REACHLINE_SQL_PORT: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 65535,
+    description:
+      'Port on 127.0.0.1 that answers read-only SQL over the ClickHouse HTTP protocol; 0 for none.',
+  }),
+  REACHLINE_SQL_PASSWORD: Type.String({ default: '', description: 'Password of that port.' }),
 });
 type Environment = Static<typeof Environment>;
 
@@ -68,6 +116,32 @@ export interface Config {
   corsOrigins: string[];
   requestTimeoutMs: number;
   searchThreads: number;
+  /** Gateway processes that share the port. */
+  processes: number;
+  /** Null for the embedded search store. */
+  elasticsearch: ElasticsearchConfig | null;
+  /** Null for the embedded engine. */
+  clickhouse: ClickHouseConfig | null;
+  /** Null when there is no SQL door. */
+  sqlDoor: { port: number; password: string } | null;
+}
+
+export interface ElasticsearchConfig {
+  nodes: string[];
+  apiKey: string | null;
+  basic: { username: string; password: string } | null;
+  /** PEM file of the certificate authority. */
+  caFile: string | null;
+  indexPrefix: string;
+}
+
+export interface ClickHouseConfig {
+  url: string;
+  username: string;
+  password: string;
+  database: string;
+  /** Null for a single server. */
+  cluster: string | null;
 }
 
 /** The environment breaks rules; the message lists all of them. */
@@ -101,6 +175,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     }
     throw new ConfigError(problems.join('\n'));
   }
+  const nodes = listed(env.ELASTICSEARCH_URL);
+  problems.push(...checkTogether(env, nodes));
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return {
     port: env.PORT,
@@ -109,10 +185,70 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     logLevel: env.REACHLINE_LOG_LEVEL,
     rateLimit: env.REACHLINE_RATE_LIMIT,
     provisionalDays: env.REACHLINE_PROVISIONAL_DAYS,
-    corsOrigins: env.REACHLINE_CORS_ORIGINS.split(',')
-      .map((origin) => origin.trim())
-      .filter((origin) => origin !== ''),
+    corsOrigins: listed(env.REACHLINE_CORS_ORIGINS),
     requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
     searchThreads: env.REACHLINE_SEARCH_THREADS,
+    processes: env.REACHLINE_PROCESSES,
+    elasticsearch:
+      nodes.length === 0
+        ? null
+        : {
+            nodes,
+            apiKey: env.ELASTICSEARCH_API_KEY || null,
+            basic: env.ELASTICSEARCH_USERNAME
+              ? { username: env.ELASTICSEARCH_USERNAME, password: env.ELASTICSEARCH_PASSWORD }
+              : null,
+            caFile: env.ELASTICSEARCH_CA_FILE || null,
+            indexPrefix: env.ELASTICSEARCH_INDEX_PREFIX,
+          },
+    clickhouse:
+      env.CLICKHOUSE_URL === ''
+        ? null
+        : {
+            url: env.CLICKHOUSE_URL,
+            username: env.CLICKHOUSE_USERNAME,
+            password: env.CLICKHOUSE_PASSWORD,
+            database: env.CLICKHOUSE_DATABASE,
+            cluster: env.CLICKHOUSE_CLUSTER || null,
+          },
+    sqlDoor:
+      env.REACHLINE_SQL_PORT > 0 && env.REACHLINE_SQL_PASSWORD !== ''
+        ? { port: env.REACHLINE_SQL_PORT, password: env.REACHLINE_SQL_PASSWORD }
+        : null,
   };
 }
+
+/** Rules of several settings together. */
+function checkTogether(env: Environment, nodes: readonly string[]): string[] {
+  const problems: string[] = [];
+  for (const [name, addresses] of [
+    ['ELASTICSEARCH_URL', nodes],
+    ['CLICKHOUSE_URL', env.CLICKHOUSE_URL === '' ? [] : [env.CLICKHOUSE_URL]],
+  ] as const) {
+    for (const address of addresses) {
+      if (!/^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '')) {
+        problems.push(`${name} is not an address such as http://127.0.0.1:9200`);
+      }
+    }
+  }
+  if (env.REACHLINE_PROCESSES > 1 && (nodes.length === 0 || env.CLICKHOUSE_URL === '')) {
+    problems.push(
+      'REACHLINE_PROCESSES is more than 1 but the embedded stores belong to one process: set ELASTICSEARCH_URL and CLICKHOUSE_URL too',
+    );
+  }
+  if (env.REACHLINE_SQL_PORT > 0 !== (env.REACHLINE_SQL_PASSWORD !== '')) {
+    problems.push('REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together: set both or neither');
+  }
+  if (env.REACHLINE_SQL_PORT > 0 && env.CLICKHOUSE_URL !== '') {
+    problems.push(
+      'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself',
+    );
+  }
+  return problems;
+}
+
+const listed = (text: string) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
