@@ -1,0 +1,89 @@
+/** The servers as Maven Central has them, unpacked once into a cache folder that the servers only read. */
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { MissingPrerequisite } from './stack-error.js';
+
+const ELASTICSEARCH = '9.5.0';
+const KAFKA = '4.1.0';
+const SLF4J_SIMPLE = '1.7.36';
+
+/** Folder that holds `bin` and `lib`. */
+export async function elasticsearchDistribution(): Promise<string> {
+  const name = `elasticsearch-${ELASTICSEARCH}`;
+  const artifact = `org.elasticsearch.distribution.integ-test-zip:elasticsearch:${ELASTICSEARCH}:zip`;
+  const folder = await cached(name, (into) =>
+    maven(['dependency:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${into}`], into),
+  );
+  return join(folder, name);
+}
+
+/** Folder of the jar files. */
+export function kafkaDistribution(): Promise<string> {
+  return cached(`kafka-${KAFKA}`, (into) => {
+    writeFileSync(join(into, 'pom.xml'), KAFKA_POM);
+    return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
+  });
+}
+
+const KAFKA_POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>reachline</groupId>
+  <artifactId>kafka</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency>
+      <groupId>org.apache.kafka</groupId>
+      <artifactId>kafka_2.13</artifactId>
+      <version>${KAFKA}</version>
+    </dependency>
+    <dependency>
+      <groupId>org.slf4j</groupId>
+      <artifactId>slf4j-simple</artifactId>
+      <version>${SLF4J_SIMPLE}</version>
+    </dependency>
+  </dependencies>
+</project>
+`;
+
+/** Root's home is closed to the user that the servers run as. */
+function cacheFolder(): string {
+  const fallback = process.getuid?.() === 0 ? '/var/cache' : join(homedir(), '.cache');
+  return process.env.TEST_STACK_CACHE ?? join(fallback, 'reachline-stack');
+}
+
+/** Fills the folder beside its place and moves it there whole, so that two that do so at once cannot disturb each other. */
+async function cached(name: string, fill: (into: string) => Promise<void>): Promise<string> {
+  const cache = cacheFolder();
+  const folder = join(cache, name);
+  if (existsSync(folder)) return folder;
+  mkdirSync(cache, { recursive: true });
+  const filling = mkdtempSync(join(cache, `.${name}-`));
+  try {
+    await fill(filling);
+    chmodSync(filling, 0o755);
+    if (!existsSync(folder)) renameSync(filling, folder);
+  } finally {
+    rmSync(filling, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+async function maven(args: readonly string[], cwd: string): Promise<void> {
+  try {
+    await promisify(execFile)('mvn', ['--batch-mode', '--quiet', ...args], { cwd });
+  } catch (error) {
+    const { code, stdout = '' } = error as { code?: string | number; stdout?: string };
+    if (code === 'ENOENT') {
+      throw new MissingPrerequisite(
+        'Maven is missing. Install it: apt-get install maven, or brew install maven.',
+      );
+    }
+    const reason = stdout.split('\n').find((line) => line.startsWith('[ERROR]')) ?? String(error);
+    throw new MissingPrerequisite(
+      `Maven could not bring the server (check the connection to Maven Central, and try again):\n${reason}`,
+    );
+  }
+}

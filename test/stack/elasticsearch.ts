@@ -1,0 +1,76 @@
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { elasticsearchDistribution } from './distributions.js';
+import { freePort } from './free-port.js';
+import { findJava } from './java.js';
+import { type Server, type ServerPlan, startServer } from './server.js';
+import { makeServerFolder } from './server-folder.js';
+import { unprivilegedUser } from './unprivileged-user.js';
+
+export interface ElasticsearchOptions {
+  heapMegabytes?: number;
+}
+
+/** A node that ends with this process. Throws `MissingPrerequisite` where it cannot be had. */
+export const startElasticsearch = async (options?: ElasticsearchOptions): Promise<Server> =>
+  startServer(await planElasticsearch(options));
+
+export async function planElasticsearch({
+  heapMegabytes = 1024,
+}: ElasticsearchOptions = {}): Promise<ServerPlan> {
+  const java = findJava(21);
+  const distribution = await elasticsearchDistribution();
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const folder = makeServerFolder('elasticsearch', 'config', 'data', 'logs', 'tmp');
+  const config = join(folder, 'config');
+  copyFileSync(join(distribution, 'config/jvm.options'), join(config, 'jvm.options'));
+  writeFileSync(join(config, 'log4j2.properties'), LOGGING);
+  writeFileSync(
+    join(config, 'elasticsearch.yml'),
+    settings({
+      'cluster.name': 'reachline-stack',
+      'node.name': 'elasticsearch',
+      'path.data': join(folder, 'data'),
+      'path.logs': join(folder, 'logs'),
+      'network.host': '127.0.0.1',
+      'http.port': port,
+      'transport.port': await freePort(),
+      'discovery.type': 'single-node',
+      'xpack.security.enabled': false,
+      'cluster.routing.allocation.disk.threshold_enabled': false,
+    }),
+  );
+  return {
+    name: 'elasticsearch',
+    address,
+    folder,
+    command: join(distribution, 'bin/elasticsearch'),
+    args: [],
+    environment: {
+      ES_JAVA_HOME: java,
+      ES_PATH_CONF: config,
+      ES_TMPDIR: join(folder, 'tmp'),
+      ES_JAVA_OPTS: `-Xms${heapMegabytes}m -Xmx${heapMegabytes}m`,
+    },
+    user: unprivilegedUser(),
+    async answers() {
+      const health = await fetch(`${address}/_cluster/health?wait_for_status=yellow&timeout=1s`);
+      return health.ok;
+    },
+  };
+}
+
+const settings = (values: Record<string, string | number | boolean>) =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+    .join('');
+
+const LOGGING = `
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{ISO8601} %-5p %c{1.} %m%n
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+`;

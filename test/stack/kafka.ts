@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { kafkaDistribution } from './distributions.js';
+import { freePort } from './free-port.js';
+import { findJava } from './java.js';
+import { type Server, type ServerPlan, startServer } from './server.js';
+import { makeServerFolder } from './server-folder.js';
+import { unprivilegedUser } from './unprivileged-user.js';
+
+export interface KafkaOptions {
+  heapMegabytes?: number;
+  /** Added to those of the broker. */
+  settings?: Record<string, string | number | boolean>;
+}
+
+/** A broker that ends with this process. Throws `MissingPrerequisite` where it cannot be had. */
+export const startKafka = async (options?: KafkaOptions): Promise<Server> =>
+  startServer(await planKafka(options));
+
+/** One broker that is its own controller. */
+export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan> {
+  const { heapMegabytes = 512 } = options;
+  const java = join(findJava(17), 'bin/java');
+  const classPath = join(await kafkaDistribution(), '*');
+  const port = await freePort();
+  const controller = `127.0.0.1:${await freePort()}`;
+  const address = `127.0.0.1:${port}`;
+  const folder = makeServerFolder('kafka', 'data');
+  const properties = join(folder, 'server.properties');
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    listeners: `PLAINTEXT://${address},CONTROLLER://${controller}`,
+    'advertised.listeners': `PLAINTEXT://${address}`,
+    'controller.listener.names': 'CONTROLLER',
+    'controller.quorum.voters': `1@${controller}`,
+    'log.dirs': join(folder, 'data'),
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 4,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'group.initial.rebalance.delay.ms': 0,
+    ...options.settings,
+  };
+  writeFileSync(
+    properties,
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+  const user = unprivilegedUser();
+  const logging = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn';
+  const clusterId = Buffer.concat([Buffer.from([0]), randomBytes(15)]).toString('base64url');
+  await promisify(execFile)(
+    java,
+    ['-cp', classPath, logging, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties],
+    { ...user },
+  );
+  return {
+    name: 'kafka',
+    address,
+    folder,
+    command: java,
+    args: [
+      `-Xms${heapMegabytes}m`,
+      `-Xmx${heapMegabytes}m`,
+      '-cp',
+      classPath,
+      logging,
+      'kafka.Kafka',
+      properties,
+    ],
+    environment: {},
+    user,
+    answers: () => answersApiVersions(port),
+  };
+}
+
+/** A broker takes connections before it serves, but answers only when it does. */
+function answersApiVersions(port: number): Promise<boolean> {
+  // Length, API key 18, version 0, correlation id 1, no client id.
+  const request = Buffer.from([0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff]);
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    const settle = (answered: boolean) => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.once('data', () => settle(true));
+    socket.once('error', () => settle(false));
+    socket.setTimeout(1000, () => settle(false));
+  });
+}

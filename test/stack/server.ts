@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { groupEnds, killGroup, type ProcessIdentity, startOf } from './process-identity.js';
+import { StackError } from './stack-error.js';
+
+/** A server of which everything is settled but whether it runs. */
+export interface ServerPlan {
+  name: string;
+  /** What clients are told: a URL, or `host:port`. */
+  address: string;
+  /** Holds its configuration, data and log; nothing of it lies elsewhere. */
+  folder: string;
+  command: string;
+  args: readonly string[];
+  environment: NodeJS.ProcessEnv;
+  user: { uid: number; gid: number } | null;
+  answers(): Promise<boolean>;
+}
+
+/** A server in processes of its own, that a test may kill and start again. */
+export interface Server {
+  readonly name: string;
+  readonly address: string;
+  readonly folder: string;
+  readonly process: ProcessIdentity;
+  /** `kill -9`; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Asks it to end, and waits for that. */
+  stop(): Promise<void>;
+  /** Starts it again on its port and folder; resolves when it answers. */
+  start(): Promise<void>;
+  /** Kills it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 180_000;
+const STOP_TIMEOUT_MS = 30_000;
+
+/** Starts the server and resolves when it answers. It ends with this process. */
+export async function startServer(plan: ServerPlan): Promise<Server> {
+  let identity = launch(plan);
+  const endWithUs = () => {
+    if (startOf(identity.pid) === identity.startedAt) process.kill(-identity.pid, 'SIGKILL');
+  };
+  process.once('exit', endWithUs);
+  const server: Server = {
+    name: plan.name,
+    address: plan.address,
+    folder: plan.folder,
+    get process() {
+      return identity;
+    },
+    kill: () => killGroup(identity),
+    async stop() {
+      if (startOf(identity.pid) !== identity.startedAt) return;
+      process.kill(identity.pid, 'SIGTERM');
+      if (!(await groupEnds(identity.pid, STOP_TIMEOUT_MS))) await killGroup(identity);
+    },
+    async start() {
+      identity = launch(plan);
+      await untilAnswers(plan, identity);
+    },
+    async remove() {
+      await killGroup(identity);
+      process.off('exit', endWithUs);
+      rmSync(plan.folder, { recursive: true, force: true });
+    },
+  };
+  try {
+    await untilAnswers(plan, identity);
+  } catch (error) {
+    await server.remove();
+    throw error;
+  }
+  return server;
+}
+
+/** Starts a process group that outlives this process. Its output goes to a file in its folder. */
+export function launch(plan: ServerPlan): ProcessIdentity {
+  const log = openSync(logFile(plan), 'a');
+  const child = spawn(plan.command, plan.args, {
+    cwd: plan.folder,
+    env: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...plan.environment },
+    stdio: ['ignore', log, log],
+    detached: true,
+    ...plan.user,
+  });
+  closeSync(log);
+  child.on('error', () => undefined);
+  child.unref();
+  const startedAt = child.pid === undefined ? null : startOf(child.pid);
+  if (child.pid === undefined || startedAt === null) throw failure(plan, 'could not be started');
+  return { pid: child.pid, startedAt };
+}
+
+export async function untilAnswers(plan: ServerPlan, identity: ProcessIdentity): Promise<void> {
+  for (const until = performance.now() + START_TIMEOUT_MS; performance.now() < until; ) {
+    if (await plan.answers().catch(() => false)) return;
+    if (startOf(identity.pid) !== identity.startedAt) throw failure(plan, 'ended while it started');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw failure(plan, `did not answer within ${START_TIMEOUT_MS / 1000} s`);
+}
+
+const logFile = ({ folder, name }: ServerPlan) => join(folder, `${name}.log`);
+
+function failure(plan: ServerPlan, what: string): StackError {
+  const lines = readFileSync(logFile(plan), 'utf8').trim().split('\n').slice(-20);
+  return new StackError(`${plan.name} ${what}. The end of its log:\n${lines.join('\n')}`);
+}

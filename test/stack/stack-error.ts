@@ -1,0 +1,9 @@
+/** Why a server could not be brought up, and what to do about it. */
+export class StackError extends Error {
+  override readonly name: string = 'StackError';
+}
+
+/** This machine lacks what a server needs. */
+export class MissingPrerequisite extends StackError {
+  override readonly name = 'MissingPrerequisite';
+}
