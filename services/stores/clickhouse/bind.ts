@@ -14,7 +14,7 @@ function parameterText(value: Param): string {
     .replaceAll('\r', '\\r');
 }
 
-const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+export const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** Names of the `{name:Type}` placeholders of a statement. */
 export function placeholders(sql: string): string[] {

@@ -1,16 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { type ClickHouseClient, createClient, type ResponseJSON } from '@clickhouse/client';
-import { drainPending, Session } from 'chdb';
-import { createChdbConnection } from 'chdb/connection';
-import { makeFolder } from '../../shared/make-folder.js';
+import type { ResponseJSON } from '@clickhouse/client';
 import type { AnalyticsQuery, AnalyticsResult } from '../analytics-store.js';
 import { StoreUnavailable } from '../store-error.js';
 import { placeholders, preamble, type Setting } from './bind.js';
 import { ConnectionPool } from './connection-pool.js';
-import { FolderInUse, storeError } from './errors.js';
+import { openEngine } from './engine.js';
+import { storeError } from './errors.js';
 
 export interface ClickHouseOptions {
   /** Folder of the embedded engine; made when missing. */
@@ -38,9 +33,6 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const READ_CONNECTIONS = 2;
 const MEGABYTE = 1_000_000;
 
-/** Sizes of the engine's caches and the memory of the whole engine. */
-const CONFIG_FILE = fileURLToPath(new URL('../../../../mappings/clickhouse/embedded.xml', import.meta.url));
-
 /**
  * All settings a statement runs under. They stay on a connection after the statement, so every statement sends
  * all of them, with the same names.
@@ -66,21 +58,12 @@ function settingsOf(name: string, timeoutMs: number): Record<string, Setting> {
   };
 }
 
-type Client = ClickHouseClient;
-
 /** Opens the engine in this process. Throws `FolderInUse` when another process has the folder. */
 export function openClickHouse({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: ClickHouseOptions): ClickHouse {
-  const folder = resolve(path);
-  // Opened first and held to the end: it boots the engine with our configuration, which later connections share.
-  const engine = boot(folder);
-  const open = (): Client =>
-    createClient({
-      // The package types its connection against its own copy of the client's types.
-      connection: createChdbConnection({ path: folder }) as never,
-    });
-  const reads = new ConnectionPool(READ_CONNECTIONS, open);
-  const writes = new ConnectionPool(1, open);
-  const control = new ConnectionPool(1, open);
+  const engine = openEngine(path);
+  const reads = new ConnectionPool(READ_CONNECTIONS, engine.client);
+  const writes = new ConnectionPool(1, engine.client);
+  const control = new ConnectionPool(1, engine.client);
   let closing = false;
   let lastTag = 0;
 
@@ -135,23 +118,9 @@ export function openClickHouse({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: ClickHo
       closing = true;
       await Promise.all([reads.close(), writes.close()]);
       await control.close();
-      engine.close();
-      // Connections are let go of in the background; the folder is free only after this.
-      await drainPending();
+      await engine.close();
     },
   };
-}
-
-function boot(folder: string): Session {
-  try {
-    makeFolder(folder);
-    // Without a file of its own the engine would read a config.xml of the working directory.
-    return new Session(folder, { connectionArgs: [`--config-file=${CONFIG_FILE}`] });
-  } catch (cause) {
-    // The engine prints why (code 76, "Cannot lock file") but only says that it failed. It locks this file while open.
-    if (existsSync(join(folder, 'status'))) throw new FolderInUse(folder, { cause });
-    throw new StoreUnavailable('analytics', { cause });
-  }
 }
 
 /** Rejects as soon as the signal aborts, whatever the engine does; engine errors become store errors. */

@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import { CODE, DbException } from './exceptions.js';
+
+/** What a client asks, from wherever the protocol allows it to stand. */
+export interface DoorRequest {
+  /** The statement in the address; what is in the body follows it. */
+  query: string;
+  database: string;
+  /** Used where the statement names none. */
+  format: string;
+  queryId: string | undefined;
+  settings: Record<string, string>;
+  /** Values of `{name:Type}`, in the escaped form of TabSeparated. */
+  params: Record<string, string>;
+  user: string;
+  password: string | undefined;
+  compressResponse: boolean;
+  acceptEncoding: string;
+  sendProgress: boolean;
+}
+
+/** Read here or meaningless without sessions and streaming; never settings of the engine. */
+const PROTOCOL_NAMES = new Set([
+  'query',
+  'database',
+  'default_format',
+  'query_id',
+  'user',
+  'password',
+  'quota_key',
+  'role',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'session_timezone',
+  'close_session',
+  'stacktrace',
+  'buffer_size',
+  'wait_end_of_query',
+  'client_protocol_version',
+  'enable_http_compression',
+  'http_zlib_compression_level',
+  'http_response_buffer_size',
+  'http_write_exception_in_output_format',
+  'send_progress_in_http_headers',
+  'http_headers_progress_interval_ms',
+  'cancel_http_readonly_queries_on_client_close',
+  'compress',
+  'decompress',
+]);
+
+export function readRequest(request: IncomingMessage, url: URL): DoorRequest {
+  const { headers } = request;
+  const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
+  const given = url.searchParams;
+  const settings: Record<string, string> = {};
+  const params: Record<string, string> = {};
+  for (const [name, value] of given) {
+    if (name.startsWith('param_')) params[named(name.slice('param_'.length))] = value;
+    else if (!PROTOCOL_NAMES.has(name)) settings[named(name)] = value;
+  }
+  for (const name of ['compress', 'decompress']) {
+    if (isOn(given.get(name))) {
+      throw new DbException(CODE.notImplemented, `${name}=1 is not supported; use HTTP compression`);
+    }
+  }
+  if (header('content-type')?.startsWith('multipart/')) {
+    throw new DbException(CODE.notImplemented, 'External tables are not supported');
+  }
+  return {
+    query: given.get('query') ?? '',
+    database: given.get('database') || header('x-clickhouse-database') || '',
+    format: given.get('default_format') || header('x-clickhouse-format') || 'TabSeparated',
+    queryId: given.get('query_id') || header('x-clickhouse-query-id'),
+    settings,
+    params,
+    ...credentials(given, header),
+    compressResponse: isOn(given.get('enable_http_compression')),
+    acceptEncoding: header('accept-encoding') ?? '',
+    sendProgress: isOn(given.get('send_progress_in_http_headers')),
+  };
+}
+
+const isOn = (value: string | null) => value === '1' || value === 'true';
+
+function named(name: string): string {
+  if (!/^[A-Za-z_]\w*$/.test(name)) {
+    throw new DbException(CODE.unknownSetting, `Unknown setting ${JSON.stringify(name)}`);
+  }
+  return name;
+}
+
+function credentials(
+  given: URLSearchParams,
+  header: (name: string) => string | undefined,
+): { user: string; password: string | undefined } {
+  const authorization = header('authorization');
+  if (authorization !== undefined) {
+    const [scheme = '', encoded = ''] = authorization.split(' ');
+    if (scheme.toLowerCase() !== 'basic') {
+      throw new DbException(CODE.authenticationFailed, `${scheme} authentication is not supported`);
+    }
+    const text = Buffer.from(encoded, 'base64').toString('utf8');
+    const colon = text.indexOf(':');
+    return { user: text.slice(0, colon), password: text.slice(colon + 1) };
+  }
+  return {
+    user: header('x-clickhouse-user') ?? given.get('user') ?? 'default',
+    password: header('x-clickhouse-key') ?? given.get('password') ?? undefined,
+  };
+}

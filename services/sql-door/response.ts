@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, deflate, gzip } from 'node:zlib';
+import type { EngineResult } from '../stores/clickhouse/engine.js';
+import { type DbException, exceptionText, httpStatus } from './exceptions.js';
+
+const ENCODERS: { [encoding: string]: (bytes: Uint8Array) => Promise<Buffer> } = {
+  gzip: promisify(gzip),
+  deflate: promisify(deflate),
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+};
+
+const CONTENT_TYPES: [format: RegExp, type: string][] = [
+  [/^(JSONEachRow|JSONCompactEachRow|NDJSON|JSONLines|JSONStringsEachRow)/, 'application/x-ndjson'],
+  [/^JSON|^JSONCompact/, 'application/json'],
+  [/^CSV/, 'text/csv'],
+  [/^(TabSeparated|TSV)/, 'text/tab-separated-values'],
+  [/^(Native|RowBinary|Parquet|Arrow|ORC|Avro|MsgPack|Protobuf|Npy)/, 'application/octet-stream'],
+  [/^XML$/, 'application/xml'],
+  [/^Markdown$/, 'text/markdown'],
+];
+
+export function contentType(format: string): string {
+  const type = CONTENT_TYPES.find(([pattern]) => pattern.test(format))?.[1] ?? 'text/plain';
+  return type === 'application/octet-stream' ? type : `${type}; charset=UTF-8`;
+}
+
+/** Figures of one statement as ClickHouse's headers carry them: every number as text. */
+export function summaryOf(result: EngineResult, inserted: boolean): string {
+  const rows = String(result.rowsRead);
+  const bytes = String(result.bytesRead);
+  return JSON.stringify({
+    read_rows: rows,
+    read_bytes: bytes,
+    written_rows: inserted ? rows : '0',
+    written_bytes: inserted ? bytes : '0',
+    total_rows_to_read: '0',
+    result_rows: rows,
+    result_bytes: bytes,
+    elapsed_ns: String(Math.round(result.elapsed * 1e9)),
+  });
+}
+
+/** The first encoding of the client's list that can be given. */
+export async function sendBytes(
+  response: ServerResponse,
+  bytes: Uint8Array,
+  acceptEncoding: string | undefined,
+): Promise<void> {
+  const wanted = (acceptEncoding ?? '').split(',').map((entry) => entry.split(';')[0]?.trim() ?? '');
+  const encoding = wanted.find((name) => Object.hasOwn(ENCODERS, name));
+  const encode = encoding === undefined ? undefined : ENCODERS[encoding];
+  if (!encode || encoding === undefined || bytes.length === 0) {
+    response.setHeader('Content-Length', bytes.length);
+    response.end(bytes);
+    return;
+  }
+  const encoded = await encode(bytes);
+  response.setHeader('Content-Encoding', encoding);
+  response.setHeader('Content-Length', encoded.length);
+  response.end(encoded);
+}
+
+export function sendException(response: ServerResponse, exception: DbException): void {
+  response.statusCode = httpStatus(exception);
+  response.setHeader('X-ClickHouse-Exception-Code', exception.code);
+  response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
+  if (response.statusCode === 401) {
+    response.setHeader('WWW-Authenticate', 'Basic realm="ClickHouse server HTTP API"');
+  }
+  response.end(exceptionText(exception));
+}

@@ -1,0 +1,151 @@
+/** ClickHouse's HTTP protocol over the engine in this process: https://clickhouse.com/docs/interfaces/http */
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Engine } from '../stores/clickhouse/engine.js';
+import { type Body, readBody } from './body.js';
+import { CODE, DbException, toException } from './exceptions.js';
+import { type DoorRequest, readRequest } from './request.js';
+import { contentType, sendBytes, sendException, summaryOf } from './response.js';
+import { Runner, type Statement } from './statement.js';
+import { Turns } from './turns.js';
+
+/** Decides what runs for a request; throws a `DbException` to refuse. Files it made go with `release`. */
+export type Admit = (request: DoorRequest, body: Body, runner: Runner) => Promise<Admitted>;
+
+export interface Admitted {
+  statement: Statement;
+  /** Format of the output, as the statement or the request names it. */
+  format: string;
+  release?: () => void;
+}
+
+export interface SqlDoorOptions {
+  engine: Engine;
+  /** 0 for any that is free. */
+  port: number;
+  password: string;
+  admit: Admit;
+  /** Statements that run at the same time; others wait. */
+  concurrency: number;
+  /** Bytes. */
+  bodyLimit: number;
+}
+
+export interface SqlDoor {
+  url: string;
+  /** Ends what is running. Leaves the engine open. */
+  close(): Promise<void>;
+}
+
+const WAITING = 100;
+const KEEP_ALIVE_MS = 30_000;
+
+export async function startSqlDoor(options: SqlDoorOptions): Promise<SqlDoor> {
+  const runner = new Runner(options.engine);
+  const turns = new Turns(options.concurrency, WAITING);
+  const running = new Set<Promise<void>>();
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    const answered = answer(request, response, options, runner, turns).catch(() => void response.destroy());
+    running.add(answered);
+    void answered.finally(() => running.delete(answered));
+  });
+  await listen(server, options.port);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await Promise.all([closed, ...running]);
+      runner.close();
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: SqlDoorOptions,
+  runner: Runner,
+  turns: Turns,
+): Promise<void> {
+  const leaving = new AbortController();
+  response.on('close', () => leaving.abort());
+  response.setHeader('X-ClickHouse-Server-Display-Name', 'reachline');
+  try {
+    const url = new URL(request.url ?? '/', 'http://door');
+    if (url.pathname === '/ping' || url.pathname === '/replicas_status') return sendOk(response);
+    if (url.pathname !== '/') return sendNothingHere(response, url.pathname);
+    if (request.method === 'GET' && !url.searchParams.has('query')) return sendOk(response);
+    if (request.method !== 'GET' && request.method !== 'POST') return sendWrongMethod(response);
+    const asked = readRequest(request, url);
+    const queryId = asked.queryId ?? randomUUID();
+    response.setHeader('X-ClickHouse-Query-Id', queryId);
+    authenticate(asked, options.password);
+    const body = await readBody(request, options.bodyLimit);
+    await turns.take(async () => {
+      const { statement, format, release } = await options.admit(asked, body, runner);
+      try {
+        const result = await runner.run(statement, leaving.signal);
+        const summary = summaryOf(result, statement.inserts);
+        response.setHeader('Content-Type', contentType(format));
+        response.setHeader('X-ClickHouse-Format', format);
+        response.setHeader('X-ClickHouse-Timezone', 'UTC');
+        response.setHeader('X-ClickHouse-Summary', summary);
+        if (asked.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
+        await sendBytes(response, result.bytes(), asked.compressResponse ? asked.acceptEncoding : undefined);
+      } finally {
+        release?.();
+      }
+    }, leaving.signal);
+  } catch (error) {
+    if (leaving.signal.aborted) return;
+    // What is left of the body would be taken for the next request.
+    if (!request.complete) response.setHeader('Connection', 'close');
+    sendException(response, toException(error));
+  }
+}
+
+function authenticate({ user, password }: DoorRequest, expected: string): void {
+  if (user === 'default' && password === undefined && expected === '') return;
+  if (password === undefined) {
+    throw new DbException(CODE.requiredPassword, `${user}: Password required`);
+  }
+  if (user !== 'default' || !equal(password, expected)) {
+    throw new DbException(
+      CODE.authenticationFailed,
+      `${user}: Authentication failed: password is incorrect, or there is no user with such name.`,
+    );
+  }
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+const equal = (one: string, other: string) => timingSafeEqual(digest(one), digest(other));
+
+function sendOk(response: ServerResponse): void {
+  response.setHeader('Content-Type', 'text/html; charset=UTF-8');
+  response.end('Ok.\n');
+}
+
+function sendNothingHere(response: ServerResponse, path: string): void {
+  response.statusCode = 404;
+  response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
+  response.end(`There is no handle ${path}\nUse / or /ping for health checks.\n`);
+}
+
+function sendWrongMethod(response: ServerResponse): void {
+  response.statusCode = 405;
+  response.setHeader('Allow', 'GET, POST');
+  response.end();
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,78 @@
+import { literal } from '../stores/clickhouse/bind.js';
+import type { Engine, EngineResult, EngineSession } from '../stores/clickhouse/engine.js';
+
+/** What may run, decided before it does. */
+export interface Statement {
+  /** One statement. */
+  sql: string;
+  /** Of the output where the statement names none. */
+  format: string;
+  database: string;
+  /** Later ones hold where a name comes twice. */
+  settings: Record<string, string>;
+  params: Record<string, string>;
+  /** Whether it ends when nobody waits for it any more. */
+  cancellable: boolean;
+  /** Whether rows counted by the engine were written, not read. */
+  inserts: boolean;
+}
+
+const KILL_AGAIN_MS = 200;
+
+const identifier = (name: string) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
+
+function preamble({ database, settings, params }: Statement): string {
+  const assignments = [
+    ...Object.entries(settings).map(([name, value]) => `${name} = ${literal(value)}`),
+    ...Object.entries(params).map(([name, value]) => `param_${name} = ${literal(value)}`),
+  ];
+  const use = database === '' ? '' : `USE ${identifier(database)};`;
+  return `${use}${assignments.length === 0 ? '' : ` SET ${assignments.join(', ')};`}`;
+}
+
+/** Runs statements, each on a connection of its own, so that nothing of one shows in another. */
+export class Runner {
+  readonly #engine: Engine;
+  /** Its statements hold up the event loop for a few milliseconds, but need none of the threads that long ones fill. */
+  readonly #control: EngineSession;
+  #last = 0;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#control = engine.session();
+  }
+
+  async run(statement: Statement, signal?: AbortSignal): Promise<EngineResult> {
+    signal?.throwIfAborted();
+    const tag = `/* door ${++this.#last} */`;
+    const session = this.#engine.session();
+    let again: NodeJS.Timeout | undefined;
+    const cancel = () => {
+      this.#kill(tag);
+      // The engine may not have begun it.
+      again = setInterval(() => this.#kill(tag), KILL_AGAIN_MS);
+    };
+    if (statement.cancellable) signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      return await session.queryAsync(`${preamble(statement)} ${tag} ${statement.sql}`, {
+        format: statement.format,
+      });
+    } finally {
+      clearInterval(again);
+      signal?.removeEventListener('abort', cancel);
+      session.close();
+    }
+  }
+
+  close(): void {
+    this.#control.close();
+  }
+
+  #kill(tag: string): void {
+    try {
+      this.#control.query(`KILL QUERY WHERE startsWith(query, ${literal(tag)}) ASYNC`, 'Null');
+    } catch {
+      // It ended by itself.
+    }
+  }
+}

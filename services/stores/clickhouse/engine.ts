@@ -1,0 +1,70 @@
+/** The engine in this process: the only file that imports `chdb`. Load it with `import()`: an installation may lack the package. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { drainPending, Session } from 'chdb';
+import { createChdbConnection } from 'chdb/connection';
+import { makeFolder } from '../../shared/make-folder.js';
+import { StoreUnavailable } from '../store-error.js';
+import { FolderInUse } from './errors.js';
+
+/** What a statement printed, in the format asked for. */
+export interface EngineResult {
+  bytes(): Uint8Array;
+  /** Rows of the result, or rows written by an insert with data. */
+  rowsRead: number;
+  bytesRead: number;
+  /** Seconds. */
+  elapsed: number;
+}
+
+/** A connection with settings, parameters and a database of its own. Runs one text at a time. */
+export interface EngineSession {
+  queryAsync(sql: string, options: { format: string }): Promise<EngineResult>;
+  /** Holds the event loop up until it is done. */
+  query(sql: string, format: string): string;
+  close(): void;
+}
+
+export interface Engine {
+  session(): EngineSession;
+  client(): ClickHouseClient;
+  /** Resolves when the folder is free. Sessions and clients must be closed before. */
+  close(): Promise<void>;
+}
+
+/** Sizes of the engine's caches and the memory of the whole engine. */
+const CONFIG_FILE = fileURLToPath(new URL('../../../../mappings/clickhouse/embedded.xml', import.meta.url));
+
+/** Opens a folder, made when missing. Throws `FolderInUse` when another process has it. */
+export function openEngine(path: string): Engine {
+  const folder = resolve(path);
+  // Opened first and held to the end: it boots the engine with our configuration, which later connections share.
+  const first = boot(folder);
+  return {
+    session: () => new Session(folder),
+    client: () =>
+      createClient({
+        // The package types its connection against its own copy of the client's types.
+        connection: createChdbConnection({ path: folder }) as never,
+      }),
+    async close() {
+      first.close();
+      // Connections are let go of in the background; the folder is free only after this.
+      await drainPending();
+    },
+  };
+}
+
+function boot(folder: string): Session {
+  try {
+    makeFolder(folder);
+    // Without a file of its own the engine would read a config.xml of the working directory.
+    return new Session(folder, { connectionArgs: [`--config-file=${CONFIG_FILE}`] });
+  } catch (cause) {
+    // The engine prints why (code 76, "Cannot lock file") but only says that it failed. It locks this file while open.
+    if (existsSync(join(folder, 'status'))) throw new FolderInUse(folder, { cause });
+    throw new StoreUnavailable('analytics', { cause });
+  }
+}

@@ -1,0 +1,266 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { expect } from 'chai';
+import { type ClickHouseServer, startClickHouseServer } from '../support/clickhouse-server.js';
+
+const PASSWORD = 'open sesame';
+
+describe('the ClickHouse HTTP protocol', () => {
+  let folder: string;
+  let server: ClickHouseServer;
+  let client: ClickHouseClient;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'reachline-door-'));
+    server = await startClickHouseServer(folder, { password: PASSWORD });
+    client = createClient({ url: server.url, password: PASSWORD });
+    await client.command({
+      query: 'CREATE TABLE pairs (number UInt64, word Nullable(String)) ENGINE = MergeTree ORDER BY number',
+    });
+  });
+  after(async () => {
+    await client.close();
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => client.command({ query: 'TRUNCATE TABLE pairs' }));
+
+  const headers = { 'X-ClickHouse-User': 'default', 'X-ClickHouse-Key': PASSWORD };
+  const get = (parameters: Record<string, string>, init: RequestInit = {}) =>
+    fetch(`${server.url}/?${new URLSearchParams(parameters)}`, { headers, ...init });
+  const post = (parameters: Record<string, string>, body: string | Uint8Array, more = {}) =>
+    get(parameters, { method: 'POST', body, headers: { ...headers, ...more } });
+  const pairs = async () => (await get({ query: 'SELECT * FROM pairs ORDER BY number' })).text();
+
+  it('says that it is there, to whoever asks', async () => {
+    for (const path of ['/ping', '/', '/replicas_status']) {
+      const answer = await fetch(server.url + path);
+      expect([answer.status, await answer.text()]).to.deep.equal([200, 'Ok.\n']);
+    }
+    expect((await fetch(`${server.url}/nowhere`)).status).to.equal(404);
+    expect((await fetch(server.url, { method: 'DELETE' })).status).to.equal(405);
+  });
+
+  it('takes the password from basic authentication, headers and the address', async () => {
+    const query = new URLSearchParams({ query: 'SELECT 1' });
+    const asked = [
+      fetch(`${server.url}/?${query}`, {
+        headers: { Authorization: `Basic ${btoa(`default:${PASSWORD}`)}` },
+      }),
+      fetch(`${server.url}/?${query}`, { headers }),
+      fetch(`${server.url}/?${query}&${new URLSearchParams({ user: 'default', password: PASSWORD })}`),
+    ];
+    for (const answer of await Promise.all(asked)) expect(await answer.text()).to.equal('1\n');
+  });
+
+  it('refuses wrong passwords, other users, and none, with the codes of the protocol', async () => {
+    const tries: [Record<string, string>, number, string][] = [
+      [{}, 401, '194'],
+      [{ 'X-ClickHouse-Key': 'wrong' }, 403, '516'],
+      [{ 'X-ClickHouse-User': 'root', 'X-ClickHouse-Key': PASSWORD }, 403, '516'],
+      [{ Authorization: 'Bearer x' }, 403, '516'],
+    ];
+    for (const [given, status, code] of tries) {
+      const answer = await fetch(`${server.url}/?query=SELECT+1`, { headers: given });
+      expect([answer.status, answer.headers.get('x-clickhouse-exception-code')]).to.deep.equal([
+        status,
+        code,
+      ]);
+      expect(await answer.text()).to.match(/^Code: \d+\. DB::Exception: /);
+    }
+  });
+
+  it('reads a statement from the address, the body, and both', async () => {
+    expect(await (await get({ query: 'SELECT 1' })).text()).to.equal('1\n');
+    expect(await (await post({}, 'SELECT 2')).text()).to.equal('2\n');
+    expect(await (await post({ query: 'SELECT 3' }, '+ 4')).text()).to.equal('7\n');
+  });
+
+  it('answers in the format that the statement, or else the request, names', async () => {
+    const formats: [Record<string, string>, string, string, string][] = [
+      [{ query: 'SELECT 1 AS a' }, 'TabSeparated', 'text/tab-separated-values; charset=UTF-8', '1\n'],
+      [
+        { query: 'SELECT 1 AS a', default_format: 'JSONEachRow' },
+        'JSONEachRow',
+        'application/x-ndjson; charset=UTF-8',
+        '{"a":1}\n',
+      ],
+      [
+        { query: 'SELECT 1 AS a FORMAT CSVWithNames', default_format: 'JSON' },
+        'CSVWithNames',
+        'text/csv; charset=UTF-8',
+        '"a"\n1\n',
+      ],
+    ];
+    for (const [parameters, format, type, text] of formats) {
+      const answer = await get(parameters);
+      expect(answer.headers.get('x-clickhouse-format')).to.equal(format);
+      expect(answer.headers.get('content-type')).to.equal(type);
+      expect(await answer.text()).to.equal(text);
+    }
+  });
+
+  it('binds parameters and applies settings, which end with the request', async () => {
+    const query = "SELECT {text:String}, {list:Array(String)}, getSetting('max_threads')";
+    const answer = await get({
+      query,
+      param_text: "it's\\t\\\\",
+      param_list: "['a\\'b','c']",
+      max_threads: '7',
+    });
+    expect(await answer.text()).to.equal("it\\'s\\t\\\\\t['a\\'b','c']\t7\n");
+    expect(await (await get({ query: "SELECT getSetting('max_threads')" })).text()).not.to.equal('7\n');
+    expect(
+      (await get({ query: 'SELECT {text:String}' })).headers.get('x-clickhouse-exception-code'),
+    ).to.equal('456');
+  });
+
+  it('tells what a statement did', async () => {
+    const answer = await get({
+      query: 'SELECT number FROM numbers(10)',
+      query_id: 'mine',
+      send_progress_in_http_headers: '1',
+    });
+    expect(answer.headers.get('x-clickhouse-query-id')).to.equal('mine');
+    const summary = JSON.parse(answer.headers.get('x-clickhouse-summary') ?? '');
+    expect(summary).to.include({ result_rows: '10', written_rows: '0' });
+    expect(Number(summary.elapsed_ns)).to.be.greaterThan(0);
+    expect(JSON.parse(answer.headers.get('x-clickhouse-progress') ?? '')).to.include({ result_rows: '10' });
+    const inserted = await post({ query: 'INSERT INTO pairs FORMAT CSV' }, '1,a\n2,b\n');
+    expect(JSON.parse(inserted.headers.get('x-clickhouse-summary') ?? '')).to.include({ written_rows: '2' });
+  });
+
+  it('inserts rows in any format, beside or behind the statement', async () => {
+    await post({ query: 'INSERT INTO pairs FORMAT TabSeparated' }, '1\ta;b\\nc\n2\t\\N\n');
+    await post({}, 'INSERT INTO pairs (number, word) FORMAT JSONEachRow\n{"number":3,"word":"é"}\n');
+    await post({}, "INSERT INTO pairs VALUES (4, ';'), (5, 'e')");
+    await post({ query: 'INSERT INTO pairs VALUES' }, "(6, 'f')");
+    await post({ query: 'INSERT INTO pairs FORMAT TabSeparated' }, '');
+    const native = await (
+      await get({ query: "SELECT toUInt64(7) AS number, toNullable('g') AS word FORMAT Native" })
+    ).arrayBuffer();
+    await post(
+      {},
+      Buffer.concat([
+        Buffer.from('INSERT INTO pairs (number, word) FORMAT Native\n'),
+        new Uint8Array(native),
+      ]),
+    );
+    expect(await pairs()).to.equal('1\ta;b\\nc\n2\t\\N\n3\té\n4\t;\n5\te\n6\tf\n7\tg\n');
+  });
+
+  it('reads and writes compressed bodies', async () => {
+    await post({ query: 'INSERT INTO pairs FORMAT CSV' }, gzipSync('1,a\n'), { 'Content-Encoding': 'gzip' });
+    expect(await pairs()).to.equal('1\ta\n');
+    const raw = await new Promise<{ encoding: string | undefined; bytes: Buffer }>((resolve, reject) => {
+      const path = `/?${new URLSearchParams({ query: 'SELECT * FROM pairs', enable_http_compression: '1' })}`;
+      httpRequest(
+        server.url + path,
+        { headers: { ...headers, 'Accept-Encoding': 'lz4, gzip' } },
+        async (answer) => {
+          const chunks: Buffer[] = [];
+          for await (const chunk of answer) chunks.push(chunk);
+          resolve({ encoding: answer.headers['content-encoding'], bytes: Buffer.concat(chunks) });
+        },
+      )
+        .on('error', reject)
+        .end();
+    });
+    expect(raw.encoding).to.equal('gzip');
+    expect(gunzipSync(raw.bytes).toString()).to.equal('1\ta\n');
+    const broken = await post({ query: 'INSERT INTO pairs FORMAT CSV' }, 'no gzip', {
+      'Content-Encoding': 'gzip',
+    });
+    expect(broken.status).to.equal(400);
+  });
+
+  it('throws exceptions with their code and status', async () => {
+    const failures: [Record<string, string>, number, string, string][] = [
+      [{ query: 'SELEKT 1' }, 400, '62', 'SYNTAX_ERROR'],
+      [{ query: 'SELECT 1; SELECT 2' }, 400, '62', 'Multi-statements are not allowed'],
+      [{ query: 'SELECT * FROM nothing' }, 404, '60', 'UNKNOWN_TABLE'],
+      [{ query: 'SELECT 1', database: 'nowhere' }, 404, '81', 'UNKNOWN_DATABASE'],
+      [{ query: 'SELECT 1', no_such_setting: '1' }, 404, '115', 'UNKNOWN_SETTING'],
+      [{ query: "SELECT throwIf(1, 'own words')" }, 500, '395', 'own words'],
+      [{ query: 'SELECT sleep(3)', max_execution_time: '0.1' }, 408, '159', 'TIMEOUT_EXCEEDED'],
+      [{ query: 'SELECT 1', compress: '1' }, 501, '48', 'NOT_IMPLEMENTED'],
+    ];
+    for (const [parameters, status, code, words] of failures) {
+      const answer = await get(parameters);
+      const text = await answer.text();
+      expect([answer.status, answer.headers.get('x-clickhouse-exception-code')], text).to.deep.equal([
+        status,
+        code,
+      ]);
+      expect(text).to.match(new RegExp(`^Code: ${code}\\. DB::Exception: .*${words}`, 's'));
+    }
+  });
+
+  it('keeps databases apart', async () => {
+    for (const database of ['one', 'two']) {
+      await get({ query: `CREATE DATABASE ${database}` }, { method: 'POST' });
+      await post({ database }, 'CREATE TABLE names (name String) ENGINE = MergeTree ORDER BY name');
+      await post({ database, query: 'INSERT INTO names FORMAT CSV' }, `${database}\n`);
+    }
+    expect(await (await get({ database: 'one', query: 'SELECT * FROM names' })).text()).to.equal('one\n');
+    expect((await get({ query: 'SELECT * FROM names' })).status).to.equal(404);
+  });
+
+  it('ends a query whose client has left', async () => {
+    const abort = new AbortController();
+    const slow = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
+    const left = Promise.all(
+      Array.from({ length: 6 }, () =>
+        get({ query: slow }, { signal: abort.signal }).catch((error: Error) => error.name),
+      ),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    abort.abort();
+    expect(await left).to.deep.equal(Array(6).fill('AbortError'));
+    const running =
+      "SELECT count() FROM system.processes WHERE query LIKE '%cityHash64(number) = 1%' AND query NOT LIKE '%processes%'";
+    let count = '';
+    while (count !== '0\n') count = await (await get({ query: running })).text();
+    expect(count).to.equal('0\n');
+  });
+
+  it('keeps statements apart that run at the same time', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) =>
+        (await get({ query: 'SELECT {x:String}', param_x: `value ${index}` })).text(),
+      ),
+    );
+    expect(answers).to.deep.equal(Array.from({ length: 50 }, (_, index) => `value ${index}\n`));
+  });
+
+  it('serves the official client: queries, parameters, streams, inserts and exceptions', async () => {
+    await client.insert({
+      table: 'pairs',
+      values: [
+        { number: 1, word: 'a' },
+        { number: 2, word: null },
+      ],
+      format: 'JSONEachRow',
+    });
+    const json = await client.query({
+      query: 'SELECT * FROM pairs WHERE number >= {least:UInt64} ORDER BY number',
+      query_params: { least: 1 },
+    });
+    expect((await json.json()).data).to.deep.equal([
+      { number: 1, word: 'a' },
+      { number: 2, word: null },
+    ]);
+    const stream = await client.query({ query: 'SELECT number FROM numbers(100000)', format: 'JSONEachRow' });
+    let rows = 0;
+    for await (const chunk of stream.stream()) rows += chunk.length;
+    expect(rows).to.equal(100_000);
+    const error = await client.query({ query: 'SELECT * FROM nothing' }).catch((caught: unknown) => caught);
+    expect(error).to.include({ code: '60', type: 'UNKNOWN_TABLE' });
+    expect((await client.ping()).success).to.equal(true);
+    expect((await client.ping({ select: true })).success).to.equal(true);
+  });
+});

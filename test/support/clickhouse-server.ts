@@ -1,0 +1,115 @@
+/**
+ * ClickHouse over HTTP for tests: the engine in process behind the SQL door, with every statement let in. It takes the
+ * place of a ClickHouse server, which these tests cannot fetch.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Body } from '../../services/sql-door/body.js';
+import type { DoorRequest } from '../../services/sql-door/request.js';
+import { type Admitted, startSqlDoor } from '../../services/sql-door/server.js';
+import type { Runner, Statement } from '../../services/sql-door/statement.js';
+import { literal } from '../../services/stores/clickhouse/bind.js';
+import { openEngine } from '../../services/stores/clickhouse/engine.js';
+
+export interface ClickHouseServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Bodies above this are refused. */
+const BODY_LIMIT = 256 * 1024 * 1024;
+/** One less than the threads of Node.js, which run the statements. */
+const CONCURRENCY = 3;
+
+/** Serves a folder, made when missing, to the user `default`. Only one process may have it. */
+export async function startClickHouseServer(
+  folder: string,
+  { port = 0, password = '' }: { port?: number; password?: string } = {},
+): Promise<ClickHouseServer> {
+  const engine = openEngine(folder);
+  const bodies = mkdtempSync(join(tmpdir(), 'reachline-bodies-'));
+  let count = 0;
+  const door = await startSqlDoor({
+    engine,
+    port,
+    password,
+    concurrency: CONCURRENCY,
+    bodyLimit: BODY_LIMIT,
+    admit: (request, body, runner) => admitAll(request, body, runner, join(bodies, String(++count))),
+  });
+  return {
+    url: door.url,
+    async close() {
+      await door.close();
+      await engine.close();
+      rmSync(bodies, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The beginning of an insert whose rows follow it in the body. */
+const INLINE_INSERT = /^\s*INSERT\s+INTO\s[^;]*?\sFORMAT\s+(?!Values\b)\w+[ \t]*\r?(\n|$)/i;
+const FORMATTED_INSERT =
+  /^(?<into>INSERT INTO (?:(?! SELECT | FORMAT ).)+?)(?<settings> SETTINGS .*?)? FORMAT (?<format>\w+)$/s;
+const HEAD = 64 * 1024;
+
+/** Lets any one statement in. Rows of an insert come to the engine as a file, in which it finds every format. */
+async function admitAll(request: DoorRequest, body: Body, runner: Runner, file: string): Promise<Admitted> {
+  const data = body.encoding === undefined ? body.data : await decode(body.data, body.encoding, runner, file);
+  const { head, rows } = split(request.query, data);
+  const formatted = await formatQuery(head, runner);
+  const insert = rows && FORMATTED_INSERT.exec(formatted)?.groups;
+  const common = { format: request.format, database: request.database, params: request.params };
+  const settings = request.settings;
+  if (!insert) {
+    const sql = rows ? `${head}\n${rows.toString('utf8')}` : head;
+    const inserts = formatted.startsWith('INSERT');
+    const cancellable = /^(SELECT|WITH)\b/.test(formatted);
+    return {
+      statement: { ...common, settings, sql, inserts, cancellable },
+      format: /.* FORMAT `?(\w+)`?/s.exec(formatted)?.[1] ?? request.format,
+    };
+  }
+  writeFileSync(file, rows);
+  const { into, settings: own = '', format = request.format } = insert;
+  const sql =
+    rows.length === 0 ? 'SELECT 1 WHERE 0' : `${into} FROM INFILE ${literal(file)}${own} FORMAT ${format}`;
+  const statement: Statement = { ...common, settings, sql, inserts: true, cancellable: false };
+  return { statement, format, release: () => rmSync(file, { force: true }) };
+}
+
+function split(query: string, data: Buffer): { head: string; rows: Buffer | undefined } {
+  if (query !== '') return { head: query, rows: data.length > 0 || isInsert(query) ? data : undefined };
+  // Every byte is a character, so that places in the text are places in the body.
+  const inline = INLINE_INSERT.exec(data.subarray(0, HEAD).toString('latin1'))?.[0];
+  if (inline === undefined) return { head: data.toString('utf8'), rows: undefined };
+  return { head: data.subarray(0, inline.length).toString('utf8'), rows: data.subarray(inline.length) };
+}
+
+const isInsert = (query: string) => /^\s*INSERT\b.*\sFORMAT\s+\w+\s*$/is.test(query);
+
+const PLAIN = { database: '', settings: {}, params: {}, cancellable: true, inserts: false };
+
+/** The statement as the engine reads it. Throws what a server throws at several statements or none. */
+async function formatQuery(query: string, runner: Runner): Promise<string> {
+  const result = await runner.run({
+    ...PLAIN,
+    sql: `SELECT formatQuerySingleLine(${literal(query)})`,
+    settings: { max_query_size: '0' },
+    format: 'RawBLOB',
+  });
+  return Buffer.from(result.bytes()).toString('utf8');
+}
+
+/** The engine knows the encodings that Node.js does not: lz4 and zstd. */
+async function decode(data: Buffer, encoding: string, runner: Runner, file: string): Promise<Buffer> {
+  writeFileSync(file, data);
+  try {
+    const sql = `SELECT * FROM file(${literal(file)}, 'RawBLOB', 'data String', ${literal(encoding)})`;
+    const result = await runner.run({ ...PLAIN, sql, format: 'RawBLOB' });
+    return Buffer.from(result.bytes());
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
