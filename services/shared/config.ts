@@ -149,16 +149,17 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const names = new Set(Object.keys(Environment.properties));
+/** Names of all settings. */
+export const settingNames: ReadonlySet<string> = new Set(Object.keys(Environment.properties));
 
 /** Reads the environment. Throws a `ConfigError` that lists every problem at once. */
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const problems = Object.keys(environment)
-    .filter((name) => name.startsWith('REACHLINE_') && !names.has(name))
+    .filter((name) => name.startsWith('REACHLINE_') && !settingNames.has(name))
     .map((name) => `${name} is not a setting of Reachline`);
   const ajv = new Ajv2020({ allErrors: true, coerceTypes: true, useDefaults: true, removeAdditional: true });
   const given = Object.fromEntries(
-    Object.entries(environment).filter(([name, value]) => names.has(name) && value !== ''),
+    Object.entries(environment).filter(([name, value]) => settingNames.has(name) && value !== ''),
   );
   let env: Environment;
   try {

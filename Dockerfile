@@ -1,0 +1,44 @@
+# syntax=docker/dockerfile:1
+# Two images of the same program: `full` (the default) has the embedded stores; `slim` has neither of them and needs
+# ELASTICSEARCH_URL and CLICKHOUSE_URL.
+
+FROM node:22.23.2-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Without scripts: `prepare` would build before the sources are there.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
+COPY services services
+COPY ingest ingest
+COPY test test
+COPY bench bench
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM node:22.23.2-bookworm-slim AS base
+ENV NODE_ENV=production \
+    NODE_OPTIONS=--enable-source-maps \
+    HOST=0.0.0.0 \
+    PORT=8080 \
+    REACHLINE_DATA_DIR=/data
+WORKDIR /app
+RUN mkdir /data && chown node:node /data
+COPY package.json ./
+COPY mappings mappings
+COPY --from=build /app/dist/services dist/services
+COPY --from=build /app/dist/ingest dist/ingest
+USER node
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
+    CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/app/dist/services/cli/main.js"]
+CMD ["serve"]
+
+FROM build AS slim-modules
+RUN rm -rf node_modules/chdb node_modules/@chdb node_modules/@photostructure
+
+FROM base AS slim
+COPY --from=slim-modules /app/node_modules node_modules
+
+FROM base AS full
+COPY --from=build /app/node_modules node_modules
+VOLUME /data
