@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { startClickHouse } from '../stack/clickhouse.js';
 import { startElasticsearch } from '../stack/elasticsearch.js';
 import { startKafka } from '../stack/kafka.js';
 import type { Server } from '../stack/server.js';
@@ -26,6 +27,26 @@ describe('a server of the stack', () => {
 
     const read = (await (await fetch(document)).json()) as { _source: unknown };
     expect(read._source).to.deep.equal({ colour: 'red' });
+  });
+
+  it('is ClickHouse over HTTP, and has its rows after kill -9 and a new start on the same port', async () => {
+    server = await startClickHouse();
+    const { address } = server;
+    const run = async (query: string) => {
+      const response = await fetch(address, { method: 'POST', body: query });
+      return { status: response.status, text: await response.text() };
+    };
+    expect(await run('CREATE TABLE things (id UInt8) ENGINE = MergeTree ORDER BY id')).to.have.property(
+      'status',
+      200,
+    );
+    expect(await run('INSERT INTO things VALUES (1), (2)')).to.have.property('status', 200);
+
+    await server.kill();
+    expect(await run('SELECT 1').catch(() => 'no answer')).to.equal('no answer');
+    await server.start();
+
+    expect(await run('SELECT sum(id) FROM things')).to.deep.equal({ status: 200, text: '3\n' });
   });
 
   it('is Kafka, and answers again after kill -9 and after a stop', async function () {

@@ -2,6 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/shared/package-root.js';
+import { planClickHouse } from './clickhouse.js';
 import { planElasticsearch } from './elasticsearch.js';
 import { planKafka } from './kafka.js';
 import { isRunning, killGroup, type ProcessIdentity } from './process-identity.js';
@@ -11,6 +12,7 @@ import { launch, type ServerPlan, untilAnswers } from './server.js';
 export const VARIABLES = {
   elasticsearch: 'ELASTICSEARCH_URL',
   kafka: 'KAFKA_BROKERS',
+  clickhouse: 'CLICKHOUSE_URL',
 } as const;
 export type ServerName = keyof typeof VARIABLES;
 export const SERVER_NAMES = Object.keys(VARIABLES) as ServerName[];
@@ -18,6 +20,7 @@ export const SERVER_NAMES = Object.keys(VARIABLES) as ServerName[];
 const PLANS: Record<ServerName, () => Promise<ServerPlan>> = {
   elasticsearch: planElasticsearch,
   kafka: planKafka,
+  clickhouse: planClickHouse,
 };
 
 interface Started extends ProcessIdentity {
