@@ -132,3 +132,8 @@ function letters(word: string): number[] {
   }
   return codes;
 }
+
+/** Blank text counts as not given (contract 1.4). */
+export function orNull(text: string | null | undefined): string | null {
+  return text === undefined || text === null || text.trim() === '' ? null : text;
+}

@@ -1,10 +1,11 @@
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
+import { toAudience } from '../../audiences/stored-audience.js';
 import { textWords } from '../../contacts/searchable.js';
+import { parseMoment } from '../../shared/moments.js';
 import type { AudienceSearch } from '../search-query.js';
 import type { Connection } from './connection.js';
 import type { Json } from './json.js';
 import { type Groups, planMatch } from './match-plan.js';
-import { parseMoment } from './moments.js';
 import { countRows, newestRows, type RowSource } from './ordered-rows.js';
 import { rankedRows } from './ranked-rows.js';
 import { OrganizationTerms } from './terms.js';
@@ -134,23 +135,6 @@ function upsertAudience(
     if (position !== null) changes.remove(position);
     changes.add(newPosition, columns);
   }
-}
-
-function toAudience(record: AudienceRecord): Audience {
-  return {
-    id: record.id,
-    organization_id: record.organization_id,
-    name: record.name,
-    description: orNull(record.description),
-    network_a: record.network_a ?? false,
-    network_b: record.network_b ?? false,
-    network_c: record.network_c ?? false,
-    tracking_utm_value: orNull(record.tracking_utm_value),
-  };
-}
-
-function orNull(text: string | null | undefined): string | null {
-  return text === undefined || text === null || text.trim() === '' ? null : text;
 }
 
 function audienceColumns(text: TextWriter, audience: Audience): string[] {

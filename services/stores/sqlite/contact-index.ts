@@ -7,8 +7,8 @@ import {
   searchableTextWords,
   searchableValues,
 } from '../../contacts/searchable.js';
+import type { ContactBody } from '../../contacts/stored-contact.js';
 import type { ContactCondition, ValueField } from '../search-query.js';
-import type { ContactBody } from './contact-rows.js';
 import type { Groups } from './match-plan.js';
 import {
   allOf,
@@ -83,12 +83,4 @@ export function duplicateExpression(terms: OrganizationTerms, body: ContactBody)
   );
   if (profile) expressions.push(valueExpression(terms, 'network_a_url', profile));
   return expressions.length === 0 ? null : anyOf(expressions);
-}
-
-export function isDuplicate(left: ContactBody, right: ContactBody): boolean {
-  const profile = searchableValues(left).network_a_url;
-  return (
-    (Boolean(profile) && profile === searchableValues(right).network_a_url) ||
-    left.work_emails.some((email) => right.work_emails.includes(email))
-  );
 }

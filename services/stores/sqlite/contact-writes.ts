@@ -1,18 +1,18 @@
-import type { Contact, ContactRecord } from '../../contacts/schema.js';
+import type { ContactRecord } from '../../contacts/schema.js';
+import {
+  applyRecord,
+  type ContactBody,
+  createdContact,
+  isDuplicate,
+  toContact,
+  withAudience,
+  withoutAudience,
+} from '../../contacts/stored-contact.js';
 import type { AddOutcome, CreateContact, CreateOutcome, Membership, RemoveOutcome } from '../search-store.js';
 import { debit, readCredits } from './accounts.js';
 import { hasAudience } from './audiences.js';
-import { CONTACT_COLUMNS, contactColumns, duplicateExpression, isDuplicate } from './contact-index.js';
-import {
-  type ContactBody,
-  type ContactRow,
-  emptyBody,
-  joinAudiences,
-  mergeBody,
-  readContactRow,
-  toContact,
-} from './contact-rows.js';
-import { parseMoment } from './moments.js';
+import { CONTACT_COLUMNS, contactColumns, duplicateExpression } from './contact-index.js';
+import { type ContactRow, readContactRow } from './contact-rows.js';
 import { findOrganization, IndexChanges, type WriteSession } from './write-session.js';
 
 /** Applies stream records in order (contract 6.2). */
@@ -34,21 +34,13 @@ function upsertContact(
 ): void {
   const organization = session.organization(record.organization_id);
   const before = readContactRow(session.connection, organization, record.contact_id);
-  const version = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
-  if (before && before.recordMs !== null && version < before.recordMs) return;
-  const createdMs = record.created_at ? parseMoment(record.created_at) : (before?.createdMs ?? acceptedAt);
-  const body = mergeBody(before?.body ?? emptyBody(record.organization_id, record.contact_id), record);
-  const audienceIds = joinAudiences(before?.audienceIds ?? [], record.audience_ids ?? []);
-  const moved = before !== undefined && before.createdMs !== createdMs;
-  const after: ContactRow = {
-    position: before && !moved ? before.position : session.newPosition('contact_terms', createdMs),
-    createdMs,
-    updatedMs: Math.max(version, before?.updatedMs ?? version),
-    recordMs: version,
-    audienceIds,
-    body,
-  };
-  writeContact(session, changes, organization, before, after);
+  const stored = applyRecord(before, record, acceptedAt);
+  if (stored === null) return;
+  const moved = before !== undefined && before.createdMs !== stored.createdMs;
+  writeContact(session, changes, organization, before, {
+    ...stored,
+    position: before && !moved ? before.position : session.newPosition('contact_terms', stored.createdMs),
+  });
 }
 
 /** Writes the row, its memberships and, where words changed, the index. */
@@ -137,9 +129,9 @@ export function createContact(session: WriteSession, command: CreateContact, now
   const organizationId = contact.organization_id;
   const organization = organizationOf(session, organizationId, audienceId);
   if (organization === undefined) return { kind: 'audience_not_found' };
-  const body = createdBody(contact);
+  const made = createdContact(contact, audienceId);
   const wanted = dryRun || onDuplicate !== 'create';
-  const duplicates = wanted ? findDuplicates(session, organization, body) : [];
+  const duplicates = wanted ? findDuplicates(session, organization, made.body) : [];
   const [oldest] = duplicates;
   const duplicateIds = duplicates.map(({ body: { id } }) => id);
   const balance = readCredits(connection, organizationId);
@@ -160,15 +152,10 @@ export function createContact(session: WriteSession, command: CreateContact, now
   if (readContactRow(connection, organization, contact.contact_id)) {
     return { kind: 'contact_exists', contactId: contact.contact_id };
   }
-  const createdMs = parseMoment(contact.created_at);
   const row: ContactRow = {
+    ...made,
     // A trial takes no number: it writes nothing at all.
-    position: dryRun ? 0n : session.newPosition('contact_terms', createdMs),
-    createdMs,
-    updatedMs: Math.max(createdMs, parseMoment(contact.updated_at)),
-    recordMs: null,
-    audienceIds: [audienceId],
-    body,
+    position: dryRun ? 0n : session.newPosition('contact_terms', made.createdMs),
   };
   if (!dryRun) {
     if (balance !== null) debit(connection, organizationId, requiredCredits);
@@ -194,11 +181,6 @@ function organizationOf(
   const organization = findOrganization(session.connection, organizationId);
   if (organization === undefined) return undefined;
   return hasAudience(session.connection, organization, audienceId) ? organization : undefined;
-}
-
-function createdBody(contact: Contact): ContactBody {
-  const { audience_ids: _, created_at: _created, updated_at: _updated, ...given } = contact;
-  return mergeBody(emptyBody(contact.organization_id, contact.contact_id), given);
 }
 
 /** Oldest first. */
@@ -232,8 +214,7 @@ export function removeMembership(session: WriteSession, membership: Membership, 
   const row = readContactRow(session.connection, organization, contactId);
   if (!row?.audienceIds.includes(audienceId)) return { kind: 'removed', removed: false };
   deleteMembership(session, organization, audienceId, row);
-  const remaining = row.audienceIds.filter((id) => id !== audienceId);
-  writeMembershipChange(session, organization, { ...row, audienceIds: remaining }, now);
+  writeMembershipChange(session, organization, withoutAudience(row, audienceId, now));
   return { kind: 'removed', removed: true };
 }
 
@@ -244,25 +225,19 @@ function join(
   audienceId: string,
   now: number,
 ): ContactRow {
-  const audienceIds = joinAudiences(row.audienceIds, [audienceId]);
-  if (audienceIds === row.audienceIds) return row;
-  insertMembership(session, organization, audienceId, row);
-  return writeMembershipChange(session, organization, { ...row, audienceIds }, now);
+  const joined = withAudience(row, audienceId, now);
+  if (joined === row) return row;
+  insertMembership(session, organization, audienceId, joined);
+  writeMembershipChange(session, organization, joined);
+  return joined;
 }
 
-function writeMembershipChange(
-  session: WriteSession,
-  organization: number,
-  row: ContactRow,
-  now: number,
-): ContactRow {
-  const updatedMs = Math.max(row.updatedMs, now);
+function writeMembershipChange(session: WriteSession, organization: number, row: ContactRow): void {
   session.connection.run(
     `UPDATE contacts SET audience_ids = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
     JSON.stringify(row.audienceIds),
-    updatedMs,
+    row.updatedMs,
     organization,
     row.body.id,
   );
-  return { ...row, updatedMs };
 }

@@ -1,11 +1,10 @@
-import { addressKey, normalizeCountry, normalizeUrlText } from '../../shared/normalize.js';
-import { foldValue } from '../../shared/text.js';
+import { parseMoment } from '../../shared/moments.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
+import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import type { Page, VisitSearch } from '../search-query.js';
 import type { Connection, SqlValue } from './connection.js';
 import { pageJson } from './contact-search.js';
 import type { Json } from './json.js';
-import { formatMoment, parseMoment } from './moments.js';
 import { findOrganization, type WriteSession } from './write-session.js';
 
 /** The first record of an id and moment stays. */
@@ -18,8 +17,7 @@ function insertVisit(session: WriteSession, record: VisitRecord): void {
   const organization = session.organization(record.organizationId);
   const createdMs = parseMoment(record.createdAt);
   const visit = toVisit(record, createdMs);
-  const country = visit.country === null ? null : normalizeCountry(visit.country);
-  const code = visit.countryCode === null ? null : normalizeCountry(visit.countryCode);
+  const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
   const inserted = connection.run(
     `INSERT INTO visits (organization, created_ms, id, audience, country, other_country, city, browser, platform,
        has_recording, intent_score, address, start_url, body)
@@ -28,46 +26,18 @@ function insertVisit(session: WriteSession, record: VisitRecord): void {
     createdMs,
     visit.id,
     visit.audienceId,
-    country ?? code,
-    code === country ? null : country === null ? null : code,
-    folded(visit.city),
-    folded(visit.browser),
-    folded(visit.platform),
+    countries[0] ?? null,
+    countries[1] ?? null,
+    city,
+    browser,
+    platform,
     visit.hasRecording === null ? null : Number(visit.hasRecording),
     visit.intentScore,
-    visit.ipAddress === null ? null : addressKey(visit.ipAddress),
-    visit.startUrl === null ? null : normalizeUrlText(visit.startUrl),
+    address,
+    startUrl,
     JSON.stringify(visit),
   );
   if (inserted > 0) session.countVisit(organization);
-}
-
-function folded(text: string | null): string | null {
-  return text === null ? null : foldValue(text);
-}
-
-function toVisit(record: VisitRecord, createdMs: number): Visit {
-  return {
-    id: record.id,
-    type: orNull(record.type) ?? 'audience',
-    audienceId: record.audienceId ?? null,
-    organizationId: record.organizationId,
-    startUrl: orNull(record.startUrl),
-    country: orNull(record.country),
-    countryCode: orNull(record.countryCode),
-    city: orNull(record.city),
-    ipAddress: orNull(record.ipAddress),
-    browser: orNull(record.browser),
-    browserVersion: orNull(record.browserVersion),
-    platform: orNull(record.platform),
-    hasRecording: record.hasRecording ?? null,
-    intentScore: record.intentScore ?? null,
-    createdAt: formatMoment(createdMs),
-  };
-}
-
-function orNull(text: string | null | undefined): string | null {
-  return text === undefined || text === null || text.trim() === '' ? null : text;
 }
 
 export function searchVisits(connection: Connection, search: VisitSearch): Json<Page<Visit>> {

@@ -1,0 +1,193 @@
+/** A contact as every store keeps it, and what records and requests make of it (contract 3.1 to 3.3, 6.2). */
+import { companyId } from '../shared/ids.js';
+import { formatMoment, parseMoment } from '../shared/moments.js';
+import { normalizeDomain } from '../shared/normalize.js';
+import type { Contact, ContactRecord } from './schema.js';
+import { searchableValues } from './searchable.js';
+
+/** Everything of a contact but what changes apart from it: its audiences and its times. */
+export type ContactBody = Omit<Contact, 'audience_ids' | 'created_at' | 'updated_at'>;
+
+export interface StoredContact {
+  /** Milliseconds since the epoch, as are the others. */
+  createdMs: number;
+  updatedMs: number;
+  /** Version of the last stream record, null while there was none. */
+  recordMs: number | null;
+  /** Ascending. */
+  audienceIds: string[];
+  body: ContactBody;
+}
+
+export function toContact(stored: StoredContact): Contact {
+  return {
+    ...stored.body,
+    audience_ids: stored.audienceIds,
+    created_at: formatMoment(stored.createdMs),
+    updated_at: formatMoment(stored.updatedMs),
+  };
+}
+
+/** The contact after a stream record; null when the record is older than the last one, and so changes nothing. */
+export function applyRecord(
+  before: StoredContact | undefined,
+  record: ContactRecord,
+  acceptedAt: number,
+): StoredContact | null {
+  const version = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
+  if (before && before.recordMs !== null && version < before.recordMs) return null;
+  return {
+    createdMs: record.created_at ? parseMoment(record.created_at) : (before?.createdMs ?? acceptedAt),
+    updatedMs: Math.max(version, before?.updatedMs ?? version),
+    recordMs: version,
+    audienceIds: joinAudiences(before?.audienceIds ?? [], record.audience_ids ?? []),
+    body: mergeBody(before?.body ?? emptyBody(record.organization_id, record.contact_id), record),
+  };
+}
+
+/** A contact made through the API, member of one audience. */
+export function createdContact(contact: Contact, audienceId: string): StoredContact {
+  const { audience_ids: _, created_at, updated_at, ...given } = contact;
+  const createdMs = parseMoment(created_at);
+  return {
+    createdMs,
+    updatedMs: Math.max(createdMs, parseMoment(updated_at)),
+    recordMs: null,
+    audienceIds: [audienceId],
+    body: mergeBody(emptyBody(contact.organization_id, contact.contact_id), given),
+  };
+}
+
+/** The member after joining or leaving an audience; the same object when nothing changes. */
+export function withAudience<T extends StoredContact>(stored: T, audienceId: string, now: number): T {
+  const audienceIds = joinAudiences(stored.audienceIds, [audienceId]);
+  if (audienceIds === stored.audienceIds) return stored;
+  return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
+}
+
+export function withoutAudience<T extends StoredContact>(stored: T, audienceId: string, now: number): T {
+  if (!stored.audienceIds.includes(audienceId)) return stored;
+  const audienceIds = stored.audienceIds.filter((id) => id !== audienceId);
+  return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
+}
+
+/** Whether both are the same person: one profile address, or a work email in common. */
+export function isDuplicate(left: ContactBody, right: ContactBody): boolean {
+  const profile = searchableValues(left).network_a_url;
+  return (
+    (Boolean(profile) && profile === searchableValues(right).network_a_url) ||
+    left.work_emails.some((email) => right.work_emails.includes(email))
+  );
+}
+
+function emptyBody(organizationId: string, id: string): ContactBody {
+  return {
+    id,
+    organization_id: organizationId,
+    data_import_id: null,
+    contact_id: id,
+    company_id: null,
+    first_name: null,
+    last_name: null,
+    work_emails: [],
+    personal_emails: [],
+    phones: [],
+    network_a_url: null,
+    job_title: null,
+    functional_area: null,
+    company_name: null,
+    company_network_a_url: null,
+    company_domain: null,
+    company_country: null,
+    company_industry: null,
+    city: null,
+    state_region: null,
+    country: null,
+    postal_code: null,
+    age: null,
+    dob: null,
+    year_of_birth: null,
+    gender: null,
+    person_image_url: null,
+    company_image_url: null,
+  };
+}
+
+const TEXTS = [
+  'data_import_id',
+  'company_id',
+  'first_name',
+  'last_name',
+  'network_a_url',
+  'job_title',
+  'functional_area',
+  'company_name',
+  'company_network_a_url',
+  'company_domain',
+  'company_country',
+  'company_industry',
+  'city',
+  'state_region',
+  'country',
+  'postal_code',
+  'dob',
+  'gender',
+  'person_image_url',
+  'company_image_url',
+] as const;
+const NUMBERS = ['age', 'year_of_birth'] as const;
+const EMAILS = ['work_emails', 'personal_emails'] as const;
+
+/** The fields of a contact that a record or a request may set. */
+type ContactChanges = Partial<Omit<ContactRecord, 'organization_id' | 'contact_id'>>;
+
+/** The body after the changes: given fields overwrite, absent ones stay, null and blank clear (contract 6.2). */
+function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
+  const body = { ...before };
+  for (const field of TEXTS) {
+    const value = changes[field];
+    if (value !== undefined) body[field] = value === null || value.trim() === '' ? null : value;
+  }
+  for (const field of NUMBERS) {
+    const value = changes[field];
+    if (value !== undefined) body[field] = value;
+  }
+  for (const field of EMAILS) {
+    const value = changes[field];
+    if (value !== undefined) body[field] = given(value).map((email) => email.toLowerCase());
+  }
+  if (changes.phones !== undefined) body.phones = given(changes.phones);
+  const wasDerived = before.company_id === derivedCompanyId(before);
+  if (body.company_id === null || (wasDerived && (changes.company_id ?? null) === null)) {
+    body.company_id = derivedCompanyId(body);
+  }
+  return body;
+}
+
+function given(values: readonly string[] | null): string[] {
+  return (values ?? []).filter((value) => value.trim() !== '');
+}
+
+const companyIds = new Map<string, string | null>();
+
+function derivedCompanyId({
+  organization_id: organizationId,
+  company_domain: given,
+}: ContactBody): string | null {
+  if (given === null) return null;
+  const key = `${organizationId} ${given}`;
+  let id = companyIds.get(key);
+  if (id === undefined) {
+    if (companyIds.size > 50_000) companyIds.clear();
+    const domain = normalizeDomain(given);
+    id = domain === '' ? null : companyId(organizationId, domain);
+    companyIds.set(key, id);
+  }
+  return id;
+}
+
+/** The union, ascending; the same array when nothing is new. */
+function joinAudiences(before: string[], joined: readonly string[]): string[] {
+  const fresh = joined.filter((id) => !before.includes(id));
+  return fresh.length === 0 ? before : [...new Set([...before, ...fresh])].sort();
+}

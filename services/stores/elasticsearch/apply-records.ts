@@ -1,0 +1,61 @@
+import type { Documents, Found, Refresh } from './documents.js';
+
+/** The records of one document, in their order. */
+interface Group<Record> {
+  id: string;
+  routing: string;
+  records: Record[];
+}
+
+export interface Applied<Source, Record> {
+  idOf(record: Record): string;
+  routingOf(record: Record): string;
+  /** The source after the record; null when the record changes nothing. */
+  apply(before: Source | undefined, record: Record): Source | null;
+  toDocument(source: Source): object;
+}
+
+/** A document that others write to all the time is tried this often. */
+const TRIES = 50;
+
+/**
+ * Applies stream records in order. New documents are written without being looked for first; those that turn out to be
+ * there are read and changed, and only those that someone else changed meanwhile are read and changed again.
+ */
+export async function applyRecords<Source, Record>(
+  documents: Documents<Source>,
+  records: readonly Record[],
+  { idOf, routingOf, apply, toDocument }: Applied<Source, Record>,
+  refresh: Refresh = 'wait_for',
+): Promise<void> {
+  let open = groupById(records, idOf, routingOf);
+  let found: Map<string, Found<Source>> = new Map();
+  for (let tries = 0; open.length > 0; tries++) {
+    if (tries > TRIES) throw new Error('a document is changed by others all the time');
+    if (tries > 0) found = await documents.getMany(open);
+    const changes = open.flatMap(({ id, routing, records: own }) => {
+      const before = found.get(id);
+      let source: Source | undefined = before?.source;
+      for (const record of own) source = apply(source, record) ?? source;
+      if (source === undefined || source === before?.source) return [];
+      return [{ id, routing, before, document: toDocument(source) }];
+    });
+    const conflicts = await documents.writeMany(changes, refresh);
+    open = open.filter(({ id }) => conflicts.has(id));
+  }
+}
+
+function groupById<Record>(
+  records: readonly Record[],
+  idOf: (record: Record) => string,
+  routingOf: (record: Record) => string,
+): Group<Record>[] {
+  const groups = new Map<string, Group<Record>>();
+  for (const record of records) {
+    const id = idOf(record);
+    const group = groups.get(id);
+    if (group) group.records.push(record);
+    else groups.set(id, { id, routing: routingOf(record), records: [record] });
+  }
+  return [...groups.values()];
+}

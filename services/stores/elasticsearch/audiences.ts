@@ -1,0 +1,82 @@
+import type { estypes } from '@elastic/elasticsearch';
+import type { Audience, AudienceRecord } from '../../audiences/schema.js';
+import { toAudience } from '../../audiences/stored-audience.js';
+import { textWords } from '../../contacts/searchable.js';
+import { parseMoment } from '../../shared/moments.js';
+import type { AudienceSearch } from '../search-query.js';
+import { letterTokens } from './contact-document.js';
+import { pageSort } from './pages.js';
+import { matchText } from './text-match.js';
+import { wordTokens } from './tokens.js';
+
+export interface AudienceSource {
+  organization_id: string;
+  audience_id: string;
+  /** Milliseconds since the epoch, as is the other. */
+  created_at: number;
+  record_at: number;
+  audience: Audience;
+}
+
+const FIELDS = {
+  all: 'search.all',
+  letters: 'search.letters',
+  groups: ['search.name', 'search.tracking_utm_value'],
+};
+
+export function audienceQuery({
+  organizationId,
+  query,
+  offset,
+  limit,
+}: AudienceSearch): estypes.SearchRequest {
+  const match = query && matchText(query, FIELDS);
+  return {
+    routing: organizationId,
+    from: offset,
+    size: limit,
+    query: {
+      bool: {
+        filter: [{ term: { organization_id: organizationId } }, ...(match?.filter ?? [])],
+        must_not: match?.mustNot,
+        should: match?.should,
+        minimum_should_match: 0,
+      },
+    },
+    sort: pageSort('audience_id', match !== undefined && match.should.length > 0),
+  };
+}
+
+/** The audience after a stream record; null when the record is older than the last one. */
+export function applyAudienceRecord(
+  before: AudienceSource | undefined,
+  record: AudienceRecord,
+  acceptedAt: number,
+): AudienceSource | null {
+  const recordAt = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
+  if (before && recordAt < before.record_at) return null;
+  return {
+    organization_id: record.organization_id,
+    audience_id: record.id,
+    created_at: record.created_at ? parseMoment(record.created_at) : (before?.created_at ?? acceptedAt),
+    record_at: recordAt,
+    audience: toAudience(record),
+  };
+}
+
+export function audienceDocument(source: AudienceSource): object {
+  const { name, tracking_utm_value: tracking, description } = source.audience;
+  const words = [name, tracking, description].map((text) => (text === null ? [] : textWords(text)));
+  const [names, trackings, descriptions] = words.map((value) =>
+    value.length === 0 ? undefined : wordTokens(value),
+  );
+  return {
+    ...source,
+    search: {
+      name: names,
+      tracking_utm_value: trackings,
+      all: descriptions,
+      letters: letterTokens(words.flat()),
+    },
+  };
+}

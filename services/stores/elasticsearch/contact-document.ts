@@ -1,0 +1,117 @@
+/** A contact as a document of its index. */
+import { CONTACT_SEARCH_GROUPS, searchableValues, searchableWords } from '../../contacts/searchable.js';
+import type { ContactBody, StoredContact } from '../../contacts/stored-contact.js';
+import { valueToken, wordToken, wordTokens } from './tokens.js';
+
+/** What a document keeps; what is searched is derived from it and not kept. */
+export interface ContactSource {
+  organization_id: string;
+  contact_id: string;
+  /** Milliseconds since the epoch, as are the others. */
+  created_at: number;
+  updated_at: number;
+  record_at: number | null;
+  audience_ids: string[];
+  contact: ContactBody;
+  /** How a request made the contact, for one that is told again. */
+  creation?: Creation;
+  /** The last requests with an idempotency key that took the contact out of an audience. */
+  removals?: string[];
+}
+
+/** The outcome of the creation, and the reservation of credits it used up. */
+export interface Creation {
+  /** The attempt that made it. */
+  attempt: string;
+  reservation: string | null;
+  creditsConsumed: number | null;
+  creditBalance: number | null;
+  duplicates: string[];
+}
+
+/** Holds the id of a contact whose creation was given up, so that a late attempt cannot bring it about. */
+export interface Tombstone {
+  abandoned_at: number;
+}
+
+export function isTombstone(source: ContactSource | Tombstone): source is Tombstone {
+  return 'abandoned_at' in source;
+}
+
+export function toStoredContact(source: ContactSource): StoredContact {
+  return {
+    createdMs: source.created_at,
+    updatedMs: source.updated_at,
+    recordMs: source.record_at,
+    audienceIds: source.audience_ids,
+    body: source.contact,
+  };
+}
+
+export function contactSource(
+  stored: StoredContact,
+  rest: Pick<ContactSource, 'creation' | 'removals'>,
+): ContactSource {
+  return {
+    organization_id: stored.body.organization_id,
+    contact_id: stored.body.contact_id,
+    created_at: stored.createdMs,
+    updated_at: stored.updatedMs,
+    record_at: stored.recordMs,
+    audience_ids: stored.audienceIds,
+    contact: stored.body,
+    creation: rest.creation,
+    removals: rest.removals,
+  };
+}
+
+const lettersOnly = /^\p{L}+$/u;
+/** Shorter words are never a typo away from a word that may carry one. */
+const MIN_LETTERS = 3;
+
+/** The words of letters among those given, once each. */
+export function letterTokens(words: Iterable<string>): string {
+  const letters = new Set<string>();
+  for (const word of words) {
+    if (word.length >= MIN_LETTERS && lettersOnly.test(word)) letters.add(wordToken(word));
+  }
+  return [...letters].join(' ');
+}
+
+/** The document to index. */
+export function contactDocument(source: ContactSource | Tombstone): object {
+  return isTombstone(source) ? source : { ...source, search: searchFields(source.contact) };
+}
+
+/** Where the words of fields that no filter asks for go. */
+const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
+const FILTERED: ReadonlySet<string> = new Set([
+  'first_name',
+  'last_name',
+  'job_title',
+  'functional_area',
+  'company_name',
+  'city',
+  'state_region',
+]);
+
+function searchFields(body: ContactBody): Record<string, string | string[]> {
+  const fields: Record<string, string[]> = {};
+  const spoken: string[] = [];
+  const held = searchableWords(body);
+  for (const [name, group] of Object.entries(CONTACT_SEARCH_GROUPS)) {
+    const values = held[name as keyof typeof held];
+    if (values.length === 0) continue;
+    const field = FILTERED.has(name) ? name : (GROUP_FIELDS[group] as string);
+    fields[field] ??= [];
+    for (const words of values) {
+      fields[field].push(wordTokens(words));
+      spoken.push(...words);
+    }
+  }
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries(searchableValues(body))) {
+    if (value) values[`${name}_value`] = valueToken(value);
+  }
+  return { ...fields, ...values, letters: letterTokens(spoken) };
+}

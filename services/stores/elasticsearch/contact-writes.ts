@@ -1,0 +1,288 @@
+import type { ContactRecord } from '../../contacts/schema.js';
+import {
+  applyRecord,
+  createdContact,
+  isDuplicate,
+  type StoredContact,
+  toContact,
+  withAudience,
+  withoutAudience,
+} from '../../contacts/stored-contact.js';
+import type { AddOutcome, CreateContact, CreateOutcome, Membership, RemoveOutcome } from '../search-store.js';
+import { StoreUnavailable } from '../store-error.js';
+import { applyRecords } from './apply-records.js';
+import type { AudienceSource } from './audiences.js';
+import type { Claim, Claims } from './claims.js';
+import { Rejected } from './cluster.js';
+import {
+  type ContactSource,
+  type Creation,
+  contactDocument,
+  contactSource,
+  isTombstone,
+  type Tombstone,
+  toStoredContact,
+} from './contact-document.js';
+import { duplicateQuery } from './contact-search.js';
+import { documentId } from './document-id.js';
+import { type Documents, type Found, newAttempt } from './documents.js';
+import type { Ledger, Reserved } from './ledger.js';
+
+/** Removals a contact remembers. */
+const MAX_REMOVALS = 16;
+
+export type ContactDocuments = Documents<ContactSource | Tombstone>;
+
+interface Stores {
+  contacts: ContactDocuments;
+  audiences: Documents<AudienceSource>;
+  ledger: Ledger;
+  claims: Claims;
+}
+
+/** Applies stream records in order (contract 6.2). */
+export function upsertContacts(
+  contacts: ContactDocuments,
+  records: readonly ContactRecord[],
+  acceptedAt: number,
+): Promise<void> {
+  return applyRecords(contacts, records, {
+    idOf: (record) => documentId(record.organization_id, record.contact_id),
+    routingOf: (record) => record.organization_id,
+    apply(before, record) {
+      const known = before === undefined || isTombstone(before) ? undefined : before;
+      const stored = applyRecord(known && toStoredContact(known), record, acceptedAt);
+      return stored && contactSource(stored, known ?? {});
+    },
+    toDocument: contactDocument,
+  });
+}
+
+type Existing = Found<ContactSource>;
+
+export class ContactWrites {
+  readonly #stores: Stores;
+
+  constructor(stores: Stores) {
+    this.#stores = stores;
+  }
+
+  async create(command: CreateContact, claim: Claim | undefined, now: number): Promise<CreateOutcome> {
+    const { contact, audienceId, requiredCredits, onDuplicate, dryRun } = command;
+    const organizationId = contact.organization_id;
+    if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
+    const known = claim?.resumed ? await this.#resume(command, claim) : null;
+    if (known) return known;
+    const id = claim?.contactId ?? contact.contact_id;
+    const made = createdContact({ ...contact, id, contact_id: id }, audienceId);
+    const duplicates = dryRun || onDuplicate !== 'create' ? await this.#findDuplicates(made) : [];
+    const [oldest] = duplicates;
+    if (oldest && onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.contact_id };
+    const duplicateIds = duplicates.map(({ contact_id }) => contact_id);
+    if (oldest && onDuplicate === 'return') {
+      const member = dryRun
+        ? toStoredContact(oldest)
+        : await this.#join(organizationId, oldest.contact_id, audienceId, now);
+      const balance = await this.#stores.ledger.balance(organizationId);
+      return {
+        kind: 'returned',
+        contact: toContact(member ?? toStoredContact(oldest)),
+        creditsConsumed: balance === null ? null : 0,
+        creditBalance: balance,
+        duplicates: duplicateIds,
+      };
+    }
+    const reserved = dryRun
+      ? await this.#couldReserve(organizationId, requiredCredits)
+      : await this.#stores.ledger.reserve(organizationId, id, requiredCredits, now);
+    if (reserved.kind === 'insufficient') {
+      return { kind: 'insufficient_credits', creditBalance: reserved.balance };
+    }
+    const metered = reserved.kind === 'reserved';
+    const creation: Creation = {
+      attempt: newAttempt(),
+      reservation: metered ? reserved.reservation : null,
+      creditsConsumed: metered ? requiredCredits : null,
+      creditBalance: metered ? reserved.balance : null,
+      duplicates: duplicateIds,
+    };
+    if (dryRun) {
+      const taken = await this.#find(organizationId, id);
+      return taken ? { kind: 'contact_exists', contactId: id } : createdOutcome(made, creation);
+    }
+    return this.#write(made, creation, claim !== undefined);
+  }
+
+  async add({ organizationId, audienceId, contactId }: Membership, now: number): Promise<AddOutcome> {
+    if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
+    const member = await this.#join(organizationId, contactId, audienceId, now);
+    return member ? { kind: 'added', contact: toContact(member) } : { kind: 'contact_not_found' };
+  }
+
+  async remove(
+    { organizationId, audienceId, contactId }: Membership,
+    claim: Claim | undefined,
+    now: number,
+  ): Promise<RemoveOutcome> {
+    if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
+    let removed = false;
+    await this.#change(organizationId, contactId, (source) => {
+      const before = toStoredContact(source);
+      const after = withoutAudience(before, audienceId, now);
+      const repeated = claim !== undefined && (source.removals ?? []).includes(claim.token);
+      removed = after !== before || repeated;
+      if (after === before) return null;
+      const removals = claim
+        ? [...(source.removals ?? []), claim.token].slice(-MAX_REMOVALS)
+        : source.removals;
+      return contactSource(after, { ...source, removals });
+    });
+    return { kind: 'removed', removed };
+  }
+
+  /** Gives up the creation behind a reservation, or finds it done. False when that is not certain yet. */
+  async conclude(
+    organizationId: string,
+    contactId: string,
+    reservation: string,
+    now: number,
+  ): Promise<boolean> {
+    const { contacts, ledger } = this.#stores;
+    const id = documentId(organizationId, contactId);
+    const found = await contacts.get(id, organizationId);
+    if (!found) {
+      // A late attempt finds this in its place, and cannot make a contact that was not paid for.
+      const tombstone: Tombstone = { abandoned_at: now };
+      const made = await contacts.create(id, tombstone, { routing: organizationId, refresh: false });
+      if (!made) return false;
+    } else if (!isTombstone(found.source) && found.source.creation?.reservation === reservation) {
+      await ledger.settle(organizationId, reservation);
+      return true;
+    }
+    await ledger.refund(organizationId, reservation);
+    return true;
+  }
+
+  /** What an earlier attempt came to; null when it has still to be done. */
+  async #resume(command: CreateContact, claim: Claim): Promise<CreateOutcome | null> {
+    const { organization_id: organizationId, contact_id: freshId } = command.contact;
+    const { contacts, claims } = this.#stores;
+    const found = await contacts.get(documentId(organizationId, claim.contactId ?? freshId), organizationId);
+    if (!found) return null;
+    if (isTombstone(found.source)) {
+      if (await claims.renew(claim, freshId)) return null;
+      throw new StoreUnavailable('search', { cause: new Error('another attempt took over') });
+    }
+    await contacts.visible(found, organizationId);
+    const { creation, contact_id: contactId } = found.source;
+    if (!creation) return { kind: 'contact_exists', contactId };
+    return createdOutcome(toStoredContact(found.source), creation);
+  }
+
+  async #write(made: StoredContact, creation: Creation, anyAttempt: boolean): Promise<CreateOutcome> {
+    const { contacts, ledger } = this.#stores;
+    const { organization_id: organizationId, contact_id: contactId } = made.body;
+    const id = documentId(organizationId, contactId);
+    const document = contactDocument(contactSource(made, { creation }));
+    const { reservation } = creation;
+    let written: unknown;
+    try {
+      written = await contacts.create(id, document, { routing: organizationId, refresh: 'wait_for' });
+    } catch (error) {
+      // Only a refusal is certain to have written nothing; of anything else the sweeper finds out.
+      if (error instanceof Rejected && reservation) await ledger.refund(organizationId, reservation);
+      throw error;
+    }
+    if (written) {
+      if (reservation) this.#settleSoon(organizationId, reservation);
+      return createdOutcome(made, creation);
+    }
+    const found = await contacts.get(id, organizationId);
+    const before = found && !isTombstone(found.source) ? found.source : null;
+    if (before?.creation && (anyAttempt || before.creation.attempt === creation.attempt)) {
+      if (reservation && before.creation.reservation === reservation)
+        this.#settleSoon(organizationId, reservation);
+      else if (reservation) await ledger.refund(organizationId, reservation);
+      await contacts.visible(found as Existing, organizationId);
+      return createdOutcome(toStoredContact(before), before.creation);
+    }
+    if (reservation) await ledger.refund(organizationId, reservation);
+    if (before) return { kind: 'contact_exists', contactId };
+    throw new StoreUnavailable('search', {
+      cause: new Error('the creation took so long that it was given up'),
+    });
+  }
+
+  /** The answer need not wait: whoever finds the reservation later settles it. */
+  #settleSoon(organizationId: string, reservation: string): void {
+    this.#stores.ledger.settle(organizationId, reservation).catch(() => undefined);
+  }
+
+  async #couldReserve(organizationId: string, amount: number): Promise<Reserved> {
+    const balance = await this.#stores.ledger.balance(organizationId);
+    if (balance === null) return { kind: 'unmetered' };
+    if (balance < amount) return { kind: 'insufficient', balance };
+    return { kind: 'reserved', reservation: null, balance: balance - amount };
+  }
+
+  async #hasAudience(organizationId: string, audienceId: string): Promise<boolean> {
+    return (
+      (await this.#stores.audiences.get(documentId(organizationId, audienceId), organizationId)) !== null
+    );
+  }
+
+  /** Oldest first. */
+  async #findDuplicates(made: StoredContact): Promise<ContactSource[]> {
+    const query = duplicateQuery(made.body);
+    if (!query) return [];
+    const { hits } = await this.#stores.contacts.search(query);
+    return hits.hits
+      .map(({ _source }) => _source as ContactSource)
+      .filter(({ contact }) => isDuplicate(made.body, contact));
+  }
+
+  async #find(organizationId: string, contactId: string): Promise<Existing | null> {
+    const found = await this.#stores.contacts.get(documentId(organizationId, contactId), organizationId);
+    return found && !isTombstone(found.source) ? (found as Existing) : null;
+  }
+
+  /** The contact as a member; null when there is none. */
+  async #join(
+    organizationId: string,
+    contactId: string,
+    audienceId: string,
+    now: number,
+  ): Promise<StoredContact | null> {
+    const source = await this.#change(organizationId, contactId, (before) => {
+      const stored = toStoredContact(before);
+      const after = withAudience(stored, audienceId, now);
+      return after === stored ? null : contactSource(after, before);
+    });
+    return source && toStoredContact(source);
+  }
+
+  /** Changes a contact, however many others do; `change` answers null where nothing changes. */
+  async #change(
+    organizationId: string,
+    contactId: string,
+    change: (source: ContactSource) => ContactSource | null,
+  ): Promise<ContactSource | null> {
+    const { contacts } = this.#stores;
+    for (;;) {
+      const found = await this.#find(organizationId, contactId);
+      if (!found) return null;
+      const source = change(found.source);
+      if (source === null) {
+        await contacts.visible(found, organizationId);
+        return found.source;
+      }
+      const options = { routing: organizationId, refresh: 'wait_for' } as const;
+      if (await contacts.replace(found, contactDocument(source), options)) return source;
+    }
+  }
+}
+
+function createdOutcome(made: StoredContact, creation: Creation): CreateOutcome {
+  const { creditsConsumed, creditBalance, duplicates } = creation;
+  return { kind: 'created', contact: toContact(made), creditsConsumed, creditBalance, duplicates };
+}

@@ -1,0 +1,242 @@
+/** Documents of one alias, written by compare-and-set: a write holds only for the version that was read. */
+import { randomUUID } from 'node:crypto';
+import type { estypes } from '@elastic/elasticsearch';
+import { StoreUnavailable } from '../store-error.js';
+import { type Cluster, type ItemError, isBlockedItem, Rejected } from './cluster.js';
+
+/** A document as read: `index` is the one behind the alias, so that a write cannot meet another's numbers. */
+export interface Found<Source> {
+  id: string;
+  index: string;
+  source: Source;
+  seqNo: number;
+  primaryTerm: number;
+}
+
+export interface Change {
+  id: string;
+  routing?: string;
+  document: object;
+  /** The version it replaces; a new document where there is none. */
+  before?: Found<unknown>;
+}
+
+export type Refresh = 'wait_for' | false;
+
+/** Bytes of one bulk request. */
+const BULK_BYTES = 5_000_000;
+const BULK_CONCURRENCY = 2;
+const BLOCKED_TRIES = 200;
+const BLOCKED_PAUSE_MS = 100;
+const READ_AT_ONCE = 1000;
+
+interface Item {
+  _index?: string;
+  _id?: string;
+  found?: boolean;
+  _source?: unknown;
+  _seq_no?: number;
+  _primary_term?: number;
+  error?: ItemError;
+}
+
+export class Documents<Source> {
+  readonly #cluster: Cluster;
+  readonly alias: string;
+
+  constructor(cluster: Cluster, alias: string) {
+    this.#cluster = cluster;
+    this.alias = alias;
+  }
+
+  /** As it is now, whether it can be searched yet or not. */
+  async get(id: string, routing?: string): Promise<Found<Source> | null> {
+    const answer = await this.#cluster.run((client) =>
+      client.get<Source>({ index: this.alias, id, routing }, { ignore: [404] }),
+    );
+    if ((answer as { error?: unknown }).error !== undefined) throw missing(this.alias);
+    return toFound<Source>(answer as Item);
+  }
+
+  /** By id; ids without a document are left out. */
+  async getMany(wanted: readonly { id: string; routing?: string }[]): Promise<Map<string, Found<Source>>> {
+    const found = new Map<string, Found<Source>>();
+    for (let start = 0; start < wanted.length; start += READ_AT_ONCE) {
+      const docs = wanted.slice(start, start + READ_AT_ONCE).map(({ id, routing }) => ({ _id: id, routing }));
+      const { docs: items } = await this.#cluster.run((client) =>
+        client.mget<Source>({ index: this.alias, docs }),
+      );
+      for (const item of items as Item[]) {
+        if (item.error) throw missing(this.alias);
+        const document = toFound<Source>(item);
+        if (document) found.set(document.id, document);
+      }
+    }
+    return found;
+  }
+
+  /** Null when there is a document with the id. */
+  async create<Next extends object>(
+    id: string,
+    document: Next,
+    options: { routing?: string; refresh: Refresh },
+  ): Promise<Found<Next> | null> {
+    const { statusCode, body } = await this.#cluster.write((client) =>
+      client.create(
+        { index: this.alias, id, document, require_alias: true, ...options },
+        { ignore: [409], meta: true },
+      ),
+    );
+    return statusCode === 409 ? null : written(id, document, body);
+  }
+
+  /** Null when the document has changed since it was read. */
+  async replace<Next extends object>(
+    before: Found<unknown>,
+    document: Next,
+    options: { routing?: string; refresh: Refresh },
+  ): Promise<Found<Next> | null> {
+    const { statusCode, body } = await this.#cluster.write((client) =>
+      client.index(
+        {
+          index: before.index,
+          id: before.id,
+          document,
+          if_seq_no: before.seqNo,
+          if_primary_term: before.primaryTerm,
+          ...options,
+        },
+        { ignore: [404, 409], meta: true },
+      ),
+    );
+    // 404: the index has been replaced by its rebuilt successor.
+    if (statusCode === 409 || statusCode === 404) return null;
+    return written(before.id, document, body);
+  }
+
+  /** Resolves when searches find the document as it was read. */
+  async visible(found: Found<unknown>, routing?: string): Promise<void> {
+    const searched = (await this.#cluster.run((client) =>
+      client.get(
+        { index: found.index, id: found.id, routing, realtime: false, _source: false },
+        { ignore: [404] },
+      ),
+    )) as Item;
+    if ((searched._seq_no ?? -1) >= found.seqNo) return;
+    await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
+  }
+
+  async delete(before: Found<unknown>): Promise<void> {
+    await this.#cluster.write((client) =>
+      client.delete(
+        {
+          index: before.index,
+          id: before.id,
+          if_seq_no: before.seqNo,
+          if_primary_term: before.primaryTerm,
+        },
+        { ignore: [404, 409] },
+      ),
+    );
+  }
+
+  search(request: estypes.SearchRequest): Promise<estypes.SearchResponse<Source>> {
+    return search(this.#cluster, { index: this.alias, ...request });
+  }
+
+  /** Writes all; the ids of those that were in conflict with another write come back, and nothing of them was written. */
+  async writeMany(changes: readonly Change[], refresh: Refresh): Promise<Set<string>> {
+    return bulk(this.#cluster, this.alias, changes, refresh);
+  }
+}
+
+/** Searches all of what it is asked to search, or fails. */
+export async function search<Source>(
+  cluster: Cluster,
+  request: estypes.SearchRequest,
+): Promise<estypes.SearchResponse<Source>> {
+  return cluster.run((client) =>
+    client.search<Source>({ track_total_hits: true, allow_partial_search_results: false, ...request }),
+  );
+}
+
+/** The bulk helper splits by size and sends again what the cluster had no room for. */
+export async function bulk(
+  cluster: Cluster,
+  alias: string,
+  changes: readonly Change[],
+  refresh: Refresh,
+): Promise<Set<string>> {
+  const conflicts = new Set<string>();
+  let open = changes;
+  for (let tries = 0; open.length > 0; tries++) {
+    const blocked = new Set<string>();
+    let failure: Error | undefined;
+    await cluster.run((client) =>
+      client.helpers.bulk({
+        datasource: open as Change[],
+        onDocument: (change) => [action(alias, change) as { index: object }, change.document],
+        flushBytes: BULK_BYTES,
+        concurrency: BULK_CONCURRENCY,
+        wait: 200,
+        refresh,
+        onDrop: ({ operation, status, error }) => {
+          const [{ _id: id }] = Object.values(operation as object) as [{ _id: string }];
+          if (status === 409 || (status === 404 && 'index' in (operation as object))) conflicts.add(id);
+          else if (isBlockedItem(error)) blocked.add(id);
+          else failure ??= dropped(status, error);
+        },
+      }),
+    );
+    if (failure) throw failure;
+    if (blocked.size > 0) {
+      if (tries >= BLOCKED_TRIES) throw new StoreUnavailable('search');
+      await new Promise((resolve) => setTimeout(resolve, BLOCKED_PAUSE_MS));
+    }
+    open = open.filter(({ id }) => blocked.has(id));
+  }
+  return conflicts;
+}
+
+function action(alias: string, { id, routing, before }: Change) {
+  return before
+    ? {
+        index: {
+          _index: before.index,
+          _id: id,
+          routing,
+          if_seq_no: before.seqNo,
+          if_primary_term: before.primaryTerm,
+        },
+      }
+    : { create: { _index: alias, _id: id, routing, require_alias: true } };
+}
+
+function dropped(status: number, error: unknown): Error {
+  const cause = new Error(JSON.stringify(error ?? { status }));
+  return status === 400 || status === 413
+    ? new Rejected('Elasticsearch refused a document', { cause })
+    : new StoreUnavailable('search', { cause });
+}
+
+function toFound<Source>(item: Item): Found<Source> | null {
+  if (!item.found) return null;
+  return {
+    id: item._id as string,
+    index: item._index as string,
+    source: item._source as Source,
+    seqNo: item._seq_no as number,
+    primaryTerm: item._primary_term as number,
+  };
+}
+
+function written<Next>(id: string, source: Next, answer: estypes.WriteResponseBase): Found<Next> {
+  const { _index: index, _seq_no: seqNo = 0, _primary_term: primaryTerm = 0 } = answer;
+  return { id, index, source, seqNo, primaryTerm };
+}
+
+const missing = (alias: string) =>
+  new StoreUnavailable('search', { cause: new Error(`there is no index behind ${alias}`) });
+
+/** A name for one attempt, by which it can be told from others. */
+export const newAttempt = (): string => randomUUID();

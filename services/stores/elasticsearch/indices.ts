@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { estypes } from '@elastic/elasticsearch';
+import { packageRoot } from '../../shared/package-root.js';
+import { StoreUnavailable } from '../store-error.js';
+import type { Cluster } from './cluster.js';
+
+export const RESOURCES = ['contacts', 'audiences', 'visits', 'keys', 'accounts', 'idempotency'] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+/** What an index is made from, and the mark by which it is known again. */
+export interface Definition {
+  version: number;
+  checksum: string;
+  settings: estypes.IndicesIndexSettings;
+  mappings: estypes.MappingTypeMapping;
+}
+
+/** A mapping file was edited without a new version; nobody can tell what the indices hold. */
+export class MappingChanged extends Error {
+  override readonly name = 'MappingChanged';
+
+  constructor(resource: string) {
+    super(
+      `mappings/elasticsearch/${resource}.json was changed without a new version, and indices of that version exist`,
+    );
+  }
+}
+
+/** The indices are of another version of Reachline. The message says what to do. */
+export class MigrationNeeded extends Error {
+  override readonly name = 'MigrationNeeded';
+}
+
+export function readDefinition(
+  resource: Resource,
+  folder = join(packageRoot, 'mappings/elasticsearch'),
+): Definition {
+  const text = readFileSync(join(folder, `${resource}.json`), 'utf8');
+  const { version, settings, mappings } = JSON.parse(text) as Omit<Definition, 'checksum'>;
+  const checksum = createHash('sha256')
+    .update(JSON.stringify([settings, mappings]))
+    .digest('hex');
+  return { version, checksum, settings, mappings };
+}
+
+/** Names of indices and aliases. An index bears its version and how often it was rebuilt: `reachline-contacts-v1-1`. */
+export class IndexNames {
+  readonly prefix: string;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  /** What reads, and writes of everything but visits, go through. */
+  alias(resource: Resource): string {
+    return `${this.prefix}-${resource}`;
+  }
+
+  /** What writes of the visits of a month go through. */
+  monthAlias(month: string): string {
+    return `${this.alias('visits')}-${month}`;
+  }
+
+  index(alias: string, version: number, generation: number): string {
+    return `${alias}-v${version}-${generation}`;
+  }
+}
+
+/** Years of visits that have an index a month; the others, which are few and likely wrong, share one. */
+const YEARS = { first: 2020, last: 2039 };
+
+/** The month of a visit. Of the moment alone, so that a repeated visit meets itself. */
+export function monthOf(createdMs: number): string {
+  const date = new Date(createdMs);
+  const year = date.getUTCFullYear();
+  if (year < YEARS.first || year > YEARS.last) return 'other';
+  return `${year}.${String(date.getUTCMonth() + 1).padStart(2, '0')}`;
+}
+
+/** One index behind a write alias. */
+export interface LiveIndex {
+  index: string;
+  alias: string;
+  version: number;
+  generation: number;
+  checksum: string;
+}
+
+/** Makes the index behind an alias, unless another process has. */
+export async function createIndex(
+  cluster: Cluster,
+  index: string,
+  { version, checksum, settings, mappings }: Definition,
+  aliases: readonly string[],
+): Promise<void> {
+  await cluster
+    .run((client) =>
+      client.indices.create(
+        {
+          index,
+          settings,
+          mappings: { ...mappings, _meta: { version, checksum } },
+          aliases: Object.fromEntries(aliases.map((alias) => [alias, {}])),
+          // The answer comes when the index can be written to.
+          wait_for_active_shards: 1,
+        },
+        { ignore: [400] },
+      ),
+    )
+    .then((answer) => {
+      const { error } = answer as { error?: { type?: string; reason?: string } };
+      if (error && error.type !== 'resource_already_exists_exception') {
+        throw new StoreUnavailable('search', { cause: new Error(`${error.type}: ${error.reason}`) });
+      }
+    });
+}
+
+/** The indices that serve a resource now, by their aliases. */
+export async function liveIndices(
+  cluster: Cluster,
+  names: IndexNames,
+  resource: Resource,
+): Promise<LiveIndex[]> {
+  const all = names.alias(resource);
+  const answer = await cluster.run((client) =>
+    client.indices.get({ index: all, features: ['aliases', 'mappings'] }, { ignore: [404] }),
+  );
+  if ('error' in answer) return [];
+  return Object.entries(answer as estypes.IndicesGetResponse).map(([index, { aliases = {}, mappings }]) => {
+    const { version = 0, checksum = '' } = (mappings?._meta ?? {}) as { version?: number; checksum?: string };
+    const own = Object.keys(aliases).filter((alias) => alias !== all);
+    return {
+      index,
+      alias: own[0] ?? all,
+      version,
+      checksum,
+      generation: Number(/-(\d+)$/.exec(index)?.[1] ?? 0),
+    };
+  });
+}
+
+/** Makes what is missing. Throws `MappingChanged`, or `MigrationNeeded` when indices are of another version. */
+export async function ensureIndices(cluster: Cluster, names: IndexNames): Promise<void> {
+  for (const resource of RESOURCES) {
+    const definition = readDefinition(resource);
+    const live = await liveIndices(cluster, names, resource);
+    if (live.length === 0 && resource !== 'visits') {
+      const alias = names.alias(resource);
+      await createIndex(cluster, names.index(alias, definition.version, 1), definition, [alias]);
+    }
+    if (live.length === 0 && resource === 'visits') {
+      // There is always one, so that a search before the first visit finds an alias.
+      await ensureMonth(cluster, names, 'other');
+    }
+    for (const { version, checksum, index } of live) {
+      if (version === definition.version && checksum !== definition.checksum)
+        throw new MappingChanged(resource);
+      if (version !== definition.version) {
+        throw new MigrationNeeded(
+          version < definition.version
+            ? `The index ${index} is of version ${version}, this Reachline needs version ${definition.version}. Run: reachline migrate`
+            : `The index ${index} is of version ${version}, newer than this Reachline, which knows version ${definition.version}.`,
+        );
+      }
+    }
+  }
+}
+
+export async function ensureMonth(cluster: Cluster, names: IndexNames, month: string): Promise<void> {
+  const alias = names.monthAlias(month);
+  const exists = await cluster.run((client) => client.indices.existsAlias({ name: alias }));
+  if (exists) return;
+  const definition = readDefinition('visits');
+  await createIndex(cluster, names.index(alias, definition.version, 1), definition, [
+    alias,
+    names.alias('visits'),
+  ]);
+}

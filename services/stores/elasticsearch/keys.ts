@@ -1,0 +1,84 @@
+import type { KeyStore, StoredKey } from '../search-store.js';
+import type { Cluster } from './cluster.js';
+import { Documents } from './documents.js';
+import type { IndexNames } from './indices.js';
+
+interface KeySource {
+  id: string;
+  secret_hash: string;
+  organization_id: string;
+  name: string | null;
+  scopes: string[];
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
+
+const KEYS_A_PAGE = 1000;
+
+export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
+  const documents = new Documents<KeySource>(cluster, names.alias('keys'));
+  return {
+    async findKey(keyId) {
+      const found = await documents.get(keyId);
+      return found && toKey(found.source);
+    },
+
+    async insertKey(key) {
+      const made = await documents.create(key.id, toSource(key), { refresh: 'wait_for' });
+      if (!made) throw new Error(`there is a key ${key.id} already`);
+    },
+
+    async listKeys(organizationId) {
+      const keys: StoredKey[] = [];
+      for (let last: (string | number)[] | undefined; ; ) {
+        const { hits } = await documents.search({
+          size: KEYS_A_PAGE,
+          query:
+            organizationId === undefined ? { match_all: {} } : { term: { organization_id: organizationId } },
+          sort: [{ created_at: 'asc' }, { id: 'asc' }],
+          search_after: last,
+        });
+        keys.push(...hits.hits.map(({ _source }) => toKey(_source as KeySource)));
+        if (hits.hits.length < KEYS_A_PAGE) return keys;
+        last = hits.hits.at(-1)?.sort as (string | number)[];
+      }
+    },
+
+    async revokeKey(keyId, revokedAt) {
+      for (;;) {
+        const found = await documents.get(keyId);
+        if (!found) return false;
+        if (found.source.revoked_at !== null) return true;
+        const revoked = { ...found.source, revoked_at: revokedAt };
+        if (await documents.replace(found, revoked, { refresh: 'wait_for' })) return true;
+      }
+    },
+  };
+}
+
+function toSource(key: StoredKey): KeySource {
+  return {
+    id: key.id,
+    secret_hash: key.secretHash,
+    organization_id: key.organizationId,
+    name: key.name,
+    scopes: key.scopes,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+  };
+}
+
+function toKey(source: KeySource): StoredKey {
+  return {
+    id: source.id,
+    secretHash: source.secret_hash,
+    organizationId: source.organization_id,
+    name: source.name,
+    scopes: source.scopes,
+    createdAt: source.created_at,
+    expiresAt: source.expires_at,
+    revokedAt: source.revoked_at,
+  };
+}

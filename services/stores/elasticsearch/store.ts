@@ -1,0 +1,245 @@
+import type { AudienceRecord } from '../../audiences/schema.js';
+import type { ContactRecord } from '../../contacts/schema.js';
+import { toContact } from '../../contacts/stored-contact.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
+import type { ElasticsearchConfig } from '../../shared/config.js';
+import { parseMoment } from '../../shared/moments.js';
+import type { VisitRecord } from '../../visits/schema.js';
+import type { AudienceSearch, ContactSearch, VisitSearch } from '../search-query.js';
+import type {
+  CreateContact,
+  Idempotency,
+  KeyStore,
+  Membership,
+  Once,
+  SearchStore,
+  StoredKey,
+} from '../search-store.js';
+import { applyRecords } from './apply-records.js';
+import { type AudienceSource, applyAudienceRecord, audienceDocument, audienceQuery } from './audiences.js';
+import { type Claim, Claims } from './claims.js';
+import { Cluster } from './cluster.js';
+import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from './contact-document.js';
+import { contactQuery, toContactPage } from './contact-search.js';
+import { ContactWrites, upsertContacts } from './contact-writes.js';
+import { documentId } from './document-id.js';
+import { bulk, type Change, Documents, search } from './documents.js';
+import { ensureIndices, ensureMonth, IndexNames, monthOf } from './indices.js';
+import { keyStore } from './keys.js';
+import { Ledger } from './ledger.js';
+import { toPage, total } from './pages.js';
+import { startSweeper, sweep } from './sweeper.js';
+import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
+
+/** Opens the search store over a cluster; makes the indices that are missing. */
+export async function openElasticsearchStore(
+  config: ElasticsearchConfig,
+  { clock = systemClock }: { clock?: Clock } = {},
+): Promise<SearchStore> {
+  const cluster = new Cluster(config);
+  const names = new IndexNames(config.indexPrefix);
+  try {
+    await ensureIndices(cluster, names);
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
+  return new ElasticsearchStore(cluster, names, clock);
+}
+
+class ElasticsearchStore implements SearchStore {
+  readonly #cluster: Cluster;
+  readonly #names: IndexNames;
+  readonly #clock: Clock;
+  readonly #contacts: Documents<ContactSource | Tombstone>;
+  readonly #audiences: Documents<AudienceSource>;
+  readonly #ledger: Ledger;
+  readonly #claims: Claims;
+  readonly #writes: ContactWrites;
+  readonly #keys: KeyStore;
+  readonly #sweeper: { stop(): Promise<void> };
+  /** Months whose index is known to be there. */
+  readonly #months = new Set<string>();
+
+  constructor(cluster: Cluster, names: IndexNames, clock: Clock) {
+    this.#cluster = cluster;
+    this.#names = names;
+    this.#clock = clock;
+    this.#contacts = new Documents(cluster, names.alias('contacts'));
+    this.#audiences = new Documents(cluster, names.alias('audiences'));
+    this.#ledger = new Ledger(cluster, names);
+    this.#claims = new Claims(cluster, names);
+    this.#keys = keyStore(cluster, names);
+    this.#writes = new ContactWrites({
+      contacts: this.#contacts,
+      audiences: this.#audiences,
+      ledger: this.#ledger,
+      claims: this.#claims,
+    });
+    const swept = { ledger: this.#ledger, claims: this.#claims, contacts: this.#writes, clock };
+    this.#sweeper = startSweeper(() => sweep(swept));
+  }
+
+  async getContact(organizationId: string, contactId: string) {
+    const found = await this.#contacts.get(documentId(organizationId, contactId), organizationId);
+    return found && !isTombstone(found.source) ? toContact(toStoredContact(found.source)) : null;
+  }
+
+  async searchContacts(asked: ContactSearch) {
+    const { request, bestScore } = contactQuery(asked);
+    const documents = this.#contacts as Documents<ContactSource>;
+    return toContactPage(await documents.search(request), asked.limit, bestScore);
+  }
+
+  createContact(command: CreateContact) {
+    const { contact, idempotency, dryRun } = command;
+    return this.#once(
+      contact.organization_id,
+      idempotency,
+      contact.contact_id,
+      (claim, now) => this.#writes.create(command, claim, now),
+      ({ kind }) => !dryRun && (kind === 'created' || kind === 'returned'),
+    );
+  }
+
+  addMembership(membership: Membership) {
+    return this.#once(
+      membership.organizationId,
+      membership.idempotency,
+      null,
+      (_, now) => this.#writes.add(membership, now),
+      ({ kind }) => kind === 'added',
+    );
+  }
+
+  removeMembership(membership: Membership) {
+    return this.#once(
+      membership.organizationId,
+      membership.idempotency,
+      null,
+      (claim, now) => this.#writes.remove(membership, claim, now),
+      ({ kind }) => kind === 'removed',
+    );
+  }
+
+  upsertContacts(records: readonly ContactRecord[], acceptedAt: number) {
+    return upsertContacts(this.#contacts, records, acceptedAt);
+  }
+
+  async getAudience(organizationId: string, audienceId: string) {
+    const found = await this.#audiences.get(documentId(organizationId, audienceId), organizationId);
+    return found?.source.audience ?? null;
+  }
+
+  async searchAudiences(asked: AudienceSearch) {
+    const { hits } = await this.#audiences.search(audienceQuery(asked));
+    return {
+      items: hits.hits.map(({ _source }) => (_source as AudienceSource).audience),
+      total: total(hits),
+    };
+  }
+
+  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number) {
+    return applyRecords(this.#audiences, records, {
+      idOf: (record) => documentId(record.organization_id, record.id),
+      routingOf: (record) => record.organization_id,
+      apply: (before, record) => applyAudienceRecord(before, record, acceptedAt),
+      toDocument: audienceDocument,
+    });
+  }
+
+  async searchVisits(asked: VisitSearch) {
+    const request = { index: this.#names.alias('visits'), ...visitQuery(asked) };
+    return toPage(await search<VisitSource>(this.#cluster, request), asked.limit, null, ({ visit }) => visit);
+  }
+
+  async insertVisits(records: readonly VisitRecord[]): Promise<void> {
+    const months = new Map<string, Map<string, Change>>();
+    for (const record of records) {
+      const source = visitSource(record, parseMoment(record.createdAt));
+      const { organization_id: routing, visit_id, created_at } = source;
+      const id = `${documentId(routing, visit_id)}/${created_at}`;
+      const month = monthOf(created_at);
+      const changes = months.get(month) ?? new Map<string, Change>();
+      months.set(month, changes);
+      if (!changes.has(id)) changes.set(id, { id, routing, document: visitDocument(source) });
+    }
+    await Promise.all(
+      Array.from(months, ([month, changes]) => this.#insertMonth(month, [...changes.values()])),
+    );
+  }
+
+  findKey(keyId: string) {
+    return this.#keys.findKey(keyId);
+  }
+
+  insertKey(key: StoredKey) {
+    return this.#keys.insertKey(key);
+  }
+
+  listKeys(organizationId?: string) {
+    return this.#keys.listKeys(organizationId);
+  }
+
+  revokeKey(keyId: string, revokedAt: string) {
+    return this.#keys.revokeKey(keyId, revokedAt);
+  }
+
+  getCredits(organizationId: string) {
+    return this.#ledger.balance(organizationId);
+  }
+
+  setCredits(organizationId: string, balance: number) {
+    return this.#ledger.set(organizationId, balance);
+  }
+
+  grantCredits(organizationId: string, amount: number) {
+    return this.#ledger.grant(organizationId, amount);
+  }
+
+  /** Searches, as a cluster that has lost an index can greet but not answer. */
+  async ping(): Promise<void> {
+    const index = this.#names.alias('contacts');
+    await search(this.#cluster, { index, size: 0, terminate_after: 1, track_total_hits: false });
+  }
+
+  async close(): Promise<void> {
+    await this.#sweeper.stop();
+    await this.#ledger.idle();
+    await this.#cluster.close();
+  }
+
+  /** What is in conflict is there already, and the first record stays. */
+  async #insertMonth(month: string, changes: Change[]): Promise<void> {
+    if (!this.#months.has(month)) {
+      await ensureMonth(this.#cluster, this.#names, month);
+      this.#months.add(month);
+    }
+    await bulk(this.#cluster, this.#names.monthAlias(month), changes, 'wait_for');
+  }
+
+  async #once<T>(
+    organizationId: string,
+    idempotency: Idempotency | undefined,
+    contactId: string | null,
+    work: (claim: Claim | undefined, now: number) => Promise<T>,
+    isKept: (outcome: T) => boolean,
+  ): Promise<Once<T>> {
+    const now = this.#clock.now();
+    if (!idempotency) return { kind: 'done', value: await work(undefined, now), replayed: false };
+    const claimed = await this.#claims.claim<T>(organizationId, idempotency, contactId, now);
+    if (claimed.kind === 'answered') return { kind: 'done', value: claimed.outcome, replayed: true };
+    if (claimed.kind !== 'claimed') return claimed;
+    const { claim } = claimed;
+    let value: T;
+    try {
+      value = await work(claim, now);
+      if (isKept(value)) await this.#claims.answer(claim, value);
+      else await this.#claims.release(claim);
+    } catch (error) {
+      await this.#claims.abandon(claim).catch(() => undefined);
+      throw error;
+    }
+    return { kind: 'done', value, replayed: false };
+  }
+}

@@ -1,0 +1,92 @@
+import type { estypes } from '@elastic/elasticsearch';
+import type { Visit, VisitRecord } from '../../visits/schema.js';
+import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
+import type { VisitSearch } from '../search-query.js';
+import { after, pageSize, pageSort } from './pages.js';
+import { valueToken } from './tokens.js';
+
+type Clause = estypes.QueryDslQueryContainer;
+
+export interface VisitSource {
+  organization_id: string;
+  visit_id: string;
+  /** Milliseconds since the epoch. */
+  created_at: number;
+  audience_id: string | null;
+  visit: Visit;
+}
+
+export function visitSource(record: VisitRecord, createdMs: number): VisitSource {
+  const visit = toVisit(record, createdMs);
+  return {
+    organization_id: visit.organizationId,
+    visit_id: visit.id,
+    created_at: createdMs,
+    audience_id: visit.audienceId,
+    visit,
+  };
+}
+
+export function visitDocument(source: VisitSource): object {
+  const { countries, city, browser, platform, address, startUrl } = searchableVisit(source.visit);
+  return {
+    ...source,
+    search: {
+      countries: countries.map(valueToken),
+      city: city === null ? null : valueToken(city),
+      browser: wordBeginnings(browser),
+      platform: wordBeginnings(platform),
+      has_recording: source.visit.hasRecording,
+      intent_score: source.visit.intentScore,
+      address: address === null ? null : addressText(address),
+      start_url: startUrl === null ? null : startUrl.toWellFormed(),
+    },
+  };
+}
+
+export function visitQuery(search: VisitSearch): estypes.SearchRequest {
+  const filter: Clause[] = [{ term: { organization_id: search.organizationId } }];
+  const { audienceId, country, city, browser, platform, hasRecording, address, startUrl } = search;
+  const { createdFrom, createdBefore, minIntentScore } = search;
+  if (audienceId !== undefined) filter.push({ term: { audience_id: audienceId } });
+  if (country !== undefined) filter.push({ term: { 'search.countries': valueToken(country) } });
+  if (city !== undefined) filter.push({ term: { 'search.city': valueToken(city) } });
+  if (browser !== undefined) filter.push({ prefix: { 'search.browser': browser.toWellFormed() } });
+  if (platform !== undefined) filter.push({ prefix: { 'search.platform': platform.toWellFormed() } });
+  if (hasRecording !== undefined) filter.push({ term: { 'search.has_recording': hasRecording } });
+  if (address) {
+    const range = { gte: addressText(address.from), lte: addressText(address.to) };
+    filter.push({ range: { 'search.address': range } });
+  }
+  if (startUrl !== undefined) {
+    filter.push({ wildcard: { 'search.start_url': { value: `*${literal(startUrl.toWellFormed())}*` } } });
+  }
+  if (createdFrom !== undefined || createdBefore !== undefined) {
+    filter.push({ range: { created_at: { gte: createdFrom, lt: createdBefore, format: 'epoch_millis' } } });
+  }
+  if (minIntentScore !== undefined)
+    filter.push({ range: { 'search.intent_score': { gte: minIntentScore } } });
+  return {
+    routing: search.organizationId,
+    size: pageSize(search.limit),
+    query: { bool: { filter } },
+    sort: pageSort('visit_id', false),
+    search_after: after(search.after, null),
+  };
+}
+
+/** The value from each of its words on, so that the beginning of a word is the beginning of one of these. */
+function wordBeginnings(value: string | null): string[] {
+  if (value === null) return [];
+  const words = value.toWellFormed().split(' ');
+  return words.map((_, index) => words.slice(index).join(' '));
+}
+
+/** An `addressKey` as an IPv6 address. */
+function addressText(key: string): string {
+  return (key.match(/.{4}/g) ?? []).join(':');
+}
+
+function literal(text: string): string {
+  return text.replace(/[\\*?]/g, '\\$&');
+}

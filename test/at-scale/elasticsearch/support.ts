@@ -1,0 +1,31 @@
+import { Client } from '@elastic/elasticsearch';
+import type { ElasticsearchConfig } from '../../../services/shared/config.js';
+import { loadConfig } from '../../../services/shared/config.js';
+
+/** Indices of a prefix of their own on the cluster of the environment. */
+export interface TestIndices {
+  config: ElasticsearchConfig;
+  remove(): Promise<void>;
+}
+
+let made = 0;
+
+/** Throws when `ELASTICSEARCH_URL` is not set. */
+export function testIndices(): TestIndices {
+  const url = process.env.ELASTICSEARCH_URL;
+  if (!url) throw new Error('ELASTICSEARCH_URL names no cluster; npm run test:stack starts one');
+  made += 1;
+  const prefix = `t${process.pid}_${made}_${Date.now().toString(36)}`;
+  const { elasticsearch } = loadConfig({ ELASTICSEARCH_URL: url, ELASTICSEARCH_INDEX_PREFIX: prefix });
+  if (!elasticsearch) throw new Error('ELASTICSEARCH_URL names no cluster');
+  return {
+    config: elasticsearch,
+    async remove() {
+      const client = new Client({ nodes: elasticsearch.nodes });
+      const indices = await client.indices.get({ index: `${prefix}-*` });
+      const names = Object.keys(indices);
+      if (names.length > 0) await client.indices.delete({ index: names });
+      await client.close();
+    },
+  };
+}
