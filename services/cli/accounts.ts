@@ -1,14 +1,19 @@
 import { loadConfig } from '../shared/config.js';
 import { ID_PATTERN } from '../shared/schema.js';
+import { openElasticsearchStore } from '../stores/elasticsearch/store.js';
+import type { AudienceStore, CreditStore, KeyStore } from '../stores/search-store.js';
 import { openSqliteAccounts } from '../stores/sqlite/sqlite-store.js';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
 
-export type Accounts = Awaited<ReturnType<typeof openSqliteAccounts>>;
+export type Accounts = KeyStore & CreditStore & AudienceStore & { close(): Promise<void> };
 
-/** Opens keys, credits and audiences for as long as the work takes. A server may have the folder open meanwhile. */
+/** Opens keys, credits and audiences for as long as the work takes. Servers may have the store open meanwhile. */
 export async function withAccounts<T>(io: Io, work: (accounts: Accounts) => Promise<T>): Promise<T> {
-  const accounts = await openSqliteAccounts(loadConfig(io.env));
+  const config = loadConfig(io.env);
+  const accounts: Accounts = config.elasticsearch
+    ? await openElasticsearchStore(config.elasticsearch)
+    : await openSqliteAccounts(config);
   try {
     return await work(accounts);
   } finally {

@@ -18,6 +18,8 @@ const EXPLAINED = new Set([
   'ConfigError',
   'DataFolderError',
   'ListenError',
+  'MappingChanged',
+  'MigrationNeeded',
   'UnreadableInput',
 ]);
 const USAGE = new Set(['UsageError', 'ColumnsError']);

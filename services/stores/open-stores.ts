@@ -1,11 +1,13 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../shared/config.js';
 import type { AnalyticsStore } from './analytics-store.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
 import { cannotBeUsed, lockDataFolder } from './data-folder.js';
+import { openElasticsearchStore } from './elasticsearch/store.js';
 import type { SearchStore } from './search-store.js';
 import { openSqliteStore } from './sqlite/sqlite-store.js';
-import { StoreUnavailable } from './store-error.js';
+import { type StoreName, StoreUnavailable } from './store-error.js';
 
 /** Both stores of a process, opened and migrated. */
 export interface Stores {
@@ -15,27 +17,65 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** Opens the embedded stores. Throws `DataFolderError` when the folder cannot be used or another process holds it. */
-export async function openStores(config: Pick<Config, 'dataDir' | 'searchThreads'>): Promise<Stores> {
-  const lock = lockDataFolder(config.dataDir);
+export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
+  Partial<Pick<Config, 'elasticsearch' | 'clickhouse'>>;
+
+/** What a process that is to stay does while a server it needs is not up yet. */
+export interface Patience {
+  milliseconds: number;
+  onWaiting(store: StoreName): void;
+}
+
+const PAUSE_MS = 1000;
+
+/**
+ * Opens each store where the settings say it is. Throws `DataFolderError` when an embedded one cannot use the data folder or
+ * another process holds it, and `StoreUnavailable` when a server does not answer.
+ */
+export async function openStores(config: StoresConfig, patience?: Patience): Promise<Stores> {
+  const { elasticsearch, clickhouse, dataDir } = config;
+  const lock = elasticsearch && clickhouse ? null : lockDataFolder(dataDir);
   const opened: { close(): Promise<void> }[] = [];
   const close = async () => {
     for (const store of opened.reverse()) await store.close();
-    lock.release();
+    lock?.release();
   };
   try {
-    const search = await openSqliteStore(config);
+    const search = elasticsearch
+      ? await waiting(patience, () => openElasticsearchStore(elasticsearch))
+      : await inFolder(dataDir, () => openSqliteStore(config));
     opened.push(search);
-    const folder = join(config.dataDir, 'clickhouse');
-    const analytics = await openAnalyticsStore({ path: folder });
+    const analytics = await inFolder(dataDir, () =>
+      openAnalyticsStore({ path: join(dataDir, 'clickhouse') }),
+    );
     opened.push(analytics);
     return { search, analytics, close };
   } catch (error) {
     await close();
-    throw error instanceof StoreUnavailable || isSystemError(error)
-      ? cannotBeUsed(config.dataDir, error)
-      : error;
+    throw error;
   }
 }
 
-const isSystemError = (error: unknown) => error instanceof Error && 'errno' in error;
+/** Opens a store over the network, once it is up. */
+async function waiting<T>(patience: Patience | undefined, open: () => Promise<T>): Promise<T> {
+  const until = Date.now() + (patience?.milliseconds ?? 0);
+  for (;;) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || !patience || Date.now() > until) throw error;
+      patience.onWaiting(error.store);
+      await pause(PAUSE_MS);
+    }
+  }
+}
+
+/** Opens a store of the data folder. */
+async function inFolder<T>(dataDir: string, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    const isTheFolder = error instanceof StoreUnavailable || (error instanceof Error && 'errno' in error);
+    throw isTheFolder ? cannotBeUsed(dataDir, error) : error;
+  }
+}

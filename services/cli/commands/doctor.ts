@@ -132,7 +132,9 @@ function checkPort({ host, port }: Config): Promise<Finding> {
 }
 
 async function checkStores(config: Config, server: string | undefined): Promise<Finding> {
-  if (!existsSync(resolve(config.dataDir))) return { good: 'The stores are made when serve runs first' };
+  const embedded = !config.elasticsearch || !config.clickhouse;
+  if (embedded && !existsSync(resolve(config.dataDir)))
+    return { good: 'The stores are made when serve runs first' };
   try {
     const stores = await openStores(config);
     try {

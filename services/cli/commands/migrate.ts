@@ -7,5 +7,5 @@ export async function migrate(io: Io): Promise<void> {
   const config = loadConfig(io.env);
   const stores = await openStores(config);
   await stores.close();
-  say(io, `The stores in ${config.dataDir} are up to date.`);
+  say(io, 'The stores are up to date.');
 }

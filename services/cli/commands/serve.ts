@@ -1,16 +1,18 @@
 import closeWithGrace from 'close-with-grace';
+import type { Logger } from 'pino';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
 import { createLogger, logFile } from '../../gateway/request-log.js';
 import { type Gateway, startGateway } from '../../gateway/server.js';
 import { utcDate } from '../../shared/clock.js';
 import { loadConfig } from '../../shared/config.js';
-import { openStores, type Stores } from '../../stores/open-stores.js';
+import { openStores, type Patience, type Stores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 import { firstRequests, loadSample } from '../sample.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
 const GRACE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 export interface ServeOptions {
   demo?: boolean;
@@ -25,7 +27,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const config = loadConfig(io.env);
   if (options.port !== undefined) config.port = options.port;
   const logger = createLogger(config.logLevel, logFile(2));
-  const stores = await openStores(config);
+  const stores = await openStores(config, patience(logger));
   let gateway: Gateway;
   let key: string | null = null;
   try {
@@ -41,6 +43,12 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   if (options.demo) sayDemo(io, gateway.url, key);
   return closed;
 }
+
+/** Servers often start together, so the stores get a minute to come up. */
+const patience = (logger: Logger): Patience => ({
+  milliseconds: PATIENCE_MS,
+  onWaiting: (store) => logger.warn({ store }, `waiting for the ${store} store, which does not answer yet`),
+});
 
 function sayDemo(io: Io, url: string, key: string | null): void {
   if (key === null) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, errors } from '@elastic/elasticsearch';
+import { Client, errors, SniffingTransport } from '@elastic/elasticsearch';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { StoreTimeout, StoreUnavailable } from '../store-error.js';
 
@@ -11,6 +11,7 @@ const REQUEST_TIMEOUT_MS = 28_000;
 /** How long writes wait while an index is switched for its rebuilt successor. */
 const BLOCKED_MS = { pause: 50, most: 20_000 };
 const CONNECT_TIMEOUT_MS = 1500;
+const RETRY_SECONDS = 0.1;
 
 /** The connection to the cluster. The only place that knows what its errors mean. */
 export class Cluster {
@@ -47,6 +48,13 @@ export class Cluster {
   }
 }
 
+/** Tries again after a moment, not after seconds: who asks is told within two whether the cluster is there. */
+class PromptTransport extends SniffingTransport {
+  constructor(options: ConstructorParameters<typeof SniffingTransport>[0]) {
+    super({ ...options, retryBackoff: (_least, _most, attempt) => RETRY_SECONDS * 2 ** attempt });
+  }
+}
+
 function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): ClientOptions {
   return {
     nodes,
@@ -55,6 +63,7 @@ function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Every write says what it expects to find, so that sending it again does no harm.
     maxRetries: 2,
+    Transport: PromptTransport,
     sniffOnStart: false,
     sniffOnConnectionFault: false,
     agent: { connect: { timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: 30_000 } as never,
