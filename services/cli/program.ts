@@ -60,8 +60,12 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   program
     .command('migrate')
     .description('bring the stores up to date; serve does so by itself')
-    .addHelpText('after', examples('reachline migrate'))
-    .action(async () => (await import('./commands/migrate.js')).migrate(io));
+    .option(
+      '--rebuild <indices>',
+      'rebuild these indices of Elasticsearch too, while they are in use: contacts,visits',
+    )
+    .addHelpText('after', examples('reachline migrate', 'reachline migrate --rebuild contacts'))
+    .action(async (options) => (await import('./commands/migrate.js')).migrate(io, options));
   program
     .command('demo')
     .description('load the sample data of the organization org_demo')

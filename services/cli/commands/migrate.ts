@@ -1,11 +1,39 @@
 import { loadConfig } from '../../shared/config.js';
+import { REBUILDABLE, type Resource } from '../../stores/elasticsearch/indices.js';
+import { migrateElasticsearch } from '../../stores/elasticsearch/migrate.js';
 import { openStores } from '../../stores/open-stores.js';
-import { type Io, say } from '../io.js';
+import { CopyReport } from '../copy-report.js';
+import { UsageError } from '../errors.js';
+import { type Io, say, tell } from '../io.js';
 
-/** Opening the stores brings them up to date. */
-export async function migrate(io: Io): Promise<void> {
+export interface MigrateOptions {
+  /** Names separated by commas. */
+  rebuild?: string;
+}
+
+/** Creates and upgrades everything in all stores. Opening an embedded store brings it up to date. */
+export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   const config = loadConfig(io.env);
+  const rebuilt = options.rebuild === undefined ? [] : parseResources(options.rebuild);
+  if (config.elasticsearch) {
+    const report = new CopyReport(io);
+    const made = await migrateElasticsearch(config.elasticsearch, {
+      rebuilt,
+      onProgress: (index, copied, total) => report.progress(index, copied, total),
+    }).finally(() => report.end());
+    for (const index of made) tell(io, `${index} serves now.`);
+  } else if (rebuilt.length > 0) {
+    throw new UsageError('--rebuild is for indices of Elasticsearch; ELASTICSEARCH_URL is not set.');
+  }
   const stores = await openStores(config);
   await stores.close();
   say(io, 'The stores are up to date.');
+}
+
+function parseResources(text: string): Resource[] {
+  return text.split(',').map((given) => {
+    const name = REBUILDABLE.find((resource) => resource === given.trim());
+    if (!name) throw new UsageError(`--rebuild takes some of ${REBUILDABLE.join(', ')}, not ${given}.`);
+    return name;
+  });
 }

@@ -1,3 +1,4 @@
+import { StoreTimeout } from '../store-error.js';
 import type { Documents, Found, Refresh } from './documents.js';
 
 /** The records of one document, in their order. */
@@ -15,8 +16,8 @@ export interface Applied<Source, Record> {
   toDocument(source: Source): object;
 }
 
-/** A document that others write to all the time is tried this often. */
-const TRIES = 50;
+/** How long a document that others write to all the time, or whose index is held, is tried. */
+const PATIENCE_MS = 28_000;
 
 /**
  * Applies stream records in order. New documents are written without being looked for first; those that turn out to be
@@ -30,8 +31,9 @@ export async function applyRecords<Source, Record>(
 ): Promise<void> {
   let open = groupById(records, idOf, routingOf);
   let found: Map<string, Found<Source>> = new Map();
+  const until = Date.now() + PATIENCE_MS;
   for (let tries = 0; open.length > 0; tries++) {
-    if (tries > TRIES) throw new Error('a document is changed by others all the time');
+    if (Date.now() > until) throw new StoreTimeout('search');
     if (tries > 0) found = await documents.getMany(open);
     const changes = open.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);

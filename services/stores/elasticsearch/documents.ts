@@ -1,5 +1,6 @@
 /** Documents of one alias, written by compare-and-set: a write holds only for the version that was read. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import { StoreUnavailable } from '../store-error.js';
 import { type Cluster, type ItemError, isBlockedItem, Rejected } from './cluster.js';
@@ -96,7 +97,7 @@ export class Documents<Source> {
     document: Next,
     options: { routing?: string; refresh: Refresh },
   ): Promise<Found<Next> | null> {
-    const { statusCode, body } = await this.#cluster.write((client) =>
+    const { statusCode, body } = await this.#cluster.run((client) =>
       client.index(
         {
           index: before.index,
@@ -106,11 +107,17 @@ export class Documents<Source> {
           if_primary_term: before.primaryTerm,
           ...options,
         },
-        { ignore: [404, 409], meta: true },
+        { ignore: [403, 404, 409], meta: true },
       ),
     );
-    // 404: the index has been replaced by its rebuilt successor.
+    // 404: its rebuilt successor has taken the place of the index. 403: it is about to.
     if (statusCode === 409 || statusCode === 404) return null;
+    if (statusCode === 403) {
+      const { error } = body as { error?: ItemError };
+      if (!isBlockedItem(error)) throw dropped(403, error);
+      await pause(BLOCKED_PAUSE_MS);
+      return null;
+    }
     return written(before.id, document, body);
   }
 
@@ -171,6 +178,7 @@ export async function bulk(
   let open = changes;
   for (let tries = 0; open.length > 0; tries++) {
     const blocked = new Set<string>();
+    let held = false;
     let failure: Error | undefined;
     await cluster.run((client) =>
       client.helpers.bulk({
@@ -182,17 +190,19 @@ export async function bulk(
         refresh,
         onDrop: ({ operation, status, error }) => {
           const [{ _id: id }] = Object.values(operation as object) as [{ _id: string }];
-          if (status === 409 || (status === 404 && 'index' in (operation as object))) conflicts.add(id);
-          else if (isBlockedItem(error)) blocked.add(id);
+          const isNew = 'create' in (operation as object);
+          const isHeld = isBlockedItem(error as ItemError | null);
+          held ||= isHeld;
+          // What was read is read again: it may be behind the alias of another index by now.
+          if (status === 409 || (!isNew && (status === 404 || isHeld))) conflicts.add(id);
+          else if (isHeld) blocked.add(id);
           else failure ??= dropped(status, error);
         },
       }),
     );
     if (failure) throw failure;
-    if (blocked.size > 0) {
-      if (tries >= BLOCKED_TRIES) throw new StoreUnavailable('search');
-      await new Promise((resolve) => setTimeout(resolve, BLOCKED_PAUSE_MS));
-    }
+    if (tries >= BLOCKED_TRIES) throw new StoreUnavailable('search');
+    if (held) await pause(BLOCKED_PAUSE_MS);
     open = open.filter(({ id }) => blocked.has(id));
   }
   return conflicts;

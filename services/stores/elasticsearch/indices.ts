@@ -6,8 +6,18 @@ import { packageRoot } from '../../shared/package-root.js';
 import { StoreUnavailable } from '../store-error.js';
 import type { Cluster } from './cluster.js';
 
-export const RESOURCES = ['contacts', 'audiences', 'visits', 'keys', 'accounts', 'idempotency'] as const;
+export const RESOURCES = [
+  'contacts',
+  'audiences',
+  'visits',
+  'keys',
+  'accounts',
+  'idempotency',
+  'migrations',
+] as const;
 export type Resource = (typeof RESOURCES)[number];
+/** All but the one that holds the lock of a rebuild. */
+export const REBUILDABLE: readonly Resource[] = RESOURCES.filter((name) => name !== 'migrations');
 
 /** What an index is made from, and the mark by which it is known again. */
 export interface Definition {
@@ -136,43 +146,71 @@ export async function liveIndices(
       alias: own[0] ?? all,
       version,
       checksum,
-      generation: Number(/-(\d+)$/.exec(index)?.[1] ?? 0),
+      generation: Number(/-v\d+-(\d+)/.exec(index)?.[1] ?? 0),
     };
   });
 }
 
-/** Makes what is missing. Throws `MappingChanged`, or `MigrationNeeded` when indices are of another version. */
+/** Makes the indices of the resources that have none. */
+export async function createMissing(cluster: Cluster, names: IndexNames, folder?: string): Promise<void> {
+  for (const resource of RESOURCES) {
+    const live = await liveIndices(cluster, names, resource);
+    if (live.length > 0) continue;
+    if (resource === 'visits') {
+      // There is always one, so that a search before the first visit finds an alias.
+      await ensureMonth(cluster, names, 'other', folder);
+      continue;
+    }
+    const definition = readDefinition(resource, folder);
+    const alias = names.alias(resource);
+    await createIndex(cluster, names.index(alias, definition.version, 1), definition, [alias]);
+  }
+}
+
+/** Makes what is missing, and makes sure that the rest is what this Reachline writes. Throws as `mustRebuild`. */
 export async function ensureIndices(cluster: Cluster, names: IndexNames): Promise<void> {
+  await createMissing(cluster, names);
   for (const resource of RESOURCES) {
     const definition = readDefinition(resource);
-    const live = await liveIndices(cluster, names, resource);
-    if (live.length === 0 && resource !== 'visits') {
-      const alias = names.alias(resource);
-      await createIndex(cluster, names.index(alias, definition.version, 1), definition, [alias]);
-    }
-    if (live.length === 0 && resource === 'visits') {
-      // There is always one, so that a search before the first visit finds an alias.
-      await ensureMonth(cluster, names, 'other');
-    }
-    for (const { version, checksum, index } of live) {
-      if (version === definition.version && checksum !== definition.checksum)
-        throw new MappingChanged(resource);
-      if (version !== definition.version) {
+    for (const live of await liveIndices(cluster, names, resource)) {
+      if (mustRebuild(resource, live, definition)) {
         throw new MigrationNeeded(
-          version < definition.version
-            ? `The index ${index} is of version ${version}, this Reachline needs version ${definition.version}. Run: reachline migrate`
-            : `The index ${index} is of version ${version}, newer than this Reachline, which knows version ${definition.version}.`,
+          `The index ${live.index} is of version ${live.version}, this Reachline needs version ${definition.version}. Run: reachline migrate`,
         );
       }
     }
   }
 }
 
-export async function ensureMonth(cluster: Cluster, names: IndexNames, month: string): Promise<void> {
+/**
+ * Whether the index is of an older version. Throws `MappingChanged` where it is of the same version but not made from the same
+ * definition, and `MigrationNeeded` where it is newer.
+ */
+export function mustRebuild(
+  resource: Resource,
+  { index, version, checksum }: LiveIndex,
+  definition: Definition,
+): boolean {
+  if (version < definition.version) return true;
+  if (version > definition.version) {
+    throw new MigrationNeeded(
+      `The index ${index} is of version ${version}, newer than this Reachline, which knows version ${definition.version}. Use a newer Reachline.`,
+    );
+  }
+  if (checksum !== definition.checksum) throw new MappingChanged(resource);
+  return false;
+}
+
+export async function ensureMonth(
+  cluster: Cluster,
+  names: IndexNames,
+  month: string,
+  folder?: string,
+): Promise<void> {
   const alias = names.monthAlias(month);
   const exists = await cluster.run((client) => client.indices.existsAlias({ name: alias }));
   if (exists) return;
-  const definition = readDefinition('visits');
+  const definition = readDefinition('visits', folder);
   await createIndex(cluster, names.index(alias, definition.version, 1), definition, [
     alias,
     names.alias('visits'),

@@ -76,7 +76,14 @@ class ElasticsearchStore implements SearchStore {
       ledger: this.#ledger,
       claims: this.#claims,
     });
-    const swept = { ledger: this.#ledger, claims: this.#claims, contacts: this.#writes, clock };
+    const swept = {
+      cluster,
+      names,
+      ledger: this.#ledger,
+      claims: this.#claims,
+      contacts: this.#writes,
+      clock,
+    };
     this.#sweeper = startSweeper(() => sweep(swept));
   }
 

@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Clock, systemClock } from '../../shared/clock.js';
+import type { ElasticsearchConfig } from '../../shared/config.js';
+import { type AudienceSource, audienceDocument } from './audiences.js';
+import { Cluster } from './cluster.js';
+import { type ContactSource, contactDocument } from './contact-document.js';
+import {
+  createMissing,
+  IndexNames,
+  liveIndices,
+  mustRebuild,
+  RESOURCES,
+  type Resource,
+  readDefinition,
+} from './indices.js';
+import { rebuild } from './rebuild.js';
+import { RebuildLock } from './rebuild-lock.js';
+import { type VisitSource, visitDocument } from './visits.js';
+
+export interface MigrateOptions {
+  /** Resources whose indices are rebuilt though they are of the right version. */
+  rebuilt?: readonly Resource[];
+  /** Where the definitions come from. */
+  mappings?: string;
+  clock?: Clock;
+  onProgress?(index: string, copied: number, total: number): void;
+}
+
+const LOCK_PAUSE_MS = 500;
+
+/** Documents are derived from what is kept, so that a rebuild follows the code, not only the mapping. */
+const toDocument: { [name in Resource]?: (source: unknown) => object } = {
+  contacts: (source) => contactDocument(source as ContactSource),
+  audiences: (source) => audienceDocument(source as AudienceSource),
+  visits: (source) => visitDocument(source as VisitSource),
+};
+
+/**
+ * Makes the indices that are missing and rebuilds those of an older version, under live traffic. Resolves with the names of
+ * the new indices. Processes that do so at once take turns. Throws `MappingChanged` and `MigrationNeeded`.
+ */
+export async function migrateElasticsearch(
+  config: ElasticsearchConfig,
+  { rebuilt = [], mappings, clock = systemClock, onProgress }: MigrateOptions = {},
+): Promise<string[]> {
+  const cluster = new Cluster(config);
+  const names = new IndexNames(config.indexPrefix);
+  try {
+    await createMissing(cluster, names, mappings);
+    const lock = await takeLock(cluster, names, clock);
+    try {
+      const made: string[] = [];
+      for (const resource of RESOURCES) {
+        const definition = readDefinition(resource, mappings);
+        const all = names.alias(resource);
+        for (const live of await liveIndices(cluster, names, resource)) {
+          if (!mustRebuild(resource, live, definition) && !rebuilt.includes(resource)) continue;
+          made.push(
+            await rebuild({
+              cluster,
+              names,
+              live,
+              aliases: live.alias === all ? [] : [all],
+              definition,
+              toDocument: toDocument[resource] ?? ((source) => source as object),
+              lock,
+              onProgress: (copied, total) => onProgress?.(live.index, copied, total),
+            }),
+          );
+        }
+      }
+      return made;
+    } finally {
+      await lock.release().catch(() => undefined);
+    }
+  } finally {
+    await cluster.close();
+  }
+}
+
+async function takeLock(cluster: Cluster, names: IndexNames, clock: Clock): Promise<RebuildLock> {
+  for (;;) {
+    const lock = await RebuildLock.take(cluster, names, clock);
+    if (lock) return lock;
+    await pause(LOCK_PAUSE_MS);
+  }
+}
