@@ -17,6 +17,7 @@ const EXPLAINED = new Set([
   'CommandError',
   'ConfigError',
   'DataFolderError',
+  'EngineMissing',
   'ListenError',
   'MappingChanged',
   'MigrationNeeded',
@@ -46,7 +47,7 @@ function sentence(error: Error): string {
   if (EXPLAINED.has(error.name)) return error.message;
   const { code, path, store } = error as NodeJS.ErrnoException & { store?: string };
   if (error.name === 'StoreUnavailable' || error.name === 'StoreTimeout') {
-    return `The ${store} store does not answer. Run reachline doctor to see why; it is safe to run this command again.`;
+    return `${noAnswer(error, store)}. Run reachline doctor to see why; it is safe to run this command again.`;
   }
   if (error.name === 'FolderInUse') {
     return 'The data folder is in use by another Reachline process. Stop it, or send records through it with --url.';
@@ -56,4 +57,11 @@ function sentence(error: Error): string {
   }
   if (code !== undefined && path !== undefined && code in SYSTEM) return `${path} ${SYSTEM[code]}.`;
   return `Something went wrong: ${error.message}. Set REACHLINE_LOG_LEVEL=debug to see where.`;
+}
+
+/** With what the driver of the store calls the trouble, such as ECONNREFUSED; its message may hold data. */
+export function noAnswer({ cause }: Error, store = 'other'): string {
+  const { type, code } = (cause ?? {}) as { type?: unknown; code?: unknown };
+  const name = [type, code].find((value) => typeof value === 'string' && /^[A-Z][A-Z_]+$/.test(value));
+  return `The ${store} store does not answer${name === undefined ? '' : ` (${name})`}`;
 }

@@ -49,6 +49,7 @@ const PROTOCOL_NAMES = new Set([
   'decompress',
 ]);
 
+/** What the address and the headers say. */
 export function readRequest(request: IncomingMessage, url: URL): DoorRequest {
   const { headers } = request;
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
@@ -63,9 +64,6 @@ export function readRequest(request: IncomingMessage, url: URL): DoorRequest {
     if (isOn(given.get(name))) {
       throw new DbException(CODE.notImplemented, `${name}=1 is not supported; use HTTP compression`);
     }
-  }
-  if (header('content-type')?.startsWith('multipart/')) {
-    throw new DbException(CODE.notImplemented, 'External tables are not supported');
   }
   return {
     query: given.get('query') ?? '',
@@ -108,4 +106,19 @@ function credentials(
     user: header('x-clickhouse-user') ?? given.get('user') ?? 'default',
     password: header('x-clickhouse-key') ?? given.get('password') ?? undefined,
   };
+}
+
+/** Adds the fields of a form, as clients send parameters too long for an address. */
+export async function readForm(asked: DoorRequest, contentType: string, body: Buffer): Promise<void> {
+  const form = await new Response(new Uint8Array(body), { headers: { 'Content-Type': contentType } })
+    .formData()
+    .catch(() => {
+      throw new DbException(CODE.badArguments, 'The form cannot be read');
+    });
+  for (const [name, value] of form) {
+    if (typeof value === 'string' && name === 'query') asked.query += value;
+    else if (typeof value === 'string' && name.startsWith('param_')) {
+      asked.params[named(name.slice('param_'.length))] = value;
+    } else throw new DbException(CODE.notImplemented, 'External tables are not supported');
+  }
 }

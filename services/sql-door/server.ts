@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Engine } from '../stores/clickhouse/engine.js';
 import { type Body, readBody } from './body.js';
 import { CODE, DbException, toException } from './exceptions.js';
-import { type DoorRequest, readRequest } from './request.js';
+import { type DoorRequest, readForm, readRequest } from './request.js';
 import { contentType, sendBytes, sendException, summaryOf } from './response.js';
 import { Runner, type Statement } from './statement.js';
 import { Turns } from './turns.js';
@@ -40,16 +40,21 @@ export interface SqlDoor {
 
 const WAITING = 100;
 const KEEP_ALIVE_MS = 30_000;
+/** Bytes of an address with its headers: as much as a server takes. */
+const ADDRESS_LIMIT = 1024 * 1024;
 
 export async function startSqlDoor(options: SqlDoorOptions): Promise<SqlDoor> {
   const runner = new Runner(options.engine);
   const turns = new Turns(options.concurrency, WAITING);
   const running = new Set<Promise<void>>();
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    const answered = answer(request, response, options, runner, turns).catch(() => void response.destroy());
-    running.add(answered);
-    void answered.finally(() => running.delete(answered));
-  });
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: ADDRESS_LIMIT },
+    (request, response) => {
+      const answered = answer(request, response, options, runner, turns).catch(() => void response.destroy());
+      running.add(answered);
+      void answered.finally(() => running.delete(answered));
+    },
+  );
   await listen(server, options.port);
   const { port } = server.address() as AddressInfo;
   return {
@@ -83,7 +88,12 @@ async function answer(
     const queryId = asked.queryId ?? randomUUID();
     response.setHeader('X-ClickHouse-Query-Id', queryId);
     authenticate(asked, options.password);
-    const body = await readBody(request, options.bodyLimit);
+    let body = await readBody(request, options.bodyLimit);
+    const type = request.headers['content-type'];
+    if (type?.startsWith('multipart/form-data')) {
+      await readForm(asked, type, body.data);
+      body = { data: Buffer.alloc(0), encoding: undefined };
+    }
     await turns.take(async () => {
       const { statement, format, release } = await options.admit(asked, body, runner);
       try {

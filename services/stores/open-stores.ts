@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../shared/config.js';
 import type { AnalyticsStore } from './analytics-store.js';
+import type { Engine } from './clickhouse/engine.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
 import { cannotBeUsed, lockDataFolder } from './data-folder.js';
 import { openElasticsearchStore } from './elasticsearch/store.js';
@@ -13,6 +14,8 @@ import { type StoreName, StoreUnavailable } from './store-error.js';
 export interface Stores {
   search: SearchStore;
   analytics: AnalyticsStore;
+  /** Of the embedded analytics store; null where a server holds the data. Not to be used once the stores close. */
+  engine: Engine | null;
   /** Finishes what is running and lets go of the data folder. */
   close(): Promise<void>;
 }
@@ -45,11 +48,11 @@ export async function openStores(config: StoresConfig, patience?: Patience): Pro
       ? await waiting(patience, () => openElasticsearchStore(elasticsearch))
       : await inFolder(dataDir, () => openSqliteStore(config));
     opened.push(search);
-    const analytics = await inFolder(dataDir, () =>
-      openAnalyticsStore({ path: join(dataDir, 'clickhouse') }),
-    );
+    const { store: analytics, engine } = clickhouse
+      ? await waiting(patience, () => openAnalyticsStore(clickhouse))
+      : await inFolder(dataDir, () => openAnalyticsStore({ path: join(dataDir, 'clickhouse') }));
     opened.push(analytics);
-    return { search, analytics, close };
+    return { search, analytics, engine, close };
   } catch (error) {
     await close();
     throw error;

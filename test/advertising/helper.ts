@@ -35,12 +35,26 @@ export async function call<Body extends TSchema, Query extends TSchema, Answer e
   });
 }
 
-/** A store in a temporary folder; `dispose` closes it and removes the folder. */
-export async function openTemporaryStore(
-  timeoutMs?: number,
-): Promise<{ store: AnalyticsStore; dispose(): Promise<void> }> {
+export interface TemporaryStore {
+  store: AnalyticsStore;
+  dispose(): Promise<void>;
+}
+
+let opener = openInTemporaryFolder;
+
+/** Makes every test of advertising run on another store. */
+export function useStores(open: (timeoutMs?: number) => Promise<TemporaryStore>): void {
+  opener = open;
+}
+
+/** An empty store of a test's own; `dispose` leaves nothing of it behind. */
+export function openTemporaryStore(timeoutMs?: number): Promise<TemporaryStore> {
+  return opener(timeoutMs);
+}
+
+async function openInTemporaryFolder(timeoutMs?: number): Promise<TemporaryStore> {
   const path = mkdtempSync(join(tmpdir(), 'reachline-analytics-'));
-  const store = await openAnalyticsStore({ path, timeoutMs });
+  const { store } = await openAnalyticsStore({ path, timeoutMs });
   return {
     store,
     async dispose() {

@@ -155,7 +155,7 @@ describe('money', function () {
 
   it('adds up to the last digit over a million deliveries', async () => {
     const path = mkdtempSync(join(tmpdir(), 'reachline-money-'));
-    const clickhouse = openClickHouse({ path });
+    const clickhouse = await openClickHouse({ path });
     try {
       await migrate(clickhouse);
       // Amounts like 0.01, which no sum of floating point keeps, and values with all twelve digits.

@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Config, ConfigError, loadConfig } from '../../shared/config.js';
 import { openStores } from '../../stores/open-stores.js';
-import { EXIT, explain } from '../errors.js';
+import { StoreUnavailable } from '../../stores/store-error.js';
+import { EXIT, explain, noAnswer } from '../errors.js';
 import { request } from '../http.js';
 import { type Io, say } from '../io.js';
 
@@ -145,6 +146,11 @@ async function checkStores(config: Config, server: string | undefined): Promise<
     }
     return { good: 'The stores open and are up to date' };
   } catch (error) {
+    if (error instanceof StoreUnavailable) {
+      return {
+        problem: `${noAnswer(error, error.store)}: check that it runs, and its address, user name and password in the settings`,
+      };
+    }
     const { message } = explain(error);
     if (server !== undefined && /in use/.test(message)) return checkReadiness(server);
     return { problem: message };

@@ -11,14 +11,23 @@ export class FolderInUse extends Error {
   }
 }
 
+/** There is no `chdb` in this installation, but the settings ask for the engine in this process. */
+export class EngineMissing extends Error {
+  override readonly name = 'EngineMissing';
+  override readonly message =
+    'This installation is without the embedded ClickHouse engine (the package chdb): set CLICKHOUSE_URL, or install it.';
+}
+
 const TIMEOUT_EXCEEDED = '159';
 const TOO_SLOW = '160';
+/** What the client says when no answer came in time. */
+const REQUEST_TIMEOUT = 'Timeout error.';
 
 /** What the store answers to the rest of the program when the engine fails: never the engine's own words. */
 export function storeError(cause: unknown): StoreTimeout | StoreUnavailable {
   if (cause instanceof StoreTimeout || cause instanceof StoreUnavailable) return cause;
-  const code = (cause as { code?: unknown } | null)?.code;
-  return code === TIMEOUT_EXCEEDED || code === TOO_SLOW
+  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
+  return code === TIMEOUT_EXCEEDED || code === TOO_SLOW || message === REQUEST_TIMEOUT
     ? new StoreTimeout('analytics', { cause })
     : new StoreUnavailable('analytics', { cause });
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ClickHouse } from './client.js';
+import type { Layout } from './layout.js';
+import { onCluster, render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../mappings/clickhouse/', import.meta.url));
 
@@ -31,15 +33,24 @@ export function readMigrations(folder: string = FOLDER): Migration[] {
     });
 }
 
-const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String)
-ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
+/** In a cluster every node has a copy of the whole, whatever its shard. */
+function migrationsTable({ tables, cluster }: Layout): string {
+  const engine =
+    cluster === null
+      ? 'MergeTree'
+      : `ReplicatedMergeTree('/clickhouse/tables/${tables}/schema_migrations', '{shard}-{replica}')`;
+  return `CREATE TABLE IF NOT EXISTS schema_migrations${onCluster(cluster)} (name String, checksum String)
+ENGINE = ${engine} ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
+}
 
 /** Applies what is missing and returns its names. Statements are repeatable, so a crash in between does no harm. */
 export async function migrate(
   clickhouse: ClickHouse,
   migrations: Migration[] = readMigrations(),
 ): Promise<string[]> {
-  await clickhouse.command('migrate', MIGRATIONS_TABLE);
+  const { layout } = clickhouse;
+  await clickhouse.createDatabase();
+  await clickhouse.command('migrate', migrationsTable(layout));
   const { rows } = await clickhouse.query<{ name: string; checksum: string }>({
     name: 'read_migrations',
     sql: 'SELECT name, checksum FROM schema_migrations',
@@ -51,7 +62,7 @@ export async function migrate(
     const before = applied.get(name);
     if (before === checksum) continue;
     if (before !== undefined) throw new MigrationChanged(name);
-    await clickhouse.command('migrate', sql);
+    for (const statement of render(sql, layout)) await clickhouse.command('migrate', statement);
     await clickhouse.insert('record_migration', {
       table: 'schema_migrations',
       columns: ['name', 'checksum'],

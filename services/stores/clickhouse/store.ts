@@ -1,18 +1,21 @@
 import type { AnalyticsStore } from '../analytics-store.js';
 import { type ClickHouse, type ClickHouseOptions, openClickHouse, type Rows } from './client.js';
+import type { Engine } from './engine.js';
 import { migrate } from './migrate.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows } from './rows.js';
 
 /** Opens and migrates the analytics store. Throws `FolderInUse` when another process has the folder. */
-export async function openAnalyticsStore(options: ClickHouseOptions): Promise<AnalyticsStore> {
-  const clickhouse = openClickHouse(options);
+export async function openAnalyticsStore(
+  options: ClickHouseOptions,
+): Promise<{ store: AnalyticsStore; engine: Engine | null }> {
+  const clickhouse = await openClickHouse(options);
   try {
     await migrate(clickhouse);
   } catch (error) {
     await clickhouse.close();
     throw error;
   }
-  return analyticsStore(clickhouse);
+  return { store: analyticsStore(clickhouse), engine: clickhouse.engine };
 }
 
 function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {

@@ -15,9 +15,9 @@ describe('embedded ClickHouse', () => {
   let folder: string;
   let clickhouse: ClickHouse;
 
-  beforeEach(() => {
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'reachline-clickhouse-'));
-    clickhouse = openClickHouse({ path: folder, timeoutMs: 300 });
+    clickhouse = await openClickHouse({ path: folder, timeoutMs: 300 });
   });
   afterEach(async () => {
     await clickhouse.close();
@@ -110,13 +110,13 @@ describe('embedded ClickHouse', () => {
     await clickhouse.command('test', 'CREATE TABLE kept (value String) ENGINE = MergeTree ORDER BY value');
     await clickhouse.insert('test', { table: 'kept', columns: ['value'], text: 'here\n' });
     await clickhouse.close();
-    clickhouse = openClickHouse({ path: folder });
+    clickhouse = await openClickHouse({ path: folder });
     expect((await ask('SELECT value FROM kept')).rows).to.deep.equal([{ value: 'here' }]);
   });
 
   it('says that another process holds the folder', () => {
     const script = `import { openClickHouse } from ${JSON.stringify(new URL('../../../services/stores/clickhouse/client.js', import.meta.url).href)};
-      try { openClickHouse({ path: ${JSON.stringify(folder)} }); console.log('opened'); } catch (error) { console.log(error.name); process.exit(0); }`;
+      try { await openClickHouse({ path: ${JSON.stringify(folder)} }); console.log('opened'); } catch (error) { console.log(error.name); process.exit(0); }`;
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
     });

@@ -9,9 +9,9 @@ describe('ClickHouse migrations', () => {
   let folder: string;
   let clickhouse: ClickHouse;
 
-  before(() => {
+  before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'reachline-migrate-'));
-    clickhouse = openClickHouse({ path: folder });
+    clickhouse = await openClickHouse({ path: folder });
   });
   after(async () => {
     await clickhouse.close();

@@ -1,0 +1,149 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import type { AnalyticsQuery } from '../analytics-store.js';
+import { StoreUnavailable } from '../store-error.js';
+import type { ClickHouse, HttpOptions } from './client.js';
+import { onCluster } from './render.js';
+import { checkBound, settle, toResult } from './result.js';
+import { CLUSTER_SETTINGS, commonSettings, DEFAULT_TIMEOUT_MS } from './settings.js';
+
+const CONNECT_TIMEOUT_MS = 1500;
+/** The server gives up first, so that it says why. */
+const ANSWER_MARGIN_MS = 2000;
+const CONNECTIONS = 32;
+/** Below the 10 s after which a server closes an idle connection. */
+const IDLE_CONNECTION_MS = 5000;
+
+/** Opens nothing yet: a server that is down is met by the first statement, and one that comes back by the next. */
+export function openHttp(options: HttpOptions): ClickHouse {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, database, cluster } = options;
+  const layout = { tables: `${database}_tables`, views: database, cluster };
+  const connect = (inDatabase: string) =>
+    createClient({
+      url: options.url,
+      username: options.username,
+      password: options.password,
+      database: inDatabase,
+      request_timeout: timeoutMs + ANSWER_MARGIN_MS,
+      http_agent: agentFor(options.url),
+      keep_alive: { idle_socket_ttl: IDLE_CONNECTION_MS, eagerly_destroy_stale_sockets: true },
+      use_multipart_params_auto: true,
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  const client = connect(layout.tables);
+  const settings = (name: string) => ({
+    ...commonSettings(name, timeoutMs),
+    ...(cluster === null ? {} : CLUSTER_SETTINGS),
+    // The status of the answer is then that of the whole statement.
+    wait_end_of_query: 1 as const,
+  });
+  let closing = false;
+  const guard = () => {
+    if (closing) throw new StoreUnavailable('analytics');
+  };
+
+  return {
+    layout,
+    engine: null,
+
+    async query<Row>(query: AnalyticsQuery, signal?: AbortSignal) {
+      guard();
+      checkBound(query);
+      const ask = async () => {
+        const result = await client.query({
+          query: query.sql,
+          query_params: query.params,
+          format: 'JSONCompact',
+          abort_signal: signal,
+          // A server watches for clients that leave only while it runs read-only statements; 2 lets settings through.
+          clickhouse_settings: {
+            ...settings(query.name),
+            readonly: '2',
+            cancel_http_readonly_queries_on_client_close: 1,
+          },
+        });
+        return toResult<Row>(await result.json<unknown[]>());
+      };
+      signal?.throwIfAborted();
+      // A restarted server has forgotten the connections that were kept; to read once more does no harm.
+      const running = ask().catch((error: unknown) => {
+        if (isReset(error) && !signal?.aborted) return ask();
+        throw error;
+      });
+      return settle(running, signal);
+    },
+
+    async insert(name, { table, columns, text }) {
+      guard();
+      await settle(
+        client.insert({
+          table,
+          columns: columns as [string, ...string[]],
+          values: Readable.from([text], { objectMode: false }),
+          format: 'TabSeparated',
+          clickhouse_settings: settings(name),
+        }),
+      );
+    },
+
+    async command(name, sql) {
+      guard();
+      await settle(client.command({ query: sql, clickhouse_settings: settings(name) }));
+    },
+
+    async createDatabase() {
+      guard();
+      const outside = connect('default');
+      try {
+        await settle(createMissing(outside, layout.tables, cluster));
+      } finally {
+        await outside.close();
+      }
+    },
+
+    async close() {
+      closing = true;
+      await client.close();
+    },
+  };
+}
+
+/** Asks first, as a user may be allowed to use a database but not to make one. */
+async function createMissing(
+  client: ReturnType<typeof createClient>,
+  database: string,
+  cluster: string | null,
+): Promise<void> {
+  const found = await client.query({
+    query: 'SELECT 1 FROM system.databases WHERE name = {database:String}',
+    query_params: { database },
+    format: 'JSONCompact',
+  });
+  if (cluster === null && (await found.json<unknown>()).data.length > 0) return;
+  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}${onCluster(cluster)}` });
+}
+
+const isReset = (error: unknown) =>
+  ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
+
+/** Connections that are made within a moment or not at all, so that a host that is gone is known to be. */
+function agentFor(url: string): HttpAgent {
+  const options = { keepAlive: true, maxSockets: CONNECTIONS };
+  const secure = url.startsWith('https:');
+  const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
+  const withTimer = agent as unknown as { createConnection(...args: unknown[]): Socket };
+  const create = withTimer.createConnection;
+  withTimer.createConnection = function (this: unknown, ...args) {
+    const socket = create.apply(this, args);
+    const late = () =>
+      socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
+    const timer = setTimeout(late, CONNECT_TIMEOUT_MS);
+    const done = () => clearTimeout(timer);
+    socket.once(secure ? 'secureConnect' : 'connect', done).once('close', done);
+    return socket;
+  };
+  return agent;
+}

@@ -1,0 +1,39 @@
+import type { ResponseJSON } from '@clickhouse/client';
+import type { AnalyticsQuery, AnalyticsResult } from '../analytics-store.js';
+import { placeholders } from './bind.js';
+import { storeError } from './errors.js';
+
+/** A placeholder without a value is a mistake of ours, and no query may run with what another bound. */
+export function checkBound({ name, sql, params }: AnalyticsQuery): void {
+  for (const placeholder of placeholders(sql)) {
+    if (!(placeholder in params)) throw new Error(`query ${name} binds no ${placeholder}`);
+  }
+}
+
+/** Rejects as soon as the signal aborts, whatever the engine does; engine errors become store errors. */
+export async function settle<T>(running: Promise<T>, signal?: AbortSignal, onAbort?: () => void): Promise<T> {
+  const guarded = running.catch((cause: unknown) => {
+    if (signal?.aborted) throw signal.reason;
+    throw storeError(cause);
+  });
+  if (!signal) return guarded;
+  return new Promise<T>((resolvePromise, reject) => {
+    const abort = () => {
+      onAbort?.();
+      reject(signal.reason);
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    guarded.then(resolvePromise, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+export function toResult<Row>(answer: ResponseJSON<unknown[]>): AnalyticsResult<Row> {
+  const names = answer.meta?.map(({ name }) => name) ?? [];
+  const rows = answer.data.map((values) => {
+    const row: Record<string, unknown> = {};
+    for (let index = 0; index < names.length; index++) row[names[index] as string] = values[index];
+    return row as Row;
+  });
+  return { rows, total: answer.rows_before_limit_at_least ?? rows.length };
+}

@@ -1,0 +1,4 @@
+import { analyticsStoreContract } from '../../contract/analytics-store.js';
+import { onClickHouse, openHttpStore } from './support.js';
+
+await onClickHouse(() => analyticsStoreContract('over HTTP', () => openHttpStore()));

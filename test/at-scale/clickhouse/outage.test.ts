@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { openClickHouse } from '../../../services/stores/clickhouse/client.js';
+import { migrate, readMigrations } from '../../../services/stores/clickhouse/migrate.js';
+import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
+import { startClickHouse } from '../../stack/clickhouse.js';
+import { freePort } from '../../stack/free-port.js';
+import type { Server } from '../../stack/server.js';
+import { onClickHouse, testDatabase } from './support.js';
+
+const nameOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'no error',
+    (error: Error) => error.name,
+  );
+
+describe('a ClickHouse server that comes and goes', () => {
+  let server: Server;
+
+  before(async () => {
+    server = await startClickHouse();
+  });
+  after(() => server.remove());
+
+  it('is unavailable while it is away, keeps what was acknowledged, and answers again without a new opening', async () => {
+    const { config, drop } = testDatabase(server.address);
+    const { store } = await openAnalyticsStore(config);
+    const delivery = (campaign_id: string) => ({
+      organization_id: 'org',
+      date: '2026-10-01',
+      campaign_id,
+      creative_id: 'r',
+      impressions: 1,
+    });
+    const count = async () => {
+      const { rows } = await store.query<{ count: number }>({
+        name: 'test',
+        sql: 'SELECT count() AS count FROM deliveries FINAL',
+        params: {},
+      });
+      return rows[0]?.count;
+    };
+    for (let round = 0; round < 3; round++) {
+      await store.insertDeliveries([delivery(`c${round}`)], 1);
+      await server.kill();
+      expect(await nameOf(store.ping())).to.equal('StoreUnavailable');
+      expect(await nameOf(store.insertDeliveries([delivery('lost')], 1))).to.equal('StoreUnavailable');
+      await server.start();
+      await store.ping();
+      expect(await count()).to.equal(round + 1);
+    }
+    await store.close();
+    await drop();
+  });
+
+  it('is opened only when it is there', async () => {
+    const nobody = { ...testDatabase(`http://127.0.0.1:${await freePort()}`).config };
+    expect(await nameOf(openAnalyticsStore(nobody))).to.equal('StoreUnavailable');
+  });
+});
+
+await onClickHouse(() =>
+  describe('ClickHouse over HTTP', () => {
+    it('is unavailable to who has the wrong password', async () => {
+      const { config } = testDatabase();
+      expect(await nameOf(openAnalyticsStore({ ...config, password: 'wrong' }))).to.equal('StoreUnavailable');
+    });
+
+    it('says that a query takes too long', async () => {
+      const { config } = testDatabase();
+      const clickhouse = await openClickHouse({ ...config, timeoutMs: 300 });
+      await clickhouse.createDatabase();
+      const sql = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
+      expect(await nameOf(clickhouse.query({ name: 'test', sql, params: {} }))).to.equal('StoreTimeout');
+      await clickhouse.close();
+    });
+
+    it('ends a query nobody waits for any more', async () => {
+      const { config, client, drop } = testDatabase();
+      const clickhouse = await openClickHouse(config);
+      await clickhouse.createDatabase();
+      const abort = new AbortController();
+      const sql = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 4242';
+      const running = nameOf(clickhouse.query({ name: 'test', sql, params: {} }, abort.signal));
+      const others = `SELECT count() AS c FROM system.processes WHERE query LIKE '%= 4242%' AND query NOT LIKE '%processes%'`;
+      const count = async () => {
+        const answer = await client.query({ query: others, format: 'JSONEachRow' });
+        return (await answer.json<{ c: number }>())[0]?.c;
+      };
+      while ((await count()) !== 1);
+      abort.abort();
+      expect(await running).to.equal('AbortError');
+      while ((await count()) !== 0);
+      await clickhouse.close();
+      await drop();
+    });
+
+    it('is migrated once, however many processes start at the same time', async () => {
+      const { config, drop } = testDatabase();
+      const clients = await Promise.all(Array.from({ length: 6 }, () => openClickHouse(config)));
+      await Promise.all(clients.map((clickhouse) => migrate(clickhouse)));
+      const [first] = clients;
+      const { rows } = await (first as (typeof clients)[number]).query<{ name: string }>({
+        name: 'test',
+        sql: 'SELECT DISTINCT name FROM schema_migrations ORDER BY name',
+        params: {},
+      });
+      expect(rows.map(({ name }) => name)).to.deep.equal(readMigrations().map(({ name }) => name));
+      for (const clickhouse of clients) await clickhouse.close();
+      await drop();
+    });
+
+    it('takes lists too long for an address', async () => {
+      const { config, drop } = testDatabase();
+      const { store } = await openAnalyticsStore(config);
+      const ids = Array.from({ length: 5000 }, (_, index) => `id '${index}' \\ é`);
+      const { rows } = await store.query({
+        name: 'test',
+        sql: 'SELECT length({ids:Array(String)}) AS length, {ids:Array(String)}[5000] AS last',
+        params: { ids },
+      });
+      expect(rows).to.deep.equal([{ length: 5000, last: ids.at(-1) }]);
+      await store.close();
+      await drop();
+    });
+  }),
+);

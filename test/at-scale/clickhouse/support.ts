@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import type { ClickHouseConfig } from '../../../services/shared/config.js';
+import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
+import type { TemporaryStore } from '../../advertising/helper.js';
+
+const url = process.env.CLICKHOUSE_URL ?? '';
+const username = process.env.CLICKHOUSE_USERNAME ?? 'default';
+const password = process.env.CLICKHOUSE_PASSWORD ?? '';
+
+/** Registers tests that need a server, or says why there are none. */
+export async function onClickHouse(register: () => unknown): Promise<void> {
+  if (url !== '') {
+    await register();
+    return;
+  }
+  describe('ClickHouse over HTTP', () => {
+    it.skip('is not tested: CLICKHOUSE_URL names no server (npm run test:stack starts one)');
+  });
+}
+
+export interface TestDatabase {
+  config: ClickHouseConfig;
+  /** Outside of any database. */
+  client: ClickHouseClient;
+  drop(): Promise<void>;
+}
+
+/** A database that no other test has. */
+export function testDatabase(server = url): TestDatabase {
+  const database = `test_${randomBytes(6).toString('hex')}`;
+  const client = createClient({ url: server, username, password });
+  return {
+    config: { url: server, username, password, database, cluster: null },
+    client,
+    async drop() {
+      for (const name of [database, `${database}_tables`]) {
+        await client.command({ query: `DROP DATABASE IF EXISTS ${name}` });
+      }
+      await client.close();
+    },
+  };
+}
+
+export async function openHttpStore(timeoutMs?: number): Promise<TemporaryStore> {
+  const { config, drop } = testDatabase();
+  const { store } = await openAnalyticsStore({ ...config, timeoutMs });
+  return {
+    store,
+    async dispose() {
+      await store.close();
+      await drop();
+    },
+  };
+}

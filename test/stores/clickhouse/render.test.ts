@@ -1,0 +1,54 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../../services/shared/package-root.js';
+import { literal } from '../../../services/stores/clickhouse/bind.js';
+import { openClickHouse } from '../../../services/stores/clickhouse/client.js';
+import { readMigrations } from '../../../services/stores/clickhouse/migrate.js';
+import { render } from '../../../services/stores/clickhouse/render.js';
+
+const LAYOUT = { tables: 'reachline_tables', views: 'reachline', cluster: 'main' };
+const GOLDEN = join(packageRoot, 'test/stores/clickhouse/cluster.golden.sql');
+
+const rendered = () => readMigrations().flatMap(({ sql }) => render(sql, LAYOUT));
+
+describe('ClickHouse migrations in a cluster', () => {
+  it('have the text that was reviewed', () => {
+    expect(`${rendered().join(';\n\n')};\n`).to.equal(readFileSync(GOLDEN, 'utf8'));
+  });
+
+  it('are replicated, on every node, and name no local table that is not made', () => {
+    const made = new Set<string>();
+    for (const statement of rendered()) {
+      expect(statement).to.contain('ON CLUSTER `main`');
+      const table = /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(statement)?.[1];
+      if (table) {
+        made.add(table);
+        expect(statement).to.match(/ENGINE = (Replicated\w+MergeTree\('|Distributed\()/);
+      }
+      for (const [name] of statement.matchAll(/\b\w+_local\b/g)) expect(made).to.include(name);
+    }
+  });
+
+  it('are understood by the engine', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'reachline-render-'));
+    const clickhouse = await openClickHouse({ path: folder });
+    try {
+      for (const statement of rendered()) {
+        const query = `SELECT formatQuerySingleLine(${literal(statement)}) AS text`;
+        const { rows } = await clickhouse.query<{ text: string }>({ name: 'test', sql: query, params: {} });
+        expect(rows[0]?.text).to.contain('ON CLUSTER main');
+      }
+    } finally {
+      await clickhouse.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('say what to do in a cluster, or are refused', () => {
+    expect(() => render('ALTER TABLE campaigns DROP COLUMN name', LAYOUT)).to.throw(
+      'says nothing of clusters',
+    );
+  });
+});
