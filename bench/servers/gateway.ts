@@ -6,6 +6,7 @@ import { SearchContactsRequest, SearchContactsResponse } from '../../services/co
 import { createApp, endpoints } from '../../services/gateway/app.js';
 import { type Endpoint, endpoint } from '../../services/gateway/endpoint.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
+import { createRateLimiter } from '../../services/gateway/rate-limit.js';
 import { createLogger, logFile } from '../../services/gateway/request-log.js';
 import { readVersion } from '../../services/gateway/version.js';
 import { systemClock } from '../../services/shared/clock.js';
@@ -32,7 +33,7 @@ const app = createApp(
     metrics: createMetrics(),
     clock: systemClock,
     version: readVersion(),
-    rateLimit: 1_000_000_000,
+    rateLimiter: createRateLimiter(1_000_000_000),
     corsOrigins: [],
     requestTimeoutMs: 30_000,
     provisionalDays: 7,

@@ -19,7 +19,7 @@ import { observeStore } from './observe-store.js';
 import { docsPage, docsScript, openApiDocument } from './openapi.js';
 import { createOperation } from './operation.js';
 import { Problem } from './problems.js';
-import { createRateLimiter } from './rate-limit.js';
+import type { RateLimiter } from './rate-limit.js';
 import { createRequestContext } from './request-context.js';
 import type { Version } from './version.js';
 
@@ -29,8 +29,7 @@ export interface AppDependencies {
   metrics: Metrics;
   clock: Clock;
   version: Version;
-  /** Requests a key may send in 60 seconds; 0 for no limit. */
-  rateLimit: number;
+  rateLimiter: RateLimiter;
   corsOrigins: readonly string[];
   requestTimeoutMs: number;
   provisionalDays: number;
@@ -50,7 +49,6 @@ export const endpoints: readonly Endpoint[] = [
 export function createApp(dependencies: AppDependencies, served: readonly Endpoint[] = endpoints): Koa {
   const { stores, logger, metrics, clock, version } = dependencies;
   const authenticate = createAuthenticate(stores.search, clock);
-  const takeToken = createRateLimiter(dependencies.rateLimit);
   const searchOf = observeStore(stores.search, 'search', metrics.stores);
   const analyticsOf = observeStore(stores.analytics, 'analytics', metrics.stores);
   const withDeadline = createDeadline(dependencies.requestTimeoutMs);
@@ -64,7 +62,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
 
   function limit(ctx: Context, principal: Principal): Principal {
     ctx.state.principal = principal;
-    const headers = takeToken(principal.keyId);
+    const headers = dependencies.rateLimiter.take(principal.keyId);
     if (headers) ctx.set(headers);
     return principal;
   }
@@ -107,7 +105,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   });
   router.get('/metrics', async (ctx) => {
     ctx.type = metrics.registry.contentType;
-    ctx.body = await metrics.registry.metrics();
+    ctx.body = await metrics.render();
   });
   router.get('/version', (ctx) => {
     ctx.body = version;

@@ -3,6 +3,8 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 /** Everything this process counts. The names are contract. */
 export interface Metrics {
   registry: Registry;
+  /** The answer of `/metrics`. */
+  render(): Promise<string>;
   observeRequest(operation: string, status: number, seconds: number): void;
   problems: Counter<'code'>;
   stores: Histogram<'store' | 'operation' | 'outcome'>;
@@ -23,6 +25,7 @@ export function createMetrics(): Metrics {
   const series = new Map<string, { observe(seconds: number): void }>();
   return {
     registry,
+    render: () => registry.metrics(),
     observeRequest(operation, status, seconds) {
       const name = `${status} ${operation}`;
       let known = series.get(name);

@@ -8,12 +8,16 @@ interface Bucket {
   filledAt: number;
 }
 
-/** Headers of draft-ietf-httpapi-ratelimit-headers for the answer; throws 429 when the bucket is empty. */
-export type RateLimiter = (keyId: string) => Record<'RateLimit' | 'RateLimit-Policy', string> | undefined;
+export interface RateLimiter {
+  /** Headers of draft-ietf-httpapi-ratelimit-headers for the answer; throws 429 when the bucket is empty. */
+  take(keyId: string): Record<'RateLimit' | 'RateLimit-Policy', string> | undefined;
+  /** Counts requests that the key sent elsewhere, even beyond what its bucket holds. */
+  charge(keyId: string, requests: number): void;
+}
 
 /** A token bucket a key, holding `limit` requests and refilled over 60 s; a limit of 0 switches it off. */
 export function createRateLimiter(limit: number, now: () => number = () => performance.now()): RateLimiter {
-  if (limit === 0) return () => undefined;
+  if (limit === 0) return { take: () => undefined, charge: () => undefined };
   const policy = `"default";q=${limit};w=${WINDOW_SECONDS}`;
   const perMillisecond = limit / (WINDOW_SECONDS * 1000);
   const buckets = new Map<string, Bucket>();
@@ -25,7 +29,7 @@ export function createRateLimiter(limit: number, now: () => number = () => perfo
     }
   }
 
-  return (keyId) => {
+  function bucketOf(keyId: string): Bucket {
     const time = now();
     let bucket = buckets.get(keyId);
     if (!bucket) {
@@ -35,6 +39,11 @@ export function createRateLimiter(limit: number, now: () => number = () => perfo
     }
     bucket.tokens = Math.min(limit, bucket.tokens + (time - bucket.filledAt) * perMillisecond);
     bucket.filledAt = time;
+    return bucket;
+  }
+
+  function take(keyId: string) {
+    const bucket = bucketOf(keyId);
     if (bucket.tokens < 1) {
       const wait = Math.max(1, Math.ceil((1 - bucket.tokens) / perMillisecond / 1000));
       throw new Problem(
@@ -50,5 +59,12 @@ export function createRateLimiter(limit: number, now: () => number = () => perfo
       RateLimit: `"default";r=${Math.floor(bucket.tokens)};t=${untilFull}`,
       'RateLimit-Policy': policy,
     };
+  }
+
+  return {
+    take,
+    charge(keyId, requests) {
+      bucketOf(keyId).tokens -= requests;
+    },
   };
 }

@@ -15,7 +15,11 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return pino(options, destination ?? logFile(1));
 }
 
-/** Gathers lines to write many at once, a quarter of a second at most. */
-export function logFile(dest: string | number): DestinationStream {
-  return pino.destination({ dest, sync: false, minLength: 16 * 1024 - 1, periodicFlush: 250 });
+/** What processes may write into one pipe at once without cutting into each other's lines. */
+const ATOMIC_BYTES = 4096;
+
+/** Gathers lines to write many at once, a quarter of a second at most; `atomic` where other processes write there too. */
+export function logFile(dest: string | number, { atomic = false } = {}): DestinationStream {
+  const maxWrite = atomic ? ATOMIC_BYTES : 16 * 1024;
+  return pino.destination({ dest, sync: false, minLength: maxWrite - 1, maxWrite, periodicFlush: 250 });
 }

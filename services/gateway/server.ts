@@ -6,6 +6,8 @@ import type { Config } from '../shared/config.js';
 import type { Stores } from '../stores/open-stores.js';
 import { createApp } from './app.js';
 import { createMetrics } from './metrics.js';
+import type { Peers } from './peers.js';
+import { createRateLimiter } from './rate-limit.js';
 import { readVersion } from './version.js';
 
 /** A listening gateway. */
@@ -26,15 +28,18 @@ export async function startGateway(
   stores: Pick<Stores, 'search' | 'analytics'>,
   logger: Logger,
   clock: Clock = systemClock,
+  peers?: Peers,
 ): Promise<Gateway> {
   let stopping = false;
+  const metrics = createMetrics();
+  const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({
     stores,
     logger,
-    metrics: createMetrics(),
+    metrics: peers ? peers.shareMetrics(metrics) : metrics,
     clock,
     version: readVersion(),
-    rateLimit: config.rateLimit,
+    rateLimiter: peers ? peers.shareRateLimit(rateLimiter) : rateLimiter,
     corsOrigins: config.corsOrigins,
     requestTimeoutMs: config.requestTimeoutMs,
     provisionalDays: config.provisionalDays,

@@ -8,6 +8,7 @@ import { AddContactRequest, AddContactResponse } from '../../services/contacts/s
 import { createApp } from '../../services/gateway/app.js';
 import { type Endpoint, endpoint } from '../../services/gateway/endpoint.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
+import { createRateLimiter } from '../../services/gateway/rate-limit.js';
 import { createLogger } from '../../services/gateway/request-log.js';
 import { readVersion } from '../../services/gateway/version.js';
 import { systemClock } from '../../services/shared/clock.js';
@@ -574,7 +575,7 @@ describe('An operation that fails', () => {
         metrics: createMetrics(),
         clock: systemClock,
         version: readVersion(),
-        rateLimit: 0,
+        rateLimiter: createRateLimiter(0),
         corsOrigins: [],
         requestTimeoutMs: 60_000,
         provisionalDays: 7,

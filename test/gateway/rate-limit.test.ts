@@ -5,7 +5,7 @@ import { createRateLimiter } from '../../services/gateway/rate-limit.js';
 describe('Rate limit', () => {
   it('lets a key send its limit at once, then as fast as the bucket refills', () => {
     let now = 0;
-    const take = createRateLimiter(60, () => now);
+    const { take } = createRateLimiter(60, () => now);
     for (let request = 59; request >= 0; request--) {
       expect(take('key')?.RateLimit).to.match(new RegExp(`r=${request};`));
     }
@@ -20,7 +20,7 @@ describe('Rate limit', () => {
   });
 
   it('tells how long to wait', () => {
-    const take = createRateLimiter(2, () => 0);
+    const { take } = createRateLimiter(2, () => 0);
     take('key');
     take('key');
     expect(() => take('key'))
@@ -29,15 +29,29 @@ describe('Rate limit', () => {
       .that.deep.includes({ 'Retry-After': '30', 'RateLimit-Policy': '"default";q=2;w=60' });
   });
 
+  it('counts requests sent elsewhere, and is paid back for those beyond the limit', () => {
+    let now = 0;
+    const { take, charge } = createRateLimiter(60, () => now);
+    charge('key', 58);
+    expect(take('key')?.RateLimit).to.match(/r=1;/);
+    charge('key', 3);
+    expect(() => take('key'))
+      .to.throw(Problem)
+      .that.has.property('headers')
+      .that.includes({ 'Retry-After': '3' });
+    now += 3000;
+    expect(take('key')?.RateLimit).to.match(/r=0;/);
+  });
+
   it('keeps keys apart', () => {
-    const take = createRateLimiter(1, () => 0);
+    const { take } = createRateLimiter(1, () => 0);
     take('one');
     expect(() => take('one')).to.throw(Problem);
     expect(take('two')?.RateLimit).to.match(/r=0;/);
   });
 
   it('is off at 0', () => {
-    const take = createRateLimiter(0, () => 0);
+    const { take } = createRateLimiter(0, () => 0);
     for (let request = 0; request < 1000; request++) expect(take('key')).to.equal(undefined);
   });
 });

@@ -1,14 +1,17 @@
-import closeWithGrace from 'close-with-grace';
+import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
+import { connectPeers, type Peers } from '../../gateway/peers.js';
+import { startProcesses } from '../../gateway/processes.js';
 import { createLogger, logFile } from '../../gateway/request-log.js';
 import { type Gateway, startGateway } from '../../gateway/server.js';
-import { utcDate } from '../../shared/clock.js';
-import { loadConfig } from '../../shared/config.js';
+import { systemClock, utcDate } from '../../shared/clock.js';
+import { type Config, loadConfig } from '../../shared/config.js';
 import { openStores, type Patience, type Stores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 import { firstRequests, loadSample } from '../sample.js';
+import { untilClosed } from '../until-closed.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
 const GRACE_MS = 15_000;
@@ -26,22 +29,75 @@ export interface ServeOptions {
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const config = loadConfig(io.env);
   if (options.port !== undefined) config.port = options.port;
+  if (config.processes === 1) return serveAlone(io, config, options);
+  return cluster.isPrimary ? serveInProcesses(io, config, options) : serveAmongOthers(config);
+}
+
+async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
   const stores = await openStores(config, patience(logger));
-  let gateway: Gateway;
-  let key: string | null = null;
+  const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
+  const { url, closed } = await listen(config, stores, logger);
+  sayListening(io, url, options, key);
+  return closed;
+}
+
+/** Brings the stores up to date once, and leaves the requests to processes that it keeps up. */
+async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
+  const logger = createLogger(config.logLevel, logFile(2));
+  const stores = await openStores(config, patience(logger));
+  const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
+  await stores.close();
+  const processes = await startProcesses(config.processes, logger);
+  if (!processes) return EXIT.failed;
+  const closed = untilClosed(() => processes.stop(), logger, { delay: GRACE_MS + 2000 });
+  sayListening(io, processes.url, options, key);
+  return Promise.race([closed, processes.failed.then(() => EXIT.failed)]);
+}
+
+/** One of those processes. */
+async function serveAmongOthers(config: Config): Promise<number> {
+  const logger = createLogger(config.logLevel, logFile(2, { atomic: true }));
+  const peers = connectPeers();
   try {
-    if (options.demo) key = await loadSample(io, stores, true);
-    gateway = await startGateway(config, stores, logger);
+    const stores = await openStores(config, patience(logger));
+    const { url, closed } = await listen(config, stores, logger, peers);
+    peers.listening(url);
+    return await closed;
+  } catch (error) {
+    peers.leave();
+    throw error;
+  }
+}
+
+/** Ready for signals when it resolves, so that one sent on sight of the address is obeyed. */
+async function listen(
+  config: Config,
+  stores: Stores,
+  logger: Logger,
+  peers?: Peers,
+): Promise<{ url: string; closed: Promise<number> }> {
+  const gateway = await orClose(stores, () => startGateway(config, stores, logger, systemClock, peers));
+  const closed = untilClosed(() => stop(gateway, stores), logger, {
+    delay: GRACE_MS,
+    repeatable: peers && ['SIGTERM', 'SIGINT', 'SIGHUP'],
+  });
+  return { url: gateway.url, closed };
+}
+
+/** The gateway first, then the stores, so that requests under way are answered. */
+async function stop(gateway: Gateway, stores: Stores): Promise<void> {
+  await gateway.stop();
+  await stores.close();
+}
+
+async function orClose<T>(stores: Stores, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     await stores.close();
     throw error;
   }
-  // Before anyone is told, so that a signal sent on sight of the address finds it ready.
-  const closed = untilClosed(gateway, stores, (error) => logger.error({ err: error }, 'closing failed'));
-  say(io, `Reachline listens on ${gateway.url} (documentation: ${gateway.url}/docs)`);
-  if (options.demo) sayDemo(io, gateway.url, key);
-  return closed;
 }
 
 /** Servers often start together, so the stores get a minute to come up. */
@@ -50,23 +106,13 @@ const patience = (logger: Logger): Patience => ({
   onWaiting: (store) => logger.warn({ store }, `waiting for the ${store} store, which does not answer yet`),
 });
 
-function sayDemo(io: Io, url: string, key: string | null): void {
+function sayListening(io: Io, url: string, options: ServeOptions, key: string | null): void {
+  say(io, `Reachline listens on ${url} (documentation: ${url}/docs)`);
+  if (!options.demo) return;
   if (key === null) {
     tell(io, `Nothing was loaded, as the stores hold data already. For a key: ${KEY_COMMAND}`);
     return;
   }
   say(io, `API key of ${DEMO_ORGANIZATION}, shown only once: ${key}`);
   say(io, `Try:\n\n${firstRequests(url, key, utcDate(Date.now()))}\n`);
-}
-
-/** A signal ends the gateway first, then the stores, so that requests under way are answered. */
-function untilClosed(gateway: Gateway, stores: Stores, onError: (error: unknown) => void): Promise<number> {
-  return new Promise((resolve) => {
-    closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
-      if (err) onError(err);
-      await gateway.stop();
-      await stores.close();
-      resolve(err ? EXIT.failed : EXIT.ok);
-    });
-  });
 }

@@ -1,0 +1,28 @@
+import closeWithGrace, { type Signals } from 'close-with-grace';
+import type { Logger } from 'pino';
+import { EXIT } from './errors.js';
+
+interface Closing {
+  /** Milliseconds it may take. */
+  delay: number;
+  /** Signals that come twice where processes end together: from the terminal or service manager, and from their parent. */
+  repeatable?: Signals[];
+}
+
+/** Closes at a signal or an error nobody caught; resolves with the exit code. A second signal ends the process at once. */
+export function untilClosed(
+  close: () => Promise<void>,
+  logger: Logger,
+  { delay, repeatable = [] }: Closing,
+): Promise<number> {
+  return new Promise((resolve) => {
+    let closing = false;
+    const grace = closeWithGrace({ delay, logger: false, skip: repeatable }, async ({ err }) => {
+      closing = true;
+      if (err) logger.error({ err }, 'closing failed');
+      await close();
+      resolve(err ? EXIT.failed : EXIT.ok);
+    });
+    for (const signal of repeatable) process.on(signal, () => closing || grace.close());
+  });
+}

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { request } from 'node:http';
+import { expect } from 'chai';
+import { issueKey } from '../../services/accounts/keys.js';
+import { loadConfig } from '../../services/shared/config.js';
+import { openStores } from '../../services/stores/open-stores.js';
+import { runServer, type ServerProcess, startServer } from '../support/server-process.js';
+import { testIndices } from './elasticsearch/support.js';
+
+const PROCESSES = 3;
+
+describe('gateway processes that share a port', () => {
+  const indices = testIndices();
+  const environment = {
+    REACHLINE_PROCESSES: String(PROCESSES),
+    ELASTICSEARCH_INDEX_PREFIX: indices.config.indexPrefix,
+    REACHLINE_LOG_LEVEL: 'fatal',
+  };
+  let key: string;
+  let server: ServerProcess | undefined;
+
+  before(async () => {
+    const stores = await openStores(loadConfig({ ...process.env, ...environment }));
+    key = await issueKey(stores.search, { organizationId: 'org_a', scopes: ['*'] });
+    await stores.close();
+  });
+  afterEach(async () => {
+    await server?.kill();
+    server = undefined;
+  });
+  after(() => indices.remove());
+
+  const start = async (settings: Record<string, string> = {}) => {
+    server = await startServer({ key, environment: { ...environment, ...settings } });
+    return server;
+  };
+
+  it('are ended by a signal to the first, which told their address once', async () => {
+    const { url, output, stop, pid } = await start();
+    expect(gatewaysOf(pid)).to.have.lengthOf(PROCESSES);
+    const gateways = gatewaysOf(pid);
+    expect(await stop()).to.deep.equal({ code: 0, signal: null });
+    expect(gateways.filter(isThere)).to.deep.equal([]);
+    expect(
+      output()
+        .split('\n')
+        .filter((line) => line.includes(url)),
+    ).to.have.lengthOf(1);
+  });
+
+  it('end when the first is killed', async () => {
+    const { kill, pid } = await start();
+    const gateways = gatewaysOf(pid);
+    await kill();
+    await until(() => !gateways.some(isThere));
+  });
+
+  it('go on when one is killed, and another takes its place', async () => {
+    const { url, pid } = await start();
+    const before = gatewaysOf(pid);
+    process.kill(before[0] as number, 'SIGKILL');
+    await until(() => !isThere(before[0] as number));
+    for (let count = 0; count < 20; count++) expect(await status(`${url}/livez`)).to.equal(200);
+    await until(() => gatewaysOf(pid).length === PROCESSES);
+    expect(gatewaysOf(pid)).to.include.members(before.slice(1)).and.not.include(before[0]);
+  });
+
+  it('answer what they are at before they end', async () => {
+    const { call, stop } = await start();
+    const answers = Array.from({ length: 12 }, () =>
+      call('/api/contacts/search', { organization_id: 'org_a' }),
+    );
+    await answers[0];
+    const ended = stop();
+    for (const { status } of await Promise.all(answers)) expect(status).to.equal(200);
+    expect(await ended).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('say once why they cannot start', async () => {
+    const { url } = await start();
+    const { port } = new URL(url);
+    const { code, errors } = await runServer({ environment: { ...environment, PORT: port } });
+    expect(code).to.equal(1);
+    expect(errors).to.match(new RegExp(`^Port ${port} is in use.*\n$`));
+  });
+
+  it('count the requests of a key together', async () => {
+    const limit = 100;
+    const { url } = await start({ REACHLINE_RATE_LIMIT: String(limit) });
+    const counts = new Map<number, number>();
+    for (let count = 0; count < 3 * limit; count++) {
+      const answer = await status(`${url}/api/audiences/search`, { 'X-Api-Key': key }, '{}');
+      counts.set(answer, (counts.get(answer) ?? 0) + 1);
+    }
+    // Alone, each would have let its third of the requests through. What another admits is known a moment later.
+    expect(counts.get(200)).to.be.within(limit, 2 * limit);
+    expect((counts.get(200) ?? 0) + (counts.get(429) ?? 0)).to.equal(3 * limit);
+  });
+
+  it('render their metrics together', async () => {
+    const { url } = await start();
+    const requests = 30;
+    for (let count = 0; count < requests; count++) await status(`${url}/api/audiences/search`, {}, '{}');
+    const counted = async () => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      const sample =
+        'reachline_http_request_duration_seconds_count{operation="/api/audiences/search",status="401"}';
+      return Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(sample))
+          ?.slice(sample.length),
+      );
+    };
+    await until(async () => (await counted()) === requests);
+  });
+});
+
+const gatewaysOf = (pid: number) =>
+  execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split(/\s+/)
+    .map(Number);
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+/** Status of a request on a connection of its own, so that each may come to another process. */
+function status(url: string, headers: Record<string, string> = {}, body?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const options = { agent: false, method, headers: { 'Content-Type': 'application/json', ...headers } };
+    request(url, options, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode as number));
+    })
+      .once('error', reject)
+      .end(body);
+  });
+}
