@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { issueKey } from '../../../services/accounts/keys.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import type { SearchStore } from '../../../services/stores/search-store.js';
+import { allPages, asked, T0 } from '../../contract/search-support.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { Gateways } from './gateways.js';
+
+const ORGANIZATION = 'org_creates';
+const CREATORS = 64;
+const CREATES = Number(process.env.TEST_CREATES ?? 20_000);
+const PAIRS = Number(process.env.TEST_CREATE_SEARCH_PAIRS ?? 10_000);
+const BALANCE = 1_000_000;
+/** Milliseconds between two kills. */
+const KILL_EVERY = 4000;
+
+describe('Creating contacts through several gateways', () => {
+  let indices: TestIndices;
+  let store: SearchStore;
+  let key: string;
+  let gateways: Gateways | undefined;
+
+  before(async () => {
+    indices = testIndices();
+    store = await openElasticsearchStore(indices.config);
+    key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
+    await store.upsertAudiences([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0);
+  });
+  afterEach(async () => {
+    await gateways?.stop();
+    gateways = undefined;
+  });
+  after(async () => {
+    await store?.close();
+    await indices?.remove();
+  });
+
+  const inParallel = async (count: number, one: (number: number) => Promise<void>) => {
+    let next = 0;
+    const creator = async () => {
+      while (next < count) await one(next++);
+    };
+    await Promise.all(Array.from({ length: CREATORS }, creator));
+  };
+
+  it(`${CREATORS} at once on four processes, some killed, charge each of ${CREATES} contacts once`, async () => {
+    await store.setCredits(ORGANIZATION, BALANCE);
+    const four = await Gateways.start(4, indices.config, key);
+    gateways = four;
+    let done = false;
+    let kills = 0;
+    const killing = (async () => {
+      for (let turn = 0; !done; turn++) {
+        await pause(KILL_EVERY * (0.5 + Math.random()));
+        if (done) break;
+        await four.killAndRestart(turn % four.count);
+        kills++;
+      }
+    })();
+    const ids = new Set<unknown>();
+    await inParallel(CREATES, async (number) => {
+      const answer = await four.insist(
+        '/api/contacts/create',
+        { organization_id: ORGANIZATION, audience_id: 'aud', first_name: `Person ${number}` },
+        { headers: { 'Idempotency-Key': randomUUID() } },
+      );
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.body.credits_consumed).to.equal(1);
+      ids.add(answer.body.contact_id);
+    });
+    done = true;
+    await killing;
+    expect(kills).to.be.greaterThan(0);
+    expect(ids.size).to.equal(CREATES);
+    const names = (await allPages(store, asked(ORGANIZATION, { limit: 1000 }))).map((contact) => {
+      expect(ids.has(contact.contact_id), contact.contact_id).to.equal(true);
+      return contact.first_name;
+    });
+    expect(new Set(names).size, 'each of them once').to.equal(CREATES);
+    expect(names.length).to.equal(CREATES);
+    // What a killed process had reserved and not used is given back by the sweep of another.
+    await until(async () => (await store.getCredits(ORGANIZATION)) === BALANCE - CREATES);
+    expect(await store.getCredits(ORGANIZATION)).to.equal(BALANCE - CREATES);
+  }).timeout(900_000);
+
+  it(`each of ${PAIRS} contacts made through one gateway is found at once through another`, async () => {
+    const two = await Gateways.start(2, indices.config, key);
+    gateways = two;
+    const missed: unknown[] = [];
+    await inParallel(PAIRS, async (number) => {
+      const name = `pair${number}`;
+      const made = await two.call(number % 2, '/api/contacts/create', {
+        organization_id: ORGANIZATION,
+        audience_id: 'aud',
+        last_name: name,
+      });
+      expect(made.status, made.text).to.equal(200);
+      const found = await two.call((number + 1) % 2, '/api/contacts/search', {
+        organization_id: ORGANIZATION,
+        query: `"${name}"`,
+      });
+      if (found.body.total_count !== 1) missed.push(name);
+    });
+    expect(missed).to.deep.equal([]);
+  }).timeout(600_000);
+});
+
+/** Waits for as long as a sweep may take. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + 120_000; performance.now() < end; ) {
+    if (await holds()) return;
+    await pause(500);
+  }
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { issueKey } from '../../../services/accounts/keys.js';
+import { loadConfig } from '../../../services/shared/config.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import type { SearchStore } from '../../../services/stores/search-store.js';
+import { allPages, asked, T0 } from '../../contract/search-support.js';
+import { startElasticsearch } from '../../stack/elasticsearch.js';
+import type { Server } from '../../stack/server.js';
+import { Gateways } from './gateways.js';
+
+const ORGANIZATION = 'org_outage';
+const KILLS = Number(process.env.TEST_STORE_KILLS ?? 10);
+const WRITERS = 16;
+const BALANCE = 1_000_000;
+/** Milliseconds of writes before each kill. */
+const TRAFFIC = 3000;
+/** Within this many milliseconds a client is told that the store is out. */
+const TOLD_WITHIN = 2000;
+
+const RANGE = { start_date: '2026-01-01', end_date: '2026-01-31' };
+
+describe('Elasticsearch killed under writes', () => {
+  let elasticsearch: Server;
+  let store: SearchStore;
+  let gateways: Gateways;
+
+  before(async () => {
+    elasticsearch = await startElasticsearch({ heapMegabytes: 512 });
+    const { elasticsearch: config } = loadConfig({ ELASTICSEARCH_URL: elasticsearch.address });
+    if (!config) throw new Error('there is no address of a cluster');
+    store = await openElasticsearchStore(config);
+    const key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
+    await store.setCredits(ORGANIZATION, BALANCE);
+    await store.upsertAudiences([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0);
+    gateways = await Gateways.start(2, config, key);
+  });
+  after(async () => {
+    await gateways?.stop();
+    await store?.close();
+    await elasticsearch?.remove();
+  });
+
+  it(`${KILLS} times, loses nothing that was acknowledged, and gateways need no restart`, async () => {
+    const writes = new Writes(gateways);
+    const running = writes.run();
+    for (let kill = 0; kill < KILLS; kill++) {
+      await pause(TRAFFIC);
+      await elasticsearch.kill();
+      for (let gateway = 0; gateway < gateways.count; gateway++) await tellsOfTheOutage(gateway);
+      await elasticsearch.start();
+      await ready();
+    }
+    await pause(TRAFFIC);
+    await writes.stop();
+    await running;
+
+    const contacts = await allPages(store, asked(ORGANIZATION, { limit: 1000 }));
+    const held = new Map(contacts.map((contact) => [contact.contact_id, contact]));
+    for (const id of writes.created) expect(held.get(id)?.audience_ids, id).to.deep.equal(['aud']);
+    for (const [id, city] of writes.cities) expect(held.get(id)?.city, id).to.equal(city);
+    expect(held.size).to.equal(writes.created.size + writes.cities.size);
+    const visits = await store.searchVisits({ organizationId: ORGANIZATION, limit: 1 });
+    expect(visits.total).to.equal(writes.visits.size);
+    const left = BALANCE - writes.created.size;
+    for (let wait = 0; wait < 240 && (await store.getCredits(ORGANIZATION)) !== left; wait++)
+      await pause(500);
+    expect(await store.getCredits(ORGANIZATION)).to.equal(left);
+    expect(writes.created.size).to.be.greaterThan(KILLS * 10);
+  }).timeout(900_000);
+
+  async function tellsOfTheOutage(gateway: number): Promise<void> {
+    const begun = performance.now();
+    const search = await gateways.call(gateway, '/api/contacts/search', { organization_id: ORGANIZATION });
+    expect(performance.now() - begun, 'a client is not kept waiting').to.be.lessThan(TOLD_WITHIN);
+    expect(search.status, search.text).to.equal(503);
+    expect(search.body.code).to.equal('store_unavailable');
+    expect(search.headers.get('Retry-After')).to.match(/^\d+$/);
+    expect(search.text).not.to.match(/elastic|ECONN|127\.0\.0\.1/i);
+    const campaigns = await gateways.call(gateway, '/api/advertising/network_a/campaigns', RANGE);
+    expect(campaigns.status, campaigns.text).to.equal(200);
+    const readiness = await gateways.call(gateway, '/readyz', undefined, { method: 'GET' });
+    expect(readiness.status).to.equal(503);
+    expect(readiness.body.stores).to.deep.equal({ search: 'unavailable', analytics: 'ok' });
+  }
+
+  async function ready(): Promise<void> {
+    for (let gateway = 0; gateway < gateways.count; gateway++) {
+      const isReady = async () =>
+        (await gateways.call(gateway, '/readyz', undefined, { method: 'GET' })).status === 200;
+      while (!(await isReady())) await pause(100);
+    }
+  }
+});
+
+/** Creates, records and visits, each sent until it is acknowledged. */
+class Writes {
+  readonly created = new Set<string>();
+  readonly cities = new Map<string, string>();
+  readonly visits = new Set<string>();
+  readonly #gateways: Gateways;
+  #stopping = false;
+  #number = 0;
+
+  constructor(gateways: Gateways) {
+    this.#gateways = gateways;
+  }
+
+  async run(): Promise<void> {
+    const writer = async () => {
+      while (!this.#stopping) await this.#one(this.#number++);
+    };
+    await Promise.all(Array.from({ length: WRITERS }, writer));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+  }
+
+  async #one(number: number): Promise<void> {
+    if (number % 4 === 0) await this.#contacts(number);
+    else if (number % 4 === 1) await this.#visits(number);
+    else await this.#create(number);
+  }
+
+  async #create(number: number): Promise<void> {
+    const body = { organization_id: ORGANIZATION, audience_id: 'aud', first_name: `Person ${number}` };
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const answer = await this.#gateways.insist('/api/contacts/create', body, { headers });
+    expect(answer.status, answer.text).to.equal(200);
+    this.created.add(answer.body.contact_id as string);
+  }
+
+  async #contacts(number: number): Promise<void> {
+    const city = `City ${number}`;
+    const records = Array.from({ length: 20 }, (_, index) => ({
+      organization_id: ORGANIZATION,
+      contact_id: `record_${number}_${index}`,
+      city,
+    }));
+    await this.#ingest('contacts', records);
+    for (const { contact_id } of records) this.cities.set(contact_id, city);
+  }
+
+  async #visits(number: number): Promise<void> {
+    const records = Array.from({ length: 20 }, (_, index) => ({
+      id: `visit_${number}_${index}`,
+      createdAt: new Date(T0 - number * 3_600_000).toISOString(),
+    }));
+    await this.#ingest('website-visits', records);
+    for (const { id } of records) this.visits.add(id);
+  }
+
+  async #ingest(stream: string, records: readonly object[]): Promise<void> {
+    const answer = await this.#gateways.insist(`/api/ingest/${stream}`, undefined, {
+      raw: records.map((record) => JSON.stringify(record)).join('\n'),
+      headers: { 'Content-Type': 'application/x-ndjson' },
+    });
+    expect(answer.body, answer.text).to.include({ accepted: records.length, rejected: 0 });
+  }
+}
