@@ -1,0 +1,105 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { issueKey } from '../../../services/accounts/keys.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import type { SearchStore } from '../../../services/stores/search-store.js';
+import { startClickHouse } from '../../stack/clickhouse.js';
+import type { Server } from '../../stack/server.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { Gateways } from './gateways.js';
+
+const ORGANIZATION = 'org_outage';
+const KILLS = Number(process.env.TEST_STORE_KILLS ?? 10);
+const WRITERS = 4;
+const TRAFFIC = 2000;
+const TOLD_WITHIN = 2000;
+const RANGE = { start_date: '2026-01-01', end_date: '2026-01-31' };
+const CAMPAIGNS = '/api/advertising/network_a/campaigns';
+
+describe('ClickHouse killed under writes', () => {
+  let clickhouse: Server;
+  let indices: TestIndices;
+  let store: SearchStore;
+  let gateways: Gateways;
+
+  before(async () => {
+    clickhouse = await startClickHouse();
+    indices = testIndices();
+    store = await openElasticsearchStore(indices.config);
+    const key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
+    gateways = await Gateways.start(2, indices.config, key, { CLICKHOUSE_URL: clickhouse.address });
+  });
+  after(async () => {
+    await gateways?.stop();
+    await store?.close();
+    await indices?.remove();
+    await clickhouse?.remove();
+  });
+
+  it(`${KILLS} times, loses nothing that was acknowledged, and gateways need no restart`, async () => {
+    let stopping = false;
+    let records = 0;
+    const clicks = new Map<string, number>();
+    const writer = async (name: number) => {
+      for (let version = 1; !stopping; version++) {
+        // Restated day by day: only the last figure of a row counts.
+        const rows = Array.from({ length: 20 }, (_, index) => ({
+          date: `2026-01-${String(1 + (index % 31)).padStart(2, '0')}`,
+          campaign_id: `campaign_${name}_${version % 3}`,
+          creative_id: `creative_${index}`,
+          clicks: version,
+          reported_at: new Date(Date.UTC(2026, 1, 1) + version).toISOString(),
+        }));
+        const answer = await gateways.insist('/api/ingest/network-a-deliveries', undefined, {
+          raw: rows.map((row) => JSON.stringify(row)).join('\n'),
+          headers: { 'Content-Type': 'application/x-ndjson' },
+        });
+        expect(answer.body, answer.text).to.include({ accepted: rows.length, rejected: 0 });
+        for (const row of rows) clicks.set(`${row.campaign_id}/${row.creative_id}`, version);
+        records += rows.length;
+      }
+    };
+    const running = Promise.all(Array.from({ length: WRITERS }, (_, name) => writer(name)));
+    for (let kill = 0; kill < KILLS; kill++) {
+      await pause(TRAFFIC);
+      await clickhouse.kill();
+      for (let gateway = 0; gateway < gateways.count; gateway++) await tellsOfTheOutage(gateway);
+      await clickhouse.start();
+      for (let gateway = 0; gateway < gateways.count; gateway++) await ready(gateway);
+    }
+    await pause(TRAFFIC);
+    stopping = true;
+    await running;
+
+    const expected = new Map<string, number>();
+    for (const [row, value] of clicks) {
+      const [campaign = ''] = row.split('/');
+      expected.set(campaign, (expected.get(campaign) ?? 0) + value);
+    }
+    const answer = await gateways.insist(CAMPAIGNS, { ...RANGE, metrics: ['clicks'] }, {});
+    const campaigns = answer.body.items as { id: string; clicks: number }[];
+    expect(new Map(campaigns.map(({ id, clicks: sum }) => [id, sum]))).to.deep.equal(expected);
+    expect(records).to.be.greaterThan(0);
+  }).timeout(600_000);
+
+  async function tellsOfTheOutage(gateway: number): Promise<void> {
+    const begun = performance.now();
+    const campaigns = await gateways.call(gateway, CAMPAIGNS, RANGE);
+    expect(performance.now() - begun, 'a client is not kept waiting').to.be.lessThan(TOLD_WITHIN);
+    expect(campaigns.status, campaigns.text).to.equal(503);
+    expect(campaigns.body.code).to.equal('store_unavailable');
+    expect(campaigns.headers.get('Retry-After')).to.match(/^\d+$/);
+    expect(campaigns.text).not.to.match(/clickhouse|ECONN|127\.0\.0\.1/i);
+    const search = await gateways.call(gateway, '/api/contacts/search', { organization_id: ORGANIZATION });
+    expect(search.status, search.text).to.equal(200);
+    const readiness = await gateways.call(gateway, '/readyz', undefined, { method: 'GET' });
+    expect(readiness.status).to.equal(503);
+    expect(readiness.body.stores).to.deep.equal({ search: 'ok', analytics: 'unavailable' });
+  }
+
+  async function ready(gateway: number): Promise<void> {
+    const isReady = async () =>
+      (await gateways.call(gateway, '/readyz', undefined, { method: 'GET' })).status === 200;
+    while (!(await isReady())) await pause(100);
+  }
+});
