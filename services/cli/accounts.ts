@@ -2,7 +2,7 @@ import { loadConfig } from '../shared/config.js';
 import { ID_PATTERN } from '../shared/schema.js';
 import { openElasticsearchStore } from '../stores/elasticsearch/store.js';
 import type { AudienceStore, CreditStore, KeyStore } from '../stores/search-store.js';
-import { openSqliteAccounts } from '../stores/sqlite/sqlite-store.js';
+import { loadSqlite } from '../stores/sqlite/load.js';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
 
@@ -13,7 +13,7 @@ export async function withAccounts<T>(io: Io, work: (accounts: Accounts) => Prom
   const config = loadConfig(io.env);
   const accounts: Accounts = config.elasticsearch
     ? await openElasticsearchStore(config.elasticsearch)
-    : await openSqliteAccounts(config);
+    : await (await loadSqlite()).openSqliteAccounts(config);
   try {
     return await work(accounts);
   } finally {

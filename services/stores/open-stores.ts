@@ -4,10 +4,9 @@ import type { Config } from '../shared/config.js';
 import type { AnalyticsStore } from './analytics-store.js';
 import type { Engine } from './clickhouse/engine.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
-import { cannotBeUsed, lockDataFolder } from './data-folder.js';
 import { openElasticsearchStore } from './elasticsearch/store.js';
 import type { SearchStore } from './search-store.js';
-import { openSqliteStore } from './sqlite/sqlite-store.js';
+import { loadSqlite } from './sqlite/load.js';
 import { type StoreName, StoreUnavailable } from './store-error.js';
 
 /** Both stores of a process, opened and migrated. */
@@ -37,7 +36,7 @@ const PAUSE_MS = 1000;
  */
 export async function openStores(config: StoresConfig, patience?: Patience): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
-  const lock = elasticsearch && clickhouse ? null : lockDataFolder(dataDir);
+  const lock = elasticsearch && clickhouse ? null : await lockFolder(dataDir);
   const opened: { close(): Promise<void> }[] = [];
   const close = async () => {
     for (const store of opened.reverse()) await store.close();
@@ -46,7 +45,7 @@ export async function openStores(config: StoresConfig, patience?: Patience): Pro
   try {
     const search = elasticsearch
       ? await waiting(patience, () => openElasticsearchStore(elasticsearch))
-      : await inFolder(dataDir, () => openSqliteStore(config));
+      : await inFolder(dataDir, async () => (await loadSqlite()).openSqliteStore(config));
     opened.push(search);
     const { store: analytics, engine } = clickhouse
       ? await waiting(patience, () => openAnalyticsStore(clickhouse))
@@ -73,12 +72,21 @@ async function waiting<T>(patience: Patience | undefined, open: () => Promise<T>
   }
 }
 
+async function lockFolder(dataDir: string): Promise<{ release(): void }> {
+  // The lock is a database, so where there is no SQLite this says so first.
+  await loadSqlite();
+  const { lockDataFolder } = await import('./data-folder.js');
+  return lockDataFolder(dataDir);
+}
+
 /** Opens a store of the data folder. */
 async function inFolder<T>(dataDir: string, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
     const isTheFolder = error instanceof StoreUnavailable || (error instanceof Error && 'errno' in error);
-    throw isTheFolder ? cannotBeUsed(dataDir, error) : error;
+    if (!isTheFolder) throw error;
+    const { cannotBeUsed } = await import('./data-folder.js');
+    throw cannotBeUsed(dataDir, error);
   }
 }

@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import { temporaryFolder } from '../support/gateway.js';
+import { runServer } from '../support/server-process.js';
+import { slim } from '../support/slim.js';
+
+describe('An installation without the embedded stores', () => {
+  it('says what to set when the settings name no servers', async () => {
+    const folder = await temporaryFolder();
+    const { code, errors } = await runServer({ dataDir: folder.path, environment: slim });
+    await folder.remove();
+    expect(code).to.equal(1);
+    expect(errors).to.match(/^This installation is without .* set ELASTICSEARCH_URL and CLICKHOUSE_URL.*\n$/);
+  });
+
+  it('says what to set when they name only Elasticsearch', async () => {
+    const folder = await temporaryFolder();
+    const environment = { ...slim, ELASTICSEARCH_URL: 'http://127.0.0.1:1' };
+    const { code, errors } = await runServer({ dataDir: folder.path, environment });
+    await folder.remove();
+    expect(code).to.equal(1);
+    expect(errors).to.match(/^This installation is without .* CLICKHOUSE_URL.*\n$/);
+  });
+});
