@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Clock, systemClock } from '../shared/clock.js';
 import type { Config } from '../shared/config.js';
 import type { AnalyticsStore } from './analytics-store.js';
 import type { Engine } from './clickhouse/engine.js';
@@ -34,7 +35,10 @@ const PAUSE_MS = 1000;
  * Opens each store where the settings say it is. Throws `DataFolderError` when an embedded one cannot use the data folder or
  * another process holds it, and `StoreUnavailable` when a server does not answer.
  */
-export async function openStores(config: StoresConfig, patience?: Patience): Promise<Stores> {
+export async function openStores(
+  config: StoresConfig,
+  { patience, clock = systemClock }: { patience?: Patience; clock?: Clock } = {},
+): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
   const lock = elasticsearch && clickhouse ? null : await lockFolder(dataDir);
   const opened: { close(): Promise<void> }[] = [];
@@ -44,8 +48,8 @@ export async function openStores(config: StoresConfig, patience?: Patience): Pro
   };
   try {
     const search = elasticsearch
-      ? await waiting(patience, () => openElasticsearchStore(elasticsearch))
-      : await inFolder(dataDir, async () => (await loadSqlite()).openSqliteStore(config));
+      ? await waiting(patience, () => openElasticsearchStore(elasticsearch, { clock }))
+      : await inFolder(dataDir, async () => (await loadSqlite()).openSqliteStore({ ...config, clock }));
     opened.push(search);
     const { store: analytics, engine } = clickhouse
       ? await waiting(patience, () => openAnalyticsStore(clickhouse))

@@ -23,7 +23,7 @@ export interface CallOptions {
   raw?: string | Uint8Array;
 }
 
-/** A gateway on a free port over embedded stores in a folder of its own, spoken to over real HTTP. */
+/** A gateway on a free port, spoken to over real HTTP. */
 export interface TestGateway {
   url: string;
   dataDir: string;
@@ -41,6 +41,15 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
+export type StartGateway = typeof startTestGateway;
+
+/** Tests of a gateway, for each form of it: `start` decides where it keeps its records. */
+export const gatewaySuite =
+  (title: string, tests: (start: StartGateway) => void) =>
+  (start: StartGateway): void =>
+    void describe(title, () => tests(start));
+
+/** A gateway over embedded stores in a folder of its own, save where the settings name others. */
 export async function startTestGateway(
   settings: Partial<Config> = {},
   clock: Clock = systemClock,
@@ -55,7 +64,7 @@ export async function startTestGateway(
     }),
     ...settings,
   };
-  const stores = await openStores(config);
+  const stores = await openStores(config, { clock });
   const gateway = await startGateway(config, stores, createLogger('silent'), clock);
   const keyFor = (organizationId: string, scopes: readonly string[] = ['*']) =>
     issueKey(stores.search, { organizationId, scopes }, clock);

@@ -35,7 +35,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 
 async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
-  const stores = await openStores(config, patience(logger));
+  const stores = await openStores(config, { patience: patience(logger) });
   const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
   const { url, closed } = await listen(config, stores, logger);
   sayListening(io, url, options, key);
@@ -45,7 +45,7 @@ async function serveAlone(io: Io, config: Config, options: ServeOptions): Promis
 /** Brings the stores up to date once, and leaves the requests to processes that it keeps up. */
 async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
-  const stores = await openStores(config, patience(logger));
+  const stores = await openStores(config, { patience: patience(logger) });
   const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
   await stores.close();
   const processes = await startProcesses(config.processes, logger);
@@ -60,7 +60,7 @@ async function serveAmongOthers(config: Config): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2, { atomic: true }));
   const peers = connectPeers();
   try {
-    const stores = await openStores(config, patience(logger));
+    const stores = await openStores(config, { patience: patience(logger) });
     const { url, closed } = await listen(config, stores, logger, peers);
     peers.listening(url);
     return await closed;

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { loadDemo } from '../../services/demo/load.js';
-import { endpoints } from '../../services/gateway/app.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { loadDemo } from '../../../services/demo/load.js';
+import { endpoints } from '../../../services/gateway/app.js';
+import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
 
-describe('The example of each operation, on the sample data', () => {
+export const examples = gatewaySuite('The example of each operation, on the sample data', (start) => {
   let gateway: TestGateway;
   let key: string;
   before(async function () {
     this.timeout(120_000);
-    gateway = await startTestGateway();
+    gateway = await start();
     await loadDemo(gateway.stores, { now: Date.now() });
     key = await gateway.keyFor('org_demo');
   });

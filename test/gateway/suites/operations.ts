@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Clock } from '../../services/shared/clock.js';
-import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
-import { responseCheck } from '../support/schema-check.js';
+import type { Clock } from '../../../services/shared/clock.js';
+import { type Answer, gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { responseCheck } from '../../support/schema-check.js';
 
 type Json = Record<string, unknown>;
 
@@ -56,10 +56,10 @@ const contacts = Array.from({ length: 7 }, (_, index) => ({
   updated_at: '2026-11-10T00:00:00Z',
 }));
 
-describe('Every operation, end to end', () => {
+export const operations = gatewaySuite('Every operation, end to end', (start) => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startTestGateway({}, clock);
+    gateway = await start({}, clock);
     const streams: Record<string, object[]> = {
       audiences: Array.from({ length: 7 }, (_, index) => ({
         id: `aud_${index}`,

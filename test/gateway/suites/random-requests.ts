@@ -1,13 +1,13 @@
 import { Agent, type IncomingHttpHeaders, request as sendRequest } from 'node:http';
 import { expect } from 'chai';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
-import { checkIntakeResponse, problemFaults, responseCheck, storeWords } from '../support/schema-check.js';
-import { type FuzzRequest, randomRequest, type Seen } from './fuzz-requests.js';
-import { Random } from './fuzz-values.js';
+import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { checkIntakeResponse, problemFaults, responseCheck, storeWords } from '../../support/schema-check.js';
+import { type FuzzRequest, randomRequest, type Seen } from '../fuzz-requests.js';
+import { Random } from '../fuzz-values.js';
 
-/** Another seed finds other bugs: REACHLINE_FUZZ_SEED and REACHLINE_FUZZ_REQUESTS choose. */
-const SEED = process.env.REACHLINE_FUZZ_SEED ?? 'reachline';
-const REQUESTS = Number(process.env.REACHLINE_FUZZ_REQUESTS ?? 20_000);
+/** Another seed finds other bugs: TEST_FUZZ_SEED and TEST_FUZZ_REQUESTS choose. */
+const SEED = process.env.TEST_FUZZ_SEED ?? 'reachline';
+const REQUESTS = process.env.TEST_FUZZ_REQUESTS;
 const AT_ONCE = 12;
 const REMEMBERED = 200;
 const REPORTED = 5;
@@ -117,60 +117,65 @@ async function load(gateway: TestGateway): Promise<void> {
   }
 }
 
-describe('The gateway under random requests', () => {
-  let gateway: TestGateway;
-  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-  before(async () => {
-    gateway = await startTestGateway();
-    await load(gateway);
-  });
-  after(async () => {
-    agent.destroy();
-    await gateway.close();
-  });
+export const randomRequests = (defaultCount: number) =>
+  gatewaySuite('The gateway under random requests', (start) => {
+    const count = Number(REQUESTS ?? defaultCount);
+    let gateway: TestGateway;
+    const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+    before(async () => {
+      gateway = await start();
+      await load(gateway);
+    });
+    after(async () => {
+      agent.destroy();
+      await gateway.close();
+    });
 
-  it(`answers ${REQUESTS} of them as documented, whatever they hold`, async function () {
-    this.timeout(600_000);
-    const random = new Random(SEED);
-    const seen: Seen[] = [];
-    const statuses = new Map<number, number>();
-    const failures: string[] = [];
-    let next = 0;
+    it(`answers ${count} of them as documented, whatever they hold`, async function () {
+      this.timeout(600_000);
+      const random = new Random(SEED);
+      const seen: Seen[] = [];
+      const statuses = new Map<number, number>();
+      const failures: string[] = [];
+      let next = 0;
 
-    async function work(): Promise<void> {
-      while (next < REQUESTS) {
-        const number = next++;
-        const request = randomRequest(random, gateway.key, seen);
-        let faults: string[];
-        let answer: Received = { status: 0, headers: {}, text: '' };
-        try {
-          answer = await send(gateway.url, agent, request);
-          faults = faultsOf(request, answer);
-        } catch (error) {
-          faults = [`no answer: ${String(error)}`];
+      async function work(): Promise<void> {
+        while (next < count) {
+          const number = next++;
+          const request = randomRequest(random, gateway.key, seen);
+          let faults: string[];
+          let answer: Received = { status: 0, headers: {}, text: '' };
+          try {
+            answer = await send(gateway.url, agent, request);
+            faults = faultsOf(request, answer);
+          } catch (error) {
+            faults = [`no answer: ${String(error)}`];
+          }
+          if (faults.length > 0) {
+            const what = `request ${number}: ${faults.slice(0, 5).join('; ')}`;
+            failures.push(`${what}\n${describeRequest(request)}\n${answer.text.slice(0, 1500)}`);
+            if (failures.length === REPORTED) next = count;
+          }
+          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+          remember(seen, request, answer, number);
         }
-        if (faults.length > 0) {
-          const what = `request ${number}: ${faults.slice(0, 5).join('; ')}`;
-          failures.push(`${what}\n${describeRequest(request)}\n${answer.text.slice(0, 1500)}`);
-          if (failures.length === REPORTED) next = REQUESTS;
-        }
-        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-        remember(seen, request, answer, number);
       }
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    if (failures.length > 0) throw new Error(`seed ${SEED}\n\n${failures.join('\n\n')}`);
-    // Requests that are all refused would test little.
-    expect(statuses.get(200), JSON.stringify([...statuses])).to.be.above(REQUESTS / 5);
-    for (const status of [400, 401, 404, 415, 422]) expect([...statuses.keys()]).to.include(status);
-  });
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      if (failures.length > 0) throw new Error(`seed ${SEED}\n\n${failures.join('\n\n')}`);
+      // Requests that are all refused would test little.
+      expect(statuses.get(200), JSON.stringify([...statuses])).to.be.above(count / 5);
+      for (const status of [400, 401, 404, 415, 422]) expect([...statuses.keys()]).to.include(status);
+    });
 
-  it('still answers as before', async () => {
-    const answer = await gateway.call('/api/contacts/get', { organization_id: 'org_a', contact_id: 'con_7' });
-    expect(answer.status, answer.text).to.equal(200);
-    expect((await gateway.call('/readyz', undefined, { method: 'GET' })).status).to.equal(200);
+    it('still answers as before', async () => {
+      const answer = await gateway.call('/api/contacts/get', {
+        organization_id: 'org_a',
+        contact_id: 'con_7',
+      });
+      expect(answer.status, answer.text).to.equal(200);
+      expect((await gateway.call('/readyz', undefined, { method: 'GET' })).status).to.equal(200);
+    });
   });
-});
 
 function remember(seen: Seen[], request: FuzzRequest, { status, text }: Received, number: number): void {
   if (status !== 200 || !request.path.endsWith('/search')) return;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { type Answer, gatewaySuite, type TestGateway } from '../../support/gateway.js';
 
 const BALANCE = 10;
 const CREATES = 64;
 
-describe('Credits under concurrent creations', () => {
+export const credits = gatewaySuite('Credits under concurrent creations', (start) => {
   let gateway: TestGateway;
 
   before(async () => {
-    gateway = await startTestGateway();
+    gateway = await start();
   });
   after(() => gateway.close());
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../services/shared/package-root.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { packageRoot } from '../../../services/shared/package-root.js';
+import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
 
 const REAL = join(packageRoot, '../shared/data/website-visits.ndjson');
 const COUNT = 9_999;
@@ -26,12 +26,12 @@ function visitLines(): VisitLine[] {
   }));
 }
 
-describe('Paging through all visits while new ones arrive', () => {
+export const visitsPaging = gatewaySuite('Paging through all visits while new ones arrive', (start) => {
   let gateway: TestGateway;
   const visits = visitLines();
   before(async function () {
     this.timeout(60_000);
-    gateway = await startTestGateway();
+    gateway = await start();
     const answer = await gateway.ingest('website-visits', visits);
     expect(answer.body, answer.text).to.include({ accepted: COUNT, rejected: 0 });
   });

@@ -1,19 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
-import { issueKey } from '../../services/accounts/keys.js';
-import { AddContactRequest, AddContactResponse } from '../../services/contacts/schema.js';
-import { createApp } from '../../services/gateway/app.js';
-import { type Endpoint, endpoint } from '../../services/gateway/endpoint.js';
-import { createMetrics } from '../../services/gateway/metrics.js';
-import { createRateLimiter } from '../../services/gateway/rate-limit.js';
-import { createLogger } from '../../services/gateway/request-log.js';
-import { readVersion } from '../../services/gateway/version.js';
-import { systemClock } from '../../services/shared/clock.js';
-import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
-import { problemFaults, storeWords } from '../support/schema-check.js';
+import { issueKey } from '../../../services/accounts/keys.js';
+import { type Answer, gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { brokenRules, expectProblem } from '../../support/problems.js';
 
 const organization = { organization_id: 'org_a' };
 const SEARCH = '/api/contacts/search';
@@ -23,24 +11,10 @@ const COMPANIES = '/api/advertising/network_a/companies';
 const COMPANY = '/api/advertising/network_a/company';
 const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
 
-function expectProblem(answer: Answer, status: number, code: string, extras: object = {}) {
-  expect(answer.status, answer.text).to.equal(status);
-  expect(answer.body).to.deep.include({ code, ...extras });
-  expect(problemFaults(status, answer.body)).to.deep.equal([]);
-  expect(answer.body.request_id).to.equal(answer.headers.get('X-Request-Id'));
-  expect(storeWords(answer.text)).to.equal(null);
-}
-
-/** Each broken rule as `pointer code`. */
-const rules = (answer: Answer) =>
-  (answer.body.errors as { pointer: string; code: string }[]).map(
-    ({ pointer, code }) => `${pointer} ${code}`,
-  );
-
-describe('The errors of the contract', () => {
+export const errors = gatewaySuite('The errors of the contract', (start) => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startTestGateway();
+    gateway = await start();
     await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }]);
     await gateway.ingest('contacts', [
       { contact_id: 'con_1', work_emails: ['ada@example.com'], network_a_url: 'https://linkedin.com/in/ada' },
@@ -244,7 +218,7 @@ describe('The errors of the contract', () => {
       for (const bad of ['a b', '""', 'x'.repeat(256)]) {
         const answer = await create({}, '', { 'Idempotency-Key': bad });
         expectProblem(answer, 422, 'validation_failed');
-        expect(rules(answer)).to.deep.equal(['#Idempotency-Key invalid_idempotency_key']);
+        expect(brokenRules(answer)).to.deep.equal(['#Idempotency-Key invalid_idempotency_key']);
       }
     });
 
@@ -255,7 +229,7 @@ describe('The errors of the contract', () => {
       expect((await page(10_000, 1)).status).to.equal(200);
       for (const answer of [await page(51, 200), await page(1_000_000, 1)]) {
         expectProblem(answer, 422, 'page_window_exceeded');
-        expect(rules(answer)).to.deep.equal(['/page page_window_exceeded']);
+        expect(brokenRules(answer)).to.deep.equal(['/page page_window_exceeded']);
       }
     });
 
@@ -367,7 +341,7 @@ describe('The errors of the contract', () => {
       it(`points to ${what}`, async () => {
         const answer = await gateway.call(path, body);
         expectProblem(answer, 422, 'validation_failed');
-        expect(rules(answer)).to.deep.equal(expected);
+        expect(brokenRules(answer)).to.deep.equal(expected);
       });
     }
 
@@ -400,14 +374,14 @@ describe('The errors of the contract', () => {
       it(`points to the parameters of ?${query}`, async () => {
         const answer = await create({}, `?${query}`);
         expectProblem(answer, 422, 'validation_failed');
-        expect(rules(answer)).to.deep.equal(expected);
+        expect(brokenRules(answer)).to.deep.equal(expected);
       });
     }
 
     it('lists the problems of text, rules and parameters together', async () => {
       const answer = await create({ age: 'old', phones: ['1', 'a\0b'] }, '?required_credits=x');
       expectProblem(answer, 422, 'validation_failed');
-      expect(rules(answer)).to.deep.equal([
+      expect(brokenRules(answer)).to.deep.equal([
         '/phones/1 invalid_text',
         '/age invalid_type',
         '?required_credits invalid_type',
@@ -417,7 +391,7 @@ describe('The errors of the contract', () => {
     it('stays short however much is wrong', async () => {
       const answer = await create({ phones: Array.from({ length: 100_000 }, () => '\0') });
       expectProblem(answer, 422, 'validation_failed');
-      expect(rules(answer)).to.have.length.within(100, 200);
+      expect(brokenRules(answer)).to.have.length.within(100, 200);
     });
 
     it('comes for any parameter where an operation has none', async () => {
@@ -459,165 +433,8 @@ describe('The errors of the contract', () => {
       ]) {
         const answer = await gateway.call(SEARCH, undefined, { raw });
         expectProblem(answer, 422, 'validation_failed');
-        expect(rules(answer)).to.deep.equal(['/query invalid_type']);
+        expect(brokenRules(answer)).to.deep.equal(['/query invalid_type']);
       }
     });
-  });
-});
-
-describe('A gateway whose search store is gone', () => {
-  it('answers 503 without a word of the store, and serves advertising on', async () => {
-    const gateway = await startTestGateway();
-    try {
-      await gateway.call(SEARCH, organization);
-      await gateway.stores.search.close();
-      const answer = await gateway.call(SEARCH, organization);
-      expectProblem(answer, 503, 'store_unavailable');
-      expect(answer.headers.get('Retry-After')).to.equal('1');
-      expect((await gateway.call(CAMPAIGNS, range)).status).to.equal(200);
-      const written = await gateway.ingest('contacts', [{ contact_id: 'x' }]);
-      expectProblem(written, 503, 'store_unavailable');
-      const ready = await gateway.call('/readyz', undefined, { method: 'GET' });
-      expect(ready.status).to.equal(503);
-      expect(ready.body.stores).to.deep.equal({ search: 'unavailable', analytics: 'ok' });
-    } finally {
-      await gateway.close();
-    }
-  });
-
-  it('answers 503 also when a table of it was lost', async () => {
-    const gateway = await startTestGateway();
-    try {
-      await gateway.ingest('website-visits', [{ id: 'v', createdAt: '2026-11-01T00:00:00Z' }]);
-      const database = new DatabaseSync(join(gateway.dataDir, 'reachline.db'));
-      database.exec('DROP TABLE visits');
-      database.close();
-      const answer = await gateway.call('/api/website-visits/search', organization);
-      expectProblem(answer, 503, 'store_unavailable');
-      const written = await gateway.ingest('website-visits', [
-        { id: 'v', createdAt: '2026-11-01T00:00:00Z' },
-      ]);
-      expectProblem(written, 503, 'store_unavailable');
-      expect((await gateway.call(SEARCH, organization)).status).to.equal(200);
-    } finally {
-      await gateway.close();
-    }
-  });
-});
-
-describe('A gateway whose analytics store is gone', () => {
-  it('answers 503 without a word of the store, and serves contacts on', async () => {
-    const gateway = await startTestGateway();
-    try {
-      await gateway.stores.analytics.close();
-      for (const [path, body] of [
-        [CAMPAIGNS, range],
-        [COMPANIES, range],
-        [COMPANY, { ...range, company_id: 'co_1' }],
-      ] as const) {
-        const answer = await gateway.call(path, body);
-        expectProblem(answer, 503, 'store_unavailable');
-        expect(answer.headers.get('Retry-After')).to.equal('1');
-      }
-      const delivery = { date: '2026-10-01', campaign_id: 'a', creative_id: 'b' };
-      expectProblem(await gateway.ingest('network-a-deliveries', [delivery]), 503, 'store_unavailable');
-      expect((await gateway.call(SEARCH, organization)).status).to.equal(200);
-      const ready = await gateway.call('/readyz', undefined, { method: 'GET' });
-      expect(ready.body.stores).to.deep.equal({ search: 'ok', analytics: 'unavailable' });
-    } finally {
-      await gateway.close();
-    }
-  });
-});
-
-describe('A gateway with no time', () => {
-  it('answers 504 to what takes longer', async () => {
-    const gateway = await startTestGateway({ requestTimeoutMs: 1 });
-    try {
-      const answer = await gateway.call(CAMPAIGNS, range);
-      expectProblem(answer, 504, 'timeout');
-      expect(answer.headers.get('Retry-After')).to.equal('1');
-    } finally {
-      await gateway.close();
-    }
-  });
-});
-
-describe('An operation that fails', () => {
-  let gateway: TestGateway;
-  let server: Server;
-  let url: string;
-  let release: () => void = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const declare = (path: `/api/${string}`, work: () => Promise<never>) =>
-    endpoint({
-      path,
-      summary: 'Fails',
-      tag: 'Contacts',
-      scope: 'contacts:read',
-      request: AddContactRequest,
-      response: AddContactResponse,
-      example: { audience_id: 'a', contact_id: 'b' },
-      handle: work,
-    }) as unknown as Endpoint;
-  const failing = () => {
-    throw new Error('SQLITE_ERROR: no such table: contacts at /services/x.ts:1');
-  };
-
-  before(async () => {
-    gateway = await startTestGateway();
-    const app = createApp(
-      {
-        stores: gateway.stores,
-        logger: createLogger('silent'),
-        metrics: createMetrics(),
-        clock: systemClock,
-        version: readVersion(),
-        rateLimiter: createRateLimiter(0),
-        corsOrigins: [],
-        requestTimeoutMs: 60_000,
-        provisionalDays: 7,
-        stopping: () => false,
-      },
-      [declare('/api/fails', failing), declare('/api/waits', () => held.then(failing))],
-    );
-    server = createServer(app.callback());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  after(async () => {
-    release();
-    await new Promise((resolve) => server.close(resolve));
-    await gateway.close();
-  });
-
-  async function call(path: string): Promise<Answer> {
-    const response = await fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-Api-Key': gateway.key },
-      body: '{"audience_id":"a","contact_id":"b"}',
-    });
-    const text = await response.text();
-    const body = JSON.parse(text) as Record<string, unknown>;
-    return { status: response.status, headers: response.headers, body, text };
-  }
-
-  it('in an unforeseen way is a plain 500', async () => {
-    expectProblem(await call('/api/fails'), 500, 'internal');
-  });
-
-  it('leaves the service able to say that it has too much to do', async () => {
-    const waiting = Array.from({ length: 1000 }, () => call('/api/waits'));
-    let refused: Answer;
-    do {
-      refused = await call('/api/fails');
-    } while (refused.status === 500);
-    expectProblem(refused, 503, 'overloaded');
-    expect(refused.headers.get('Retry-After')).to.equal('1');
-    release();
-    for (const answer of await Promise.all(waiting)) expect(answer.status).to.be.oneOf([500, 503]);
-    expectProblem(await call('/api/fails'), 500, 'internal');
   });
 });

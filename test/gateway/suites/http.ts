@@ -1,29 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { endpoints } from '../../services/gateway/app.js';
-import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { endpoints } from '../../../services/gateway/app.js';
+import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { brokenRules, expectProblem } from '../../support/problems.js';
 
 const SEARCH = '/api/contacts/search';
 const organization = { organization_id: 'org_a' };
 
-function expectProblem(answer: Answer, status: number, code: string) {
-  expect(answer.status, answer.text).to.equal(status);
-  expect(answer.headers.get('Content-Type')).to.equal('application/problem+json; charset=utf-8');
-  expect(answer.body).to.include({ status, code, type: `urn:reachline:problem:${code}` });
-  expect(answer.body.title).to.be.a('string').and.not.equal('');
-  expect(answer.body.detail).to.be.a('string').and.not.equal('');
-  expect(answer.body.request_id).to.equal(answer.headers.get('X-Request-Id'));
-}
-
-const pointers = (answer: Answer) =>
-  (answer.body.errors as { pointer: string; code: string }[]).map(
-    ({ pointer, code }) => `${pointer} ${code}`,
-  );
-
-describe('The gateway over HTTP', () => {
+export const http = gatewaySuite('The gateway over HTTP', (start) => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startTestGateway();
+    gateway = await start();
     await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }]);
     await gateway.ingest('contacts', [{ contact_id: 'con_1', first_name: 'Maria', audience_ids: ['aud_1'] }]);
   });
@@ -44,7 +31,7 @@ describe('The gateway over HTTP', () => {
       it('answers 422 with a pointer to each broken field', async () => {
         const answer = await gateway.call(path, { ...organization, no_such_field: 1 });
         expectProblem(answer, 422, 'validation_failed');
-        expect(pointers(answer)).to.include('/no_such_field unknown_field');
+        expect(brokenRules(answer)).to.include('/no_such_field unknown_field');
       });
 
       it('answers 403 to a key without its scope', async () => {
@@ -122,7 +109,7 @@ describe('The gateway over HTTP', () => {
       for (const query of ['a\0b', 'a\ud800b']) {
         const answer = await gateway.call(SEARCH, { ...organization, query });
         expectProblem(answer, 422, 'validation_failed');
-        expect(pointers(answer)).to.deep.equal(['/query invalid_text']);
+        expect(brokenRules(answer)).to.deep.equal(['/query invalid_text']);
       }
     });
 
@@ -161,7 +148,7 @@ describe('The gateway over HTTP', () => {
       { headers: { Prefer: 'handling=lenient' } },
     );
     expectProblem(broken, 422, 'validation_failed');
-    expect(pointers(broken)).to.deep.equal(['/limit too_small']);
+    expect(brokenRules(broken)).to.deep.equal(['/limit too_small']);
   });
 
   it('answers 406 when JSON is not wanted', async () => {
@@ -333,10 +320,10 @@ describe('The gateway over HTTP', () => {
   });
 });
 
-describe('A gateway with limits', () => {
+export const limits = gatewaySuite('A gateway with limits', (start) => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startTestGateway({ rateLimit: 3, corsOrigins: ['https://app.example'] });
+    gateway = await start({ rateLimit: 3, corsOrigins: ['https://app.example'] });
   });
   after(() => gateway.close());
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
 
-describe('Search in one of several audiences', () => {
+export const audienceSearch = gatewaySuite('Search in one of several audiences', (start) => {
   let gateway: TestGateway;
   const organization_id = 'org_a';
 
   before(async () => {
-    gateway = await startTestGateway();
+    gateway = await start();
     const names = ['one', 'two', 'three'];
     await gateway.ingest(
       'audiences',

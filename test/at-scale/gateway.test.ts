@@ -1,0 +1,4 @@
+import { gatewayContract } from '../gateway/suites/index.js';
+import { startAtScaleGateway } from './start-gateway.js';
+
+gatewayContract('Elasticsearch', startAtScaleGateway);

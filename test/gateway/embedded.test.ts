@@ -1,0 +1,6 @@
+import { startTestGateway } from '../support/gateway.js';
+import { gatewayContract } from './suites/index.js';
+import { randomRequests } from './suites/random-requests.js';
+
+gatewayContract('embedded stores', startTestGateway);
+randomRequests(20_000)(startTestGateway);

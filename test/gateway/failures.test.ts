@@ -1,0 +1,133 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect } from 'chai';
+import { AddContactRequest, AddContactResponse } from '../../services/contacts/schema.js';
+import { createApp } from '../../services/gateway/app.js';
+import { type Endpoint, endpoint } from '../../services/gateway/endpoint.js';
+import { createMetrics } from '../../services/gateway/metrics.js';
+import { createRateLimiter } from '../../services/gateway/rate-limit.js';
+import { createLogger } from '../../services/gateway/request-log.js';
+import { readVersion } from '../../services/gateway/version.js';
+import { systemClock } from '../../services/shared/clock.js';
+import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { expectProblem } from '../support/problems.js';
+
+const organization = { organization_id: 'org_a' };
+const SEARCH = '/api/contacts/search';
+const CAMPAIGNS = '/api/advertising/network_a/campaigns';
+const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
+
+describe('A gateway whose search store has lost a table', () => {
+  it('answers 503 where it is needed, and serves the rest on', async () => {
+    const gateway = await startTestGateway();
+    try {
+      await gateway.ingest('website-visits', [{ id: 'v', createdAt: '2026-11-01T00:00:00Z' }]);
+      const database = new DatabaseSync(join(gateway.dataDir, 'reachline.db'));
+      database.exec('DROP TABLE visits');
+      database.close();
+      const answer = await gateway.call('/api/website-visits/search', organization);
+      expectProblem(answer, 503, 'store_unavailable');
+      const written = await gateway.ingest('website-visits', [
+        { id: 'v', createdAt: '2026-11-01T00:00:00Z' },
+      ]);
+      expectProblem(written, 503, 'store_unavailable');
+      expect((await gateway.call(SEARCH, organization)).status).to.equal(200);
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+describe('A gateway with no time', () => {
+  it('answers 504 to what takes longer', async () => {
+    const gateway = await startTestGateway({ requestTimeoutMs: 1 });
+    try {
+      const answer = await gateway.call(CAMPAIGNS, range);
+      expectProblem(answer, 504, 'timeout');
+      expect(answer.headers.get('Retry-After')).to.equal('1');
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+describe('An operation that fails', () => {
+  let gateway: TestGateway;
+  let server: Server;
+  let url: string;
+  let release: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const declare = (path: `/api/${string}`, work: () => Promise<never>) =>
+    endpoint({
+      path,
+      summary: 'Fails',
+      tag: 'Contacts',
+      scope: 'contacts:read',
+      request: AddContactRequest,
+      response: AddContactResponse,
+      example: { audience_id: 'a', contact_id: 'b' },
+      handle: work,
+    }) as unknown as Endpoint;
+  const failing = () => {
+    throw new Error('SQLITE_ERROR: no such table: contacts at /services/x.ts:1');
+  };
+
+  before(async () => {
+    gateway = await startTestGateway();
+    const app = createApp(
+      {
+        stores: gateway.stores,
+        logger: createLogger('silent'),
+        metrics: createMetrics(),
+        clock: systemClock,
+        version: readVersion(),
+        rateLimiter: createRateLimiter(0),
+        corsOrigins: [],
+        requestTimeoutMs: 60_000,
+        provisionalDays: 7,
+        stopping: () => false,
+      },
+      [declare('/api/fails', failing), declare('/api/waits', () => held.then(failing))],
+    );
+    server = createServer(app.callback());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(async () => {
+    release();
+    await new Promise((resolve) => server.close(resolve));
+    await gateway.close();
+  });
+
+  async function call(path: string): Promise<Answer> {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Api-Key': gateway.key },
+      body: '{"audience_id":"a","contact_id":"b"}',
+    });
+    const text = await response.text();
+    const body = JSON.parse(text) as Record<string, unknown>;
+    return { status: response.status, headers: response.headers, body, text };
+  }
+
+  it('in an unforeseen way is a plain 500', async () => {
+    expectProblem(await call('/api/fails'), 500, 'internal');
+  });
+
+  it('leaves the service able to say that it has too much to do', async () => {
+    const waiting = Array.from({ length: 1000 }, () => call('/api/waits'));
+    let refused: Answer;
+    do {
+      refused = await call('/api/fails');
+    } while (refused.status === 500);
+    expectProblem(refused, 503, 'overloaded');
+    expect(refused.headers.get('Retry-After')).to.equal('1');
+    release();
+    for (const answer of await Promise.all(waiting)) expect(answer.status).to.be.oneOf([500, 503]);
+    expectProblem(await call('/api/fails'), 500, 'internal');
+  });
+});

@@ -1,0 +1,19 @@
+import { expect } from 'chai';
+import type { Answer } from './gateway.js';
+import { problemFaults, storeWords } from './schema-check.js';
+
+/** The answer is this problem, as documented, and gives nothing of a store away. */
+export function expectProblem(answer: Answer, status: number, code: string, extras: object = {}): void {
+  expect(answer.status, answer.text).to.equal(status);
+  expect(answer.headers.get('Content-Type')).to.equal('application/problem+json; charset=utf-8');
+  expect(answer.body).to.deep.include({ code, ...extras });
+  expect(problemFaults(status, answer.body)).to.deep.equal([]);
+  expect(answer.body.request_id).to.equal(answer.headers.get('X-Request-Id'));
+  expect(storeWords(answer.text)).to.equal(null);
+}
+
+/** Each broken rule as `pointer code`. */
+export const brokenRules = (answer: Answer): string[] =>
+  (answer.body.errors as { pointer: string; code: string }[]).map(
+    ({ pointer, code }) => `${pointer} ${code}`,
+  );
