@@ -127,6 +127,26 @@ export function searchStoreVisits(open: Open): void {
       expect(elsewhere.total).to.equal(0);
     });
 
+    it('searches go on while visits of other months arrive', async () => {
+      const organizationId = freshOrganization();
+      const months = Array.from({ length: 12 }, (_, month) =>
+        new Date(Date.UTC(2031, month, 1)).toISOString(),
+      );
+      let arrived = 0;
+      const arriving = Promise.all(
+        months.map(async (createdAt) => {
+          await opened.store.insertVisits([{ organizationId, id: 'v', createdAt }]);
+          arrived += 1;
+        }),
+      );
+      while (arrived < months.length) {
+        const before = arrived;
+        const { total } = await opened.store.searchVisits({ organizationId, limit: 1 });
+        expect(total).to.be.within(before, months.length);
+      }
+      await arriving;
+    });
+
     it('finds what a plain list finds, newest first, and pages tile', async () => {
       await fc.assert(
         fc.asyncProperty(

@@ -201,6 +201,7 @@ export function mustRebuild(
   return false;
 }
 
+/** Makes the index of a month. It joins those that are searched once it can be: until then it would fail every search. */
 export async function ensureMonth(
   cluster: Cluster,
   names: IndexNames,
@@ -208,11 +209,28 @@ export async function ensureMonth(
   folder?: string,
 ): Promise<void> {
   const alias = names.monthAlias(month);
-  const exists = await cluster.run((client) => client.indices.existsAlias({ name: alias }));
-  if (exists) return;
+  const all = names.alias('visits');
   const definition = readDefinition('visits', folder);
-  await createIndex(cluster, names.index(alias, definition.version, 1), definition, [
-    alias,
-    names.alias('visits'),
-  ]);
+  let behind = await aliasesBehind(cluster, alias);
+  if (behind.length === 0) {
+    await createIndex(cluster, names.index(alias, definition.version, 1), definition, [alias]);
+    behind = await aliasesBehind(cluster, alias);
+  }
+  for (const { index, aliases } of behind) {
+    if (aliases.has(all)) continue;
+    await cluster.run((client) => client.cluster.health({ index, wait_for_status: 'yellow' }));
+    await cluster.run((client) => client.indices.putAlias({ index, name: all }));
+  }
+}
+
+async function aliasesBehind(
+  cluster: Cluster,
+  alias: string,
+): Promise<{ index: string; aliases: Set<string> }[]> {
+  const answer = await cluster.run((client) => client.indices.getAlias({ index: alias }, { ignore: [404] }));
+  if ('error' in answer) return [];
+  return Object.entries(answer as estypes.IndicesGetAliasResponse).map(([index, { aliases }]) => ({
+    index,
+    aliases: new Set(Object.keys(aliases)),
+  }));
 }
