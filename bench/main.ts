@@ -1,10 +1,11 @@
-/** `npm run bench [-- gateway|advertising|scale …]`: prints every figure beside its target, and keeps them in bench/results. */
+/** `npm run bench [-- gateway|advertising|scale|elasticsearch …]`: prints every figure beside its target, and keeps them in bench/results. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packageRoot } from '../services/shared/package-root.js';
 import { benchAdvertising } from './advertising.js';
+import { benchElasticsearch } from './elasticsearch.js';
 import { benchGateway } from './gateway.js';
 import type { Comparison, Figure } from './measure.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
@@ -13,7 +14,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { contacts: { type: 'string', default: '1000000' }, help: { type: 'boolean', default: false } },
 });
-const PARTS = ['gateway', 'advertising', 'scale'];
+const PARTS = ['gateway', 'advertising', 'scale', 'elasticsearch'];
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
   process.stdout.write(
@@ -39,6 +40,9 @@ try {
     results.push(...(await benchAdvertising(join(folder, 'advertising'), note)));
   }
   if (asked.includes('scale')) await scale();
+  if (asked.includes('elasticsearch')) {
+    results.push(...(await benchElasticsearch(join(folder, 'elasticsearch'), Number(values.contacts), note)));
+  }
 } finally {
   note('');
   rmSync(folder, { recursive: true, force: true });

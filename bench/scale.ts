@@ -11,7 +11,7 @@ import { openStores } from '../services/stores/open-stores.js';
 import { type Figure, figure, percentile } from './measure.js';
 import { randomSource, syntheticContacts, writeContacts } from './synthetic-contacts.js';
 
-const ORGANIZATIONS = 10;
+export const ORGANIZATIONS = 10;
 
 /** Contacts a second through the whole pipeline: read, decode, validate, write. */
 export async function benchImport(
@@ -52,8 +52,9 @@ interface Server {
   keyFor(organizationId: string): Promise<string>;
 }
 
-export async function startServer(dataDir: string): Promise<Server> {
+export async function startServer(dataDir: string, environment: NodeJS.ProcessEnv = {}): Promise<Server> {
   const child = fork(join(import.meta.dirname, 'servers', 'serve.js'), [dataDir], {
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
@@ -79,7 +80,7 @@ export async function stopServer({ child }: Server): Promise<void> {
 const agent = new Agent({ keepAlive: true });
 
 /** Sends one request and gives the milliseconds to the end of its answer. */
-function timedPost(
+export function timedPost(
   url: string,
   key: string,
   body: string | Buffer,
@@ -109,7 +110,7 @@ function timedPost(
 }
 
 /** Bodies of searches as people send them, about contacts that exist. */
-function searches(kind: 'filter' | 'query', count: number): object[] {
+export function searches(kind: 'filter' | 'query', count: number): object[] {
   const random = randomSource(7);
   const sample = [...syntheticContacts(5000, ORGANIZATIONS)];
   return Array.from({ length: count }, () => {

@@ -61,7 +61,8 @@ export function ingestLines(
 export async function ingestRecords(
   options: IngestOptions & { source: RecordSource },
 ): Promise<IngestResult> {
-  const { stream, signal } = options;
+  const { stream, stores, signal } = options;
+  const { batchRecords } = stores[stream.store];
   const others = options.others ?? (options.organizationId === undefined ? 'allow' : 'refuse');
   const decode = decoder(stream, { organizationId: options.organizationId, others });
   const report = new Report(options);
@@ -84,7 +85,7 @@ export async function ingestRecords(
       pending.catch(() => undefined);
       for (const raw of step.value) {
         decodeInto(batch, report, decode, raw);
-        if (batch.records.length >= stream.batchRecords || batch.bytes >= BATCH_BYTES) {
+        if (batch.records.length >= batchRecords || batch.bytes >= BATCH_BYTES) {
           await writer.write(batch);
           batch = new Batch();
         }

@@ -10,7 +10,13 @@ import { openStores } from '../../services/stores/open-stores.js';
 const RESOLUTION = 1;
 
 const dataDir = process.argv[2] as string;
-const config = loadConfig({ PORT: '0', REACHLINE_DATA_DIR: dataDir, REACHLINE_RATE_LIMIT: '0' });
+const { ELASTICSEARCH_URL } = process.env;
+const config = loadConfig({
+  PORT: '0',
+  REACHLINE_DATA_DIR: dataDir,
+  REACHLINE_RATE_LIMIT: '0',
+  ELASTICSEARCH_URL,
+});
 const stores = await openStores(config);
 const logger = createLogger('info', logFile('/dev/null'));
 const gateway = await startGateway(config, stores, logger);

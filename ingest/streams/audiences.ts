@@ -7,7 +7,6 @@ export const audiences: Stream<AudienceRecord> = {
   schema: AudienceRecord,
   organizationField: 'organization_id',
   store: 'search',
-  batchRecords: 500,
   key: (record) => `${record.organization_id}/${record.id}`,
   write: (stores, records, acceptedAt) => stores.search.upsertAudiences(records, acceptedAt),
 };

@@ -9,7 +9,6 @@ export const contacts: Stream<ContactRecord> = {
   schema: ContactRecord,
   organizationField: 'organization_id',
   store: 'search',
-  batchRecords: 500,
   normalize(record) {
     if (record.work_emails) record.work_emails = lowerCase(record.work_emails);
     if (record.personal_emails) record.personal_emails = lowerCase(record.personal_emails);

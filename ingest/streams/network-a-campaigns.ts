@@ -7,7 +7,6 @@ export const networkACampaigns: Stream<CampaignRecord> = {
   schema: CampaignRecord,
   organizationField: 'organization_id',
   store: 'analytics',
-  batchRecords: 5000,
   moneyFields: ['daily_budget', 'total_budget'],
   key: (record) => `${record.organization_id}/${record.id}`,
   write: (stores, records, acceptedAt) => stores.analytics.insertCampaigns(records, acceptedAt),

@@ -7,7 +7,6 @@ export const networkACreatives: Stream<CreativeRecord> = {
   schema: CreativeRecord,
   organizationField: 'organization_id',
   store: 'analytics',
-  batchRecords: 5000,
   key: (record) => `${record.organization_id}/${record.id}`,
   write: (stores, records, acceptedAt) => stores.analytics.insertCreatives(records, acceptedAt),
 };

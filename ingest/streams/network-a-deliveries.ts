@@ -7,7 +7,6 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
   schema: DeliveryRecord,
   organizationField: 'organization_id',
   store: 'analytics',
-  batchRecords: 10_000,
   moneyFields: ['ad_spend', 'conversion_value'],
   check: (record) =>
     record.creative_id || record.company_id

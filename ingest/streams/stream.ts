@@ -3,7 +3,7 @@ import type { FieldError } from '../../services/gateway/problems.js';
 import type { AnalyticsWriter } from '../../services/stores/analytics-store.js';
 import type { SearchStore } from '../../services/stores/search-store.js';
 
-type SearchWriter = Pick<SearchStore, 'upsertContacts' | 'upsertAudiences' | 'insertVisits'>;
+type SearchWriter = Pick<SearchStore, 'batchRecords' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits'>;
 
 /** What the streams write to. */
 export interface IngestStores {
@@ -19,8 +19,6 @@ export interface Stream<Record extends object = object> {
   organizationField: 'organization_id' | 'organizationId';
   /** The one store its records go to. */
   store: keyof IngestStores;
-  /** Most records a write holds: few where a write is answered by a thread beside searches, many where each write makes a file. */
-  batchRecords: number;
   /** Fields that hold money: a number given for one is kept to the digit. */
   moneyFields?: readonly string[];
   /** Puts values into the form they are kept in. */

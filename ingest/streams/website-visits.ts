@@ -7,7 +7,6 @@ export const websiteVisits: Stream<VisitRecord> = {
   schema: VisitRecord,
   organizationField: 'organizationId',
   store: 'search',
-  batchRecords: 1000,
   normalize(record) {
     record.type ??= 'audience';
   },

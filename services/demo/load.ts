@@ -44,6 +44,9 @@ export async function loadDemo(stores: DemoStores, { now, onProgress }: DemoOpti
   await stores.search.setCredits(DEMO_ORGANIZATION, CREDITS);
 }
 
+const DELIVERIES_AT_ONCE = 10_000;
+const RECORDS_AT_ONCE = 1000;
+
 /** Every record of the sample for a day (`YYYY-MM-DD`), in batches and in the order they are written. */
 export function* demoRecords(day: string): Generator<[stream: StreamName, records: object[]]> {
   yield ['audiences', audienceRecords(day)];
@@ -54,7 +57,7 @@ export function* demoRecords(day: string): Generator<[stream: StreamName, record
   let deliveries: object[] = [];
   for (const records of deliveryRecords(day)) {
     deliveries.push(...records);
-    if (deliveries.length >= STREAMS['network-a-deliveries'].batchRecords) {
+    if (deliveries.length >= DELIVERIES_AT_ONCE) {
       yield ['network-a-deliveries', deliveries];
       deliveries = [];
     }
@@ -64,6 +67,7 @@ export function* demoRecords(day: string): Generator<[stream: StreamName, record
 }
 
 function* batches(stream: StreamName, records: object[]): Generator<[StreamName, object[]]> {
-  const size = STREAMS[stream].batchRecords;
-  for (let from = 0; from < records.length; from += size) yield [stream, records.slice(from, from + size)];
+  for (let from = 0; from < records.length; from += RECORDS_AT_ONCE) {
+    yield [stream, records.slice(from, from + RECORDS_AT_ONCE)];
+  }
 }

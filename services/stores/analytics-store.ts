@@ -21,6 +21,8 @@ export interface AnalyticsReader {
 
 /** Records are applied in order; a resolved write is durable and visible. `acceptedAt` (ms) stands in for timestamps left out. */
 export interface AnalyticsWriter {
+  /** Records that one write should hold where many are waiting: each write makes a file. */
+  readonly batchRecords: number;
   insertCampaigns(records: readonly CampaignRecord[], acceptedAt: number): Promise<void>;
   insertCreatives(records: readonly CreativeRecord[], acceptedAt: number): Promise<void>;
   insertCompanies(records: readonly CompanyRecord[], acceptedAt: number): Promise<void>;

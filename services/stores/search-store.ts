@@ -126,6 +126,8 @@ export interface CreditStore {
 }
 
 export interface SearchStore extends ContactStore, AudienceStore, VisitStore, KeyStore, CreditStore {
+  /** Records of a stream that one write should hold where many are waiting. */
+  readonly batchRecords: number;
   /** Throws `StoreUnavailable` when the store cannot answer. */
   ping(): Promise<void>;
   /** Finishes what is running, then lets go of every resource. */

@@ -99,6 +99,23 @@ export function searchStoreRecords(open: Open): void {
       expect(contact).to.include({ first_name: 'Three', last_name: 'Kept' });
     });
 
+    it('calls made before others are answered are applied in their order', async () => {
+      const organization = freshOrganization();
+      const emails = Array.from({ length: 30 }, (_, index) => `a${index}@one.example`);
+      await Promise.all([
+        upsert(organization, { first_name: 'Ann', city: 'Oslo', updated_at: at(1) }),
+        ...emails.map((email) => upsert(organization, { work_emails: [email], updated_at: at(2) })),
+        upsert(organization, { last_name: 'Lee', updated_at: at(3) }),
+        upsert(organization, { last_name: 'Old', updated_at: at(2) }),
+      ]);
+      expect(await opened.store.getContact(organization, 'c')).to.include({
+        first_name: 'Ann',
+        city: 'Oslo',
+        last_name: 'Lee',
+      });
+      expect((await opened.store.getContact(organization, 'c'))?.work_emails).to.deep.equal([emails.at(-1)]);
+    });
+
     it('changes through the API do not count in the order of records', async () => {
       const organization = freshOrganization();
       await opened.store.upsertAudiences([{ organization_id: organization, id: 'a', name: 'A' }], T0);

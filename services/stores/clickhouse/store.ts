@@ -4,6 +4,8 @@ import type { Engine } from './engine.js';
 import { migrate } from './migrate.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows } from './rows.js';
 
+const BATCH_RECORDS = 10_000;
+
 /** Opens and migrates the analytics store. Throws `FolderInUse` when another process has the folder. */
 export async function openAnalyticsStore(
   options: ClickHouseOptions,
@@ -23,6 +25,7 @@ function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
     if (rows.text !== '') await clickhouse.insert(`insert_${rows.table}`, rows);
   };
   return {
+    batchRecords: BATCH_RECORDS,
     query: (query, signal) => clickhouse.query(query, signal),
     insertCampaigns: (records, acceptedAt) => insert(campaignRows(records, acceptedAt)),
     insertCreatives: (records, acceptedAt) => insert(creativeRows(records, acceptedAt)),

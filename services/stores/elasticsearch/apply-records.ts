@@ -20,16 +20,28 @@ export interface Applied<Source, Record> {
 const PATIENCE_MS = 28_000;
 
 /**
- * Applies stream records in order. New documents are written without being looked for first; those that turn out to be
- * there are read and changed, and only those that someone else changed meanwhile are read and changed again.
+ * Applies stream records in order, also after those of earlier calls. New documents are written without being looked for
+ * first; those that turn out to be there are read and changed, and only those that someone else changed meanwhile are
+ * read and changed again.
  */
 export async function applyRecords<Source, Record>(
   documents: Documents<Source>,
   records: readonly Record[],
-  { idOf, routingOf, apply, toDocument }: Applied<Source, Record>,
+  applied: Applied<Source, Record>,
   refresh: Refresh = 'wait_for',
 ): Promise<void> {
-  let open = groupById(records, idOf, routingOf);
+  const groups = groupById(records, applied);
+  const ids = groups.map(({ id }) => id);
+  await documents.inOrder.run(ids, () => applyGroups(documents, groups, applied, refresh));
+}
+
+async function applyGroups<Source, Record>(
+  documents: Documents<Source>,
+  groups: Group<Record>[],
+  { apply, toDocument }: Applied<Source, Record>,
+  refresh: Refresh,
+): Promise<void> {
+  let open = groups;
   let found: Map<string, Found<Source>> = new Map();
   const until = Date.now() + PATIENCE_MS;
   for (let tries = 0; open.length > 0; tries++) {
@@ -40,7 +52,8 @@ export async function applyRecords<Source, Record>(
       let source: Source | undefined = before?.source;
       for (const record of own) source = apply(source, record) ?? source;
       if (source === undefined || source === before?.source) return [];
-      return [{ id, routing, before, document: toDocument(source) }];
+      const after = source;
+      return [{ id, routing, before, document: () => toDocument(after) }];
     });
     const conflicts = await documents.writeMany(changes, refresh);
     open = open.filter(({ id }) => conflicts.has(id));
@@ -49,8 +62,7 @@ export async function applyRecords<Source, Record>(
 
 function groupById<Record>(
   records: readonly Record[],
-  idOf: (record: Record) => string,
-  routingOf: (record: Record) => string,
+  { idOf, routingOf }: Pick<Applied<never, Record>, 'idOf' | 'routingOf'>,
 ): Group<Record>[] {
   const groups = new Map<string, Group<Record>>();
   for (const record of records) {

@@ -64,6 +64,8 @@ function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
     // Every write says what it expects to find, so that sending it again does no harm.
     maxRetries: 2,
     Transport: PromptTransport,
+    // What a document may hold is checked on its way in, and looking through every answer for it takes longer than to parse it.
+    disablePrototypePoisoningProtection: true,
     sniffOnStart: false,
     sniffOnConnectionFault: false,
     agent: { connect: { timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: 30_000 } as never,

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import { StoreUnavailable } from '../store-error.js';
 import { type Cluster, type ItemError, isBlockedItem, Rejected } from './cluster.js';
+import { KeyedQueue } from './keyed-queue.js';
 
 /** A document as read: `index` is the one behind the alias, so that a write cannot meet another's numbers. */
 export interface Found<Source> {
@@ -17,7 +18,8 @@ export interface Found<Source> {
 export interface Change {
   id: string;
   routing?: string;
-  document: object;
+  /** Called when it is sent: many documents at once are a lot of memory. */
+  document(): object;
   /** The version it replaces; a new document where there is none. */
   before?: Found<unknown>;
 }
@@ -44,6 +46,8 @@ interface Item {
 export class Documents<Source> {
   readonly #cluster: Cluster;
   readonly alias: string;
+  /** For writes that must follow one another. */
+  readonly inOrder = new KeyedQueue();
 
   constructor(cluster: Cluster, alias: string) {
     this.#cluster = cluster;
@@ -183,7 +187,7 @@ export async function bulk(
     await cluster.run((client) =>
       client.helpers.bulk({
         datasource: open as Change[],
-        onDocument: (change) => [action(alias, change) as { index: object }, change.document],
+        onDocument: (change) => [action(alias, change) as { index: object }, change.document()],
         flushBytes: BULK_BYTES,
         concurrency: BULK_CONCURRENCY,
         wait: 200,

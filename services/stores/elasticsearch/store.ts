@@ -25,11 +25,15 @@ import { ContactWrites, upsertContacts } from './contact-writes.js';
 import { documentId } from './document-id.js';
 import { bulk, type Change, Documents, search } from './documents.js';
 import { ensureIndices, ensureMonth, IndexNames, monthOf } from './indices.js';
+import { KeyedQueue } from './keyed-queue.js';
 import { keyStore } from './keys.js';
 import { Ledger } from './ledger.js';
 import { toPage, total } from './pages.js';
 import { startSweeper, sweep } from './sweeper.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
+
+/** A write is answered at the next refresh, so that few large ones get further than many small ones. */
+const BATCH_RECORDS = 5000;
 
 /** Opens the search store over a cluster; makes the indices that are missing. */
 export async function openElasticsearchStore(
@@ -48,6 +52,7 @@ export async function openElasticsearchStore(
 }
 
 class ElasticsearchStore implements SearchStore {
+  readonly batchRecords = BATCH_RECORDS;
   readonly #cluster: Cluster;
   readonly #names: IndexNames;
   readonly #clock: Clock;
@@ -60,6 +65,7 @@ class ElasticsearchStore implements SearchStore {
   readonly #sweeper: { stop(): Promise<void> };
   /** Months whose index is known to be there. */
   readonly #months = new Set<string>();
+  readonly #visitsInOrder = new KeyedQueue();
 
   constructor(cluster: Cluster, names: IndexNames, clock: Clock) {
     this.#cluster = cluster;
@@ -169,10 +175,12 @@ class ElasticsearchStore implements SearchStore {
       const month = monthOf(created_at);
       const changes = months.get(month) ?? new Map<string, Change>();
       months.set(month, changes);
-      if (!changes.has(id)) changes.set(id, { id, routing, document: visitDocument(source) });
+      if (!changes.has(id)) changes.set(id, { id, routing, document: () => visitDocument(source) });
     }
     await Promise.all(
-      Array.from(months, ([month, changes]) => this.#insertMonth(month, [...changes.values()])),
+      Array.from(months, ([month, changes]) =>
+        this.#visitsInOrder.run([...changes.keys()], () => this.#insertMonth(month, [...changes.values()])),
+      ),
     );
   }
 

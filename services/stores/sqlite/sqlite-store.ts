@@ -75,6 +75,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
 }
 
 class SqliteStore implements SearchStore {
+  readonly batchRecords = RECORDS_A_MESSAGE;
   readonly #writer: Thread<WriteOperations & RecordOperations>;
   readonly #readers: Thread<ReaderOperations>[];
   readonly #clock: Clock;

@@ -1,0 +1,167 @@
+/** What the service adds to Elasticsearch: our searches beside the raw ones they send, our loading beside raw bulk requests. */
+import { createReadStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from '@elastic/elasticsearch';
+import { ingestLines } from '../ingest/pipeline.js';
+import { contacts as contactsStream } from '../ingest/streams/contacts.js';
+import type { ContactRecord } from '../services/contacts/schema.js';
+import { toContactSearch } from '../services/contacts/search.js';
+import { applyRecord } from '../services/contacts/stored-contact.js';
+import { type ElasticsearchConfig, loadConfig } from '../services/shared/config.js';
+import { contactDocument, contactSource } from '../services/stores/elasticsearch/contact-document.js';
+import { contactQuery } from '../services/stores/elasticsearch/contact-search.js';
+import { documentId } from '../services/stores/elasticsearch/document-id.js';
+import { readDefinition } from '../services/stores/elasticsearch/indices.js';
+import { openStores, type Stores } from '../services/stores/open-stores.js';
+import { startElasticsearch } from '../test/stack/elasticsearch.js';
+import { type Comparison, compare, median } from './measure.js';
+import { ORGANIZATIONS, searches, startServer, stopServer, timedPost } from './scale.js';
+import { syntheticContacts, writeContacts } from './synthetic-contacts.js';
+
+const LOADED_A_ROUND = 40_000;
+const ROUNDS = 5;
+const SEARCHES_A_ROUND = 150;
+const BULK_BYTES = 5_000_000;
+
+export async function benchElasticsearch(
+  folder: string,
+  count: number,
+  note: (text: string) => void,
+): Promise<Comparison[]> {
+  await mkdir(folder, { recursive: true });
+  note('Elasticsearch starts …');
+  const server = await startElasticsearch({ heapMegabytes: 2048 });
+  try {
+    const { elasticsearch } = loadConfig({ ELASTICSEARCH_URL: server.address });
+    if (!elasticsearch) throw new Error('there is no address of a cluster');
+    note('loading beside raw bulk requests …');
+    const loading = await benchLoading(folder, elasticsearch);
+    note(`loading ${count} contacts …`);
+    const file = join(folder, 'contacts.ndjson');
+    await writeContacts(file, count, ORGANIZATIONS);
+    const stores = await openStores({ dataDir: join(folder, 'load'), searchThreads: 1, elasticsearch });
+    await load(stores, file);
+    await stores.close();
+    note('searches …');
+    return [loading, ...(await benchSearches(join(folder, 'gateway'), elasticsearch))];
+  } finally {
+    await server.remove();
+  }
+}
+
+function load(stores: Stores, file: string) {
+  return ingestLines({
+    stream: contactsStream,
+    stores,
+    source: createReadStream(file, { highWaterMark: 1024 * 1024 }),
+    format: 'ndjson',
+    acceptedAt: Date.now(),
+  });
+}
+
+/** The whole pipeline, from lines of text to contacts that can be found, beside requests that were put together before. */
+async function benchLoading(folder: string, config: ElasticsearchConfig): Promise<Comparison> {
+  const client = new Client({ nodes: config.nodes });
+  const file = join(folder, 'round.ndjson');
+  await writeContacts(file, LOADED_A_ROUND, ORGANIZATIONS);
+  const bodies = bulkBodies();
+  let round = 0;
+  const ours = async () => {
+    const elasticsearch = { ...config, indexPrefix: `load${++round}` };
+    const stores = await openStores({
+      dataDir: join(folder, `load${round}`),
+      searchThreads: 1,
+      elasticsearch,
+    });
+    const begun = performance.now();
+    await load(stores, file);
+    const seconds = (performance.now() - begun) / 1000;
+    await stores.close();
+    await drop(client, `${elasticsearch.indexPrefix}-*`);
+    return LOADED_A_ROUND / seconds;
+  };
+  const raw = async () => {
+    const index = `raw${++round}`;
+    const { settings, mappings } = readDefinition('contacts');
+    await client.indices.create({ index, settings, mappings });
+    const begun = performance.now();
+    const open = [...bodies];
+    const send = async () => {
+      for (let body = open.shift(); body; body = open.shift()) {
+        const answer = await client.bulk({ index, operations: body as unknown as string[] });
+        if (answer.errors) throw new Error('a raw bulk request was refused');
+      }
+    };
+    await Promise.all([send(), send()]);
+    await client.indices.refresh({ index });
+    const seconds = (performance.now() - begun) / 1000;
+    await drop(client, index);
+    return LOADED_A_ROUND / seconds;
+  };
+  const name = 'contacts into Elasticsearch, whole pipeline ÷ raw _bulk of prepared bodies';
+  const result = await compare(name, 'contacts/s', { atLeast: 0.7 }, ROUNDS, ours, raw);
+  await client.close();
+  return result;
+}
+
+async function drop(client: Client, pattern: string): Promise<void> {
+  const names = Object.keys(await client.indices.get({ index: pattern }));
+  await client.indices.delete({ index: names });
+}
+
+function bulkBodies(): Buffer[] {
+  const bodies: Buffer[] = [];
+  let text = '';
+  for (const contact of syntheticContacts(LOADED_A_ROUND, ORGANIZATIONS)) {
+    const stored = applyRecord(undefined, contact as ContactRecord, 0);
+    if (!stored) throw new Error('a first record makes a contact');
+    const { organization_id: routing, contact_id } = contact;
+    const action = { create: { _id: documentId(routing, contact_id), routing } };
+    text += `${JSON.stringify(action)}\n${JSON.stringify(contactDocument(contactSource(stored, {})))}\n`;
+    if (text.length > BULK_BYTES) {
+      bodies.push(Buffer.from(text));
+      text = '';
+    }
+  }
+  if (text !== '') bodies.push(Buffer.from(text));
+  return bodies;
+}
+
+async function benchSearches(folder: string, config: ElasticsearchConfig): Promise<Comparison[]> {
+  const gateway = await startServer(folder, { ELASTICSEARCH_URL: config.nodes.join(',') });
+  try {
+    const key = await gateway.keyFor('org_0');
+    const alias = `${config.nodes[0]}/${config.indexPrefix}-contacts`;
+    const results: Comparison[] = [];
+    for (const [kind, name] of [
+      ['filter', 'filter search'],
+      ['query', 'two-word query'],
+    ] as const) {
+      const bodies = searches(kind, SEARCHES_A_ROUND).map((body) => ({ ...body, organization_id: 'org_0' }));
+      const ours = async () => {
+        const times: number[] = [];
+        for (const body of bodies) {
+          times.push(await timedPost(`${gateway.url}/api/contacts/search`, key, JSON.stringify(body)));
+        }
+        return median(times);
+      };
+      const prepared = bodies.map((body) => {
+        const { search } = toContactSearch('/api/contacts/search', 'org_0', body);
+        const { routing, ...request } = contactQuery(search).request;
+        const query = { track_total_hits: true, ...request };
+        return { url: `${alias}/_search?allow_partial_search_results=false&routing=${routing}`, query };
+      });
+      const raw = async () => {
+        const times: number[] = [];
+        for (const { url, query } of prepared) times.push(await timedPost(url, '', JSON.stringify(query)));
+        return median(times);
+      };
+      const what = `${name} through the gateway ÷ the raw _search it sends, p50`;
+      results.push(await compare(what, 'ms', { atMost: 1.25 }, ROUNDS, ours, raw));
+    }
+    return results;
+  } finally {
+    await stopServer(gateway);
+  }
+}
