@@ -32,7 +32,6 @@ const PROTOCOL_NAMES = new Set([
   'session_id',
   'session_timeout',
   'session_check',
-  'session_timezone',
   'close_session',
   'stacktrace',
   'buffer_size',

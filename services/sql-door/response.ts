@@ -25,7 +25,7 @@ export function contentType(format: string): string {
   return type === 'application/octet-stream' ? type : `${type}; charset=UTF-8`;
 }
 
-/** Figures of one statement as ClickHouse's headers carry them: every number as text. */
+/** Figures of one statement as ClickHouse's headers carry them: every number as text. What it read, the engine does not tell. */
 export function summaryOf(result: EngineResult, inserted: boolean): string {
   const rows = String(result.rowsRead);
   const bytes = String(result.bytesRead);

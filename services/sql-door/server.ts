@@ -7,7 +7,7 @@ import { type Body, readBody } from './body.js';
 import { CODE, DbException, toException } from './exceptions.js';
 import { type DoorRequest, readForm, readRequest } from './request.js';
 import { contentType, sendBytes, sendException, summaryOf } from './response.js';
-import { Runner, type Statement } from './statement.js';
+import { Runner, type Statement, timezoneOf } from './statement.js';
 import { Turns } from './turns.js';
 
 /** Decides what runs for a request; throws a `DbException` to refuse. Files it made go with `release`. */
@@ -25,7 +25,7 @@ export interface SqlDoorOptions {
   /** 0 for any that is free. */
   port: number;
   password: string;
-  admit: Admit;
+  policy(runner: Runner): Promise<Admit>;
   /** Statements that run at the same time; others wait. */
   concurrency: number;
   /** Bytes. */
@@ -38,6 +38,12 @@ export interface SqlDoor {
   close(): Promise<void>;
 }
 
+interface Door extends Pick<SqlDoorOptions, 'password' | 'bodyLimit'> {
+  admit: Admit;
+  runner: Runner;
+  turns: Turns;
+}
+
 const WAITING = 100;
 const KEEP_ALIVE_MS = 30_000;
 /** Bytes of an address with its headers: as much as a server takes. */
@@ -45,17 +51,25 @@ const ADDRESS_LIMIT = 1024 * 1024;
 
 export async function startSqlDoor(options: SqlDoorOptions): Promise<SqlDoor> {
   const runner = new Runner(options.engine);
+  const admit = await options.policy(runner);
   const turns = new Turns(options.concurrency, WAITING);
   const running = new Set<Promise<void>>();
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: ADDRESS_LIMIT },
     (request, response) => {
-      const answered = answer(request, response, options, runner, turns).catch(() => void response.destroy());
+      const answered = answer(request, response, { ...options, admit, runner, turns }).catch(
+        () => void response.destroy(),
+      );
       running.add(answered);
       void answered.finally(() => running.delete(answered));
     },
   );
-  await listen(server, options.port);
+  try {
+    await listen(server, options.port);
+  } catch (error) {
+    runner.close();
+    throw error;
+  }
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -71,9 +85,7 @@ export async function startSqlDoor(options: SqlDoorOptions): Promise<SqlDoor> {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  options: SqlDoorOptions,
-  runner: Runner,
-  turns: Turns,
+  { password, bodyLimit, admit, runner, turns }: Door,
 ): Promise<void> {
   const leaving = new AbortController();
   response.on('close', () => leaving.abort());
@@ -87,21 +99,21 @@ async function answer(
     const asked = readRequest(request, url);
     const queryId = asked.queryId ?? randomUUID();
     response.setHeader('X-ClickHouse-Query-Id', queryId);
-    authenticate(asked, options.password);
-    let body = await readBody(request, options.bodyLimit);
+    authenticate(asked, password);
+    let body = await readBody(request, bodyLimit);
     const type = request.headers['content-type'];
     if (type?.startsWith('multipart/form-data')) {
       await readForm(asked, type, body.data);
       body = { data: Buffer.alloc(0), encoding: undefined };
     }
     await turns.take(async () => {
-      const { statement, format, release } = await options.admit(asked, body, runner);
+      const { statement, format, release } = await admit(asked, body, runner);
       try {
         const result = await runner.run(statement, leaving.signal);
         const summary = summaryOf(result, statement.inserts);
         response.setHeader('Content-Type', contentType(format));
         response.setHeader('X-ClickHouse-Format', format);
-        response.setHeader('X-ClickHouse-Timezone', 'UTC');
+        response.setHeader('X-ClickHouse-Timezone', timezoneOf(statement));
         response.setHeader('X-ClickHouse-Summary', summary);
         if (asked.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
         await sendBytes(response, result.bytes(), asked.compressResponse ? asked.acceptEncoding : undefined);

@@ -21,7 +21,12 @@ const KILL_AGAIN_MS = 200;
 
 const identifier = (name: string) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
 
-function preamble({ database, settings, params }: Statement): string {
+/** The zone that a request may change; the machine's own is nothing to rely on. */
+export const timezoneOf = ({ settings }: Statement) => settings.session_timezone || 'UTC';
+
+function preamble(statement: Statement): string {
+  const { database, params } = statement;
+  const settings = { ...statement.settings, session_timezone: timezoneOf(statement) };
   const assignments = [
     ...Object.entries(settings).map(([name, value]) => `${name} = ${literal(value)}`),
     ...Object.entries(params).map(([name, value]) => `param_${name} = ${literal(value)}`),

@@ -63,6 +63,35 @@ describe('reachline serve', function () {
     expect(again.output()).to.match(/keys create --organization org_demo/);
   });
 
+  it('opens a port for SQL only when told a port and a password', async () => {
+    const { port, release } = await takenPort();
+    const sql = { ...env, REACHLINE_SQL_PORT: String(port), REACHLINE_SQL_PASSWORD: 'open sesame' };
+    const taken = await run(['serve', '--port', '0'], { env: sql });
+    expect(taken).to.include({ code: 1 });
+    expect(taken.stderr).to.equal(`Port ${port} is in use. Choose another with REACHLINE_SQL_PORT.\n`);
+    await release();
+    for (const [name, value] of [
+      ['REACHLINE_SQL_PORT', String(port)],
+      ['REACHLINE_SQL_PASSWORD', 'x'],
+    ] as const) {
+      const refused = await run(['serve', '--port', '0'], { env: { ...env, [name]: value } });
+      expect(refused.stderr).to.match(/^REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together/);
+    }
+    const ask = (password: string) =>
+      fetch(`http://127.0.0.1:${port}/?query=SELECT+count()+FROM+campaigns`, {
+        headers: { 'X-ClickHouse-Key': password },
+      });
+    const without = await serve([], { env });
+    expect(without.output()).not.to.contain('SQL');
+    expect(await ask('open sesame').catch((error: Error) => error.name)).to.equal('TypeError');
+    await without.stop();
+    const served = await serve([], { env: sql });
+    expect(served.output()).to.contain(`http://127.0.0.1:${port} `);
+    expect(await (await ask('open sesame')).text()).to.equal('0\n');
+    expect((await ask('wrong')).headers.get('x-clickhouse-exception-code')).to.equal('516');
+    expect(await served.stop()).to.equal(0);
+  });
+
   it('loads no sample beside the data of others', async () => {
     await run(['keys', 'create', '--organization', 'org_mine'], { env });
     const served = await serve(['--demo'], { env });

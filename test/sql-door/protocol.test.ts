@@ -134,6 +134,16 @@ describe('the ClickHouse HTTP protocol', () => {
     expect(JSON.parse(inserted.headers.get('x-clickhouse-summary') ?? '')).to.include({ written_rows: '2' });
   });
 
+  it('shows times in UTC, or in the zone that was asked for', async () => {
+    const query = 'SELECT toDateTime(0), timezone()';
+    const utc = await get({ query });
+    expect(utc.headers.get('x-clickhouse-timezone')).to.equal('UTC');
+    expect(await utc.text()).to.equal('1970-01-01 00:00:00\tUTC\n');
+    const tokyo = await get({ query, session_timezone: 'Asia/Tokyo' });
+    expect(tokyo.headers.get('x-clickhouse-timezone')).to.equal('Asia/Tokyo');
+    expect(await tokyo.text()).to.equal('1970-01-01 09:00:00\tAsia/Tokyo\n');
+  });
+
   it('inserts rows in any format, beside or behind the statement', async () => {
     await post({ query: 'INSERT INTO pairs FORMAT TabSeparated' }, '1\ta;b\\nc\n2\t\\N\n');
     await post({}, 'INSERT INTO pairs (number, word) FORMAT JSONEachRow\n{"number":3,"word":"é"}\n');

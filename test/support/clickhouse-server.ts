@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Body } from '../../services/sql-door/body.js';
+import { canonical } from '../../services/sql-door/parser.js';
 import type { DoorRequest } from '../../services/sql-door/request.js';
 import { type Admitted, startSqlDoor } from '../../services/sql-door/server.js';
 import type { Runner, Statement } from '../../services/sql-door/statement.js';
@@ -36,7 +37,8 @@ export async function startClickHouseServer(
     password,
     concurrency: CONCURRENCY,
     bodyLimit: BODY_LIMIT,
-    admit: (request, body, runner) => admitAll(request, body, runner, join(bodies, String(++count))),
+    policy: async (runner) => (request, body) =>
+      admitAll(request, body, runner, join(bodies, String(++count))),
   });
   return {
     url: door.url,
@@ -58,7 +60,7 @@ const HEAD = 64 * 1024;
 async function admitAll(request: DoorRequest, body: Body, runner: Runner, file: string): Promise<Admitted> {
   const data = body.encoding === undefined ? body.data : await decode(body.data, body.encoding, runner, file);
   const { head, rows } = split(request.query, data);
-  const formatted = await formatQuery(head, runner);
+  const formatted = await canonical(head, runner);
   const insert = rows && FORMATTED_INSERT.exec(formatted)?.groups;
   const common = { format: request.format, database: request.database, params: request.params };
   const settings = request.settings;
@@ -89,25 +91,20 @@ function split(query: string, data: Buffer): { head: string; rows: Buffer | unde
 
 const isInsert = (query: string) => /^\s*INSERT\b.*\sFORMAT\s+\w+\s*$/is.test(query);
 
-const PLAIN = { database: '', settings: {}, params: {}, cancellable: true, inserts: false };
-
-/** The statement as the engine reads it. Throws what a server throws at several statements or none. */
-async function formatQuery(query: string, runner: Runner): Promise<string> {
-  const result = await runner.run({
-    ...PLAIN,
-    sql: `SELECT formatQuerySingleLine(${literal(query)})`,
-    settings: { max_query_size: '0' },
-    format: 'RawBLOB',
-  });
-  return Buffer.from(result.bytes()).toString('utf8');
-}
-
 /** The engine knows the encodings that Node.js does not: lz4 and zstd. */
 async function decode(data: Buffer, encoding: string, runner: Runner, file: string): Promise<Buffer> {
   writeFileSync(file, data);
   try {
     const sql = `SELECT * FROM file(${literal(file)}, 'RawBLOB', 'data String', ${literal(encoding)})`;
-    const result = await runner.run({ ...PLAIN, sql, format: 'RawBLOB' });
+    const result = await runner.run({
+      sql,
+      format: 'RawBLOB',
+      database: '',
+      settings: {},
+      params: {},
+      cancellable: true,
+      inserts: false,
+    });
     return Buffer.from(result.bytes());
   } finally {
     rmSync(file, { force: true });

@@ -1,4 +1,5 @@
 import { loadConfig } from '../../shared/config.js';
+import { grantAccess } from '../../stores/clickhouse/access.js';
 import { REBUILDABLE, type Resource } from '../../stores/elasticsearch/indices.js';
 import { migrateElasticsearch } from '../../stores/elasticsearch/migrate.js';
 import { openStores } from '../../stores/open-stores.js';
@@ -27,6 +28,12 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   }
   const stores = await openStores(config);
   await stores.close();
+  if (config.clickhouse && !(await grantAccess(config.clickhouse))) {
+    tell(
+      io,
+      `ClickHouse does not let ${config.clickhouse.username} make roles, so that of analysts was left out: see docs/analysts.md.`,
+    );
+  }
   say(io, 'The stores are up to date.');
 }
 

@@ -11,6 +11,7 @@ import { openStores, type Patience, type Stores } from '../../stores/open-stores
 import { EXIT } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 import { firstRequests, loadSample } from '../sample.js';
+import { withSqlDoor } from '../sql-door.js';
 import { untilClosed } from '../until-closed.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
@@ -35,9 +36,11 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 
 async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
-  const stores = await openStores(config, { patience: patience(logger) });
+  const opened = await openStores(config, { patience: patience(logger) });
+  const { stores, url: sql } = await withSqlDoor(config, opened);
   const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
   const { url, closed } = await listen(config, stores, logger);
+  if (sql !== null) say(io, `SQL of all organizations for analysts: ${sql} (docs/analysts.md)`);
   sayListening(io, url, options, key);
   return closed;
 }

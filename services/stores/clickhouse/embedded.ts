@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { AnalyticsQuery } from '../analytics-store.js';
 import { StoreUnavailable } from '../store-error.js';
-import { preamble, type Setting } from './bind.js';
+import { literal, preamble, type Setting } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
 import { ConnectionPool } from './connection-pool.js';
 import { openEngine } from './engine.js';
@@ -33,18 +33,18 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
   const engine = openEngine(path);
   const reads = new ConnectionPool(READ_CONNECTIONS, engine.client);
   const writes = new ConnectionPool(1, engine.client);
-  const control = new ConnectionPool(1, engine.client);
+  // Statements on it run on this thread for a few milliseconds, as long ones may fill all others.
+  const control = engine.session();
   let closing = false;
   let lastTag = 0;
 
   /** Ends a computation nobody waits for, so that its connection is soon free. Its failure changes nothing. */
   const kill = (tag: string) => {
-    const sql = preamble(settingsOf('kill_query', timeoutMs), { tag });
-    return control
-      .use((client) =>
-        client.command({ query: `${sql} KILL QUERY WHERE startsWith(query, {tag:String}) ASYNC` }),
-      )
-      .catch(() => undefined);
+    try {
+      control.query(`KILL QUERY WHERE startsWith(query, ${literal(tag)}) ASYNC`, 'Null');
+    } catch {
+      // It ended by itself.
+    }
   };
 
   return {
@@ -89,7 +89,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     async close() {
       closing = true;
       await Promise.all([reads.close(), writes.close()]);
-      await control.close();
+      control.close();
       await engine.close();
     },
   };

@@ -7,8 +7,8 @@ const TABLE =
 const FEED = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (?<name>\w+) TO (?<target>\w+) AS(?<select>.*)$/s;
 
 /**
- * The statements of a migration where the data lie. Files are written for one server, with `{{views}}` for the database of the
- * views and `{{on_cluster}}` behind the name in statements other than tables and materialized views. In a cluster
+ * The statements of a migration where the data lie. Files are written for one server, with `{{tables}}` and `{{views}}` for the
+ * databases, and `{{on_cluster}}` in statements other than those of tables and materialized views. In a cluster
  *
  * - a table becomes `<name>_local`, replicated, on every node, and `<name>`, which spreads organizations over the shards;
  * - a materialized view reads and feeds the local tables, as it runs where rows arrive.
@@ -16,7 +16,11 @@ const FEED = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (?<name>\w+) TO (?<target>
 export function render(sql: string, layout: Layout): string[] {
   const { cluster, tables, views } = layout;
   const everywhere = onCluster(cluster);
-  const text = sql.trim().replaceAll('{{views}}', views).replaceAll(' {{on_cluster}}', everywhere);
+  const text = sql
+    .trim()
+    .replaceAll('{{views}}', views)
+    .replaceAll('{{tables}}', tables)
+    .replaceAll(' {{on_cluster}}', everywhere);
   if (cluster === null) return [text];
   const statement = text.replaceAll(/^--.*\n/gm, '');
 

@@ -11,7 +11,10 @@ import { render } from '../../../services/stores/clickhouse/render.js';
 const LAYOUT = { tables: 'reachline_tables', views: 'reachline', cluster: 'main' };
 const GOLDEN = join(packageRoot, 'test/stores/clickhouse/cluster.golden.sql');
 
-const rendered = () => readMigrations().flatMap(({ sql }) => render(sql, LAYOUT));
+const ACCESS = join(packageRoot, 'mappings/clickhouse/access');
+
+const rendered = () =>
+  [...readMigrations(), ...readMigrations(ACCESS)].flatMap(({ sql }) => render(sql, LAYOUT));
 
 describe('ClickHouse migrations in a cluster', () => {
   it('have the text that was reviewed', () => {

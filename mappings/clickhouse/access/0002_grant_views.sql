@@ -1,0 +1,1 @@
+GRANT {{on_cluster}} SELECT ON {{views}}.* TO {{views}}_analyst

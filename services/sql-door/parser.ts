@@ -1,0 +1,66 @@
+/** Statements as the engine's own parser reads them. */
+import { literal } from '../stores/clickhouse/bind.js';
+import { DbException } from './exceptions.js';
+import type { Runner, Statement } from './statement.js';
+
+const PLAIN: Omit<Statement, 'sql' | 'format'> = {
+  database: '',
+  settings: {},
+  params: {},
+  cancellable: true,
+  inserts: false,
+};
+
+/** The statement on one line without comments. Throws what a server throws at several statements or none. */
+export async function canonical(query: string, runner: Runner): Promise<string> {
+  try {
+    const sql = `SELECT formatQuerySingleLine(${literal(query)})`;
+    const settings = { max_query_size: String(2 * query.length + 1000) };
+    const result = await runner.run({ ...PLAIN, sql, settings, format: 'RawBLOB' });
+    return Buffer.from(result.bytes()).toString('utf8');
+  } catch (error) {
+    const { clickhouseCode, message } = error as { clickhouseCode?: number; message: string };
+    if (clickhouseCode === undefined) throw error;
+    throw new DbException(
+      clickhouseCode,
+      message.replace(/: In scope SELECT formatQuerySingleLine.*(?=\. \()/s, ''),
+    );
+  }
+}
+
+/** A node of a syntax tree, such as `Function` with the name `sum`. */
+export interface Node {
+  kind: string;
+  name: string;
+  children: Node[];
+}
+
+const LINE = /^(?<indent> *)(?<kind>[A-Za-z:]+)(?: (?<name>.*?))??(?: \(alias .*?\))?(?: \(children \d+\))?$/;
+
+/** The tree of a canonical statement, with the values of its parameters. Null where it cannot be told. */
+export async function syntaxTree(
+  sql: string,
+  params: Record<string, string>,
+  runner: Runner,
+): Promise<Node | null> {
+  const explained = await runner.run({ ...PLAIN, params, sql: `EXPLAIN AST ${sql}`, format: 'LineAsString' });
+  const lines = Buffer.from(explained.bytes()).toString('utf8').split('\n').slice(0, -1);
+  const open: Node[] = [];
+  for (const line of lines) {
+    const groups = LINE.exec(line)?.groups;
+    // A name with a line feed would be taken for a node.
+    if (!groups) return null;
+    const { indent = '', kind = '', name = '' } = groups;
+    if (indent.length > open.length) return null;
+    const node = { kind, name, children: [] };
+    open.length = indent.length;
+    open.at(-1)?.children.push(node);
+    open.push(node);
+  }
+  return open[0] ?? null;
+}
+
+export function* nodes(tree: Node): Generator<Node> {
+  yield tree;
+  for (const child of tree.children) yield* nodes(child);
+}
