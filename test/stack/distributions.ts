@@ -1,4 +1,4 @@
-/** The servers as Maven Central has them, unpacked once into a cache folder that the servers only read. */
+/** What registries have and tests need, unpacked once into a cache folder that is only read: servers and clients. */
 import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -25,6 +25,16 @@ export function kafkaDistribution(): Promise<string> {
   return cached(`kafka-${KAFKA}`, (into) => {
     writeFileSync(join(into, 'pom.xml'), KAFKA_POM);
     return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
+  });
+}
+
+/** Folder for PYTHONPATH, with what the package needs. */
+export async function pythonPackage(name: string, version: string): Promise<string> {
+  const program = 'import sys; print("%d.%d" % sys.version_info[:2])';
+  // Some packages are compiled for one version of Python.
+  const python = (await runPython(['-c', program])).trim();
+  return cached(`${name}-${version}-python${python}`, async (into) => {
+    await runPython(['-m', 'pip', 'install', '--quiet', '--target', into, `${name}==${version}`]);
   });
 }
 
@@ -85,5 +95,16 @@ async function maven(args: readonly string[], cwd: string): Promise<void> {
     throw new MissingPrerequisite(
       `Maven could not bring the server (check the connection to Maven Central, and try again):\n${reason}`,
     );
+  }
+}
+
+async function runPython(args: readonly string[]): Promise<string> {
+  try {
+    return (await promisify(execFile)('python3', args)).stdout;
+  } catch (error) {
+    const { code, stderr = '' } = error as { code?: string | number; stderr?: string };
+    if (code === 'ENOENT') throw new MissingPrerequisite('Python is missing. Install python3 and its pip.');
+    const reason = stderr.trim().split('\n').at(-1) ?? String(error);
+    throw new MissingPrerequisite(`Python could not bring the package (pip must be there): ${reason}`);
   }
 }

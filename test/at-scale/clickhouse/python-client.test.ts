@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { packageRoot } from '../../../services/shared/package-root.js';
+import { TODAY } from '../../advertising/helper.js';
+import { openSampleDoor, PASSWORD, type SampleDoor } from '../../sql-door/sample-door.js';
+import { pythonPackage } from '../../stack/distributions.js';
+import { MissingPrerequisite } from '../../stack/stack-error.js';
+
+const SCRIPT = join(packageRoot, 'test/at-scale/clickhouse/python-client.py');
+
+describe("the official Python client at the analysts' door", () => {
+  let door: SampleDoor;
+  let answers: Record<string, unknown>;
+
+  before(async function () {
+    let folder: string;
+    try {
+      folder = await pythonPackage('clickhouse-connect', '1.12.0');
+    } catch (error) {
+      if (!(error instanceof MissingPrerequisite)) throw error;
+      process.stdout.write(`  skipped: ${error.message}\n`);
+      return this.skip();
+    }
+    door = await openSampleDoor(TODAY);
+    const { stdout } = await promisify(execFile)('python3', [SCRIPT, door.url, PASSWORD], {
+      env: { ...process.env, PYTHONPATH: folder, TZ: 'America/New_York' },
+    });
+    answers = JSON.parse(stdout);
+  });
+  after(() => door?.close());
+
+  it('reads rows in their own types, with parameters', () => {
+    expect(answers).to.deep.include({
+      timezone: 'UTC',
+      columns: ['date', 'campaign_id', 'ad_spend', 'impressions'],
+      types: ['date', 'str', 'Decimal', 'int'],
+      parameters: [[["it's", 'b\\'], null, "a\tb\n'é"]],
+    });
+    expect(answers.first).to.include.members(['2026-11-01', 'cam_001']);
+  });
+
+  it('streams rows, lists the views and takes other formats', () => {
+    expect(answers).to.deep.include({
+      streamed: [200_000, (200_000 * 199_999) / 2],
+      tables: ['campaign_daily', 'campaigns', 'companies', 'company_daily', 'creative_daily', 'creatives'],
+      command: 90,
+      parquet: 'PAR1',
+    });
+  });
+
+  it('raises a DatabaseError for what is refused', () => {
+    const [insert, rows, file, password] = answers.refusals as string[];
+    expect(insert).to.match(/^DatabaseError: .*code: 164/);
+    expect(rows).to.match(/^DatabaseError: /);
+    expect(file).to.match(/^DatabaseError: .*code: 497/);
+    expect(password).to.match(/^DatabaseError: .*code: 516/);
+  });
+});
