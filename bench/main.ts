@@ -1,10 +1,11 @@
-/** `npm run bench [-- gateway|advertising|scale|elasticsearch …]`: prints every figure beside its target, and keeps them in bench/results. */
+/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse …]`: prints every figure beside its target, and keeps them in bench/results. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packageRoot } from '../services/shared/package-root.js';
 import { benchAdvertising } from './advertising.js';
+import { benchClickHouse } from './clickhouse.js';
 import { benchElasticsearch } from './elasticsearch.js';
 import { benchGateway } from './gateway.js';
 import type { Comparison, Figure } from './measure.js';
@@ -12,13 +13,17 @@ import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopS
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { contacts: { type: 'string', default: '1000000' }, help: { type: 'boolean', default: false } },
+  options: {
+    contacts: { type: 'string', default: '1000000' },
+    deliveries: { type: 'string', default: '20000000' },
+    help: { type: 'boolean', default: false },
+  },
 });
-const PARTS = ['gateway', 'advertising', 'scale', 'elasticsearch'];
+const PARTS = ['gateway', 'advertising', 'scale', 'elasticsearch', 'clickhouse'];
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
   process.stdout.write(
-    `npm run bench -- [${PARTS.join('|')} …] [--contacts 1000000]\n\nExample: npm run bench -- scale --contacts 100000\n`,
+    `npm run bench -- [${PARTS.join('|')} …] [--contacts 1000000] [--deliveries 20000000]\n\nExample: npm run bench -- scale --contacts 100000\n`,
   );
   process.exit(values.help ? 0 : 2);
 }
@@ -42,6 +47,9 @@ try {
   if (asked.includes('scale')) await scale();
   if (asked.includes('elasticsearch')) {
     results.push(...(await benchElasticsearch(join(folder, 'elasticsearch'), Number(values.contacts), note)));
+  }
+  if (asked.includes('clickhouse')) {
+    results.push(...(await benchClickHouse(join(folder, 'clickhouse'), Number(values.deliveries), note)));
   }
 } finally {
   note('');

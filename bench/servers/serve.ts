@@ -10,12 +10,14 @@ import { openStores } from '../../services/stores/open-stores.js';
 const RESOLUTION = 1;
 
 const dataDir = process.argv[2] as string;
-const { ELASTICSEARCH_URL } = process.env;
+const { ELASTICSEARCH_URL, CLICKHOUSE_URL, CLICKHOUSE_DATABASE } = process.env;
 const config = loadConfig({
   PORT: '0',
   REACHLINE_DATA_DIR: dataDir,
   REACHLINE_RATE_LIMIT: '0',
   ELASTICSEARCH_URL,
+  CLICKHOUSE_URL,
+  CLICKHOUSE_DATABASE,
 });
 const stores = await openStores(config);
 const logger = createLogger('info', logFile('/dev/null'));

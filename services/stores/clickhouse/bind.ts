@@ -3,7 +3,7 @@ export type Setting = string | number;
 export type Param = string | number | readonly string[];
 
 /** A value in the escaped form in which the engine reads parameters. */
-function parameterText(value: Param): string {
+export function parameterText(value: Param): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return `[${value.map((item) => `'${parameterText(item)}'`).join(',')}]`;
   return value
