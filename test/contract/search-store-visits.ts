@@ -127,6 +127,50 @@ export function searchStoreVisits(open: Open): void {
       expect(elsewhere.total).to.equal(0);
     });
 
+    it('filters may be long, repeat themselves and hold any sign', async () => {
+      const organizationId = freshOrganization();
+      const createdAt = new Date(T0).toISOString();
+      const long = '('.repeat(1024);
+      const startUrl = `https://x.example/${'ab'.repeat(1000)}?a.b*c="[{(|#@&<>~\\^$-`;
+      await opened.store.insertVisits([
+        {
+          id: 'long',
+          organizationId,
+          createdAt,
+          browser: `${long}b`,
+          platform: 'x \u{10ffff}\u{10ffff}',
+          startUrl,
+        },
+        {
+          id: 'short',
+          organizationId,
+          createdAt,
+          browser: long.slice(1),
+          platform: 'x',
+          startUrl: 'x.example',
+        },
+        // Longer once folded: eighteen letters for each sign.
+        { id: 'wide', organizationId, createdAt, browser: 'ﷺ'.repeat(1024), platform: '\ud7ff' },
+      ]);
+      const find = async (filters: Partial<VisitSearch>) => {
+        const page = await opened.store.searchVisits({ organizationId, limit: 9, ...filters });
+        expect(page.total).to.equal(page.items.length);
+        return page.items.map(({ id }) => id);
+      };
+      expect(await find({ browser: long })).to.deep.equal(['long']);
+      expect(await find({ browser: long.slice(1) })).to.deep.equal(['short', 'long']);
+      expect(await find({ browser: foldValue('ﷺ') })).to.deep.equal(['wide']);
+      expect(await find({ platform: '\u{10ffff}' })).to.deep.equal(['long']);
+      expect(await find({ platform: '\ud7ff' })).to.deep.equal(['wide']);
+      expect(await find({ platform: '' })).to.have.lengthOf(3);
+      for (const part of ['ab'.repeat(1000), 'ba'.repeat(500), '?a.b*c="[{(|#@&<>~\\^$-', '']) {
+        expect(await find({ startUrl: part }), part).to.include('long');
+      }
+      for (const part of ['ab'.repeat(1001), 'a.*c', 'x?example', '#@&<>|~']) {
+        expect(await find({ startUrl: part }), part).to.deep.equal([]);
+      }
+    });
+
     it('searches go on while visits of other months arrive', async () => {
       const organizationId = freshOrganization();
       const months = Array.from({ length: 12 }, (_, month) =>

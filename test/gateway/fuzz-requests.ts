@@ -11,6 +11,8 @@ export interface FuzzRequest {
   body: Buffer;
 }
 
+const REMEMBERED = 200;
+
 type Body = Record<string, unknown>;
 
 /** A page of which more follow: what a cursor is used with again. */
@@ -203,7 +205,7 @@ function nested(random: Random): Buffer {
   return Buffer.from(`{"${name}":${open.repeat(depth)}1${close.repeat(depth)}}`);
 }
 
-function queryString(random: Random, schema: JsonSchema | undefined): string {
+export function queryString(random: Random, schema: JsonSchema | undefined): string {
   const pairs: string[] = [];
   for (const [name, property] of Object.entries(schema?.properties ?? {})) {
     if (random.chance(0.6)) pairs.push(`${name}=${encodeURIComponent(String(fitting(random, property)))}`);
@@ -329,4 +331,23 @@ function intakeRequest(random: Random, key: string): FuzzRequest {
     if (random.chance(0.2)) request.body = request.body.subarray(0, random.between(0, request.body.length));
   } else oddHeaders(random, request);
   return request;
+}
+
+/** The page of a search, if more follow. */
+export function remembered(
+  request: FuzzRequest,
+  { status, text }: { status: number; text: string },
+): Seen | undefined {
+  if (status !== 200 || !request.path.endsWith('/search')) return undefined;
+  const { next_cursor: cursor } = JSON.parse(text) as { next_cursor?: string | null };
+  if (typeof cursor !== 'string') return undefined;
+  // The decoder drops a byte order mark, as the gateway does.
+  const body = JSON.parse(new TextDecoder().decode(request.body)) as Record<string, unknown>;
+  return { path: request.path, body, cursor };
+}
+
+/** Keeps the last pages. */
+export function remember(seen: Seen[], page: Seen, number: number): void {
+  if (seen.length < REMEMBERED) seen.push(page);
+  else seen[number % REMEMBERED] = page;
 }

@@ -3,9 +3,12 @@ import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import type { VisitSearch } from '../search-query.js';
 import { after, pageSize, pageSort } from './pages.js';
-import { valueToken } from './tokens.js';
+import { longToken, MAX_LONG, valueToken } from './tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
+
+/** The length of the text is what bounds them. */
+const MAX_STATES = 2 ** 31 - 1;
 
 export interface VisitSource {
   organization_id: string;
@@ -34,12 +37,12 @@ export function visitDocument(source: VisitSource): object {
     search: {
       countries: countries.map(valueToken),
       city: city === null ? null : valueToken(city),
-      browser: wordBeginnings(browser),
-      platform: wordBeginnings(platform),
+      browser: browser === null ? null : longToken(browser),
+      platform: platform === null ? null : longToken(platform),
       has_recording: source.visit.hasRecording,
       intent_score: source.visit.intentScore,
       address: address === null ? null : addressText(address),
-      start_url: startUrl === null ? null : startUrl.toWellFormed(),
+      start_url: startUrl === null ? null : longToken(startUrl),
     },
   };
 }
@@ -51,16 +54,14 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
   if (audienceId !== undefined) filter.push({ term: { audience_id: audienceId } });
   if (country !== undefined) filter.push({ term: { 'search.countries': valueToken(country) } });
   if (city !== undefined) filter.push({ term: { 'search.city': valueToken(city) } });
-  if (browser !== undefined) filter.push({ prefix: { 'search.browser': browser.toWellFormed() } });
-  if (platform !== undefined) filter.push({ prefix: { 'search.platform': platform.toWellFormed() } });
+  if (browser !== undefined) filter.push(beginsWord('search.browser', browser));
+  if (platform !== undefined) filter.push(beginsWord('search.platform', platform));
   if (hasRecording !== undefined) filter.push({ term: { 'search.has_recording': hasRecording } });
   if (address) {
     const range = { gte: addressText(address.from), lte: addressText(address.to) };
     filter.push({ range: { 'search.address': range } });
   }
-  if (startUrl !== undefined) {
-    filter.push({ wildcard: { 'search.start_url': { value: `*${literal(startUrl.toWellFormed())}*` } } });
-  }
+  if (startUrl !== undefined) filter.push(contains('search.start_url', startUrl));
   if (createdFrom !== undefined || createdBefore !== undefined) {
     filter.push({ range: { created_at: { gte: createdFrom, lt: createdBefore, format: 'epoch_millis' } } });
   }
@@ -75,18 +76,21 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
   };
 }
 
-/** The value from each of its words on, so that the beginning of a word is the beginning of one of these. */
-function wordBeginnings(value: string | null): string[] {
-  if (value === null) return [];
-  const words = value.toWellFormed().split(' ');
-  return words.map((_, index) => words.slice(index).join(' '));
-}
-
 /** An `addressKey` as an IPv6 address. */
 function addressText(key: string): string {
   return (key.match(/.{4}/g) ?? []).join(':');
 }
 
+const beginsWord = (field: string, text: string) => matching(field, '(.* )?', text);
+const contains = (field: string, text: string) => matching(field, '.*', text);
+
+/** Not by `prefix` and `wildcard`: the one takes 1 000 characters, the other no text that repeats itself at length. */
+function matching(field: string, before: string, text: string): Clause {
+  if (text.length > MAX_LONG) return { match_none: {} };
+  const value = `${before}${literal(text.toWellFormed())}.*`;
+  return { regexp: { [field]: { value, flags: 'NONE', max_determinized_states: MAX_STATES } } };
+}
+
 function literal(text: string): string {
-  return text.replace(/[\\*?]/g, '\\$&');
+  return text.replace(/[^\p{L}\p{N}\s]/gu, '\\$&');
 }

@@ -1,42 +1,17 @@
-import { Agent, type IncomingHttpHeaders, request as sendRequest } from 'node:http';
+import { Agent } from 'node:http';
 import { expect } from 'chai';
 import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
 import { checkIntakeResponse, problemFaults, responseCheck, storeWords } from '../../support/schema-check.js';
-import { type FuzzRequest, randomRequest, type Seen } from '../fuzz-requests.js';
+import { fuzzRecords } from '../fuzz-records.js';
+import { type FuzzRequest, randomRequest, remember, remembered, type Seen } from '../fuzz-requests.js';
 import { Random } from '../fuzz-values.js';
+import { describeRequest, type Received, send } from '../send.js';
 
 /** Another seed finds other bugs: TEST_FUZZ_SEED and TEST_FUZZ_REQUESTS choose. */
 const SEED = process.env.TEST_FUZZ_SEED ?? 'reachline';
 const REQUESTS = process.env.TEST_FUZZ_REQUESTS;
 const AT_ONCE = 12;
-const REMEMBERED = 200;
 const REPORTED = 5;
-
-interface Received {
-  status: number;
-  headers: IncomingHttpHeaders;
-  text: string;
-}
-
-function send(url: string, agent: Agent, { method, path, headers, body }: FuzzRequest): Promise<Received> {
-  return new Promise((resolve, reject) => {
-    const sent = sendRequest(
-      `${url}/`,
-      { agent, method, path, headers: { ...headers, 'Content-Length': body.length } },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          const { statusCode = 0, headers } = response;
-          resolve({ status: statusCode, headers, text: Buffer.concat(chunks).toString() });
-        });
-        response.on('error', reject);
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
 
 /** What of an answer breaks the contract. */
 function faultsOf({ method, path }: FuzzRequest, { status, headers, text }: Received): string[] {
@@ -61,57 +36,8 @@ function faultsOf({ method, path }: FuzzRequest, { status, headers, text }: Rece
   return faults;
 }
 
-function describeRequest({ method, path, headers, body }: FuzzRequest): string {
-  const { 'X-Api-Key': _, ...shown } = headers;
-  const text = body.length > 1500 ? `${body.subarray(0, 1500).toString('latin1')}…` : body.toString('latin1');
-  return `${method} ${path} ${JSON.stringify(shown)}\n${JSON.stringify(text)} (as Latin-1)`;
-}
-
 async function load(gateway: TestGateway): Promise<void> {
-  const numbers = Array.from({ length: 120 }, (_, number) => number);
-  const streams: Record<string, object[]> = {
-    audiences: numbers.map((number) => ({ id: `aud_${number}`, name: `Audience ${number} maria` })),
-    contacts: numbers.map((number) => ({
-      contact_id: `con_${number}`,
-      first_name: number % 2 ? 'Maria' : 'José',
-      last_name: `Cantwell ${number}`,
-      work_emails: [`maria${number}@example.com`],
-      phones: ['+1 (202) 224-3441'],
-      company_domain: 'example.com',
-      country: 'United States',
-      network_a_url: `https://www.linkedin.com/in/maria-${number}`,
-      audience_ids: ['aud_1', `aud_${number}`],
-    })),
-    'website-visits': numbers.map((number) => ({
-      id: `v${number}`,
-      createdAt: '2026-11-01T00:00:00Z',
-      ipAddress: `192.0.2.${number}`,
-      browser: 'Chrome Mobile',
-      country: 'US',
-    })),
-    'network-a-campaigns': [1, 2].map((number) => ({
-      id: `cam_${number}`,
-      name: `C ${number}`,
-      status: 'ACTIVE',
-      currency: 'USD',
-      daily_budget: '10.5',
-    })),
-    'network-a-creatives': [{ id: 'cre_1', campaign_id: 'cam_1', name: 'K' }],
-    'network-a-companies': [1, 2].map((number) => ({
-      id: `co_${number}`,
-      network_a_company_id: `${number}000`,
-      name: 'Acme',
-      domain: 'example.com',
-    })),
-    'network-a-deliveries': numbers.map((number) => ({
-      date: `2026-${number < 60 ? '10' : '11'}-${String((number % 30) + 1).padStart(2, '0')}`,
-      campaign_id: `cam_${(number % 3) + 1}`,
-      ...(number % 2 ? { creative_id: 'cre_1', ad_spend: '1.01' } : { company_id: `co_${(number % 4) + 1}` }),
-      impressions: number,
-      clicks: 1,
-    })),
-  };
-  for (const [stream, records] of Object.entries(streams)) {
+  for (const [stream, records] of Object.entries(fuzzRecords)) {
     const answer = await gateway.ingest(stream, records);
     expect(answer.body, answer.text).to.include({ accepted: records.length, rejected: 0 });
   }
@@ -157,7 +83,8 @@ export const randomRequests = (defaultCount: number) =>
             if (failures.length === REPORTED) next = count;
           }
           statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-          remember(seen, request, answer, number);
+          const page = remembered(request, answer);
+          if (page) remember(seen, page, number);
         }
       }
       await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -176,14 +103,3 @@ export const randomRequests = (defaultCount: number) =>
       expect((await gateway.call('/readyz', undefined, { method: 'GET' })).status).to.equal(200);
     });
   });
-
-function remember(seen: Seen[], request: FuzzRequest, { status, text }: Received, number: number): void {
-  if (status !== 200 || !request.path.endsWith('/search')) return;
-  const { next_cursor: cursor } = JSON.parse(text) as { next_cursor?: string | null };
-  if (typeof cursor !== 'string') return;
-  // The decoder drops a byte order mark, as the gateway does.
-  const body = JSON.parse(new TextDecoder().decode(request.body)) as Record<string, unknown>;
-  const page = { path: request.path, body, cursor };
-  if (seen.length < REMEMBERED) seen.push(page);
-  else seen[number % REMEMBERED] = page;
-}

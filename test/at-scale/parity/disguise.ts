@@ -1,0 +1,92 @@
+/** Values of records as people type them. */
+import type { Random } from '../../gateway/fuzz-values.js';
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzéüßøαж';
+
+/** The same text for whoever folds it, or nearly. */
+export function disguised(random: Random, text: string): string {
+  switch (random.between(0, 7)) {
+    case 0:
+      return text.toUpperCase();
+    case 1:
+      return text.toLowerCase();
+    case 2:
+      return text.normalize('NFD');
+    case 3:
+      return text.normalize('NFD').replace(/\p{M}/gu, '');
+    case 4:
+      return ` ${text.replaceAll(' ', '  ')}\t`;
+    case 5:
+      // Full width, as East Asian keyboards give.
+      return text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
+    default:
+      return text;
+  }
+}
+
+/** The text with a letter changed, left out, put in, or changed places with the next. */
+export function mistyped(random: Random, text: string): string {
+  const letters = [...text];
+  const at = random.between(random.chance(0.9) ? 1 : 0, Math.max(1, letters.length - 1));
+  const [kind, letter] = [random.between(0, 3), random.pick([...LETTERS])];
+  if (kind === 0) letters.splice(at, 1, letter);
+  else if (kind === 1) letters.splice(at, 1);
+  else if (kind === 2) letters.splice(at, 0, letter);
+  else letters.splice(at, 2, ...letters.slice(at, at + 2).reverse());
+  return letters.join('');
+}
+
+export const wordsOf = (text: string): string[] => text.split(/[\s,;:()/]+/).filter((word) => word !== '');
+
+/** Some words of the text, whole or their beginnings, in any order. */
+export function someWords(random: Random, text: string): string {
+  const words = wordsOf(text);
+  const count = random.between(1, Math.min(3, words.length));
+  const picked = Array.from({ length: count }, () => beginning(random, random.pick(words)));
+  return disguised(random, picked.join(' '));
+}
+
+/** A query that the texts match, mostly: words, beginnings, typos, phrases, exclusions. */
+export function someQuery(random: Random, texts: readonly string[], others: readonly string[]): string {
+  const terms = Array.from({ length: random.pick([1, 1, 1, 2, 2, 3, 5]) }, () =>
+    someTerm(random, random.pick(texts)),
+  );
+  if (random.chance(0.15)) terms.push(`-${random.pick(wordsOf(random.pick(others)))}`);
+  if (random.chance(0.05)) terms.push(`-"${random.pick(others)}"`);
+  return terms.join(' ').slice(0, 200).toWellFormed();
+}
+
+function someTerm(random: Random, text: string): string {
+  const words = wordsOf(text);
+  const word = random.pick(words);
+  switch (random.between(0, 9)) {
+    case 0:
+      return text;
+    case 1: {
+      const from = random.between(0, words.length - 1);
+      return `"${words.slice(from, from + random.between(1, 3)).join(' ')}"`;
+    }
+    case 2:
+    case 3:
+      return beginning(random, word);
+    case 4:
+    case 5:
+      return mistyped(random, word);
+    case 6:
+      return mistyped(random, mistyped(random, word));
+    case 7:
+      return disguised(random, word);
+    default:
+      return word;
+  }
+}
+
+function beginning(random: Random, word: string): string {
+  return random.chance(0.4) ? [...word].slice(0, random.between(1, 6)).join('') : word;
+}
+
+/** A part of the text, from one place to another. */
+export function someSlice(random: Random, text: string): string {
+  const from = random.between(0, Math.max(0, text.length - 2));
+  return text.slice(from, from + random.between(1, 24)).toWellFormed();
+}
