@@ -131,6 +131,51 @@ export function searchStoreCreate(open: Open): void {
       expect(await create(organization, 'fresh', given)).to.include({ kind: 'created', creditBalance: 6 });
     });
 
+    for (const onDuplicate of ['reject', 'return'] as const) {
+      it(`of 32 creations of one person at once that ${onDuplicate} duplicates one makes the contact`, async () => {
+        const organization = await organizationWith(100);
+        const email = 'a@x.example';
+        const profile = 'https://www.n.example/in/a';
+        // The one in the middle of three is a duplicate of both others, which have nothing in common.
+        const given = [
+          { work_emails: [email, 'b@x.example'] },
+          { work_emails: ['A@x.example', 'c@x.example'], network_a_url: profile },
+          { network_a_url: 'n.example/in/a/', work_emails: ['a@x.example'] },
+        ];
+        const outcomes = await Promise.all(
+          Array.from({ length: 32 }, (_, index) =>
+            create(organization, `c${index}`, given[index % 3], { onDuplicate }),
+          ),
+        );
+        const [made, ...others] = outcomes.filter(({ kind }) => kind === 'created');
+        expect(others).to.deep.equal([]);
+        const id = made && 'contact' in made ? made.contact.contact_id : '';
+        for (const outcome of outcomes.filter((each) => each !== made)) {
+          if (onDuplicate === 'reject') {
+            expect(outcome).to.deep.equal({ kind: 'contact_exists', contactId: id });
+          } else {
+            expect(outcome).to.deep.include({ kind: 'returned', creditsConsumed: 0, duplicates: [id] });
+          }
+        }
+        expect(await found(opened.store, organization, {})).to.deep.equal([id]);
+        expect(await opened.store.getCredits(organization)).to.equal(99);
+      });
+    }
+
+    it('creations of different people at once do not wait for each other in vain', async () => {
+      const organization = await organizationWith();
+      const outcomes = await Promise.all(
+        Array.from({ length: 32 }, (_, index) => {
+          const emails = [index, (index + 1) % 32].map((number) => `p${number}@x.example`);
+          return create(organization, `c${index}`, { work_emails: emails }, { onDuplicate: 'reject' });
+        }),
+      );
+      const ids = await found(opened.store, organization, {});
+      expect(outcomes.filter(({ kind }) => kind === 'created')).to.have.lengthOf(ids.length);
+      // Everybody has a neighbour on both sides: no two of them are made, nor is one left out whose neighbours are.
+      expect(ids.length).to.be.within(11, 16);
+    });
+
     it('a trial checks everything, tells the duplicates and writes nothing', async () => {
       const organization = await organizationWith(3);
       await create(organization, 'c', { work_emails: ['a@x.example'] });

@@ -47,6 +47,7 @@ export class Claims {
     { route, key, fingerprint }: Idempotency,
     contactId: string | null,
     now: number,
+    leaseMs = LEASE_MS,
   ): Promise<Claimed<T>> {
     const id = createHash('sha256')
       .update(JSON.stringify([organizationId, route, key]))
@@ -55,7 +56,7 @@ export class Claims {
       fingerprint,
       contact_id: contactId,
       claimed_at: now,
-      lease_until: now + LEASE_MS,
+      lease_until: now + leaseMs,
       attempt: newAttempt(),
       outcome: null,
     };

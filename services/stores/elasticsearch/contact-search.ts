@@ -67,6 +67,13 @@ function conditionClauses(condition: ContactCondition): Clause[] {
   return condition.words.map((word) => ({ prefix: { [`search.${condition.field}`]: wordToken(word) } }));
 }
 
+/** What duplicates have in common: of two that are, one of these is the same (contract 3.3). */
+export function duplicateKeys(body: ContactBody): string[] {
+  const { network_a_url: profile } = searchableValues(body);
+  const emails = body.work_emails.map((email) => `email ${emailWord(email)}`);
+  return profile ? [...emails, `profile ${profile}`] : emails;
+}
+
 /** Finds what may be the same person; null when the contact has nothing to tell by (contract 3.3). */
 export function duplicateQuery(body: ContactBody): estypes.SearchRequest | null {
   const { network_a_url: profile } = searchableValues(body);

@@ -23,9 +23,10 @@ import {
   type Tombstone,
   toStoredContact,
 } from './contact-document.js';
-import { duplicateQuery } from './contact-search.js';
+import { duplicateKeys, duplicateQuery } from './contact-search.js';
 import { documentId } from './document-id.js';
 import { type Documents, type Found, newAttempt } from './documents.js';
+import type { DuplicateLocks } from './duplicate-locks.js';
 import type { Ledger, Reserved } from './ledger.js';
 
 /** Removals a contact remembers. */
@@ -38,6 +39,7 @@ interface Stores {
   audiences: Documents<AudienceSource>;
   ledger: Ledger;
   claims: Claims;
+  locks: DuplicateLocks;
 }
 
 /** Applies stream records in order (contract 6.2). */
@@ -68,30 +70,58 @@ export class ContactWrites {
   }
 
   async create(command: CreateContact, claim: Claim | undefined, now: number): Promise<CreateOutcome> {
-    const { contact, audienceId, requiredCredits, onDuplicate, dryRun } = command;
+    const { contact, audienceId, onDuplicate, dryRun } = command;
     const organizationId = contact.organization_id;
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
     const known = claim?.resumed ? await this.#resume(command, claim) : null;
     if (known) return known;
     const id = claim?.contactId ?? contact.contact_id;
     const made = createdContact({ ...contact, id, contact_id: id }, audienceId);
-    const duplicates = dryRun || onDuplicate !== 'create' ? await this.#findDuplicates(made) : [];
-    const [oldest] = duplicates;
-    if (oldest && onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.contact_id };
-    const duplicateIds = duplicates.map(({ contact_id }) => contact_id);
-    if (oldest && onDuplicate === 'return') {
-      const member = dryRun
-        ? toStoredContact(oldest)
-        : await this.#join(organizationId, oldest.contact_id, audienceId, now);
-      const balance = await this.#stores.ledger.balance(organizationId);
-      return {
-        kind: 'returned',
-        contact: toContact(member ?? toStoredContact(oldest)),
-        creditsConsumed: balance === null ? null : 0,
-        creditBalance: balance,
-        duplicates: duplicateIds,
-      };
+    if (dryRun || onDuplicate === 'create') {
+      const duplicates = dryRun ? await this.#findDuplicates(made) : [];
+      const known = await this.#settleFor(command, duplicates, now);
+      return known ?? this.#createNew(command, made, duplicates, claim, now);
     }
+    return this.#stores.locks.findOrMake(
+      organizationId,
+      duplicateKeys(made.body),
+      now,
+      async () => this.#settleFor(command, await this.#findDuplicates(made), now),
+      () => this.#createNew(command, made, [], claim, now),
+    );
+  }
+
+  /** The outcome where a duplicate takes the place of the contact; null where it does not. */
+  async #settleFor(
+    { contact, audienceId, onDuplicate, dryRun }: CreateContact,
+    duplicates: readonly ContactSource[],
+    now: number,
+  ): Promise<CreateOutcome | null> {
+    const [oldest] = duplicates;
+    if (!oldest || onDuplicate === 'create') return null;
+    if (onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.contact_id };
+    const organizationId = contact.organization_id;
+    const member = dryRun
+      ? toStoredContact(oldest)
+      : await this.#join(organizationId, oldest.contact_id, audienceId, now);
+    const balance = await this.#stores.ledger.balance(organizationId);
+    return {
+      kind: 'returned',
+      contact: toContact(member ?? toStoredContact(oldest)),
+      creditsConsumed: balance === null ? null : 0,
+      creditBalance: balance,
+      duplicates: duplicates.map(({ contact_id }) => contact_id),
+    };
+  }
+
+  async #createNew(
+    { requiredCredits, dryRun }: CreateContact,
+    made: StoredContact,
+    duplicates: readonly ContactSource[],
+    claim: Claim | undefined,
+    now: number,
+  ): Promise<CreateOutcome> {
+    const { organization_id: organizationId, contact_id: id } = made.body;
     const reserved = dryRun
       ? await this.#couldReserve(organizationId, requiredCredits)
       : await this.#stores.ledger.reserve(organizationId, id, requiredCredits, now);
@@ -104,7 +134,7 @@ export class ContactWrites {
       reservation: metered ? reserved.reservation : null,
       creditsConsumed: metered ? requiredCredits : null,
       creditBalance: metered ? reserved.balance : null,
-      duplicates: duplicateIds,
+      duplicates: duplicates.map(({ contact_id }) => contact_id),
     };
     if (dryRun) {
       const taken = await this.#find(organizationId, id);

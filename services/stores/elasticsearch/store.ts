@@ -24,6 +24,7 @@ import { contactQuery, toContactPage } from './contact-search.js';
 import { ContactWrites, upsertContacts } from './contact-writes.js';
 import { documentId } from './document-id.js';
 import { bulk, type Change, Documents, search } from './documents.js';
+import { DuplicateLocks } from './duplicate-locks.js';
 import { ensureIndices, ensureMonth, IndexNames, monthOf } from './indices.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { keyStore } from './keys.js';
@@ -81,6 +82,7 @@ class ElasticsearchStore implements SearchStore {
       audiences: this.#audiences,
       ledger: this.#ledger,
       claims: this.#claims,
+      locks: new DuplicateLocks(this.#claims),
     });
     const swept = {
       cluster,
