@@ -4,7 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { type Config, ConfigError, loadConfig } from '../../shared/config.js';
 import { openStores } from '../../stores/open-stores.js';
 import { StoreUnavailable } from '../../stores/store-error.js';
-import { EXIT, explain, noAnswer } from '../errors.js';
+import { cannotAnswer, checkServers, type Finding } from '../check-servers.js';
+import { EXIT, explain } from '../errors.js';
 import { request } from '../http.js';
 import { type Io, say } from '../io.js';
 
@@ -13,10 +14,7 @@ const NEEDED_NODE = [20, 19] as const;
 const NEEDED_BYTES = 500 * 1024 * 1024;
 const GIB = 1024 ** 3;
 
-/** What a check found; a problem says what to do. */
-type Finding = { good: string } | { problem: string };
-
-/** Checks, changes nothing that serving would not, and resolves with exit code 1 when something is to be fixed. */
+/** Checks, changes nothing that serving would not (nothing at all on servers only), and resolves with exit code 1 when something is to be fixed. */
 export async function doctor(io: Io): Promise<number> {
   let problems = 0;
   const show = (finding: Finding) => {
@@ -33,16 +31,14 @@ export async function doctor(io: Io): Promise<number> {
   if ('problem' in config) show(config);
   else {
     show({ good: 'The settings are valid' });
-    const folder = checkFolder(config.dataDir);
-    show(folder);
-    if ('good' in folder) {
-      show(checkDisk(config.dataDir));
-      const server = await findServer(config);
-      show(
-        server === undefined ? await checkPort(config) : { good: `A Reachline server answers at ${server}` },
-      );
-      show(await checkStores(config, server));
-    }
+    const findings = await checkServers(config);
+    if (isEmbedded(config)) findings.push(...checkData(config.dataDir));
+    findings.forEach(show);
+    const server = await findServer(config);
+    show(
+      server === undefined ? await checkPort(config) : { good: `A Reachline server answers at ${server}` },
+    );
+    if (isEmbedded(config) && findings.every(isGood)) show(await checkStores(config, server));
   }
   say(
     io,
@@ -52,6 +48,11 @@ export async function doctor(io: Io): Promise<number> {
   );
   return problems === 0 ? EXIT.ok : EXIT.failed;
 }
+
+const isGood = (finding: Finding) => 'good' in finding;
+
+/** Whether any store lies in the data folder. */
+const isEmbedded = ({ elasticsearch, clickhouse }: Config) => !elasticsearch || !clickhouse;
 
 function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -76,6 +77,11 @@ function nearest(folder: string): string {
   let path = resolve(folder);
   while (!existsSync(path) && dirname(path) !== path) path = dirname(path);
   return path;
+}
+
+function checkData(dataDir: string): Finding[] {
+  const folder = checkFolder(dataDir);
+  return isGood(folder) ? [folder, checkDisk(dataDir)] : [folder];
 }
 
 function checkFolder(dataDir: string): Finding {
@@ -133,9 +139,7 @@ function checkPort({ host, port }: Config): Promise<Finding> {
 }
 
 async function checkStores(config: Config, server: string | undefined): Promise<Finding> {
-  const embedded = !config.elasticsearch || !config.clickhouse;
-  if (embedded && !existsSync(resolve(config.dataDir)))
-    return { good: 'The stores are made when serve runs first' };
+  if (!existsSync(resolve(config.dataDir))) return { good: 'The stores are made when serve runs first' };
   try {
     const stores = await openStores(config);
     try {
@@ -146,11 +150,7 @@ async function checkStores(config: Config, server: string | undefined): Promise<
     }
     return { good: 'The stores open and are up to date' };
   } catch (error) {
-    if (error instanceof StoreUnavailable) {
-      return {
-        problem: `${noAnswer(error, error.store)}: check that it runs, and its address, user name and password in the settings`,
-      };
-    }
+    if (error instanceof StoreUnavailable) return { problem: cannotAnswer(error) };
     const { message } = explain(error);
     if (server !== undefined && /in use/.test(message)) return checkReadiness(server);
     return { problem: message };

@@ -17,10 +17,15 @@ const CONNECTIONS = 32;
 /** Below the 10 s after which a server closes an idle connection. */
 const IDLE_CONNECTION_MS = 5000;
 
-/** Opens nothing yet: a server that is down is met by the first statement, and one that comes back by the next. */
-export function openHttp(options: HttpOptions): ClickHouse {
+const tablesOf = (database: string) => `${database}_tables`;
+
+/**
+ * Opens nothing yet: a server that is down is met by the first statement, and one that comes back by the next. Names without a
+ * database are of the tables', or of another that is there before them.
+ */
+export function openHttp(options: HttpOptions, within = tablesOf(options.database)): ClickHouse {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, database, cluster } = options;
-  const layout = { tables: `${database}_tables`, views: database, cluster };
+  const layout = { tables: tablesOf(database), views: database, cluster };
   const connect = (inDatabase: string) =>
     createClient({
       url: options.url,
@@ -33,7 +38,7 @@ export function openHttp(options: HttpOptions): ClickHouse {
       use_multipart_params_auto: true,
       log: { level: ClickHouseLogLevel.OFF },
     });
-  const client = connect(layout.tables);
+  const client = connect(within);
   const settings = (name: string) => ({
     ...commonSettings(name, timeoutMs),
     ...(cluster === null ? {} : CLUSTER_SETTINGS),

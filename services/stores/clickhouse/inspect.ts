@@ -1,0 +1,50 @@
+import { StoreUnavailable } from '../store-error.js';
+import type { HttpOptions } from './client.js';
+import { openHttp } from './http.js';
+import { MigrationChanged, readMigrations } from './migrate.js';
+
+/** A server as it is found, nothing of it changed. */
+export interface ServerReport {
+  version: string;
+  /** Migrations that have not been applied. */
+  missing: string[];
+}
+
+const NOT_THERE = ['UNKNOWN_DATABASE', 'UNKNOWN_TABLE'];
+
+/** Throws what opening the store would: `StoreUnavailable`, `StoreTimeout`, `MigrationChanged`. */
+export async function inspectClickHouse(options: HttpOptions): Promise<ServerReport> {
+  const server = openHttp(options, 'default');
+  try {
+    const { rows } = await server.query<{ version: string }>({
+      name: 'version',
+      sql: 'SELECT version() AS version',
+      params: {},
+    });
+    const applied = await server
+      .query<{ name: string; checksum: string }>({
+        name: 'read_migrations',
+        sql: `SELECT name, checksum FROM ${server.layout.tables}.schema_migrations`,
+        params: {},
+      })
+      .then(({ rows }) => new Map(rows.map(({ name, checksum }) => [name, checksum])))
+      .catch((error: unknown) => {
+        if (isNotThere(error)) return new Map<string, string>();
+        throw error;
+      });
+    const missing: string[] = [];
+    for (const { name, checksum } of readMigrations()) {
+      const before = applied.get(name);
+      if (before === undefined) missing.push(name);
+      else if (before !== checksum) throw new MigrationChanged(name);
+    }
+    return { version: rows[0]?.version ?? '', missing };
+  } finally {
+    await server.close();
+  }
+}
+
+function isNotThere(error: unknown): boolean {
+  const { type } = ((error instanceof StoreUnavailable && error.cause) || {}) as { type?: string };
+  return type !== undefined && NOT_THERE.includes(type);
+}

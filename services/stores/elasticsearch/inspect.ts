@@ -1,0 +1,41 @@
+import type { ElasticsearchConfig } from '../../shared/config.js';
+import { Cluster } from './cluster.js';
+import { IndexNames, liveIndices, mustRebuild, RESOURCES, type Resource, readDefinition } from './indices.js';
+
+/** A cluster as it is found, nothing of it changed. */
+export interface ClusterReport {
+  /** Of each node. */
+  versions: string[];
+  health: 'green' | 'yellow' | 'red';
+  /** Without an index. */
+  missing: Resource[];
+  /** Indices of an older version. */
+  outdated: string[];
+}
+
+/** Throws what opening the store would: `StoreUnavailable`, `MappingChanged`, `MigrationNeeded` for indices that are newer. */
+export async function inspectElasticsearch(config: ElasticsearchConfig): Promise<ClusterReport> {
+  const cluster = new Cluster(config);
+  const names = new IndexNames(config.indexPrefix);
+  try {
+    const { nodes } = await cluster.run((client) => client.nodes.info({ filter_path: 'nodes.*.version' }));
+    const { status } = await cluster.run((client) => client.cluster.health());
+    const report: ClusterReport = {
+      versions: Object.values(nodes).map(({ version }) => version),
+      health: status.toLowerCase() as ClusterReport['health'],
+      missing: [],
+      outdated: [],
+    };
+    for (const resource of RESOURCES) {
+      const definition = readDefinition(resource);
+      const live = await liveIndices(cluster, names, resource);
+      if (live.length === 0) report.missing.push(resource);
+      for (const each of live) {
+        if (mustRebuild(resource, each, definition)) report.outdated.push(each.index);
+      }
+    }
+    return report;
+  } finally {
+    await cluster.close();
+  }
+}
