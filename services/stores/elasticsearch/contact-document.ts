@@ -65,6 +65,7 @@ export function contactSource(
   };
 }
 
+const plainLetters = /^[a-z]+$/;
 const lettersOnly = /^\p{L}+$/u;
 /** Shorter words are never a typo away from a word that may carry one. */
 const MIN_LETTERS = 3;
@@ -73,7 +74,8 @@ const MIN_LETTERS = 3;
 export function letterTokens(words: Iterable<string>): string {
   const letters = new Set<string>();
   for (const word of words) {
-    if (word.length >= MIN_LETTERS && lettersOnly.test(word)) letters.add(wordToken(word));
+    if (word.length < MIN_LETTERS) continue;
+    if (plainLetters.test(word) || lettersOnly.test(word)) letters.add(wordToken(word));
   }
   return [...letters].join(' ');
 }

@@ -11,7 +11,11 @@ export const MAX_LONG = 10_900;
 const separator = /[\s\p{Cc}]/u;
 const separators = /[\s\p{Cc}]/gu;
 
+/** Nearly every word: nothing of it is to be changed. */
+const plain = /^[\x21-\x7e]{1,255}$/;
+
 export function wordToken(word: string): string {
+  if (plain.test(word)) return word;
   let token = word.isWellFormed() ? word : word.toWellFormed();
   if (separator.test(token)) token = token.replace(separators, encodeURIComponent);
   return token.length <= MAX_WORD ? token : token.slice(0, MAX_WORD).toWellFormed();
