@@ -133,7 +133,7 @@ function answersAlike(title: string, records: Records, requests: number, statuse
 
   /** Empty answers and refusals are easily alike. */
   function expectMuchFound(): void {
-    const floor = requests / 50;
+    const floor = requests / 100;
     const counts = [...tally.operations.values()];
     for (const [path, { asked, found }] of tally.operations) {
       expect(asked, `requests of ${path}`).to.be.at.least(floor);

@@ -27,7 +27,7 @@ export function disguised(random: Random, text: string): string {
 /** The text with a letter changed, left out, put in, or changed places with the next. */
 export function mistyped(random: Random, text: string): string {
   const letters = [...text];
-  const at = random.between(random.chance(0.9) ? 1 : 0, Math.max(1, letters.length - 1));
+  const at = random.between(random.chance(0.75) ? 1 : 0, Math.max(1, letters.length - 1));
   const [kind, letter] = [random.between(0, 3), random.pick([...LETTERS])];
   if (kind === 0) letters.splice(at, 1, letter);
   else if (kind === 1) letters.splice(at, 1);

@@ -25,6 +25,9 @@ const SEARCHED = [
   'network_a_url',
 ];
 
+/** What there is most to say about. */
+const LIKELY: Record<string, number> = { query: 0.75, limit: 0.5, created_after: 0.3, created_before: 0.3 };
+
 /** The value of a field of a request; undefined where the record has none. */
 type Draw = (name: string) => unknown;
 
@@ -47,9 +50,7 @@ export function drawnRequest(
   const share = random.pick([0.03, 0.06, 0.12, 0.3]);
   const body: Json = {};
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const isWanted =
-      schema.required?.includes(name) ||
-      random.chance(name === 'query' ? 0.6 : name === 'limit' ? 0.5 : share);
+    const isWanted = schema.required?.includes(name) || random.chance(LIKELY[name] ?? share);
     if (!isWanted || name === 'cursor') continue;
     const drawn = random.chance(0.97) ? draw(name) : undefined;
     const value = drawn === undefined ? fitting(random, property, name) : drawn;
@@ -155,7 +156,7 @@ function audiences(random: Random, { audiences }: Records): Draw {
 function visits(random: Random, records: Records): Draw {
   const record = random.pick(records['website-visits']);
   const moment = Date.parse(record.createdAt as string);
-  const near = () => new Date(moment + random.pick([0, 1, -1, 1000, DAY_MS, -DAY_MS])).toISOString();
+  const near = () => new Date(moment + random.pick([0, 0, 1, -1, DAY_MS, -DAY_MS])).toISOString();
   return (name) => {
     switch (name) {
       case 'organization_id':
