@@ -53,6 +53,10 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
     const broken = stream.check?.(fields);
     if (broken) return refused([broken]);
     stream.normalize?.(fields);
+    if (stream.versionField !== undefined && raw.acceptedAt !== undefined) {
+      // Told once and for all, so that taking the record again does not make it newer.
+      fields[stream.versionField] ??= new Date(raw.acceptedAt).toISOString();
+    }
     return ok(fields);
   };
 }

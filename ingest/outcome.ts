@@ -13,14 +13,7 @@ export interface DeadLetter {
   detail: string;
 }
 
-/** The store is out; the same write will do later. */
-export interface Retry {
-  kind: 'retry';
-  reason: Error;
-}
-
 export type DecodeOutcome<Record> = Accepted<Record> | DeadLetter;
-export type WriteOutcome = { kind: 'written' } | { kind: 'refused'; reason: unknown } | Retry;
 
 export const ok = <Record>(record: Record): Accepted<Record> => ({ kind: 'ok', record });
 
@@ -31,4 +24,4 @@ export const deadLetter = (code: string, pointer: string, detail: string): DeadL
   detail,
 });
 
-export const retry = (reason: Error): Retry => ({ kind: 'retry', reason });
+export const notStorable = deadLetter('not_storable', '', 'The store cannot hold this record.');

@@ -1,11 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
-import { StoreTimeout, StoreUnavailable } from '../services/stores/store-error.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
-import { type DeadLetter, deadLetter, retry, type WriteOutcome } from './outcome.js';
+import { type DeadLetter, deadLetter, notStorable } from './outcome.js';
 import { jsonArray } from './sources/json-array.js';
 import { lines, MAX_LINE_BYTES } from './sources/lines.js';
 import type { RawRecord, RecordSource } from './sources/source.js';
 import type { IngestStores, Stream } from './streams/stream.js';
+import { Turn } from './turn.js';
+import { type Refused, writeRecords } from './write-records.js';
 
 /** Bytes of input after which a batch is written, however few records it has. */
 const BATCH_BYTES = 2 * 1024 * 1024;
@@ -13,8 +13,6 @@ const BATCH_BYTES = 2 * 1024 * 1024;
 const BATCHES_IN_FLIGHT = 3;
 /** Milliseconds after which records of a slow source are written. */
 const FLUSH_MS = 250;
-/** Milliseconds decoding may hold the event loop. */
-const TURN_MS = 4;
 const REPORTED_ERRORS = 100;
 
 export interface RefusedRecord {
@@ -112,7 +110,6 @@ function decodeInto(batch: Batch, report: Report, decode: Decode, raw: RawRecord
 }
 
 const tooLong = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
-const notStorable = deadLetter('not_storable', '', 'The store cannot hold this record.');
 
 /** Records decoded and not yet written, with where they came from. */
 class Batch {
@@ -139,22 +136,6 @@ async function firstOf<T>(next: Promise<T>, batch: Batch): Promise<T | 'flush'> 
     return await Promise.race([next, due]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** Lets other work run every few milliseconds. */
-class Turn {
-  #began = performance.now();
-  #records = 0;
-
-  isOver(): boolean {
-    return ++this.#records % 16 === 0 && performance.now() - this.#began > TURN_MS;
-  }
-
-  async end(signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    await setImmediate();
-    this.#began = performance.now();
   }
 }
 
@@ -214,43 +195,11 @@ class Writer {
   }
 
   async #writeAll({ records, origins }: Batch): Promise<void> {
-    const refused: Refused[] = [];
-    await this.#writeRange(records, 0, refused);
+    const { stream, stores, acceptedAt } = this.#options;
+    const refused = await writeRecords(stream, stores, records, acceptedAt);
     // A store that takes none of them is itself what is wrong.
     if (refused.length === records.length) throw (refused[0] as Refused).reason;
     for (const { index } of refused) this.#report.refuse(notStorable, origins[index] as RawRecord);
     this.#report.accept(records.length - refused.length);
-  }
-
-  /** Records the store will not take are looked for by halves, so that the others are written, in their order. */
-  async #writeRange(records: object[], first: number, refused: Refused[]): Promise<void> {
-    const outcome = await attempt(this.#options, records);
-    if (outcome.kind === 'written') return;
-    if (outcome.kind === 'retry') throw outcome.reason;
-    if (records.length === 1) {
-      refused.push({ index: first, reason: outcome.reason });
-      return;
-    }
-    const half = Math.ceil(records.length / 2);
-    await this.#writeRange(records.slice(0, half), first, refused);
-    await this.#writeRange(records.slice(half), first + half, refused);
-  }
-}
-
-interface Refused {
-  index: number;
-  reason: unknown;
-}
-
-async function attempt(
-  { stream, stores, acceptedAt }: IngestOptions,
-  records: object[],
-): Promise<WriteOutcome> {
-  try {
-    await stream.write(stores, records, acceptedAt);
-    return { kind: 'written' };
-  } catch (error) {
-    if (error instanceof StoreUnavailable || error instanceof StoreTimeout) return retry(error);
-    return { kind: 'refused', reason: error };
   }
 }

@@ -6,6 +6,7 @@ export const audiences: Stream<AudienceRecord> = {
   summary: 'Named groups of contacts, each record whole.',
   schema: AudienceRecord,
   organizationField: 'organization_id',
+  versionField: 'updated_at',
   store: 'search',
   key: (record) => `${record.organization_id}/${record.id}`,
   write: (stores, records, acceptedAt) => stores.search.upsertAudiences(records, acceptedAt),

@@ -8,6 +8,7 @@ export const contacts: Stream<ContactRecord> = {
   summary: 'People: fields given overwrite, absent ones stay, null clears.',
   schema: ContactRecord,
   organizationField: 'organization_id',
+  versionField: 'updated_at',
   store: 'search',
   normalize(record) {
     if (record.work_emails) record.work_emails = lowerCase(record.work_emails);

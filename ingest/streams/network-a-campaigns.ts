@@ -6,6 +6,7 @@ export const networkACampaigns: Stream<CampaignRecord> = {
   summary: 'Advertising campaigns, each record whole.',
   schema: CampaignRecord,
   organizationField: 'organization_id',
+  versionField: 'updated_at',
   store: 'analytics',
   moneyFields: ['daily_budget', 'total_budget'],
   key: (record) => `${record.organization_id}/${record.id}`,

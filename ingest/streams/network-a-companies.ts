@@ -6,6 +6,7 @@ export const networkACompanies: Stream<CompanyRecord> = {
   summary: 'Companies that ads reach, each record whole.',
   schema: CompanyRecord,
   organizationField: 'organization_id',
+  versionField: 'updated_at',
   store: 'analytics',
   key: (record) => `${record.organization_id}/${record.id}`,
   write: (stores, records, acceptedAt) => stores.analytics.insertCompanies(records, acceptedAt),

@@ -6,6 +6,7 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
   summary: 'Figures of a day and campaign, by creative, by company or by both; the newest report wins.',
   schema: DeliveryRecord,
   organizationField: 'organization_id',
+  versionField: 'reported_at',
   store: 'analytics',
   moneyFields: ['ad_spend', 'conversion_value'],
   check: (record) =>

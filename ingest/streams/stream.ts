@@ -19,6 +19,8 @@ export interface Stream<Record extends object = object> {
   organizationField: 'organization_id' | 'organizationId';
   /** The one store its records go to. */
   store: keyof IngestStores;
+  /** The date-time that orders the records of one key; the time of acceptance where a record lacks it. */
+  versionField?: string;
   /** Fields that hold money: a number given for one is kept to the digit. */
   moneyFields?: readonly string[];
   /** Puts values into the form they are kept in. */

@@ -38,7 +38,9 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   program.addHelpText('after', examples('reachline serve --demo', 'reachline doctor'));
 
   addServe(program, io, exit);
+  addWorker(program, io, exit);
   addIngest(program, io, exit);
+  addDeadLetters(program, io);
   addKeys(program, io);
   addCredits(program, io);
 
@@ -97,6 +99,29 @@ function addServe(program: Command, io: Io, exit: (code: number) => void): void 
     .action(async (options) => exit(await (await import('./commands/serve.js')).serve(io, options)));
 }
 
+function addWorker(program: Command, io: Io, exit: (code: number) => void): void {
+  program
+    .command('worker')
+    .description('take records from Kafka into the stores')
+    .option('--streams <streams>', 'streams separated by commas; all when absent')
+    .addHelpText(
+      'after',
+      `
+Needs KAFKA_BROKERS. Every stream has a topic of its name and a consumer group; start as many workers as there are
+partitions at most. Records that are refused go to <topic>.dead-letter: see reachline dead-letters. A store that is out is
+waited for. Health and metrics are on REACHLINE_WORKER_PORT.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'KAFKA_BROKERS=127.0.0.1:9092 reachline worker',
+        'KAFKA_BROKERS=k1:9092,k2:9092 reachline worker --streams website-visits,network-a-deliveries',
+      ),
+    )
+    .action(async (options) => exit(await (await import('./commands/worker.js')).worker(io, options)));
+}
+
 function addIngest(program: Command, io: Io, exit: (code: number) => void): void {
   program
     .command('ingest')
@@ -129,6 +154,49 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
     .action(async (stream, file, options) =>
       exit(await (await import('./commands/ingest.js')).ingest(io, { stream, file, ...options })),
     );
+}
+
+function addDeadLetters(program: Command, io: Io): void {
+  const deadLetters = program
+    .command('dead-letters')
+    .description('look at records from Kafka that were refused, and try them again')
+    .addHelpText('after', examples('reachline dead-letters list', 'reachline dead-letters replay --dry-run'));
+  deadLetters
+    .command('list')
+    .description('show those that were not replayed yet, oldest first')
+    .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
+    .option('--code <code>', 'refused for this reason only')
+    .option('--limit <number>', 'most that are shown', positiveNumber, 100)
+    .option('--all', 'those that were replayed too')
+    .option('--json', 'a JSON object a line, with the whole record')
+    .addHelpText(
+      'after',
+      `
+PLACE is partition/offset in the topic of the stream; TIMES how often the record was refused.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'reachline dead-letters list --stream contacts --code invalid_json',
+        'reachline dead-letters list --json > refused.ndjson',
+      ),
+    )
+    .action(async (options) => (await import('./commands/dead-letters.js')).listDeadLetters(io, options));
+  deadLetters
+    .command('replay')
+    .description('send them to their topics again, once each')
+    .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
+    .option('--dry-run', 'say how many there are, and send none')
+    .option('--rate <number>', 'records a second; as fast as it goes when absent', positiveNumber)
+    .addHelpText(
+      'after',
+      examples(
+        'reachline dead-letters replay --dry-run',
+        'reachline dead-letters replay --stream contacts --rate 100',
+      ),
+    )
+    .action(async (options) => (await import('./commands/dead-letters.js')).replay(io, options));
 }
 
 function addKeys(program: Command, io: Io): void {
@@ -208,6 +276,12 @@ function wholeNumber(text: string): number {
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
     throw new InvalidArgumentError('It is a whole number, 0 or more.');
   }
+  return value;
+}
+
+function positiveNumber(text: string): number {
+  const value = wholeNumber(text);
+  if (value === 0) throw new InvalidArgumentError('It must be at least 1.');
   return value;
 }
 

@@ -1,6 +1,7 @@
 import { Router } from '@koa/router';
 import Koa, { type Context } from 'koa';
 import type { Logger } from 'pino';
+import type { Publisher } from '../../ingest/publisher.js';
 import { advertisingEndpoints } from '../advertising/endpoints.js';
 import { audienceEndpoints } from '../audiences/endpoints.js';
 import { contactEndpoints } from '../contacts/endpoints.js';
@@ -25,6 +26,8 @@ import type { Version } from './version.js';
 
 export interface AppDependencies {
   stores: Pick<Stores, 'search' | 'analytics'>;
+  /** Where records are taken into; their stores when absent. */
+  publisher?: Publisher;
   logger: Logger;
   metrics: Metrics;
   clock: Clock;
@@ -47,7 +50,7 @@ export const endpoints: readonly Endpoint[] = [
 
 /** The gateway as a Koa application. It listens on nothing and opens nothing by itself. */
 export function createApp(dependencies: AppDependencies, served: readonly Endpoint[] = endpoints): Koa {
-  const { stores, logger, metrics, clock, version } = dependencies;
+  const { stores, publisher, logger, metrics, clock, version } = dependencies;
   const authenticate = createAuthenticate(stores.search, clock);
   const searchOf = observeStore(stores.search, 'search', metrics.stores);
   const analyticsOf = observeStore(stores.analytics, 'analytics', metrics.stores);
@@ -88,7 +91,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
     });
   }
 
-  const intake = createIntake(stores, metrics, clock);
+  const intake = createIntake(stores, publisher, metrics, clock);
   router.post('/api/ingest/:stream', async (ctx) => {
     ctx.state.operation = '/api/ingest/{stream}';
     const principal = await admit(ctx);
@@ -99,7 +102,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
-    const readiness = await checkReadiness(stores, dependencies.stopping());
+    const readiness = await checkReadiness({ ...stores, intake: publisher }, dependencies.stopping());
     ctx.status = readiness.ready ? 200 : 503;
     ctx.body = readiness;
   });

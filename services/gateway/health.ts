@@ -1,29 +1,37 @@
-import type { AnalyticsStore } from '../stores/analytics-store.js';
-import type { SearchStore } from '../stores/search-store.js';
 import type { StoreName } from '../stores/store-error.js';
 
 export interface Readiness {
   ready: boolean;
-  stores: Record<StoreName, 'ok' | 'unavailable'>;
+  /** `intake` where records go to topics; without it everything else is still served. */
+  stores: Partial<Record<StoreName, 'ok' | 'unavailable'>>;
   stopping: boolean;
 }
 
 const PING_TIMEOUT_MS = 2000;
 
-/** Asks both stores, each for at most 2 s. */
+interface Pinged {
+  ping(): Promise<void>;
+}
+
+/** Asks the stores, each for at most 2 s. */
 export async function checkReadiness(
-  stores: { search: Pick<SearchStore, 'ping'>; analytics: Pick<AnalyticsStore, 'ping'> },
+  stores: { search: Pinged; analytics: Pinged; intake?: Pinged },
   stopping: boolean,
 ): Promise<Readiness> {
-  const [search, analytics] = await Promise.all([answers(stores.search), answers(stores.analytics)]);
+  const state = async (store: Pinged) => ((await answers(store)) ? 'ok' : 'unavailable');
+  const [search, analytics, intake] = await Promise.all([
+    state(stores.search),
+    state(stores.analytics),
+    stores.intake && state(stores.intake),
+  ]);
   return {
-    ready: search && analytics && !stopping,
-    stores: { search: search ? 'ok' : 'unavailable', analytics: analytics ? 'ok' : 'unavailable' },
+    ready: search === 'ok' && analytics === 'ok' && !stopping,
+    stores: { search, analytics, intake },
     stopping,
   };
 }
 
-async function answers(store: { ping(): Promise<void> }): Promise<boolean> {
+async function answers(store: Pinged): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, PING_TIMEOUT_MS, false);

@@ -2,6 +2,7 @@ import { pipeline, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { ingestLines } from '../../ingest/pipeline.js';
+import type { Publisher } from '../../ingest/publisher.js';
 import { UnreadableInput } from '../../ingest/sources/source.js';
 import { findStream, STREAM_NAMES } from '../../ingest/streams/index.js';
 import type { Clock } from '../shared/clock.js';
@@ -15,8 +16,16 @@ import { requireMediaType } from './read-body.js';
 /** Bytes of records a request may carry, after decompression. */
 export const INTAKE_LIMIT = 16 * 1024 * 1024;
 
-/** `POST /api/ingest/{stream}`: the body's records go through the same pipeline as those of every other source. */
-export function createIntake(stores: Pick<Stores, 'search' | 'analytics'>, metrics: Metrics, clock: Clock) {
+/**
+ * `POST /api/ingest/{stream}`: the body's records go through the same pipeline as those of every other source, to their store or,
+ * where there is a publisher, to the topic of their stream.
+ */
+export function createIntake(
+  stores: Pick<Stores, 'search' | 'analytics'>,
+  publisher: Publisher | undefined,
+  metrics: Metrics,
+  clock: Clock,
+) {
   return async function intake(ctx: Context, principal: Principal): Promise<void> {
     requireScope(principal, 'ingest:write');
     const name = (ctx.params as { stream: string }).stream;
@@ -25,7 +34,7 @@ export function createIntake(stores: Pick<Stores, 'search' | 'analytics'>, metri
     const type = requireMediaType(ctx, ['application/x-ndjson', 'application/json']);
     if (Number(ctx.get('Content-Length')) > INTAKE_LIMIT) throw tooLarge();
     const { accepted, rejected, errors } = await ingestLines({
-      stream,
+      stream: publisher?.published(stream) ?? stream,
       stores,
       source: bodyOf(ctx),
       format: type === 'application/json' ? 'json' : 'ndjson',

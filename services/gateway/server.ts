@@ -1,6 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Publisher } from '../../ingest/publisher.js';
 import { type Clock, systemClock } from '../shared/clock.js';
 import type { Config } from '../shared/config.js';
 import type { Stores } from '../stores/open-stores.js';
@@ -14,6 +16,7 @@ import { readVersion } from './version.js';
 export interface Gateway {
   /** Base address, such as http://127.0.0.1:8080. */
   url: string;
+  registry: Registry;
   /** Takes nothing new, lets requests under way finish, and resolves when the last has. Leaves the stores open. */
   stop(): Promise<void>;
 }
@@ -23,18 +26,24 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
+export interface GatewayOptions {
+  clock?: Clock;
+  peers?: Peers;
+  publisher?: Publisher;
+}
+
 export async function startGateway(
   config: Config,
   stores: Pick<Stores, 'search' | 'analytics'>,
   logger: Logger,
-  clock: Clock = systemClock,
-  peers?: Peers,
+  { clock = systemClock, peers, publisher }: GatewayOptions = {},
 ): Promise<Gateway> {
   let stopping = false;
   const metrics = createMetrics();
   const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({
     stores,
+    publisher,
     logger,
     metrics: peers ? peers.shareMetrics(metrics) : metrics,
     clock,
@@ -56,6 +65,7 @@ export async function startGateway(
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    registry: metrics.registry,
     stop() {
       stopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

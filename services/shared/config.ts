@@ -94,6 +94,57 @@ const Environment = Type.Object({
     pattern: '^[A-Za-z0-9_-]{0,64}$',
     description: 'Cluster to replicate and shard the tables over.',
   }),
+  KAFKA_BROKERS: Type.String({
+    default: '',
+    description:
+      'Addresses of Kafka brokers, host:port, separated by commas; without one, there is no Kafka.',
+  }),
+  KAFKA_CLIENT_ID: Type.String({
+    default: 'reachline',
+    minLength: 1,
+    description: 'Name by which brokers know this process.',
+  }),
+  KAFKA_GROUP: Type.String({
+    default: 'reachline',
+    minLength: 1,
+    description: 'Beginning of the names of the consumer groups.',
+  }),
+  KAFKA_TLS: Type.Boolean({ default: false, description: 'Whether brokers are spoken to over TLS.' }),
+  KAFKA_CA_FILE: Type.String({
+    default: '',
+    description: 'PEM file of the authority that signed the certificates of the brokers.',
+  }),
+  KAFKA_SASL_MECHANISM: Type.Unsafe<'' | SaslMechanism>({
+    type: 'string',
+    enum: ['', 'plain', 'scram-sha-256', 'scram-sha-512'],
+    default: '',
+    description: 'How Kafka is told the user name and password.',
+  }),
+  KAFKA_USERNAME: Type.String({ default: '', description: 'User name for Kafka.' }),
+  KAFKA_PASSWORD: Type.String({ default: '', description: 'Password for Kafka.' }),
+  REACHLINE_TOPIC_PREFIX: Type.String({
+    default: '',
+    pattern: '^[A-Za-z0-9._-]{0,100}$',
+    description: 'Put before the name of a stream, makes the name of its topic.',
+  }),
+  REACHLINE_TOPIC_PARTITIONS: Type.Integer({
+    default: 6,
+    minimum: 1,
+    maximum: 1000,
+    description: 'Partitions of the topics that migrate makes.',
+  }),
+  REACHLINE_TOPIC_REPLICAS: Type.Integer({
+    default: -1,
+    minimum: -1,
+    maximum: 100,
+    description: 'Replicas of the topics that migrate makes; -1 for what the brokers are set to.',
+  }),
+  REACHLINE_WORKER_PORT: Type.Integer({
+    default: 8081,
+    minimum: 0,
+    maximum: 65535,
+    description: 'Port on which a worker tells its health and metrics.',
+  }),
   REACHLINE_SQL_PORT: Type.Integer({
     default: 0,
     minimum: 0,
@@ -104,6 +155,7 @@ const Environment = Type.Object({
   REACHLINE_SQL_PASSWORD: Type.String({ default: '', description: 'Password of that port.' }),
 });
 type Environment = Static<typeof Environment>;
+type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 
 export interface Config {
   port: number;
@@ -122,6 +174,10 @@ export interface Config {
   elasticsearch: ElasticsearchConfig | null;
   /** Null for the embedded engine. */
   clickhouse: ClickHouseConfig | null;
+  /** Null when there is no Kafka. */
+  kafka: KafkaConfig | null;
+  /** Where a worker tells its health and metrics. */
+  workerPort: number;
   /** Null when there is no SQL door. */
   sqlDoor: { port: number; password: string } | null;
 }
@@ -142,6 +198,21 @@ export interface ClickHouseConfig {
   database: string;
   /** Null for a single server. */
   cluster: string | null;
+}
+
+export interface KafkaConfig {
+  /** `host:port` each. */
+  brokers: string[];
+  clientId: string;
+  /** Beginning of the names of the consumer groups. */
+  group: string;
+  tls: { caFile: string | null } | null;
+  sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
+  topicPrefix: string;
+  /** Of the topics that are made. */
+  partitions: number;
+  /** Of the topics that are made; -1 for what the brokers are set to. */
+  replicas: number;
 }
 
 /** The environment breaks rules; the message lists all of them. */
@@ -177,7 +248,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     throw new ConfigError(problems.join('\n'));
   }
   const nodes = listed(env.ELASTICSEARCH_URL);
-  problems.push(...checkTogether(env, nodes));
+  const brokers = listed(env.KAFKA_BROKERS);
+  problems.push(...checkTogether(env, nodes), ...checkKafka(env, brokers));
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return {
     port: env.PORT,
@@ -212,6 +284,26 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
             database: env.CLICKHOUSE_DATABASE,
             cluster: env.CLICKHOUSE_CLUSTER || null,
           },
+    kafka:
+      brokers.length === 0
+        ? null
+        : {
+            brokers,
+            clientId: env.KAFKA_CLIENT_ID,
+            group: env.KAFKA_GROUP,
+            tls: env.KAFKA_TLS || env.KAFKA_CA_FILE ? { caFile: env.KAFKA_CA_FILE || null } : null,
+            sasl: env.KAFKA_SASL_MECHANISM
+              ? {
+                  mechanism: env.KAFKA_SASL_MECHANISM,
+                  username: env.KAFKA_USERNAME,
+                  password: env.KAFKA_PASSWORD,
+                }
+              : null,
+            topicPrefix: env.REACHLINE_TOPIC_PREFIX,
+            partitions: env.REACHLINE_TOPIC_PARTITIONS,
+            replicas: env.REACHLINE_TOPIC_REPLICAS,
+          },
+    workerPort: env.REACHLINE_WORKER_PORT,
     sqlDoor:
       env.REACHLINE_SQL_PORT > 0 && env.REACHLINE_SQL_PASSWORD !== ''
         ? { port: env.REACHLINE_SQL_PORT, password: env.REACHLINE_SQL_PASSWORD }
@@ -244,6 +336,17 @@ function checkTogether(env: Environment, nodes: readonly string[]): string[] {
     problems.push(
       'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself',
     );
+  }
+  return problems;
+}
+
+function checkKafka(env: Environment, brokers: readonly string[]): string[] {
+  const problems = brokers
+    .filter((broker) => !/^[^\s:/]+:\d{1,5}$/.test(broker))
+    .map((broker) => `KAFKA_BROKERS holds ${JSON.stringify(broker)}, which is no host:port`);
+  const hasUser = env.KAFKA_USERNAME !== '' && env.KAFKA_PASSWORD !== '';
+  if ((env.KAFKA_SASL_MECHANISM !== '') !== hasUser) {
+    problems.push('KAFKA_SASL_MECHANISM, KAFKA_USERNAME and KAFKA_PASSWORD go together: set all or none');
   }
   return problems;
 }

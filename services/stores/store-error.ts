@@ -1,5 +1,5 @@
-/** Which store failed, for readiness and logs. */
-export type StoreName = 'search' | 'analytics';
+/** Which store failed, for readiness and logs; `intake` holds records that workers are to apply. */
+export type StoreName = 'search' | 'analytics' | 'intake';
 
 /** The store is down, refuses, or lost its schema. The cause is for the log only. */
 export class StoreUnavailable extends Error {

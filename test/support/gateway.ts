@@ -65,7 +65,7 @@ export async function startTestGateway(
     ...settings,
   };
   const stores = await openStores(config, { clock });
-  const gateway = await startGateway(config, stores, createLogger('silent'), clock);
+  const gateway = await startGateway(config, stores, createLogger('silent'), { clock });
   const keyFor = (organizationId: string, scopes: readonly string[] = ['*']) =>
     issueKey(stores.search, { organizationId, scopes }, clock);
   const key = await keyFor('org_a');

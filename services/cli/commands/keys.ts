@@ -4,6 +4,7 @@ import type { StoredKey } from '../../stores/search-store.js';
 import { requireId, withAccounts } from '../accounts.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
+import { table } from '../table.js';
 
 export interface CreateKeyOptions {
   organization: string;
@@ -68,18 +69,7 @@ export async function listKeys(io: Io, { organization }: { organization?: string
     key.scopes.join(','),
     key.name ?? '-',
   ]);
-  const widths = header.map((_, column) =>
-    Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0)),
-  );
-  for (const row of [header, ...rows]) {
-    say(
-      io,
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
-  }
+  table(io, header, rows);
 }
 
 function stateOf(key: StoredKey): string {

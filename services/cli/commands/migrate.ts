@@ -1,11 +1,13 @@
+import { createTopics } from '../../../ingest/worker/topics.js';
 import { loadConfig } from '../../shared/config.js';
 import { grantAccess } from '../../stores/clickhouse/access.js';
 import { REBUILDABLE, type Resource } from '../../stores/elasticsearch/indices.js';
 import { migrateElasticsearch } from '../../stores/elasticsearch/migrate.js';
 import { openStores } from '../../stores/open-stores.js';
-import { CopyReport } from '../copy-report.js';
 import { UsageError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
+import { withKafka } from '../kafka.js';
+import { ProgressReport } from '../progress-report.js';
 
 export interface MigrateOptions {
   /** Names separated by commas. */
@@ -17,7 +19,7 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   const config = loadConfig(io.env);
   const rebuilt = options.rebuild === undefined ? [] : parseResources(options.rebuild);
   if (config.elasticsearch) {
-    const report = new CopyReport(io);
+    const report = new ProgressReport(io, 'documents');
     const made = await migrateElasticsearch(config.elasticsearch, {
       rebuilt,
       onProgress: (index, copied, total) => report.progress(index, copied, total),
@@ -33,6 +35,10 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
       io,
       `ClickHouse does not let ${config.clickhouse.username} make roles, so that of analysts was left out: see docs/analysts.md.`,
     );
+  }
+  if (config.kafka) {
+    const made = await withKafka(io, createTopics);
+    for (const topic of made) tell(io, `The topic ${topic} is there now.`);
   }
   say(io, 'The stores are up to date.');
 }

@@ -1,22 +1,24 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
+import { Publisher } from '../../../ingest/publisher.js';
+import { keepWorker } from '../../../ingest/worker/keep-worker.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
 import { connectPeers, type Peers } from '../../gateway/peers.js';
 import { startProcesses } from '../../gateway/processes.js';
 import { createLogger, logFile } from '../../gateway/request-log.js';
-import { type Gateway, startGateway } from '../../gateway/server.js';
-import { systemClock, utcDate } from '../../shared/clock.js';
+import { startGateway } from '../../gateway/server.js';
+import { utcDate } from '../../shared/clock.js';
 import { type Config, loadConfig } from '../../shared/config.js';
-import { openStores, type Patience, type Stores } from '../../stores/open-stores.js';
+import { openStores, type Stores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
+import { patience } from '../patience.js';
 import { firstRequests, loadSample } from '../sample.js';
 import { withSqlDoor } from '../sql-door.js';
 import { untilClosed } from '../until-closed.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
 const GRACE_MS = 15_000;
-const PATIENCE_MS = 60_000;
 
 export interface ServeOptions {
   demo?: boolean;
@@ -80,18 +82,23 @@ async function listen(
   logger: Logger,
   peers?: Peers,
 ): Promise<{ url: string; closed: Promise<number> }> {
-  const gateway = await orClose(stores, () => startGateway(config, stores, logger, systemClock, peers));
-  const closed = untilClosed(() => stop(gateway, stores), logger, {
+  const { kafka } = config;
+  const publisher = kafka ? new Publisher(kafka, logger) : undefined;
+  const gateway = await orClose(stores, () => startGateway(config, stores, logger, { peers, publisher }));
+  // Only this process can write to an embedded store.
+  const isWorker = kafka && !(config.elasticsearch && config.clickhouse);
+  const worker = isWorker ? keepWorker(kafka, stores, gateway.registry, logger) : undefined;
+  const stop = async () => {
+    // The gateway first, then the stores, so that requests under way are answered.
+    await Promise.all([gateway.stop(), worker?.stop()]);
+    await publisher?.close();
+    await stores.close();
+  };
+  const closed = untilClosed(stop, logger, {
     delay: GRACE_MS,
     repeatable: peers && ['SIGTERM', 'SIGINT', 'SIGHUP'],
   });
   return { url: gateway.url, closed };
-}
-
-/** The gateway first, then the stores, so that requests under way are answered. */
-async function stop(gateway: Gateway, stores: Stores): Promise<void> {
-  await gateway.stop();
-  await stores.close();
 }
 
 async function orClose<T>(stores: Stores, work: () => Promise<T>): Promise<T> {
@@ -102,12 +109,6 @@ async function orClose<T>(stores: Stores, work: () => Promise<T>): Promise<T> {
     throw error;
   }
 }
-
-/** Servers often start together, so the stores get a minute to come up. */
-const patience = (logger: Logger): Patience => ({
-  milliseconds: PATIENCE_MS,
-  onWaiting: (store) => logger.warn({ store }, `waiting for the ${store} store, which does not answer yet`),
-});
 
 function sayListening(io: Io, url: string, options: ServeOptions, key: string | null): void {
   say(io, `Reachline listens on ${url} (documentation: ${url}/docs)`);

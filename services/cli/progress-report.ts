@@ -1,23 +1,26 @@
 import progress from 'cli-progress';
 import { type Io, tell } from './io.js';
 
-/** How far the copying of an index has come, as a bar or, where nobody watches, as a line now and then. */
-export class CopyReport {
+/** How far long work has come, part by part, as a bar or, where nobody watches, as a line now and then. */
+export class ProgressReport {
   readonly #io: Io;
-  #index = '';
+  readonly #unit: string;
+  #part = '';
   #bar: progress.SingleBar | undefined;
   #lastLine = 0;
 
-  constructor(io: Io) {
+  /** `unit` names what is counted: records. */
+  constructor(io: Io, unit: string) {
     this.#io = io;
+    this.#unit = unit;
   }
 
-  progress(index: string, copied: number, total: number): void {
-    if (index !== this.#index) this.#begin(index, total);
-    this.#bar?.update(copied);
+  progress(part: string, done: number, total: number): void {
+    if (part !== this.#part) this.#begin(part, total);
+    this.#bar?.update(done);
     if (this.#bar || performance.now() - this.#lastLine < LINE_MS) return;
     this.#lastLine = performance.now();
-    tell(this.#io, `${index}: ${copied} of ${total} documents …`);
+    tell(this.#io, `${part}: ${done} of ${total} ${this.#unit} …`);
   }
 
   end(): void {
@@ -25,14 +28,14 @@ export class CopyReport {
     this.#bar = undefined;
   }
 
-  #begin(index: string, total: number): void {
+  #begin(part: string, total: number): void {
     this.end();
-    this.#index = index;
+    this.#part = part;
     if (!this.#io.stderr.isTTY) return;
     this.#bar = new progress.SingleBar(
       {
         stream: this.#io.stderr as NodeJS.WriteStream,
-        format: `${index} {bar} {percentage} % | {value} of {total} documents`,
+        format: `${part} {bar} {percentage} % | {value} of {total} ${this.#unit}`,
         hideCursor: true,
       },
       progress.Presets.shades_classic,

@@ -1,0 +1,426 @@
+/** Everything Kafka: the one file that knows the client library, and makes up for what it lacks. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import kafkajs, {
+  type Admin,
+  type Consumer,
+  type EachBatchPayload,
+  type IHeaders,
+  type KafkaMessage,
+  type KafkaConfig as LibraryConfig,
+  type Producer,
+  type RecordMetadata,
+} from 'kafkajs';
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import type { Logger } from 'pino';
+import type { KafkaConfig } from '../../services/shared/config.js';
+import { lz4Codec, snappyCodec, zstdCodec } from './compression.js';
+
+const { CompressionCodecs, CompressionTypes, ConfigResourceTypes, Kafka, logLevel, Partitioners } = kafkajs;
+
+CompressionCodecs[CompressionTypes.Snappy] = () => snappyCodec;
+CompressionCodecs[CompressionTypes.LZ4] = () => lz4Codec;
+CompressionCodecs[CompressionTypes.ZSTD] = () => zstdCodec;
+
+// The library looks for pending requests every millisecond of every connection, also while there is none.
+const { scheduleCheckPendingRequests } = RequestQueue.prototype;
+RequestQueue.prototype.scheduleCheckPendingRequests = function () {
+  if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
+};
+
+export type Headers = IHeaders;
+
+/** A record of a topic, as it lies there. */
+export interface KafkaRecord {
+  partition: number;
+  offset: string;
+  key: Buffer | null;
+  value: Buffer | null;
+  headers: Headers;
+  /** Milliseconds since the epoch: when the broker, or else the producer, says it was accepted. */
+  timestamp: number;
+}
+
+export interface OutgoingRecord {
+  key: Buffer | string | null;
+  value: Buffer | string | null;
+  headers?: Headers;
+}
+
+/** Neighbouring records of one partition, in their order. */
+export interface Slice {
+  topic: string;
+  partition: number;
+  records: readonly KafkaRecord[];
+  /** Records behind these. */
+  lag: number;
+  /** False once the partition may be another's: from then on nothing of the slice may be written or committed. */
+  isOurs(): boolean;
+  /** Tells the group, as long as the work takes, that this member is alive. Rejects, once the work is done, when it is not. */
+  whileAlive<T>(work: Promise<T>): Promise<T>;
+  /** Everything up to here is applied. */
+  commit(): Promise<void>;
+}
+
+export interface Consumption {
+  /** Records behind what was committed, by partition of this member. */
+  lag(): Promise<Map<number, bigint>>;
+  /** Lets slices under way end, and leaves the group. */
+  stop(): Promise<void>;
+  /** Resolves with what ended it, if it ends by itself and for good. */
+  failed: Promise<Error>;
+}
+
+interface ConsumeOptions {
+  topic: string;
+  group: string;
+  /** Most records of a slice. */
+  sliceRecords: number;
+  /** Called for several partitions at once, and for one slice of a partition at a time. */
+  onSlice(slice: Slice): Promise<void>;
+  /** The place kept for a partition is gone from the topic; reading goes on with the oldest record there is. */
+  onOffsetLost(): void;
+}
+
+interface Topic {
+  name: string;
+  partitions: number;
+  replicas: number;
+  settings: Record<string, string>;
+}
+
+const SESSION_MS = 30_000;
+const HEARTBEAT_MS = 3000;
+/** While a slice is being written the group waits for its member, not longer. */
+const REBALANCE_MS = 60_000;
+const PARTITIONS_AT_ONCE = 4;
+const SLICE_BYTES = 4 * 1024 * 1024;
+const FETCH_BYTES = 32 * 1024 * 1024;
+/** The broker waits for so much, or so long: small writes are what costs the stores most. */
+const GATHERED = { bytes: 64 * 1024, milliseconds: 500 };
+const RETRY = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };
+
+export class KafkaCluster {
+  readonly #kafka: kafkajs.Kafka;
+  readonly #logger: Logger;
+  readonly #open = new Set<{ disconnect(): Promise<void> }>();
+  /** Told of lines of the library's log, since some things are told nowhere else. */
+  readonly #listeners = new Set<(message: string, details: Record<string, unknown>) => void>();
+  #admin: Promise<Admin> | undefined;
+
+  constructor(config: KafkaConfig, logger: Logger) {
+    this.#logger = logger;
+    this.#kafka = new Kafka({ ...libraryConfig(config), logCreator: () => (entry) => this.#log(entry) });
+  }
+
+  async consume(options: ConsumeOptions): Promise<Consumption> {
+    const consumer = this.#kafka.consumer({
+      groupId: options.group,
+      sessionTimeout: SESSION_MS,
+      heartbeatInterval: HEARTBEAT_MS,
+      rebalanceTimeout: REBALANCE_MS,
+      allowAutoTopicCreation: false,
+      minBytes: GATHERED.bytes,
+      maxWaitTimeInMs: GATHERED.milliseconds,
+      maxBytesPerPartition: SLICE_BYTES,
+      maxBytes: FETCH_BYTES,
+      retry: RETRY,
+    });
+    const membership = new Membership(consumer, options.topic);
+    const failed = new Promise<Error>((resolve) => {
+      consumer.on('consumer.crash', ({ payload }) => {
+        if (!payload.restart) resolve(payload.error);
+      });
+    });
+    const listener = (message: string, { topic, groupId }: Record<string, unknown>) => {
+      if (!message.startsWith('Offset out of range, resetting')) return;
+      if (topic === options.topic && groupId === options.group) options.onOffsetLost();
+    };
+    this.#listeners.add(listener);
+    this.#open.add(consumer);
+    await consumer.connect();
+    await consumer.subscribe({ topic: options.topic, fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
+      eachBatch: (payload) => consumeBatch(consumer, membership, payload, options),
+    });
+    return {
+      failed,
+      lag: async () => {
+        const behind = await this.lag(options.group, options.topic);
+        return new Map([...behind].filter(([partition]) => membership.partitions.has(partition)));
+      },
+      stop: async () => {
+        this.#listeners.delete(listener);
+        await consumer.disconnect();
+        this.#open.delete(consumer);
+      },
+    };
+  }
+
+  /** Sends to a topic; resolves when every replica that is in sync has it. */
+  async producer(): Promise<KafkaProducer> {
+    const producer = this.#kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+      retry: RETRY,
+    });
+    this.#open.add(producer);
+    await producer.connect();
+    return new KafkaProducer(producer);
+  }
+
+  /** Makes the topics that are missing; resolves with their names. Settings of the others stay as they are. */
+  async createTopics(topics: readonly Topic[]): Promise<string[]> {
+    const admin = await this.#connectAdmin();
+    const there = new Set(await admin.listTopics());
+    const missing = topics.filter(({ name }) => !there.has(name));
+    if (missing.length === 0) return [];
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: missing.map(({ name, partitions, replicas, settings }) => ({
+        topic: name,
+        numPartitions: partitions,
+        replicationFactor: replicas,
+        configEntries: Object.entries(settings).map(([key, value]) => ({ name: key, value })),
+      })),
+    });
+    return missing.map(({ name }) => name);
+  }
+
+  async listTopics(): Promise<string[]> {
+    return (await this.#connectAdmin()).listTopics();
+  }
+
+  /** Reads what a topic holds now, from the offsets given or its beginning. Ends when `onRecords` resolves with false. */
+  async readAll(
+    topic: string,
+    onRecords: (records: KafkaRecord[]) => Promise<boolean>,
+    from: ReadonlyMap<number, string> = new Map(),
+  ): Promise<void> {
+    const admin = await this.#connectAdmin();
+    const ends = new Map<number, bigint>();
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+      const start = BigInt(from.get(partition) ?? low);
+      if (BigInt(high) > (start > BigInt(low) ? start : BigInt(low))) ends.set(partition, BigInt(high));
+    }
+    if (ends.size === 0) return;
+    const groupId = `reachline-reader-${randomUUID()}`;
+    const consumer = this.#kafka.consumer({ groupId, allowAutoTopicCreation: false, retry: RETRY });
+    this.#open.add(consumer);
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topic, fromBeginning: true });
+      await new Promise<void>((resolve, reject) => {
+        consumer.on('consumer.crash', ({ payload }) => payload.restart || reject(payload.error));
+        const read = consumer.run({
+          autoCommit: false,
+          eachBatch: async ({ batch }) => {
+            const end = ends.get(batch.partition);
+            if (end === undefined) return;
+            const wanted = batch.messages.filter(({ offset }) => BigInt(offset) < end);
+            const goOn = await onRecords(wanted.map((message) => toRecord(batch.partition, message)));
+            if (BigInt(batch.lastOffset()) + 1n >= end) ends.delete(batch.partition);
+            if (!goOn || ends.size === 0) resolve();
+          },
+        });
+        for (const [partition, offset] of from) {
+          if (ends.has(partition)) consumer.seek({ topic, partition, offset });
+        }
+        read.catch(reject);
+      });
+    } finally {
+      await consumer.disconnect();
+      this.#open.delete(consumer);
+      await admin.deleteGroups([groupId]).catch(() => undefined);
+    }
+  }
+
+  /** What a group has committed, by partition. */
+  async committed(group: string, topic: string): Promise<Map<number, string>> {
+    const admin = await this.#connectAdmin();
+    const [answer] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+    const places = answer?.partitions.filter(({ offset }) => offset !== '-1') ?? [];
+    return new Map(places.map(({ partition, offset }) => [partition, offset]));
+  }
+
+  /** Records behind what a group has committed, by partition. */
+  async lag(group: string, topic: string): Promise<Map<number, bigint>> {
+    const admin = await this.#connectAdmin();
+    const committed = await this.committed(group, topic);
+    const ends = await admin.fetchTopicOffsets(topic);
+    return new Map(
+      ends.map(({ partition, low, high }) => [
+        partition,
+        BigInt(high) - BigInt(committed.get(partition) ?? low),
+      ]),
+    );
+  }
+
+  /** Sets what a group, which has no members, has committed. */
+  async commit(group: string, topic: string, places: ReadonlyMap<number, string>): Promise<void> {
+    const admin = await this.#connectAdmin();
+    const partitions = Array.from(places, ([partition, offset]) => ({ partition, offset }));
+    await admin.setOffsets({ groupId: group, topic, partitions });
+  }
+
+  /** Fails when no broker answers. */
+  async ping(): Promise<void> {
+    const admin = await this.#connectAdmin();
+    await admin.describeCluster();
+  }
+
+  /** Settings of a topic that differ from the defaults, for those who look after it. */
+  async topicSettings(name: string): Promise<Map<string, string>> {
+    const admin = await this.#connectAdmin();
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: ConfigResourceTypes.TOPIC, name }],
+    });
+    const entries = resources[0]?.configEntries ?? [];
+    return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+  }
+
+  async close(): Promise<void> {
+    const admin = await this.#admin?.catch(() => undefined);
+    await Promise.allSettled([...this.#open, ...(admin ? [admin] : [])].map((client) => client.disconnect()));
+  }
+
+  #connectAdmin(): Promise<Admin> {
+    if (!this.#admin) {
+      const admin = this.#kafka.admin({ retry: RETRY });
+      this.#admin = admin.connect().then(() => admin);
+      this.#admin.catch(() => {
+        this.#admin = undefined;
+      });
+    }
+    return this.#admin;
+  }
+
+  #log({ level, namespace, log: { message, timestamp: _, ...details } }: kafkajs.LogEntry): void {
+    for (const listener of this.#listeners) listener(message, details);
+    // Known, and no harm: records that are sent twice are applied once.
+    if (message.startsWith('Limiting retries for the idempotent producer')) return;
+    const line = { kafka: namespace, ...details };
+    // A broker that is away is an error to the library with every try; what is for good is thrown.
+    if (level <= logLevel.WARN) this.#logger.warn(line, message);
+    else this.#logger.debug(line, message);
+  }
+}
+
+export class KafkaProducer {
+  readonly #producer: Producer;
+
+  constructor(producer: Producer) {
+    this.#producer = producer;
+  }
+
+  async send(topic: string, messages: OutgoingRecord[]): Promise<RecordMetadata[]> {
+    return this.#producer.send({ topic, messages, acks: -1 });
+  }
+}
+
+/** What a consumer knows of its place in the group. */
+class Membership {
+  /** Counts the times it joined: a partition may have been another's in between. */
+  epoch = 0;
+  partitions: ReadonlySet<number> = new Set();
+  #lastSeen = performance.now();
+
+  constructor(consumer: Consumer, topic: string) {
+    consumer.on('consumer.group_join', ({ payload }) => {
+      this.epoch++;
+      this.partitions = new Set(payload.memberAssignment[topic]);
+      this.#lastSeen = performance.now();
+    });
+    consumer.on('consumer.rebalancing', () => {
+      this.epoch++;
+    });
+    consumer.on('consumer.heartbeat', () => {
+      this.#lastSeen = performance.now();
+    });
+  }
+
+  /** A member that was silent for longer than a session is none any more, whether it knows or not. */
+  holds(partition: number, epoch: number): boolean {
+    const silent = performance.now() - this.#lastSeen;
+    return epoch === this.epoch && this.partitions.has(partition) && silent < SESSION_MS;
+  }
+}
+
+async function consumeBatch(
+  consumer: Consumer,
+  membership: Membership,
+  { batch, heartbeat, isRunning, isStale, resolveOffset }: EachBatchPayload,
+  { topic, onSlice, sliceRecords }: ConsumeOptions,
+): Promise<void> {
+  const { partition, messages, highWatermark } = batch;
+  const { epoch } = membership;
+  const isOurs = () => !isStale() && membership.holds(partition, epoch);
+  for (const slice of slices(messages, sliceRecords)) {
+    if (!isRunning() || !isOurs()) return;
+    const last = slice.at(-1) as KafkaMessage;
+    await onSlice({
+      topic,
+      partition,
+      records: slice.map((message) => toRecord(partition, message)),
+      lag: Number(BigInt(highWatermark) - BigInt(last.offset) - 1n),
+      isOurs,
+      whileAlive: (work) => whileAlive(work, heartbeat),
+      async commit() {
+        resolveOffset(last.offset);
+        const offset = String(BigInt(last.offset) + 1n);
+        await consumer.commitOffsets([{ topic, partition, offset }]);
+      },
+    });
+    await heartbeat();
+  }
+}
+
+async function whileAlive<T>(work: Promise<T>, heartbeat: () => Promise<void>): Promise<T> {
+  let lost: unknown;
+  const timer = setInterval(() => {
+    heartbeat().catch((error: unknown) => {
+      lost ??= error;
+    });
+  }, HEARTBEAT_MS);
+  const result = await work.finally(() => clearInterval(timer));
+  if (lost) throw lost;
+  return result;
+}
+
+function* slices(messages: readonly KafkaMessage[], most: number): Generator<KafkaMessage[]> {
+  let slice: KafkaMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    slice.push(message);
+    bytes += message.value?.length ?? 0;
+    if (slice.length < most && bytes < SLICE_BYTES) continue;
+    yield slice;
+    slice = [];
+    bytes = 0;
+  }
+  if (slice.length > 0) yield slice;
+}
+
+function toRecord(partition: number, { offset, key, value, headers, timestamp }: KafkaMessage): KafkaRecord {
+  return { partition, offset, key, value, headers: headers ?? {}, timestamp: Number(timestamp) };
+}
+
+function libraryConfig({ brokers, clientId, tls, sasl }: KafkaConfig): LibraryConfig {
+  return {
+    brokers,
+    clientId,
+    ssl: tls ? { ca: tls.caFile ? [readFileSync(tls.caFile, 'utf8')] : undefined } : undefined,
+    sasl: sasl as LibraryConfig['sasl'],
+    connectionTimeout: 3000,
+    authenticationTimeout: 5000,
+    requestTimeout: 30_000,
+    retry: RETRY,
+    logLevel: logLevel.INFO,
+  };
+}

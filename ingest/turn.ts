@@ -1,0 +1,20 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** Milliseconds decoding may hold the event loop. */
+const TURN_MS = 4;
+
+/** Lets other work run every few milliseconds. */
+export class Turn {
+  #began = performance.now();
+  #records = 0;
+
+  isOver(): boolean {
+    return ++this.#records % 16 === 0 && performance.now() - this.#began > TURN_MS;
+  }
+
+  async end(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    await setImmediate();
+    this.#began = performance.now();
+  }
+}

@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { KafkaConfig } from '../../services/shared/config.js';
+import { STREAM_NAMES } from '../streams/index.js';
+import type { IngestStores } from '../streams/stream.js';
+import { createWorkerMetrics } from './metrics.js';
+import { startWorker, type Worker } from './worker.js';
+
+const PAUSE_MS = 5000;
+
+/** A worker of all streams beside other work, which goes on while there is no Kafka: it is started again whenever it ends. */
+export function keepWorker(
+  config: KafkaConfig,
+  stores: IngestStores,
+  registry: Registry,
+  logger: Logger,
+): { stop(): Promise<void> } {
+  const metrics = createWorkerMetrics(registry);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  const running = (async () => {
+    while (!signal.aborted) {
+      let worker: Worker | undefined;
+      try {
+        worker = await startWorker({ config, streams: STREAM_NAMES, stores, metrics, logger });
+        const failure = await Promise.race([worker.failed, stopped]);
+        if (failure) throw failure;
+      } catch (error) {
+        logger.error({ err: error }, 'the worker ended; it is started again');
+      }
+      await worker?.stop();
+      await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

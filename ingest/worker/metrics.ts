@@ -1,0 +1,104 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Slice } from '../sources/kafka.js';
+import type { RefusedRecord } from './dead-letters.js';
+
+/** Everything a worker counts. The names are contract. */
+export interface WorkerMetrics {
+  of(stream: string): StreamMetrics;
+}
+
+/** What a stream counts. */
+export interface StreamMetrics {
+  /** A slice is in the store and committed; `begun` is of `performance.now()`. */
+  applied(slice: Slice, applied: number, refused: readonly RefusedRecord[], begun: number): void;
+  retried(): void;
+  offsetLost(): void;
+  /** Records behind, by partition; those that are no longer this worker's are forgotten. */
+  lag(partitions: ReadonlyMap<number, bigint>): void;
+}
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export function createWorkerMetrics(registry: Registry): WorkerMetrics {
+  const registers = [registry];
+  const records = new Counter({
+    name: 'reachline_worker_records_total',
+    help: 'Records taken from Kafka and committed, by stream and outcome: applied or refused.',
+    labelNames: ['stream', 'outcome'],
+    registers,
+  });
+  const deadLetters = new Counter({
+    name: 'reachline_worker_dead_letters_total',
+    help: 'Records refused and kept as dead letters, by stream, code and stage.',
+    labelNames: ['stream', 'code', 'stage'],
+    registers,
+  });
+  const batchRecords = new Histogram({
+    name: 'reachline_worker_batch_records',
+    help: 'Records of a batch.',
+    labelNames: ['stream'],
+    buckets: [1, 10, 100, 500, 1000, 2500, 5000, 10_000],
+    registers,
+  });
+  const batchSeconds = new Histogram({
+    name: 'reachline_worker_batch_duration_seconds',
+    help: 'Time from the beginning of a batch until it was written and committed.',
+    labelNames: ['stream'],
+    buckets: SECONDS,
+    registers,
+  });
+  const age = new Histogram({
+    name: 'reachline_worker_record_age_seconds',
+    help: 'Time from the acceptance of the oldest record of a batch until it was written and committed.',
+    labelNames: ['stream'],
+    buckets: [...SECONDS, 300, 3600],
+    registers,
+  });
+  const lag = new Gauge({
+    name: 'reachline_worker_lag_records',
+    help: 'Records of a partition that are not committed yet.',
+    labelNames: ['stream', 'partition'],
+    registers,
+  });
+  const retries = new Counter({
+    name: 'reachline_worker_store_retries_total',
+    help: 'Writes that are tried again because the store was out.',
+    labelNames: ['stream'],
+    registers,
+  });
+  const offsetsLost = new Counter({
+    name: 'reachline_worker_offsets_lost_total',
+    help: 'Times the place of a partition was gone from its topic, so that records were lost before they were read.',
+    labelNames: ['stream'],
+    registers,
+  });
+  return {
+    of(stream) {
+      for (const outcome of ['applied', 'refused']) records.inc({ stream, outcome }, 0);
+      retries.inc({ stream }, 0);
+      offsetsLost.inc({ stream }, 0);
+      let known: ReadonlyMap<number, bigint> = new Map();
+      return {
+        applied(slice, applied, refused, begun) {
+          records.inc({ stream, outcome: 'applied' }, applied);
+          records.inc({ stream, outcome: 'refused' }, refused.length);
+          for (const { reason, stage } of refused) deadLetters.inc({ stream, code: reason.code, stage });
+          batchRecords.observe({ stream }, slice.records.length);
+          batchSeconds.observe({ stream }, (performance.now() - begun) / 1000);
+          const oldest = slice.records[0]?.timestamp ?? Date.now();
+          age.observe({ stream }, Math.max(0, Date.now() - oldest) / 1000);
+          lag.set({ stream, partition: slice.partition }, slice.lag);
+        },
+        retried: () => retries.inc({ stream }),
+        offsetLost: () => offsetsLost.inc({ stream }),
+        lag(partitions) {
+          for (const partition of known.keys()) {
+            if (!partitions.has(partition)) lag.remove({ stream, partition });
+          }
+          for (const [partition, behind] of partitions) lag.set({ stream, partition }, Number(behind));
+          known = partitions;
+        },
+      };
+    },
+  };
+}

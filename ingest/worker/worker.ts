@@ -1,0 +1,122 @@
+import type { Logger } from 'pino';
+import type { KafkaConfig } from '../../services/shared/config.js';
+import { type Consumption, KafkaCluster } from '../sources/kafka.js';
+import { STREAMS, type StreamName } from '../streams/index.js';
+import type { IngestStores, Stream } from '../streams/stream.js';
+import { deadLetterSender, type SendDeadLetters } from './dead-letters.js';
+import { createLoop } from './loop.js';
+import type { StreamMetrics, WorkerMetrics } from './metrics.js';
+import { createTopics, topicOf } from './topics.js';
+import { Watchdog } from './watchdog.js';
+
+export interface WorkerOptions {
+  config: KafkaConfig;
+  streams: readonly StreamName[];
+  stores: IngestStores;
+  metrics: WorkerMetrics;
+  logger: Logger;
+}
+
+/** The consumers of some streams, in this process. */
+export interface Worker {
+  /** Fails when Kafka cannot be reached. */
+  ping(): Promise<void>;
+  /** Ends what is under way, or gives it up after some seconds, and leaves the groups. */
+  stop(): Promise<void>;
+  /** Resolves with what ended a consumer for good, or keeps it from going on. The process is to end then. */
+  failed: Promise<Error>;
+}
+
+/** A slice gets so long to end. */
+const GRACE_MS = 7000;
+const LAG_MS = 10_000;
+
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { config, streams, metrics, logger } = options;
+  const cluster = new KafkaCluster(config, logger);
+  const abandon = new AbortController();
+  const running: RunningStream[] = [];
+  const stop = async () => {
+    const timer = setTimeout(() => abandon.abort(new Error('the worker stops')), GRACE_MS);
+    await Promise.allSettled(running.map((stream) => stream.stop()));
+    clearTimeout(timer);
+    await cluster.close();
+  };
+  try {
+    for (const topic of await createTopics(cluster, config)) logger.info({ topic }, 'topic made');
+    const sendDeadLetters = deadLetterSender(await cluster.producer());
+    for (const name of streams) {
+      const given = { cluster, sendDeadLetters, metrics: metrics.of(name), abandon: abandon.signal };
+      running.push(await startStream(STREAMS[name] as Stream, options, given));
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    stop,
+    ping: () => cluster.ping(),
+    failed: Promise.race(running.map(({ failed }) => failed)),
+  };
+}
+
+interface RunningStream {
+  failed: Promise<Error>;
+  stop(): Promise<void>;
+}
+
+interface StreamServices {
+  cluster: KafkaCluster;
+  sendDeadLetters: SendDeadLetters;
+  metrics: StreamMetrics;
+  abandon: AbortSignal;
+}
+
+async function startStream(
+  stream: Stream,
+  { config, stores, logger }: WorkerOptions,
+  { cluster, sendDeadLetters, metrics, abandon }: StreamServices,
+): Promise<RunningStream> {
+  const topic = topicOf(config, stream.name);
+  const watchdog = new Watchdog(async () => total(await consumption.lag()));
+  const loop = createLoop(stream, {
+    stores,
+    sendDeadLetters,
+    metrics,
+    abandon,
+    onOutage(error, tries) {
+      watchdog.progress();
+      const line = { stream: stream.name, tries: tries + 1, err: error };
+      if (tries === 0) logger.warn(line, 'the store is out; waiting for it');
+      else logger.debug(line, 'the store is still out');
+    },
+  });
+  const consumption: Consumption = await cluster.consume({
+    topic,
+    group: `${config.group}-${stream.name}`,
+    sliceRecords: stores[stream.store].batchRecords,
+    async onSlice(slice) {
+      await loop(slice);
+      watchdog.progress();
+    },
+    onOffsetLost() {
+      metrics.offsetLost();
+      logger.error({ stream: stream.name, topic }, 'records were deleted before they were read');
+    },
+  });
+  const lagTimer = setInterval(() => {
+    consumption.lag().then(metrics.lag, () => undefined);
+  }, LAG_MS);
+  lagTimer.unref();
+  return {
+    failed: Promise.race([consumption.failed, watchdog.stuck]),
+    async stop() {
+      clearInterval(lagTimer);
+      watchdog.stop();
+      await consumption.stop();
+    },
+  };
+}
+
+const total = (lag: ReadonlyMap<number, bigint>) =>
+  [...lag.values()].reduce((sum, behind) => sum + behind, 0n);

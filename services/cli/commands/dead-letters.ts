@@ -1,0 +1,100 @@
+import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../../ingest/worker/replay.js';
+import { type Io, say, tell } from '../io.js';
+import { withKafka } from '../kafka.js';
+import { ProgressReport } from '../progress-report.js';
+import { parseStreams } from '../streams.js';
+import { table } from '../table.js';
+
+export interface ListOptions {
+  /** Names separated by commas. */
+  stream?: string;
+  code?: string;
+  limit: number;
+  all?: boolean;
+  json?: boolean;
+}
+
+const HEADINGS = ['STREAM', 'PLACE', 'REFUSED', 'TIMES', 'CODE', 'POINTER', 'KEY', 'DETAIL'];
+
+export async function listDeadLetters(io: Io, options: ListOptions): Promise<void> {
+  const streams = parseStreams(options.stream);
+  const letters: DeadLetterRecord[] = [];
+  let more = false;
+  await withKafka(io, (cluster, config) =>
+    eachDeadLetter(cluster, config, { streams, all: options.all }, (found) => {
+      for (const letter of found) {
+        if (options.code !== undefined && letter.code !== options.code) continue;
+        if (letters.length < options.limit) letters.push(letter);
+        else more = true;
+      }
+      return !more;
+    }),
+  );
+  if (options.json) for (const letter of letters) say(io, JSON.stringify(toJson(letter)));
+  else if (letters.length > 0) table(io, HEADINGS, letters.map(toRow));
+  if (letters.length === 0) tell(io, 'There are no dead letters.');
+  if (more) tell(io, `There are more; --limit ${options.limit * 10} shows them.`);
+}
+
+export interface ReplayOptions {
+  stream?: string;
+  dryRun?: boolean;
+  rate?: number;
+}
+
+export async function replay(io: Io, { stream, dryRun, rate }: ReplayOptions): Promise<void> {
+  const streams = parseStreams(stream);
+  const report = new ProgressReport(io, 'records');
+  const count = await withKafka(io, async (cluster, config) => {
+    const waiting = new Map<string, number>();
+    await eachDeadLetter(cluster, config, { streams }, (letters) => {
+      for (const letter of letters) waiting.set(letter.stream, (waiting.get(letter.stream) ?? 0) + 1);
+      return true;
+    });
+    const onProgress = (name: string, done: number) => report.progress(name, done, waiting.get(name) ?? done);
+    return replayDeadLetters(cluster, config, { streams, dryRun, rate, onProgress });
+  }).finally(() => report.end());
+  const records = count === 1 ? '1 record' : `${count} records`;
+  if (count === 0) tell(io, 'There are no dead letters to replay.');
+  else if (dryRun) say(io, `${records} would be sent again.`);
+  else say(io, `${records} sent again. What is refused again is among the dead letters once more.`);
+}
+
+const refusedAt = ({ record }: DeadLetterRecord) => new Date(record.timestamp).toISOString();
+
+function toRow(letter: DeadLetterRecord): string[] {
+  const { stream, place, attempts, code, pointer, detail, record } = letter;
+  const key = record.key?.toString() ?? '-';
+  return [
+    stream,
+    place,
+    refusedAt(letter).slice(0, 19),
+    String(attempts),
+    code,
+    pointer || '-',
+    printable(key, 40),
+    printable(detail, 120),
+  ];
+}
+
+/** On one line, and not longer than it can be read. */
+function printable(text: string, most: number): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+}
+
+function toJson(letter: DeadLetterRecord): object {
+  const { stream, place, code, pointer, detail, stage, attempts, record } = letter;
+  return {
+    stream,
+    place,
+    refused_at: refusedAt(letter),
+    attempts,
+    code,
+    pointer,
+    detail,
+    stage,
+    key: record.key?.toString() ?? null,
+    value: record.value?.toString() ?? null,
+  };
+}

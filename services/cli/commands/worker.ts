@@ -1,0 +1,65 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { type HealthServer, startHealthServer } from '../../../ingest/worker/health-server.js';
+import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
+import { startWorker, type Worker } from '../../../ingest/worker/worker.js';
+import { createLogger, logFile } from '../../gateway/request-log.js';
+import { loadConfig } from '../../shared/config.js';
+import { openStores } from '../../stores/open-stores.js';
+import { EXIT } from '../errors.js';
+import { type Io, say } from '../io.js';
+import { requireKafka } from '../kafka.js';
+import { patience } from '../patience.js';
+import { parseStreams } from '../streams.js';
+import { untilClosed } from '../until-closed.js';
+
+const GRACE_MS = 10_000;
+
+export interface WorkerOptions {
+  /** Names separated by commas. */
+  streams?: string;
+}
+
+/** Consumes until the process is told to end; resolves with the exit code. One when a consumer cannot go on. */
+export async function worker(io: Io, options: WorkerOptions): Promise<number> {
+  const config = loadConfig(io.env);
+  const kafka = requireKafka(config.kafka);
+  const streams = parseStreams(options.streams);
+  const logger = createLogger(config.logLevel, logFile(2));
+  const stores = await openStores(config, { patience: patience(logger) });
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const metrics = createWorkerMetrics(registry);
+  let running: Worker | undefined;
+  let health: HealthServer | undefined;
+  let stopping = false;
+  const stop = async () => {
+    stopping = true;
+    await running?.stop();
+    health?.close();
+    await stores.close();
+  };
+  try {
+    const consuming = await startWorker({ config: kafka, streams, stores, metrics, logger });
+    running = consuming;
+    const checks = {
+      kafka: () => consuming.ping(),
+      search: () => stores.search.ping(),
+      analytics: () => stores.analytics.ping(),
+    };
+    const address = { host: config.host, port: config.workerPort };
+    health = await startHealthServer(address, { registry, checks, stopping: () => stopping });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const closed = untilClosed(stop, logger, { delay: GRACE_MS });
+  say(io, `Reachline takes ${streams.join(', ')} from Kafka; health and metrics on ${health.url}`);
+  void running.failed.then(async (error) => {
+    logger.fatal({ err: error }, 'a consumer cannot go on; the process ends so that another takes its place');
+    await Promise.race([stop(), pause(GRACE_MS)]);
+    // What is stuck may keep the process up, so it is not asked.
+    process.exit(EXIT.failed);
+  });
+  return closed;
+}

@@ -1,0 +1,26 @@
+import { KafkaCluster } from '../../ingest/sources/kafka.js';
+import { createLogger, logFile } from '../gateway/request-log.js';
+import { type KafkaConfig, loadConfig } from '../shared/config.js';
+import { UsageError } from './errors.js';
+import type { Io } from './io.js';
+
+export function requireKafka(config: KafkaConfig | null): KafkaConfig {
+  if (!config) throw new UsageError('Set KAFKA_BROKERS to the brokers, such as 127.0.0.1:9092.');
+  return config;
+}
+
+/** Connects for as long as the work takes. */
+export async function withKafka<T>(
+  io: Io,
+  work: (cluster: KafkaCluster, config: KafkaConfig) => Promise<T>,
+): Promise<T> {
+  const config = loadConfig(io.env);
+  const kafka = requireKafka(config.kafka);
+  const level = config.logLevel === 'info' ? 'error' : config.logLevel;
+  const cluster = new KafkaCluster(kafka, createLogger(level, logFile(2)));
+  try {
+    return await work(cluster, kafka);
+  } finally {
+    await cluster.close();
+  }
+}

@@ -1,0 +1,73 @@
+/** What the stores hold, read from the servers themselves and by key. */
+import { createClient } from '@clickhouse/client';
+import { Client } from '@elastic/elasticsearch';
+import { expect } from 'chai';
+import type { ClickHouseConfig, ElasticsearchConfig } from '../../../services/shared/config.js';
+import { contactState } from './histories.js';
+
+export async function actualDeliveries(config: ClickHouseConfig): Promise<Map<string, string>> {
+  const client = createClient({
+    url: config.url,
+    username: config.username,
+    password: config.password,
+  });
+  const answer = await client.query({
+    query: `SELECT concat(organization_id, '/', toString(date), '/', campaign_id, '/', creative_id),
+      concat(toString(impressions), '|', toString(clicks), '|', toString(round(ad_spend, 2)))
+      FROM ${config.database}_tables.deliveries FINAL`,
+    format: 'JSONCompactEachRow',
+  });
+  const rows = await answer.json<[string, string]>();
+  await client.close();
+  return new Map(
+    rows.map(([key, state]) => {
+      const [impressions, clicks, spent] = state.split('|');
+      return [key, [impressions, clicks, Number(spent).toFixed(2)].join('|')];
+    }),
+  );
+}
+
+export const actualVisits = (config: ElasticsearchConfig) =>
+  everything(config, 'visits', (source) => {
+    const { organization_id, visit_id, created_at, visit } = source as {
+      organization_id: string;
+      visit_id: string;
+      created_at: number;
+      visit: { city: string };
+    };
+    return [`${organization_id}/${visit_id}/${created_at}`, visit.city];
+  });
+
+export const actualContacts = (config: ElasticsearchConfig) =>
+  everything(config, 'contacts', (source) => {
+    const { contact } = source as { contact: { organization_id: string; contact_id: string } };
+    return [`${contact.organization_id}/${contact.contact_id}`, contactState(contact)];
+  });
+
+async function everything(
+  { nodes, indexPrefix }: ElasticsearchConfig,
+  resource: string,
+  stateOf: (source: unknown) => [string, string],
+): Promise<Map<string, string>> {
+  const client = new Client({ nodes });
+  const states = new Map<string, string>();
+  await client.indices.refresh({ index: `${indexPrefix}-${resource}` });
+  const documents = client.helpers.scrollDocuments({ index: `${indexPrefix}-${resource}`, size: 5000 });
+  for await (const source of documents) {
+    const [key, state] = stateOf(source);
+    expect(states.has(key), `${key} is there once`).to.equal(false);
+    states.set(key, state);
+  }
+  await client.close();
+  return states;
+}
+
+/** Compares by key, and shows the first differences. */
+export function expectSame(actual: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): void {
+  const differences: string[] = [];
+  for (const [key, state] of expected) {
+    if (actual.get(key) !== state) differences.push(`${key} is ${actual.get(key)}, not ${state}`);
+  }
+  for (const key of actual.keys()) if (!expected.has(key)) differences.push(`${key} should not be there`);
+  expect(differences.slice(0, 10), `${differences.length} differ`).to.deep.equal([]);
+}

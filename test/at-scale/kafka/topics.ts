@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { KafkaCluster, type KafkaRecord, type OutgoingRecord } from '../../../ingest/sources/kafka.js';
+import type { StreamName } from '../../../ingest/streams/index.js';
+import { createTopics, deadLetterTopicOf, topicOf } from '../../../ingest/worker/topics.js';
+import { createLogger } from '../../../services/gateway/request-log.js';
+import { type KafkaConfig, loadConfig } from '../../../services/shared/config.js';
+
+/** Topics and groups that no other test has, on the broker of the environment or another one. */
+export interface TestTopics {
+  config: KafkaConfig;
+  cluster: KafkaCluster;
+  /** What a worker of these topics is told. */
+  environment: Record<string, string>;
+  /** In their order; resolves when the broker has all. */
+  produce(stream: StreamName, records: readonly OutgoingRecord[]): Promise<void>;
+  /** Resolves when the workers have committed everything that is there. */
+  drained(...streams: StreamName[]): Promise<void>;
+  behind(stream: StreamName): Promise<number>;
+  deadLetters(stream: StreamName): Promise<KafkaRecord[]>;
+  close(): Promise<void>;
+}
+
+const PRODUCED_AT_ONCE = 2000;
+
+export async function testTopics(
+  brokers = process.env.KAFKA_BROKERS ?? '',
+  partitions = 6,
+): Promise<TestTopics> {
+  if (brokers === '') throw new Error('KAFKA_BROKERS names no broker; npm run test:stack starts one');
+  const name = `test-${randomBytes(5).toString('hex')}`;
+  const environment = {
+    KAFKA_BROKERS: brokers,
+    KAFKA_GROUP: name,
+    REACHLINE_TOPIC_PREFIX: `${name}.`,
+    REACHLINE_TOPIC_PARTITIONS: String(partitions),
+  };
+  const { kafka: config } = loadConfig(environment);
+  if (!config) throw new Error('KAFKA_BROKERS names no broker');
+  const cluster = new KafkaCluster(config, createLogger('silent'));
+  await createTopics(cluster, config);
+  const producer = await cluster.producer();
+  const behind = async (stream: StreamName) => {
+    const lag = await cluster.lag(`${config.group}-${stream}`, topicOf(config, stream));
+    return Number([...lag.values()].reduce((sum, each) => sum + each, 0n));
+  };
+  return {
+    config,
+    cluster,
+    environment,
+    behind,
+    async produce(stream, records) {
+      for (let start = 0; start < records.length; start += PRODUCED_AT_ONCE) {
+        await producer.send(topicOf(config, stream), records.slice(start, start + PRODUCED_AT_ONCE));
+      }
+    },
+    async drained(...streams) {
+      for (const stream of streams) {
+        while ((await behind(stream).catch(() => 1)) > 0) await pause(100);
+      }
+    },
+    async deadLetters(stream) {
+      const letters: KafkaRecord[] = [];
+      await cluster.readAll(deadLetterTopicOf(topicOf(config, stream)), async (records) => {
+        letters.push(...records);
+        return true;
+      });
+      return letters;
+    },
+    close: () => cluster.close(),
+  };
+}

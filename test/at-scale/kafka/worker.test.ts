@@ -1,0 +1,148 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
+import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import { Random } from '../../advertising/random-records.js';
+import { type ServerProcess, startServer } from '../../support/server-process.js';
+import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { actualContacts, actualDeliveries, actualVisits, expectSame } from './actual.js';
+import { contactHistory, deliveryHistory, type History, visitHistory } from './histories.js';
+import { type TestTopics, testTopics } from './topics.js';
+
+const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+const KILLS = Number(process.env.TEST_WORKER_KILLS ?? 5);
+const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+
+const STREAMS = ['network-a-deliveries', 'website-visits', 'contacts'] as const;
+
+describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, function () {
+  this.timeout(600_000);
+  let topics: TestTopics;
+  let indices: TestIndices;
+  let database: TestDatabase;
+  const workers = new Set<ServerProcess>();
+
+  beforeEach(async () => {
+    topics = await testTopics();
+    indices = testIndices();
+    database = testDatabase();
+    // Made beforehand, so that what is measured is not how the stores begin.
+    await (await openElasticsearchStore(indices.config)).close();
+    await (await openAnalyticsStore(database.config)).store.close();
+  });
+  afterEach(async () => {
+    await Promise.all([...workers].map((worker) => worker.kill()));
+    workers.clear();
+    await topics.close();
+    await indices.remove();
+    await database.drop();
+  });
+
+  async function startWorker(...streams: string[]): Promise<ServerProcess> {
+    const worker = await startServer({
+      args: ['worker', '--streams', streams.join(',')],
+      environment: {
+        ...topics.environment,
+        REACHLINE_WORKER_PORT: '0',
+        ELASTICSEARCH_URL: indices.config.nodes.join(','),
+        ELASTICSEARCH_INDEX_PREFIX: indices.config.indexPrefix,
+        CLICKHOUSE_URL: database.config.url,
+        CLICKHOUSE_DATABASE: database.config.database,
+      },
+    });
+    workers.add(worker);
+    return worker;
+  }
+
+  function histories(): Record<(typeof STREAMS)[number], History> {
+    const random = new Random(SEED);
+    return {
+      'network-a-deliveries': deliveryHistory(random, COUNT),
+      'website-visits': visitHistory(random, COUNT / 2),
+      contacts: contactHistory(random, COUNT / 5),
+    };
+  }
+
+  async function expectState(given: ReturnType<typeof histories>) {
+    expectSame(await actualDeliveries(database.config), given['network-a-deliveries'].expected);
+    expectSame(await actualVisits(indices.config), given['website-visits'].expected);
+    expectSame(await actualContacts(indices.config), given.contacts.expected);
+  }
+
+  it('makes of repeated, mixed and restated records the state that is due', async () => {
+    const given = histories();
+    await startWorker(...STREAMS);
+    for (const stream of STREAMS) await topics.produce(stream, given[stream].records);
+    await topics.drained(...STREAMS);
+    await expectState(given);
+    for (const stream of STREAMS) expect(await topics.deadLetters(stream)).to.deep.equal([]);
+  });
+
+  it(`loses nothing and adds nothing when it is killed ${KILLS} times`, async () => {
+    const given = histories();
+    const random = new Random(SEED + 1);
+    let worker = await startWorker(...STREAMS);
+    const producing = (async () => {
+      for (const stream of STREAMS) await topics.produce(stream, given[stream].records);
+    })();
+    for (let kill = 0; kill < KILLS; kill++) {
+      await pause(500 + random.below(2000));
+      await worker.kill();
+      worker = await startWorker(...STREAMS);
+    }
+    await producing;
+    await topics.drained(...STREAMS);
+    await expectState(given);
+  });
+
+  it('keeps what it refuses to the byte, says why, and goes on', async () => {
+    const poison: [name: string, key: string | null, value: Buffer | string | null, code: string][] = [
+      ['bad JSON', 'a', '{"organization_id":', 'invalid_json'],
+      ['empty', 'b', '', 'invalid_json'],
+      ['no value', 'c', null, 'no_value'],
+      ['NUL', 'd', '{"organization_id":"org_a","contact_id":"x","first_name":"a\\u0000b"}', 'invalid_text'],
+      ['bad UTF-8', 'e', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), 'invalid_utf8'],
+      ['2 MB', 'f', `{"organization_id":"org_a","contact_id":"${'x'.repeat(2_000_000)}"}`, 'line_too_long'],
+      ['wrong type', 'g', '{"organization_id":"org_a","contact_id":7}', 'invalid_type'],
+      ['unknown field', 'h', '{"organization_id":"org_a","contact_id":"x","nope":1}', 'unknown_field'],
+      [
+        'impossible date',
+        'i',
+        '{"organization_id":"org_a","contact_id":"x","dob":"2026-02-30"}',
+        'invalid_date',
+      ],
+      ['huge number', null, '{"organization_id":"org_a","contact_id":"x","age":1e300}', 'too_large'],
+      ['organization', 'k', '{"organization_id":"nobody !","contact_id":"x"}', 'invalid_format'],
+      ['an array', 'l', '[]', 'not_an_object'],
+    ];
+    const { records, expected } = contactHistory(new Random(SEED), 1200);
+    const mixed = records.flatMap((record, index) => {
+      const bad = index % 100 === 50 ? poison[Math.floor(index / 100)] : undefined;
+      return bad ? [record, { key: bad[1], value: bad[2], headers: { trace: bad[0] } }] : [record];
+    });
+    await startWorker('contacts');
+    await topics.produce('contacts', mixed);
+    await topics.drained('contacts');
+    const letters = await topics.deadLetters('contacts');
+    const told = letters.map(({ key, value, headers }) => [
+      headerText(headers, 'trace'),
+      key?.toString() ?? null,
+      value?.toString('latin1') ?? null,
+      headerText(headers, HEADER.code),
+    ]);
+    const due = poison.map(([name, key, value, code]) => [
+      name,
+      key,
+      value === null ? null : Buffer.from(value).toString('latin1'),
+      code,
+    ]);
+    const byName = (left: unknown[], right: unknown[]) => String(left[0]).localeCompare(String(right[0]));
+    expect(told.sort(byName).map((each) => [each[0], each[1], each[3]])).to.deep.equal(
+      due.sort(byName).map((each) => [each[0], each[1], each[3]]),
+    );
+    expect(told.map((each) => each[2])).to.deep.equal(due.map((each) => each[2]));
+    expectSame(await actualContacts(indices.config), expected);
+  });
+});
