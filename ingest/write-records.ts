@@ -1,3 +1,4 @@
+import { type Fence, Overtaken } from '../services/stores/fence.js';
 import { StoreTimeout, StoreUnavailable } from '../services/stores/store-error.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 
@@ -16,19 +17,20 @@ export async function writeRecords(
   stores: IngestStores,
   records: readonly object[],
   acceptedAt: number,
+  fence?: Fence,
   first = 0,
 ): Promise<Refused[]> {
   if (records.length === 0) return [];
   try {
-    await stream.write(stores, records, acceptedAt);
+    await stream.write(stores, records, acceptedAt, fence);
     return [];
   } catch (reason) {
-    if (isOutage(reason)) throw reason;
+    if (isOutage(reason) || reason instanceof Overtaken) throw reason;
     if (records.length === 1) return [{ index: first, reason }];
   }
   const half = Math.ceil(records.length / 2);
-  const front = await writeRecords(stream, stores, records.slice(0, half), acceptedAt, first);
-  const back = await writeRecords(stream, stores, records.slice(half), acceptedAt, first + half);
+  const front = await writeRecords(stream, stores, records.slice(0, half), acceptedAt, fence, first);
+  const back = await writeRecords(stream, stores, records.slice(half), acceptedAt, fence, first + half);
   return [...front, ...back];
 }
 

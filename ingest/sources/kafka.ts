@@ -89,8 +89,8 @@ interface Topic {
   settings: Record<string, string>;
 }
 
-const SESSION_MS = 30_000;
-const HEARTBEAT_MS = 3000;
+/** Of a session. */
+const HEARTBEATS = 10;
 /** While a slice is being written the group waits for its member, not longer. */
 const REBALANCE_MS = 60_000;
 const PARTITIONS_AT_ONCE = 4;
@@ -103,6 +103,7 @@ const RETRY = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };
 export class KafkaCluster {
   readonly #kafka: kafkajs.Kafka;
   readonly #logger: Logger;
+  readonly #sessionMs: number;
   readonly #open = new Set<{ disconnect(): Promise<void> }>();
   /** Told of lines of the library's log, since some things are told nowhere else. */
   readonly #listeners = new Set<(message: string, details: Record<string, unknown>) => void>();
@@ -110,14 +111,15 @@ export class KafkaCluster {
 
   constructor(config: KafkaConfig, logger: Logger) {
     this.#logger = logger;
+    this.#sessionMs = config.sessionTimeoutMs;
     this.#kafka = new Kafka({ ...libraryConfig(config), logCreator: () => (entry) => this.#log(entry) });
   }
 
   async consume(options: ConsumeOptions): Promise<Consumption> {
     const consumer = this.#kafka.consumer({
       groupId: options.group,
-      sessionTimeout: SESSION_MS,
-      heartbeatInterval: HEARTBEAT_MS,
+      sessionTimeout: this.#sessionMs,
+      heartbeatInterval: this.#sessionMs / HEARTBEATS,
       rebalanceTimeout: REBALANCE_MS,
       allowAutoTopicCreation: false,
       minBytes: GATHERED.bytes,
@@ -126,7 +128,7 @@ export class KafkaCluster {
       maxBytes: FETCH_BYTES,
       retry: RETRY,
     });
-    const membership = new Membership(consumer, options.topic);
+    const membership = new Membership(consumer, options.topic, this.#sessionMs);
     const failed = new Promise<Error>((resolve) => {
       consumer.on('consumer.crash', ({ payload }) => {
         if (!payload.restart) resolve(payload.error);
@@ -328,10 +330,12 @@ export class KafkaProducer {
 class Membership {
   /** Counts the times it joined: a partition may have been another's in between. */
   epoch = 0;
+  readonly sessionMs: number;
   partitions: ReadonlySet<number> = new Set();
   #lastSeen = performance.now();
 
-  constructor(consumer: Consumer, topic: string) {
+  constructor(consumer: Consumer, topic: string, sessionMs: number) {
+    this.sessionMs = sessionMs;
     consumer.on('consumer.group_join', ({ payload }) => {
       this.epoch++;
       this.partitions = new Set(payload.memberAssignment[topic]);
@@ -348,7 +352,7 @@ class Membership {
   /** A member that was silent for longer than a session is none any more, whether it knows or not. */
   holds(partition: number, epoch: number): boolean {
     const silent = performance.now() - this.#lastSeen;
-    return epoch === this.epoch && this.partitions.has(partition) && silent < SESSION_MS;
+    return epoch === this.epoch && this.partitions.has(partition) && silent < this.sessionMs;
   }
 }
 
@@ -370,7 +374,7 @@ async function consumeBatch(
       records: slice.map((message) => toRecord(partition, message)),
       lag: Number(BigInt(highWatermark) - BigInt(last.offset) - 1n),
       isOurs,
-      whileAlive: (work) => whileAlive(work, heartbeat),
+      whileAlive: (work) => whileAlive(work, heartbeat, membership.sessionMs / HEARTBEATS),
       async commit() {
         resolveOffset(last.offset);
         const offset = String(BigInt(last.offset) + 1n);
@@ -381,13 +385,13 @@ async function consumeBatch(
   }
 }
 
-async function whileAlive<T>(work: Promise<T>, heartbeat: () => Promise<void>): Promise<T> {
+async function whileAlive<T>(work: Promise<T>, heartbeat: () => Promise<void>, interval: number): Promise<T> {
   let lost: unknown;
   const timer = setInterval(() => {
     heartbeat().catch((error: unknown) => {
       lost ??= error;
     });
-  }, HEARTBEAT_MS);
+  }, interval);
   const result = await work.finally(() => clearInterval(timer));
   if (lost) throw lost;
   return result;

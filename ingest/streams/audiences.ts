@@ -9,5 +9,5 @@ export const audiences: Stream<AudienceRecord> = {
   versionField: 'updated_at',
   store: 'search',
   key: (record) => `${record.organization_id}/${record.id}`,
-  write: (stores, records, acceptedAt) => stores.search.upsertAudiences(records, acceptedAt),
+  write: (stores, records, acceptedAt, fence) => stores.search.upsertAudiences(records, acceptedAt, fence),
 };

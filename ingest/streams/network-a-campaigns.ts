@@ -10,5 +10,5 @@ export const networkACampaigns: Stream<CampaignRecord> = {
   store: 'analytics',
   moneyFields: ['daily_budget', 'total_budget'],
   key: (record) => `${record.organization_id}/${record.id}`,
-  write: (stores, records, acceptedAt) => stores.analytics.insertCampaigns(records, acceptedAt),
+  write: (stores, records, acceptedAt, fence) => stores.analytics.insertCampaigns(records, acceptedAt, fence),
 };

@@ -9,5 +9,5 @@ export const networkACompanies: Stream<CompanyRecord> = {
   versionField: 'updated_at',
   store: 'analytics',
   key: (record) => `${record.organization_id}/${record.id}`,
-  write: (stores, records, acceptedAt) => stores.analytics.insertCompanies(records, acceptedAt),
+  write: (stores, records, acceptedAt, fence) => stores.analytics.insertCompanies(records, acceptedAt, fence),
 };

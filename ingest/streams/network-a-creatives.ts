@@ -9,5 +9,5 @@ export const networkACreatives: Stream<CreativeRecord> = {
   versionField: 'updated_at',
   store: 'analytics',
   key: (record) => `${record.organization_id}/${record.id}`,
-  write: (stores, records, acceptedAt) => stores.analytics.insertCreatives(records, acceptedAt),
+  write: (stores, records, acceptedAt, fence) => stores.analytics.insertCreatives(records, acceptedAt, fence),
 };

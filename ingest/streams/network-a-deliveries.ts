@@ -19,5 +19,6 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
         },
   key: ({ organization_id, date, campaign_id, creative_id, company_id }) =>
     [organization_id, date, campaign_id, creative_id ?? '', company_id ?? ''].join('/'),
-  write: (stores, records, acceptedAt) => stores.analytics.insertDeliveries(records, acceptedAt),
+  write: (stores, records, acceptedAt, fence) =>
+    stores.analytics.insertDeliveries(records, acceptedAt, fence),
 };

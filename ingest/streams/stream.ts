@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { FieldError } from '../../services/gateway/problems.js';
 import type { AnalyticsWriter } from '../../services/stores/analytics-store.js';
+import type { Fence } from '../../services/stores/fence.js';
 import type { SearchStore } from '../../services/stores/search-store.js';
 
 type SearchWriter = Pick<SearchStore, 'batchRecords' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits'>;
@@ -29,5 +30,5 @@ export interface Stream<Record extends object = object> {
   check?(record: Record): FieldError | null;
   /** Records with one key are applied in the order they came. */
   key(record: Record): string;
-  write(stores: IngestStores, records: readonly Record[], acceptedAt: number): Promise<void>;
+  write(stores: IngestStores, records: readonly Record[], acceptedAt: number, fence?: Fence): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Overtaken } from '../../services/stores/fence.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, deadLetter, notStorable } from '../outcome.js';
 import type { KafkaRecord, Slice } from '../sources/kafka.js';
@@ -50,11 +51,15 @@ async function untilWritten(
   records: readonly object[],
 ): Promise<Refused[] | 'given up'> {
   const acceptedAt = slice.records[0]?.timestamp ?? 0;
+  const fence = () => {
+    if (!slice.isOurs()) throw new Overtaken('the partition is not ours any more');
+  };
   for (let tries = 0; slice.isOurs() && !abandon.aborted; tries++) {
     try {
-      return await slice.whileAlive(orAbandoned(writeRecords(stream, stores, records, acceptedAt), abandon));
+      const written = writeRecords(stream, stores, records, acceptedAt, fence);
+      return await slice.whileAlive(orAbandoned(written, abandon));
     } catch (error) {
-      if (abandon.aborted) break;
+      if (abandon.aborted || error instanceof Overtaken) break;
       if (!isOutage(error)) throw error;
       metrics.retried();
       onOutage(error, tries);

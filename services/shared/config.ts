@@ -109,6 +109,12 @@ const Environment = Type.Object({
     minLength: 1,
     description: 'Beginning of the names of the consumer groups.',
   }),
+  KAFKA_SESSION_TIMEOUT_MS: Type.Integer({
+    default: 30_000,
+    minimum: 6000,
+    maximum: 300_000,
+    description: 'Milliseconds after which the partitions of a worker that fell silent go to others.',
+  }),
   KAFKA_TLS: Type.Boolean({ default: false, description: 'Whether brokers are spoken to over TLS.' }),
   KAFKA_CA_FILE: Type.String({
     default: '',
@@ -206,6 +212,8 @@ export interface KafkaConfig {
   clientId: string;
   /** Beginning of the names of the consumer groups. */
   group: string;
+  /** A worker that was silent for so long is none any more. */
+  sessionTimeoutMs: number;
   tls: { caFile: string | null } | null;
   sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
   topicPrefix: string;
@@ -291,6 +299,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
             brokers,
             clientId: env.KAFKA_CLIENT_ID,
             group: env.KAFKA_GROUP,
+            sessionTimeoutMs: env.KAFKA_SESSION_TIMEOUT_MS,
             tls: env.KAFKA_TLS || env.KAFKA_CA_FILE ? { caFile: env.KAFKA_CA_FILE || null } : null,
             sasl: env.KAFKA_SASL_MECHANISM
               ? {

@@ -82,6 +82,9 @@ export async function startSqlDoor(options: SqlDoorOptions): Promise<SqlDoor> {
   };
 }
 
+/** How long a client may be silent in the middle of its request, unless the setting says otherwise. */
+const RECEIVE_SECONDS = 30;
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -100,7 +103,10 @@ async function answer(
     const queryId = asked.queryId ?? randomUUID();
     response.setHeader('X-ClickHouse-Query-Id', queryId);
     authenticate(asked, password);
+    const stalled = Number(url.searchParams.get('http_receive_timeout')) || RECEIVE_SECONDS;
+    request.setTimeout(stalled * 1000, () => request.destroy());
     let body = await readBody(request, bodyLimit);
+    request.setTimeout(0);
     const type = request.headers['content-type'];
     if (type?.startsWith('multipart/form-data')) {
       await readForm(asked, type, body.data);

@@ -1,5 +1,7 @@
 /** The port to advertising data: ClickHouse, in process or over HTTP, through one client and one SQL. */
+
 import type { CampaignRecord, CompanyRecord, CreativeRecord, DeliveryRecord } from '../advertising/schema.js';
+import type { Fence } from './fence.js';
 
 export interface AnalyticsQuery {
   /** Also the metric label and the `log_comment`. */
@@ -23,10 +25,10 @@ export interface AnalyticsReader {
 export interface AnalyticsWriter {
   /** Records that one write should hold where many are waiting: each write makes a file. */
   readonly batchRecords: number;
-  insertCampaigns(records: readonly CampaignRecord[], acceptedAt: number): Promise<void>;
-  insertCreatives(records: readonly CreativeRecord[], acceptedAt: number): Promise<void>;
-  insertCompanies(records: readonly CompanyRecord[], acceptedAt: number): Promise<void>;
-  insertDeliveries(records: readonly DeliveryRecord[], acceptedAt: number): Promise<void>;
+  insertCampaigns(records: readonly CampaignRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
+  insertCreatives(records: readonly CreativeRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
+  insertCompanies(records: readonly CompanyRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
+  insertDeliveries(records: readonly DeliveryRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
 }
 
 export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {

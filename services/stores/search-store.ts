@@ -4,9 +4,11 @@
  * Every method is scoped by organization. A resolved write is durable and visible to every later read of any process.
  * A store that cannot answer throws `StoreUnavailable`; nothing else of a store's own words crosses this port.
  */
+
 import type { Audience, AudienceRecord } from '../audiences/schema.js';
 import type { Contact, ContactRecord } from '../contacts/schema.js';
 import type { Visit, VisitRecord } from '../visits/schema.js';
+import type { Fence } from './fence.js';
 import type { AudienceSearch, ContactSearch, Page, VisitSearch } from './search-query.js';
 
 /** The write was asked for under an idempotency key. Kept 24 hours for one organization and route. */
@@ -78,13 +80,13 @@ export interface ContactStore {
   addMembership(membership: Membership): Promise<Once<AddOutcome>>;
   removeMembership(membership: Membership): Promise<Once<RemoveOutcome>>;
   /** Applies records in order (contract 6.2). `acceptedAt` (ms) stands in for timestamps left out. */
-  upsertContacts(records: readonly ContactRecord[], acceptedAt: number): Promise<void>;
+  upsertContacts(records: readonly ContactRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
 }
 
 export interface AudienceStore {
   getAudience(organizationId: string, audienceId: string): Promise<Audience | null>;
   searchAudiences(search: AudienceSearch): Promise<{ items: Audience[]; total: number }>;
-  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number): Promise<void>;
+  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
 }
 
 export interface VisitStore {

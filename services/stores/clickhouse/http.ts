@@ -13,6 +13,8 @@ import { CLUSTER_SETTINGS, commonSettings, DEFAULT_TIMEOUT_MS } from './settings
 const CONNECT_TIMEOUT_MS = 1500;
 /** The server gives up first, so that it says why. */
 const ANSWER_MARGIN_MS = 2000;
+/** Below the time after which a silent worker's records are another's: what comes of its insert then is not taken. */
+const STALLED_INSERT_SECONDS = 15;
 const CONNECTIONS = 32;
 /** Below the 10 s after which a server closes an idle connection. */
 const IDLE_CONNECTION_MS = 5000;
@@ -89,7 +91,7 @@ export function openHttp(options: HttpOptions, within = tablesOf(options.databas
           columns: columns as [string, ...string[]],
           values: Readable.from([text], { objectMode: false }),
           format: 'TabSeparated',
-          clickhouse_settings: settings(name),
+          clickhouse_settings: { ...settings(name), http_receive_timeout: STALLED_INSERT_SECONDS },
         }),
       );
     },

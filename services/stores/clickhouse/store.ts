@@ -1,4 +1,5 @@
 import type { AnalyticsStore } from '../analytics-store.js';
+import type { Fence } from '../fence.js';
 import { type ClickHouse, type ClickHouseOptions, openClickHouse, type Rows } from './client.js';
 import type { Engine } from './engine.js';
 import { migrate } from './migrate.js';
@@ -21,16 +22,17 @@ export async function openAnalyticsStore(
 }
 
 function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
-  const insert = async (rows: Rows) => {
+  const insert = async (rows: Rows, fence?: Fence) => {
+    fence?.();
     if (rows.text !== '') await clickhouse.insert(`insert_${rows.table}`, rows);
   };
   return {
     batchRecords: BATCH_RECORDS,
     query: (query, signal) => clickhouse.query(query, signal),
-    insertCampaigns: (records, acceptedAt) => insert(campaignRows(records, acceptedAt)),
-    insertCreatives: (records, acceptedAt) => insert(creativeRows(records, acceptedAt)),
-    insertCompanies: (records, acceptedAt) => insert(companyRows(records, acceptedAt)),
-    insertDeliveries: (records, acceptedAt) => insert(deliveryRows(records, acceptedAt)),
+    insertCampaigns: (records, acceptedAt, fence) => insert(campaignRows(records, acceptedAt), fence),
+    insertCreatives: (records, acceptedAt, fence) => insert(creativeRows(records, acceptedAt), fence),
+    insertCompanies: (records, acceptedAt, fence) => insert(companyRows(records, acceptedAt), fence),
+    insertDeliveries: (records, acceptedAt, fence) => insert(deliveryRows(records, acceptedAt), fence),
     // Reads a table, not a constant: a store that lost its schema cannot answer either.
     async ping() {
       await clickhouse.query({ name: 'ping', sql: 'SELECT 1 FROM deliveries LIMIT 1', params: {} });

@@ -1,3 +1,4 @@
+import type { Fence } from '../fence.js';
 import { StoreTimeout } from '../store-error.js';
 import type { Documents, Found, Refresh } from './documents.js';
 
@@ -14,6 +15,7 @@ export interface Applied<Source, Record> {
   /** The source after the record; null when the record changes nothing. */
   apply(before: Source | undefined, record: Record): Source | null;
   toDocument(source: Source): object;
+  fence?: Fence;
 }
 
 /** How long a document that others write to all the time, or whose index is held, is tried. */
@@ -38,7 +40,7 @@ export async function applyRecords<Source, Record>(
 async function applyGroups<Source, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
-  { apply, toDocument }: Applied<Source, Record>,
+  { apply, toDocument, fence }: Applied<Source, Record>,
   refresh: Refresh,
 ): Promise<void> {
   let open = groups;
@@ -46,7 +48,11 @@ async function applyGroups<Source, Record>(
   const until = Date.now() + PATIENCE_MS;
   for (let tries = 0; open.length > 0; tries++) {
     if (Date.now() > until) throw new StoreTimeout('search');
-    if (tries > 0) found = await documents.getMany(open);
+    if (tries > 0) {
+      found = await documents.getMany(open);
+      // A write that follows meets a newer version and fails, but what was read just now may be the other's.
+      fence?.();
+    }
     const changes = open.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);
       let source: Source | undefined = before?.source;

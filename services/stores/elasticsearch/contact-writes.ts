@@ -8,6 +8,7 @@ import {
   withAudience,
   withoutAudience,
 } from '../../contacts/stored-contact.js';
+import type { Fence } from '../fence.js';
 import type { AddOutcome, CreateContact, CreateOutcome, Membership, RemoveOutcome } from '../search-store.js';
 import { StoreUnavailable } from '../store-error.js';
 import { applyRecords } from './apply-records.js';
@@ -47,6 +48,7 @@ export function upsertContacts(
   contacts: ContactDocuments,
   records: readonly ContactRecord[],
   acceptedAt: number,
+  fence?: Fence,
 ): Promise<void> {
   return applyRecords(contacts, records, {
     idOf: (record) => documentId(record.organization_id, record.contact_id),
@@ -57,6 +59,7 @@ export function upsertContacts(
       return stored && contactSource(stored, known ?? {});
     },
     toDocument: contactDocument,
+    fence,
   });
 }
 

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { parseMoment } from '../../shared/moments.js';
 import type { VisitRecord } from '../../visits/schema.js';
+import type { Fence } from '../fence.js';
 import type { AudienceSearch, ContactSearch, VisitSearch } from '../search-query.js';
 import type {
   CreateContact,
@@ -137,8 +138,8 @@ class ElasticsearchStore implements SearchStore {
     );
   }
 
-  upsertContacts(records: readonly ContactRecord[], acceptedAt: number) {
-    return upsertContacts(this.#contacts, records, acceptedAt);
+  upsertContacts(records: readonly ContactRecord[], acceptedAt: number, fence?: Fence) {
+    return upsertContacts(this.#contacts, records, acceptedAt, fence);
   }
 
   async getAudience(organizationId: string, audienceId: string) {
@@ -154,12 +155,13 @@ class ElasticsearchStore implements SearchStore {
     };
   }
 
-  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number) {
+  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number, fence?: Fence) {
     return applyRecords(this.#audiences, records, {
       idOf: (record) => documentId(record.organization_id, record.id),
       routingOf: (record) => record.organization_id,
       apply: (before, record) => applyAudienceRecord(before, record, acceptedAt),
       toDocument: audienceDocument,
+      fence,
     });
   }
 

@@ -25,13 +25,14 @@ const PRODUCED_AT_ONCE = 2000;
 
 export async function testTopics(
   brokers = process.env.KAFKA_BROKERS ?? '',
-  partitions = 6,
+  { partitions = 6, sessionMs = 6000 } = {},
 ): Promise<TestTopics> {
   if (brokers === '') throw new Error('KAFKA_BROKERS names no broker; npm run test:stack starts one');
   const name = `test-${randomBytes(5).toString('hex')}`;
   const environment = {
     KAFKA_BROKERS: brokers,
     KAFKA_GROUP: name,
+    KAFKA_SESSION_TIMEOUT_MS: String(sessionMs),
     REACHLINE_TOPIC_PREFIX: `${name}.`,
     REACHLINE_TOPIC_PARTITIONS: String(partitions),
   };

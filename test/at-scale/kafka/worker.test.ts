@@ -1,100 +1,65 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { Random } from '../../advertising/random-records.js';
-import { type ServerProcess, startServer } from '../../support/server-process.js';
 import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
-import { actualContacts, actualDeliveries, actualVisits, expectSame } from './actual.js';
-import { contactHistory, deliveryHistory, type History, visitHistory } from './histories.js';
+import { actualContacts, expectSame } from './actual.js';
+import { contactHistory } from './histories.js';
 import { type TestTopics, testTopics } from './topics.js';
+import { histories, rebalances, STREAMS, Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 const KILLS = Number(process.env.TEST_WORKER_KILLS ?? 5);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
-
-const STREAMS = ['network-a-deliveries', 'website-visits', 'contacts'] as const;
 
 describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, function () {
   this.timeout(600_000);
   let topics: TestTopics;
   let indices: TestIndices;
   let database: TestDatabase;
-  const workers = new Set<ServerProcess>();
+  let workers: Workers;
 
   beforeEach(async () => {
     topics = await testTopics();
     indices = testIndices();
     database = testDatabase();
-    // Made beforehand, so that what is measured is not how the stores begin.
-    await (await openElasticsearchStore(indices.config)).close();
-    await (await openAnalyticsStore(database.config)).store.close();
+    workers = await Workers.prepare(topics, {
+      elasticsearch: indices.config,
+      clickhouse: database.config,
+    });
   });
   afterEach(async () => {
-    await Promise.all([...workers].map((worker) => worker.kill()));
-    workers.clear();
+    await workers.killAll();
     await topics.close();
     await indices.remove();
     await database.drop();
   });
 
-  async function startWorker(...streams: string[]): Promise<ServerProcess> {
-    const worker = await startServer({
-      args: ['worker', '--streams', streams.join(',')],
-      environment: {
-        ...topics.environment,
-        REACHLINE_WORKER_PORT: '0',
-        ELASTICSEARCH_URL: indices.config.nodes.join(','),
-        ELASTICSEARCH_INDEX_PREFIX: indices.config.indexPrefix,
-        CLICKHOUSE_URL: database.config.url,
-        CLICKHOUSE_DATABASE: database.config.database,
-      },
-    });
-    workers.add(worker);
-    return worker;
-  }
-
-  function histories(): Record<(typeof STREAMS)[number], History> {
-    const random = new Random(SEED);
-    return {
-      'network-a-deliveries': deliveryHistory(random, COUNT),
-      'website-visits': visitHistory(random, COUNT / 2),
-      contacts: contactHistory(random, COUNT / 5),
-    };
-  }
-
-  async function expectState(given: ReturnType<typeof histories>) {
-    expectSame(await actualDeliveries(database.config), given['network-a-deliveries'].expected);
-    expectSame(await actualVisits(indices.config), given['website-visits'].expected);
-    expectSame(await actualContacts(indices.config), given.contacts.expected);
-  }
-
   it('makes of repeated, mixed and restated records the state that is due', async () => {
-    const given = histories();
-    await startWorker(...STREAMS);
-    for (const stream of STREAMS) await topics.produce(stream, given[stream].records);
+    const due = histories(new Random(SEED), COUNT);
+    await workers.start();
+    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
     await topics.drained(...STREAMS);
-    await expectState(given);
-    for (const stream of STREAMS) expect(await topics.deadLetters(stream)).to.deep.equal([]);
+    await workers.expectState(due);
+    expect(await workers.deadLetters()).to.deep.equal([]);
   });
 
   it(`loses nothing and adds nothing when it is killed ${KILLS} times`, async () => {
-    const given = histories();
+    const due = histories(new Random(SEED), COUNT);
     const random = new Random(SEED + 1);
-    let worker = await startWorker(...STREAMS);
+    let worker = await workers.start();
     const producing = (async () => {
-      for (const stream of STREAMS) await topics.produce(stream, given[stream].records);
+      for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
     })();
     for (let kill = 0; kill < KILLS; kill++) {
       await pause(500 + random.below(2000));
       await worker.kill();
-      worker = await startWorker(...STREAMS);
+      worker = await workers.start();
     }
     await producing;
     await topics.drained(...STREAMS);
-    await expectState(given);
+    await workers.expectState(due);
   });
 
   it('keeps what it refuses to the byte, says why, and goes on', async () => {
@@ -122,7 +87,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
       const bad = index % 100 === 50 ? poison[Math.floor(index / 100)] : undefined;
       return bad ? [record, { key: bad[1], value: bad[2], headers: { trace: bad[0] } }] : [record];
     });
-    await startWorker('contacts');
+    await workers.start(['contacts']);
     await topics.produce('contacts', mixed);
     await topics.drained('contacts');
     const letters = await topics.deadLetters('contacts');
@@ -144,5 +109,30 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     );
     expect(told.map((each) => each[2])).to.deep.equal(due.map((each) => each[2]));
     expectSame(await actualContacts(indices.config), expected);
+  });
+
+  it('shares the partitions with workers that come and go, and loses nothing', async () => {
+    const due = histories(new Random(SEED), COUNT);
+    const first = await workers.start();
+    const producing = (async () => {
+      for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    })();
+    const [second, third] = await Promise.all([workers.start(), workers.start()]);
+    await producing;
+    await Promise.all([second.stop(), third.stop()]);
+    await topics.drained(...STREAMS);
+    await workers.expectState(due);
+    expect(rebalances(first), 'the others joined').to.be.greaterThan(0);
+    expect(await workers.deadLetters()).to.deep.equal([]);
+  });
+
+  it('stops in time and leaves its groups, so that the next worker starts at once', async () => {
+    const worker = await workers.start();
+    const due = histories(new Random(SEED), COUNT);
+    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    expect(await worker.stop()).to.deep.equal({ code: 0, signal: null });
+    await workers.start();
+    await topics.drained(...STREAMS);
+    await workers.expectState(due);
   });
 });

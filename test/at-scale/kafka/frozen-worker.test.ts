@@ -1,0 +1,59 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Random } from '../../advertising/random-records.js';
+import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { type TestTopics, testTopics } from './topics.js';
+import { histories, STREAMS, Workers } from './workers.js';
+
+const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+/** As short as keeps its promise: a stalled write is over before the partitions go to another worker. */
+const SESSION_MS = 20_000;
+
+describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
+  this.timeout(300_000);
+  let topics: TestTopics;
+  let indices: TestIndices;
+  let database: TestDatabase;
+  let workers: Workers;
+
+  before(async () => {
+    topics = await testTopics(undefined, { sessionMs: SESSION_MS });
+    indices = testIndices();
+    database = testDatabase();
+    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+  });
+  after(async () => {
+    await workers.killAll();
+    await topics.close();
+    await indices.remove();
+    await database.drop();
+  });
+
+  it("applies nothing late when it was frozen until its partitions were another's", async () => {
+    const random = new Random(SEED);
+    const due = histories(random, COUNT);
+    const frozen = await workers.start();
+    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    await pause(random.below(3000));
+    frozen.signal('SIGSTOP');
+    const other = await workers.start();
+    await topics.drained(...STREAMS);
+    await workers.expectState(due);
+    const before = await places(topics);
+    frozen.signal('SIGCONT');
+    await pause(3000);
+    expect(await places(topics)).to.deep.equal(before);
+    await workers.expectState(due);
+    expect((await other.stop()).code).to.equal(0);
+  });
+});
+
+/** What the groups have committed. */
+const places = ({ cluster, config }: TestTopics) =>
+  Promise.all(
+    STREAMS.map(async (stream) => [
+      ...(await cluster.committed(`${config.group}-${stream}`, `${config.topicPrefix}${stream}`)),
+    ]),
+  );

@@ -1,0 +1,150 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '@clickhouse/client';
+import { expect } from 'chai';
+import { type ClickHouseConfig, loadConfig } from '../../../services/shared/config.js';
+import { Random } from '../../advertising/random-records.js';
+import { planClickHouse } from '../../stack/clickhouse.js';
+import { startElasticsearch } from '../../stack/elasticsearch.js';
+import { startKafka } from '../../stack/kafka.js';
+import { type Server, type ServerPlan, startServer } from '../../stack/server.js';
+import { type TestTopics, testTopics } from './topics.js';
+import { type Histories, histories, rebalances, STREAMS, Workers } from './workers.js';
+
+const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+const KILLS = Number(process.env.TEST_STORE_KILLS ?? 10);
+const AWAY_MS = Number(process.env.TEST_AWAY_MS ?? 60_000);
+const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+const PASSWORD = 'the right one';
+
+describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
+  this.timeout(3_600_000);
+  let elasticsearch: Server;
+  let clickhouse: Server;
+  let clickhousePlan: ServerPlan;
+  let kafka: Server;
+  let topics: TestTopics;
+  let workers: Workers;
+  let clickhouseConfig: ClickHouseConfig;
+
+  before(async () => {
+    clickhousePlan = await planClickHouse({ password: PASSWORD });
+    [elasticsearch, clickhouse, kafka] = await Promise.all([
+      startElasticsearch({ heapMegabytes: 512 }),
+      startServer(clickhousePlan),
+      startKafka(),
+    ]);
+  });
+  after(async () => {
+    await Promise.all([elasticsearch, clickhouse, kafka].map((server) => server?.remove()));
+  });
+
+  let test = 0;
+  beforeEach(async () => {
+    test++;
+    const config = loadConfig({
+      ELASTICSEARCH_URL: elasticsearch.address,
+      ELASTICSEARCH_INDEX_PREFIX: `test${test}`,
+      CLICKHOUSE_URL: clickhouse.address,
+      CLICKHOUSE_DATABASE: `test${test}`,
+      CLICKHOUSE_PASSWORD: PASSWORD,
+    });
+    if (!config.elasticsearch || !config.clickhouse) throw new Error('there are no addresses');
+    clickhouseConfig = config.clickhouse;
+    topics = await testTopics(kafka.address);
+    workers = await Workers.prepare(topics, {
+      elasticsearch: config.elasticsearch,
+      clickhouse: config.clickhouse,
+    });
+  });
+  afterEach(async () => {
+    await workers.killAll();
+    await topics.close();
+  });
+
+  /** Sends everything in pieces, each until the broker has it, while something else happens. */
+  async function produceSlowly(due: Histories, until: Promise<unknown>): Promise<void> {
+    let over = false;
+    void until.finally(() => {
+      over = true;
+    });
+    const pieces = 50;
+    for (let piece = 0; piece < pieces; piece++) {
+      for (const stream of STREAMS) {
+        const { records } = due[stream];
+        const size = Math.ceil(records.length / pieces);
+        const some = records.slice(piece * size, (piece + 1) * size);
+        while (
+          !(await topics.produce(stream, some).then(
+            () => true,
+            () => false,
+          ))
+        )
+          await pause(200);
+      }
+      if (!over) await pause(200);
+    }
+  }
+
+  for (const [name, server] of [
+    ['Elasticsearch', () => elasticsearch],
+    ['ClickHouse', () => clickhouse],
+    ['Kafka', () => kafka],
+  ] as const) {
+    it(`${name} killed ${KILLS} times: everything arrives, once`, async () => {
+      const due = histories(new Random(SEED), COUNT);
+      const worker = await workers.start();
+      const killing = (async () => {
+        for (let kill = 0; kill < KILLS; kill++) {
+          await pause(1500);
+          await server().kill();
+          await pause(1500);
+          await server().start();
+        }
+      })();
+      await produceSlowly(due, killing);
+      await killing;
+      await topics.drained(...STREAMS);
+      await workers.expectState(due);
+      expect(await workers.deadLetters()).to.deep.equal([]);
+      if (name !== 'Kafka') expect(rebalances(worker), worker.output()).to.equal(0);
+    });
+  }
+
+  it('a table that is missing is waited for', async () => {
+    const due = histories(new Random(SEED), COUNT);
+    const worker = await workers.start();
+    const { url, username, password, database } = clickhouseConfig;
+    const client = createClient({ url, username, password });
+    const tables = `${database}_tables`;
+    await client.command({ query: `RENAME TABLE ${tables}.deliveries TO ${tables}.away` });
+    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    await topics.drained('website-visits', 'contacts');
+    await pause(AWAY_MS);
+    expect(await topics.behind('network-a-deliveries')).to.equal(due['network-a-deliveries'].records.length);
+    await client.command({ query: `RENAME TABLE ${tables}.away TO ${tables}.deliveries` });
+    await topics.drained('network-a-deliveries');
+    await workers.expectState(due);
+
+    expect(rebalances(worker), worker.output()).to.equal(0);
+    expect(await workers.deadLetters()).to.deep.equal([]);
+    await client.close();
+  });
+
+  it('a password that is wrong is waited for', async () => {
+    const due = histories(new Random(SEED), COUNT);
+    const worker = await workers.start();
+    await clickhouse.stop();
+    const environment = { ...clickhousePlan.environment, CLICKHOUSE_PASSWORD: 'another' };
+    const other = await startServer({ ...clickhousePlan, environment });
+    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    await topics.drained('website-visits', 'contacts');
+    await pause(AWAY_MS);
+    expect(await topics.behind('network-a-deliveries')).to.equal(due['network-a-deliveries'].records.length);
+    await other.stop();
+    await clickhouse.start();
+    await topics.drained('network-a-deliveries');
+    await workers.expectState(due);
+    expect(rebalances(worker), worker.output()).to.equal(0);
+    expect(await workers.deadLetters()).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,85 @@
+import type { KafkaRecord } from '../../../ingest/sources/kafka.js';
+import type { StreamName } from '../../../ingest/streams/index.js';
+import type { ClickHouseConfig, ElasticsearchConfig } from '../../../services/shared/config.js';
+import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import type { Random } from '../../advertising/random-records.js';
+import { type ServerProcess, startServer } from '../../support/server-process.js';
+import { actualContacts, actualDeliveries, actualVisits, expectSame } from './actual.js';
+import { contactHistory, deliveryHistory, type History, visitHistory } from './histories.js';
+import type { TestTopics } from './topics.js';
+
+export const STREAMS = ['network-a-deliveries', 'website-visits', 'contacts'] as const;
+export type Histories = Record<(typeof STREAMS)[number], History>;
+
+/** Twice as many deliveries as visits, and five times as many as contacts. */
+export const histories = (random: Random, count: number): Histories => ({
+  'network-a-deliveries': deliveryHistory(random, count),
+  'website-visits': visitHistory(random, count / 2),
+  contacts: contactHistory(random, count / 5),
+});
+
+interface Servers {
+  elasticsearch: ElasticsearchConfig;
+  clickhouse: ClickHouseConfig;
+}
+
+/** Worker processes on the servers of a test. */
+export class Workers {
+  readonly #topics: TestTopics;
+  readonly #servers: Servers;
+  readonly #running = new Set<ServerProcess>();
+
+  private constructor(topics: TestTopics, servers: Servers) {
+    this.#topics = topics;
+    this.#servers = servers;
+  }
+
+  /** Makes the stores ready, so that what comes is about the workers alone. */
+  static async prepare(topics: TestTopics, servers: Servers): Promise<Workers> {
+    await (await openElasticsearchStore(servers.elasticsearch)).close();
+    await (await openAnalyticsStore(servers.clickhouse)).store.close();
+    return new Workers(topics, servers);
+  }
+
+  async start(streams: readonly StreamName[] = STREAMS): Promise<ServerProcess> {
+    const { elasticsearch, clickhouse } = this.#servers;
+    const worker = await startServer({
+      args: ['worker', '--streams', streams.join(',')],
+      environment: {
+        ...this.#topics.environment,
+        REACHLINE_WORKER_PORT: '0',
+        REACHLINE_LOG_LEVEL: 'warn',
+        ELASTICSEARCH_URL: elasticsearch.nodes.join(','),
+        ELASTICSEARCH_INDEX_PREFIX: elasticsearch.indexPrefix,
+        CLICKHOUSE_URL: clickhouse.url,
+        CLICKHOUSE_DATABASE: clickhouse.database,
+        CLICKHOUSE_PASSWORD: clickhouse.password,
+      },
+    });
+    this.#running.add(worker);
+    return worker;
+  }
+
+  /** Compares all three stores with what is due, by key. */
+  async expectState(due: Histories): Promise<void> {
+    const { elasticsearch, clickhouse } = this.#servers;
+    expectSame(await actualDeliveries(clickhouse), due['network-a-deliveries'].expected);
+    expectSame(await actualVisits(elasticsearch), due['website-visits'].expected);
+    expectSame(await actualContacts(elasticsearch), due.contacts.expected);
+  }
+
+  async deadLetters(): Promise<KafkaRecord[]> {
+    const letters = await Promise.all(STREAMS.map((stream) => this.#topics.deadLetters(stream)));
+    return letters.flat();
+  }
+
+  async killAll(): Promise<void> {
+    await Promise.all([...this.#running].map((worker) => worker.kill()));
+    this.#running.clear();
+  }
+}
+
+/** How often the group of a worker had to divide its partitions anew. */
+export const rebalances = (worker: ServerProcess): number =>
+  worker.output().split('The group is rebalancing').length - 1;
