@@ -1,7 +1,6 @@
 import type { KafkaConfig } from '../../services/shared/config.js';
 import type { KafkaCluster } from '../sources/kafka.js';
-import { findStream, STREAM_NAMES, type StreamName } from '../streams/index.js';
-import type { Stream } from '../streams/stream.js';
+import { STREAM_NAMES, type StreamName } from '../streams/index.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Above the largest record that is taken, so that a larger one comes as far as the dead letters. */
@@ -21,11 +20,6 @@ export const topicOf = ({ topicPrefix }: Pick<KafkaConfig, 'topicPrefix'>, strea
   `${topicPrefix}${stream}`;
 
 export const deadLetterTopicOf = (topic: string) => `${topic}.dead-letter`;
-
-/** The stream whose records a topic holds; undefined for other topics. */
-export function streamOfTopic({ topicPrefix }: KafkaConfig, topic: string): Stream | undefined {
-  return topic.startsWith(topicPrefix) ? findStream(topic.slice(topicPrefix.length)) : undefined;
-}
 
 /** Makes the topics that are missing, and those of their dead letters. Resolves with their names. */
 export function createTopics(cluster: KafkaCluster, config: KafkaConfig): Promise<string[]> {
