@@ -49,9 +49,9 @@ export function createOperation(endpoint: Endpoint): Operation {
       },
       setHeader: (name, value) => ctx.set(name, value),
     };
-    const answer = await serialize((await endpoint.handle(call)) as object);
-    if (typeof answer === 'string') ctx.type = 'application/json';
-    ctx.body = answer;
+    const answer = (await endpoint.handle(call)) as object;
+    ctx.type = 'application/json';
+    ctx.body = await serialize(answer);
   };
 }
 
