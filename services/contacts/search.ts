@@ -30,15 +30,16 @@ export function toContactSearch(
 ): { search: ContactSearch; scope: CursorScope } {
   const { organization_id: _, limit, cursor, ...filters } = body;
   const scope = { operation, organizationId, filters };
+  const query = 'query' in body ? toTextQuery(body.query) : undefined;
   return {
     scope,
     search: {
       organizationId,
       audienceId: 'audience_id' in body ? body.audience_id : undefined,
       conditions: toConditions(filters),
-      query: 'query' in body ? toTextQuery(body.query) : undefined,
+      query,
       limit: limit ?? DEFAULT_LIMIT,
-      after: readCursor(scope, cursor),
+      after: readCursor(scope, cursor, (query?.required.length ?? 0) > 0),
     },
   };
 }

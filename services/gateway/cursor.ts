@@ -16,13 +16,18 @@ export function writeCursor(scope: CursorScope, position: Position | null): stri
   return Buffer.from(JSON.stringify([scopeHash(scope), rank, createdAt, id])).toString('base64url');
 }
 
-/** Throws 422 for anything but a cursor of the same search. */
-export function readCursor(scope: CursorScope, cursor: string | null | undefined): Position | undefined {
+/** Throws 422 for anything but a cursor of the same search. Only a search that ranks what it finds gives out ranks but 0. */
+export function readCursor(
+  scope: CursorScope,
+  cursor: string | null | undefined,
+  isRanked: boolean,
+): Position | undefined {
   if (cursor === undefined || cursor === null) return undefined;
   const [hash, rank, createdAt, id] = decode(cursor);
   if (
     typeof hash !== 'string' ||
     !Number.isInteger(rank) ||
+    (rank !== 0 && !isRanked) ||
     !Number.isSafeInteger(createdAt) ||
     typeof id !== 'string'
   ) {

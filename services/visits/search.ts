@@ -34,7 +34,7 @@ export function toVisitSearch(
       createdBefore: given(body.created_before, Date.parse),
       minIntentScore: body.min_intent_score ?? undefined,
       limit: limit ?? DEFAULT_LIMIT,
-      after: readCursor(scope, cursor),
+      after: readCursor(scope, cursor, false),
     },
   };
 }
