@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../services/shared/config.js';
 import { StoreUnavailable } from '../services/stores/store-error.js';
-import { KafkaCluster, type KafkaProducer, type OutgoingRecord } from './sources/kafka.js';
+import { KafkaCluster, type KafkaProducer, type OutgoingRecord, PROMPT } from './sources/kafka.js';
 import type { Stream } from './streams/stream.js';
 import { createTopics, topicOf } from './worker/topics.js';
 
@@ -24,7 +24,7 @@ export class Publisher {
 
   constructor(config: KafkaConfig, logger: Logger) {
     this.#config = config;
-    this.#cluster = new KafkaCluster(config, logger);
+    this.#cluster = new KafkaCluster(config, logger, PROMPT);
   }
 
   /** The stream whose records are written to its topic: safe when the brokers have them, applied when a worker has. */

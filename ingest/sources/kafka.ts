@@ -10,6 +10,7 @@ import kafkajs, {
   type KafkaConfig as LibraryConfig,
   type Producer,
   type RecordMetadata,
+  type RetryOptions,
 } from 'kafkajs';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { Logger } from 'pino';
@@ -98,21 +99,31 @@ const SLICE_BYTES = 4 * 1024 * 1024;
 const FETCH_BYTES = 32 * 1024 * 1024;
 /** The broker waits for so much, or so long: small writes are what costs the stores most. */
 const GATHERED = { bytes: 64 * 1024, milliseconds: 500 };
-const RETRY = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };
+/** How long brokers are looked for, and a request is tried. */
+export type Patience = Pick<RetryOptions, 'initialRetryTime' | 'maxRetryTime' | 'retries'>;
+const PATIENT: Patience = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };
+/** Where somebody waits for the answer. */
+export const PROMPT: Patience = { initialRetryTime: 100, maxRetryTime: 500, retries: 3 };
 
 export class KafkaCluster {
   readonly #kafka: kafkajs.Kafka;
   readonly #logger: Logger;
   readonly #sessionMs: number;
+  readonly #retry: Patience;
   readonly #open = new Set<{ disconnect(): Promise<void> }>();
   /** Told of lines of the library's log, since some things are told nowhere else. */
   readonly #listeners = new Set<(message: string, details: Record<string, unknown>) => void>();
   #admin: Promise<Admin> | undefined;
 
-  constructor(config: KafkaConfig, logger: Logger) {
+  constructor(config: KafkaConfig, logger: Logger, patience = PATIENT) {
     this.#logger = logger;
+    this.#retry = patience;
     this.#sessionMs = config.sessionTimeoutMs;
-    this.#kafka = new Kafka({ ...libraryConfig(config), logCreator: () => (entry) => this.#log(entry) });
+    this.#kafka = new Kafka({
+      ...libraryConfig(config),
+      retry: patience,
+      logCreator: () => (entry) => this.#log(entry),
+    });
   }
 
   async consume(options: ConsumeOptions): Promise<Consumption> {
@@ -126,7 +137,7 @@ export class KafkaCluster {
       maxWaitTimeInMs: GATHERED.milliseconds,
       maxBytesPerPartition: SLICE_BYTES,
       maxBytes: FETCH_BYTES,
-      retry: RETRY,
+      retry: this.#retry,
     });
     const membership = new Membership(consumer, options.topic, this.#sessionMs);
     const failed = new Promise<Error>((resolve) => {
@@ -169,7 +180,7 @@ export class KafkaCluster {
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
       createPartitioner: Partitioners.DefaultPartitioner,
-      retry: RETRY,
+      retry: this.#retry,
     });
     this.#open.add(producer);
     await producer.connect();
@@ -212,7 +223,7 @@ export class KafkaCluster {
     }
     if (ends.size === 0) return;
     const groupId = `reachline-reader-${randomUUID()}`;
-    const consumer = this.#kafka.consumer({ groupId, allowAutoTopicCreation: false, retry: RETRY });
+    const consumer = this.#kafka.consumer({ groupId, allowAutoTopicCreation: false, retry: this.#retry });
     this.#open.add(consumer);
     try {
       await consumer.connect();
@@ -294,7 +305,7 @@ export class KafkaCluster {
 
   #connectAdmin(): Promise<Admin> {
     if (!this.#admin) {
-      const admin = this.#kafka.admin({ retry: RETRY });
+      const admin = this.#kafka.admin({ retry: this.#retry });
       this.#admin = admin.connect().then(() => admin);
       this.#admin.catch(() => {
         this.#admin = undefined;
@@ -424,7 +435,6 @@ function libraryConfig({ brokers, clientId, tls, sasl }: KafkaConfig): LibraryCo
     connectionTimeout: 3000,
     authenticationTimeout: 5000,
     requestTimeout: 30_000,
-    retry: RETRY,
     logLevel: logLevel.INFO,
   };
 }

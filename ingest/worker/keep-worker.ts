@@ -20,9 +20,9 @@ export function keepWorker(
   const stopping = new AbortController();
   const { signal } = stopping;
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  let worker: Worker | undefined;
   const running = (async () => {
     while (!signal.aborted) {
-      let worker: Worker | undefined;
       try {
         worker = await startWorker({ config, streams: STREAM_NAMES, stores, metrics, logger });
         const failure = await Promise.race([worker.failed, stopped]);
@@ -31,13 +31,15 @@ export function keepWorker(
         logger.error({ err: error }, 'the worker ended; it is started again');
       }
       await worker?.stop();
+      worker = undefined;
       await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
   })();
   return {
     async stop() {
       stopping.abort();
-      await running;
+      // One that still looks for its brokers has nothing to end.
+      if (worker) await running;
     },
   };
 }
