@@ -15,6 +15,8 @@ export interface WorkerOptions {
   stores: IngestStores;
   metrics: WorkerMetrics;
   logger: Logger;
+  /** Closed with the worker; of the configuration when absent. */
+  cluster?: KafkaCluster;
 }
 
 /** The consumers of some streams, in this process. */
@@ -32,8 +34,7 @@ const GRACE_MS = 7000;
 const LAG_MS = 10_000;
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { config, streams, metrics, logger } = options;
-  const cluster = new KafkaCluster(config, logger);
+  const { config, streams, metrics, logger, cluster = new KafkaCluster(config, logger) } = options;
   const abandon = new AbortController();
   const running: RunningStream[] = [];
   const stop = async () => {

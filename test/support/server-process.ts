@@ -35,6 +35,8 @@ export interface ServerProcess {
 export interface ServerOptions {
   /** Left to the command's own default when absent. */
   dataDir?: string;
+  /** The file to run; the command when absent. */
+  entry?: string;
   /** Of the command line; `serve` alone when absent. */
   args?: readonly string[];
   cwd?: string;
@@ -60,11 +62,11 @@ export async function prepareOrganization(
 
 /** A process that has only just begun to start. */
 export function spawnServer(options: Omit<ServerOptions, 'key'>): ChildProcess {
-  const { dataDir, args = ['serve'], cwd, environment } = options;
+  const { dataDir, entry = COMMAND, args = ['serve'], cwd, environment } = options;
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('REACHLINE_') && name !== 'PORT' && name !== 'HOST',
   );
-  return spawn(process.execPath, [COMMAND, ...args], {
+  return spawn(process.execPath, [entry, ...args], {
     cwd,
     env: {
       ...Object.fromEntries(inherited),

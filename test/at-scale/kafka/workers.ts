@@ -43,22 +43,27 @@ export class Workers {
   }
 
   async start(streams: readonly StreamName[] = STREAMS): Promise<ServerProcess> {
-    const { elasticsearch, clickhouse } = this.#servers;
     const worker = await startServer({
       args: ['worker', '--streams', streams.join(',')],
-      environment: {
-        ...this.#topics.environment,
-        REACHLINE_WORKER_PORT: '0',
-        REACHLINE_LOG_LEVEL: 'warn',
-        ELASTICSEARCH_URL: elasticsearch.nodes.join(','),
-        ELASTICSEARCH_INDEX_PREFIX: elasticsearch.indexPrefix,
-        CLICKHOUSE_URL: clickhouse.url,
-        CLICKHOUSE_DATABASE: clickhouse.database,
-        CLICKHOUSE_PASSWORD: clickhouse.password,
-      },
+      environment: this.environment,
     });
     this.#running.add(worker);
     return worker;
+  }
+
+  /** What a worker process of these topics and servers is told. */
+  get environment(): Record<string, string> {
+    const { elasticsearch, clickhouse } = this.#servers;
+    return {
+      ...this.#topics.environment,
+      REACHLINE_WORKER_PORT: '0',
+      REACHLINE_LOG_LEVEL: 'warn',
+      ELASTICSEARCH_URL: elasticsearch.nodes.join(','),
+      ELASTICSEARCH_INDEX_PREFIX: elasticsearch.indexPrefix,
+      CLICKHOUSE_URL: clickhouse.url,
+      CLICKHOUSE_DATABASE: clickhouse.database,
+      CLICKHOUSE_PASSWORD: clickhouse.password,
+    };
   }
 
   /** Compares all three stores with what is due, by key. */

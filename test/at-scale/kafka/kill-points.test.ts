@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { OutgoingRecord } from '../../../ingest/sources/kafka.js';
+import { packageRoot } from '../../../services/shared/package-root.js';
+import { Random } from '../../advertising/random-records.js';
+import { endOf, spawnServer } from '../../support/server-process.js';
+import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { KILL_POINTS, type KillPoint } from './kill-points.js';
+import { expectPoisonRefused, withPoison } from './poison.js';
+import { type TestTopics, testTopics } from './topics.js';
+import { histories, STREAMS, Workers } from './workers.js';
+
+const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+const KILLS = Number(process.env.TEST_POINT_KILLS ?? 20);
+const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+const ENTRY = join(packageRoot, 'dist/test/at-scale/kafka/worker-process.js');
+
+describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED})`, function () {
+  this.timeout(3_600_000);
+  let topics: TestTopics;
+  let indices: TestIndices;
+  let database: TestDatabase;
+  let workers: Workers;
+
+  beforeEach(async () => {
+    topics = await testTopics();
+    indices = testIndices();
+    database = testDatabase();
+    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+  });
+  afterEach(async () => {
+    await workers.killAll();
+    await topics.close();
+    await indices.remove();
+    await database.drop();
+  });
+
+  for (const point of KILL_POINTS) {
+    it(`${point}: nothing is lost and nothing extra is there`, async () => {
+      const random = new Random(SEED);
+      const due = histories(random, COUNT);
+      const sent = STREAMS.map((stream) => withPoison(random, due[stream].records));
+      const poison = sent.flat().filter(({ headers }) => headers).length;
+      const pieces = inPieces(sent, 2 * KILLS + 1);
+      const produce = async () => {
+        const piece = pieces.shift();
+        if (!piece) throw new Error('the records are too few for so many kills; TEST_RECORDS sets how many');
+        for (const [index, stream] of STREAMS.entries()) await topics.produce(stream, piece[index] ?? []);
+      };
+
+      for (let kill = 0; kill < KILLS; kill++) {
+        const worker = start(point, 1 + random.below(3));
+        await produce();
+        while (!worker.hasEnded()) {
+          if (await allTaken()) await produce();
+          await pause(50);
+        }
+        expect(await worker.ended, worker.output()).to.deep.equal({ code: null, signal: 'SIGKILL' });
+      }
+
+      await workers.start();
+      while (pieces.length > 0) await produce();
+      await topics.drained(...STREAMS);
+      await workers.expectState(due);
+      await expectPoisonRefused(topics, poison);
+    });
+  }
+
+  function start(point: KillPoint, after: number) {
+    const child = spawnServer({
+      entry: ENTRY,
+      args: STREAMS,
+      environment: { ...workers.environment, TEST_KILL_AT: point, TEST_KILL_AFTER: String(after) },
+    });
+    let output = '';
+    let over = false;
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
+    const ended = endOf(child).finally(() => (over = true));
+    return { ended, hasEnded: () => over, output: () => output };
+  }
+
+  async function allTaken(): Promise<boolean> {
+    const behind = await Promise.all(STREAMS.map((stream) => topics.behind(stream)));
+    return behind.every((records) => records === 0);
+  }
+});
+
+/** The records of every stream, cut into so many pieces. */
+function inPieces(sent: readonly OutgoingRecord[][], count: number): OutgoingRecord[][][] {
+  return Array.from({ length: count }, (_, piece) =>
+    sent.map((records) => {
+      const at = (place: number) => Math.floor((records.length * place) / count);
+      return records.slice(at(piece), at(piece + 1));
+    }),
+  );
+}

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import type { KafkaRecord, OutgoingRecord } from '../../../ingest/sources/kafka.js';
+import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
+import { topicOf } from '../../../ingest/worker/topics.js';
+import type { Random } from '../../advertising/random-records.js';
+import type { TestTopics } from './topics.js';
+import { STREAMS } from './workers.js';
+
+/** Names the records that no stream takes. */
+const POISON = 'poison';
+
+const KINDS: Record<string, (good: OutgoingRecord) => Buffer | string | null> = {
+  'bad JSON': ({ value }) => String(value).slice(0, -1),
+  empty: () => '',
+  'no value': () => null,
+  'bad UTF-8': () => Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
+  NUL: ({ value }) => String(value).replace('org_', 'org_\\u0000'),
+  'an array': ({ value }) => `[${value}]`,
+  'unknown field': ({ value }) => `{"nope":1,${String(value).slice(1)}`,
+  organization: ({ value }) => String(value).replace('org_', 'nobody !'),
+};
+
+/** Puts one record in so many behind a good one that has its key, so that both have one partition. */
+export function withPoison(
+  random: Random,
+  records: readonly OutgoingRecord[],
+  oneIn = 100,
+): OutgoingRecord[] {
+  return records.flatMap((good, index) => {
+    if (index % oneIn !== oneIn - 1) return [good];
+    const [kind, spoil] = random.pick(Object.entries(KINDS));
+    return [good, { key: good.key, value: spoil(good), headers: { [POISON]: kind } }];
+  });
+}
+
+/** Compares the dead letters with the poison, by the places the topics had it at. A letter may be there twice. */
+export async function expectPoisonRefused(topics: TestTopics, sent: number): Promise<void> {
+  let places = 0;
+  for (const stream of STREAMS) {
+    const topic = topicOf(topics.config, stream);
+    const due = new Map<string, string>();
+    await topics.cluster.readAll(topic, async (records) => {
+      for (const record of records) {
+        if (headerText(record.headers, POISON) !== '')
+          due.set(`${topic}/${record.partition}/${record.offset}`, content(record));
+      }
+      return true;
+    });
+    const letters = await topics.deadLetters(stream);
+    const told = new Map(letters.map((letter) => [source(letter), content(letter)]));
+    expect([...told].sort()).to.deep.equal([...due].sort());
+    places += due.size;
+  }
+  expect(places, 'the topics hold the poison once').to.equal(sent);
+}
+
+const source = ({ headers }: KafkaRecord) =>
+  [HEADER.topic, HEADER.partition, HEADER.offset].map((name) => headerText(headers, name)).join('/');
+
+const content = ({ key, value, headers }: KafkaRecord) =>
+  JSON.stringify([headerText(headers, POISON), key?.toString(), value?.toString('latin1') ?? null]);

@@ -1,0 +1,81 @@
+/** A worker that kills itself the TEST_KILL_AFTER-th time it comes to the point TEST_KILL_AT. Its arguments are its streams. */
+import { Registry } from 'prom-client';
+import { KafkaCluster, type KafkaProducer } from '../../../ingest/sources/kafka.js';
+import type { StreamName } from '../../../ingest/streams/index.js';
+import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
+import { startWorker } from '../../../ingest/worker/worker.js';
+import { createLogger, logFile } from '../../../services/gateway/request-log.js';
+import { loadConfig } from '../../../services/shared/config.js';
+import { openStores } from '../../../services/stores/open-stores.js';
+import type { KillPoint } from './kill-points.js';
+
+/** A request that is killed has been on its way for less. */
+const ON_ITS_WAY_MS = 20;
+
+const point = process.env.TEST_KILL_AT;
+let left = Number(process.env.TEST_KILL_AFTER);
+
+const isDue = (here: KillPoint) => here === point && --left === 0;
+const die = () => process.kill(process.pid, 'SIGKILL');
+const passes = (here: KillPoint) => isDue(here) && die();
+
+class WatchedCluster extends KafkaCluster {
+  override consume(options: Parameters<KafkaCluster['consume']>[0]) {
+    return super.consume({
+      ...options,
+      onSlice: (slice) =>
+        options.onSlice({
+          ...slice,
+          async commit() {
+            await slice.commit();
+            passes('after commit');
+          },
+        }),
+    });
+  }
+
+  /** Of dead letters, which are what comes after decoding. */
+  override async producer(): Promise<KafkaProducer> {
+    const producer = await super.producer();
+    const send = producer.send.bind(producer);
+    producer.send = async (topic, messages) => {
+      passes('after decode');
+      const sent = await send(topic, messages);
+      passes('after dead letter');
+      return sent;
+    };
+    return producer;
+  }
+}
+
+function watched<Store extends object>(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]) => {
+        const writing = value.apply(target, args) as Promise<void>;
+        if (isDue('during the write')) {
+          setTimeout(die, Math.random() * ON_ITS_WAY_MS);
+          await new Promise(() => undefined);
+        }
+        await writing;
+        passes('after the write');
+      };
+    },
+  });
+}
+
+const config = loadConfig(process.env);
+if (!config.kafka) throw new Error('KAFKA_BROKERS names no broker');
+const logger = createLogger(config.logLevel, logFile(2));
+const { search, analytics } = await openStores(config);
+const worker = await startWorker({
+  config: config.kafka,
+  streams: process.argv.slice(2) as StreamName[],
+  stores: { search: watched(search), analytics: watched(analytics) },
+  metrics: createWorkerMetrics(new Registry()),
+  logger,
+  cluster: new WatchedCluster(config.kafka, logger),
+});
+throw await worker.failed;
