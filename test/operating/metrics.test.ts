@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
+import { createMetrics } from '../../services/gateway/metrics.js';
+import { packageRoot } from '../../services/shared/package-root.js';
+import { namedIn } from './promql.js';
+
+const read = (name: string) => readFileSync(join(packageRoot, 'docs/operating', name), 'utf8');
+
+/** What Prometheus adds to every series. */
+const OF_TARGETS = ['job', 'instance'];
+
+/** Names and labels of all series there can be. */
+function knownSeries(): Map<string, Set<string>> {
+  const { registry } = createMetrics();
+  createWorkerMetrics(registry);
+  const series = new Map([['up', new Set(OF_TARGETS)]]);
+  for (const metric of registry.getMetricsAsArray()) {
+    const { name, labelNames } = metric as unknown as { name: string; labelNames: string[] };
+    const labels = [...labelNames, ...OF_TARGETS];
+    if (metric instanceof Histogram) {
+      series.set(`${name}_bucket`, new Set([...labels, 'le']));
+      for (const suffix of ['_sum', '_count']) series.set(name + suffix, new Set(labels));
+    } else if (metric instanceof Counter || metric instanceof Gauge) series.set(name, new Set(labels));
+    else throw new Error(`${name} is of a kind that is not known here`);
+  }
+  return series;
+}
+
+const series = knownSeries();
+
+/** What an expression, and the text shown with what comes out of it, ask for in vain. */
+function mistakes(expression: string, shown: readonly string[] = []): string[] {
+  const { selectors, kept } = namedIn(expression);
+  const found: string[] = [];
+  for (const { metric, labels } of selectors) {
+    const known = series.get(metric);
+    if (!known) found.push(`there is no ${metric}`);
+    for (const label of kept ? labels : [...labels, ...shown]) {
+      if (known && !known.has(label)) found.push(`${metric} has no label ${label}`);
+    }
+  }
+  if (kept) {
+    for (const label of shown) {
+      if (!kept.includes(label)) found.push(`${label} is not among what is grouped by`);
+    }
+  }
+  return found;
+}
+
+const all = (text: string, pattern: RegExp) =>
+  [...text.matchAll(pattern)].map(([, group]) => group as string);
+
+describe('what a query over the metrics names', () => {
+  const right = 'sum by (stream) (rate(reachline_worker_records_total{outcome="refused"}[5m])) > 0';
+  for (const [what, expression, found] of [
+    ['nothing that is not there', right, []],
+    ['a misspelt metric', right.replace('records', 'record'), ['there is no reachline_worker_record_total']],
+    [
+      'a misspelt label that it selects by',
+      right.replace('outcome', 'outcomes'),
+      ['reachline_worker_records_total has no label outcomes'],
+    ],
+    [
+      'a misspelt label that it groups by',
+      right.replace('(stream)', '(streams)'),
+      ['reachline_worker_records_total has no label streams'],
+    ],
+    [
+      'a histogram without its suffix',
+      'histogram_quantile(0.9, sum by (le) (rate(reachline_worker_batch_records[5m])))',
+      ['there is no reachline_worker_batch_records'],
+    ],
+    [
+      'the bound of a histogram that has none',
+      'sum by (le) (rate(reachline_worker_batch_records_count[5m]))',
+      ['reachline_worker_batch_records_count has no label le'],
+    ],
+    ['the second of two', 'up == 0 and reachline_up', ['there is no reachline_up']],
+    ['one of several by pattern', '{__name__=~"up|down"}', ['there is no down']],
+  ] as const) {
+    it(`is told: ${what}`, () => expect(mistakes(expression)).to.deep.equal(found));
+  }
+
+  it('is told with labels that are shown but not kept', () => {
+    expect(mistakes(right, ['outcome'])).to.deep.equal(['outcome is not among what is grouped by']);
+    expect(mistakes('sum(up)', ['job'])).to.deep.equal(['job is not among what is grouped by']);
+    expect(mistakes('up', ['stream'])).to.deep.equal(['up has no label stream']);
+  });
+
+  it('cannot be told of what is not understood', () => {
+    for (const expression of ['sum without (job) (up)', 'sum(up', 'up)', 'sum(up) by (job)', '1 > 0']) {
+      expect(() => namedIn(expression), expression).to.throw(SyntaxError);
+    }
+  });
+});
+
+describe('docs/operating/alerts.yml', () => {
+  const text = read('alerts.yml').replace(/^ *#.*\n/gm, '');
+  const alerts = text.split(/^ +- alert: /m).slice(1);
+  const firstOf = (alert: string, pattern: RegExp) => pattern.exec(alert)?.[1] ?? '';
+
+  it('holds alerts of names that differ', () => {
+    const names = alerts.map((alert) => firstOf(alert, /^(\w+)$/m));
+    expect(names).to.have.length.above(8);
+    expect(new Set(names).size).to.equal(names.length);
+    expect(all(text, /^ +expr: (.*)$/gm)).to.have.lengthOf(alerts.length);
+  });
+
+  for (const alert of alerts) {
+    const name = firstOf(alert, /^(\w+)$/m);
+    it(`asks in ${name} for metrics that are there, and tells what it is about`, () => {
+      const shown = all(alert, /\$labels\.(\w+)/g);
+      expect(mistakes(firstOf(alert, /^ +expr: (.*)$/m), shown)).to.deep.equal([]);
+      expect(firstOf(alert, /severity: (\w+)/)).to.be.oneOf(['warning', 'critical']);
+      for (const annotation of ['summary', 'description']) {
+        expect(firstOf(alert, new RegExp(`^ +${annotation}: (.+)$`, 'm'))).to.match(/\w{3}/);
+      }
+    });
+  }
+
+  it('watches jobs by the names that the page gives them', () => {
+    const jobs = new Set(all(text, /job="([^"]+)"/g));
+    expect(jobs).to.deep.equal(new Set(all(read('at-scale.md'), /job_name: (\S+?)[,\s]/g)));
+  });
+});
+
+describe('docs/operating/grafana-dashboard.json', () => {
+  interface Panel {
+    id: number;
+    title: string;
+    type: string;
+    targets?: { expr: string; legendFormat: string }[];
+  }
+  const dashboard = JSON.parse(read('grafana-dashboard.json')) as {
+    panels: Panel[];
+    templating: { list: { name: string; query: string | { query: string } }[] };
+  };
+  const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+
+  for (const { title, targets = [] } of panels) {
+    it(`asks in "${title}" for metrics that are there`, () => {
+      expect(targets).not.to.have.lengthOf(0);
+      for (const { expr, legendFormat } of targets) {
+        expect(mistakes(expr, all(legendFormat, /\{\{(\w+)\}\}/g))).to.deep.equal([]);
+      }
+    });
+  }
+
+  it('shows every metric of ours', () => {
+    const shown = new Set(
+      panels.flatMap(({ targets = [] }) =>
+        targets.flatMap(({ expr }) => namedIn(expr).selectors.map(({ metric }) => metric)),
+      ),
+    );
+    const family = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '');
+    const families = new Set([...shown].map(family));
+    const ours = new Set([...series.keys()].filter((name) => name.startsWith('reachline_')).map(family));
+    expect([...ours].filter((name) => !families.has(name))).to.deep.equal([]);
+  });
+
+  it('offers choices of labels that are there', () => {
+    const queries = dashboard.templating.list.flatMap(({ query }) =>
+      typeof query === 'string' ? [] : [query.query],
+    );
+    expect(queries).not.to.have.lengthOf(0);
+    for (const query of queries) {
+      const [, selector = '', label = ''] = /^label_values\((.+), (\w+)\)$/.exec(query) ?? [];
+      expect(mistakes(selector, [label]), query).to.deep.equal([]);
+    }
+  });
+
+  it('numbers its panels', () => {
+    const ids = dashboard.panels.map(({ id }) => id);
+    expect(new Set(ids).size).to.equal(ids.length);
+  });
+});
