@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { startServer } from '../support/server-process.js';
 import { slim } from '../support/slim.js';
+import { testDatabase } from './clickhouse/support.js';
 import { testIndices } from './elasticsearch/support.js';
+import { testTopics } from './kafka/topics.js';
 
 describe('An installation without the embedded stores', () => {
   it('serves from Elasticsearch and ClickHouse, and needs no folder', async () => {
@@ -15,5 +17,40 @@ describe('An installation without the embedded stores', () => {
     expect(body.stores).to.deep.equal({ search: 'ok', analytics: 'ok' });
     expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
     await indices.remove();
+  });
+
+  it('takes records from Kafka into both, and needs no folder', async () => {
+    const topics = await testTopics();
+    const indices = testIndices();
+    const database = testDatabase();
+    const worker = await startServer({
+      args: ['worker', '--streams', 'audiences,network-a-companies'],
+      dataDir: '/proc/nowhere',
+      environment: {
+        ...slim,
+        ...topics.environment,
+        REACHLINE_WORKER_PORT: '0',
+        ELASTICSEARCH_INDEX_PREFIX: indices.config.indexPrefix,
+        CLICKHOUSE_DATABASE: database.config.database,
+      },
+    });
+    const { status, body } = await worker.call('/readyz', null, { method: 'GET' });
+    expect({ status, body }).to.deep.equal({
+      status: 200,
+      body: { ready: true, kafka: 'ok', search: 'ok', analytics: 'ok', stopping: false },
+    });
+    const record = JSON.stringify({ organization_id: 'org_a', id: 'one', name: 'One' });
+    for (const stream of ['audiences', 'network-a-companies'] as const) {
+      await topics.produce(stream, [{ key: 'org_a/one', value: record }]);
+    }
+    await topics.drained('audiences', 'network-a-companies');
+    const { text } = await worker.call('/metrics', null, { method: 'GET' });
+    for (const stream of ['audiences', 'network-a-companies']) {
+      expect(text).to.contain(`reachline_worker_records_total{stream="${stream}",outcome="applied"} 1`);
+    }
+    expect(await worker.stop()).to.deep.equal({ code: 0, signal: null });
+    await topics.close();
+    await indices.remove();
+    await database.drop();
   });
 });

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { settingNames } from '../../services/shared/config.js';
+import { Registry } from 'prom-client';
+import { type HealthServer, startHealthServer } from '../../ingest/worker/health-server.js';
+import { loadConfig, settingNames } from '../../services/shared/config.js';
 import { packageRoot } from '../../services/shared/package-root.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
@@ -49,9 +51,43 @@ describe('docker-compose.yml', () => {
     expect(all(nginx, /server (\S+):8080 /g)).to.deep.equal(services);
     expect(dockerfile).to.match(/PORT=8080\b/);
   });
+
+  it('gives the gateways Kafka with the profile that starts it, and not without', () => {
+    const [profile, ...others] = new Set(all(compose, /^ +profiles: \[(\w+)\]$/gm));
+    expect(others).to.deep.equal([]);
+    expect(all(example, /^#COMPOSE_PROFILES=(\w+)$/gm)).to.deep.equal([profile]);
+    const [address] = all(compose, /KAFKA_ADVERTISED_LISTENERS: PLAINTEXT:\/\/(\S+)$/gm);
+    const given = all(compose, /^ +KAFKA_BROKERS: (.*)$/gm);
+    expect(given).to.deep.equal([`\${COMPOSE_PROFILES:+${address}}`, address]);
+  });
 });
 
-describe('the health checks', () => {
+describe('the health check of the worker', () => {
+  let worker: HealthServer;
+  let answers: boolean;
+  before(async () => {
+    const checks = { kafka: () => (answers ? Promise.resolve() : Promise.reject(new Error('away'))) };
+    const health = { registry: new Registry(), checks, stopping: () => false };
+    worker = await startHealthServer({ host: '127.0.0.1', port: 0 }, health);
+  });
+  after(() => worker.close());
+
+  it('asks for what it answers, where it answers', async () => {
+    const [port, ...others] = new Set(all(compose, /127\.0\.0\.1:(808[1-9])\//g));
+    expect(others).to.deep.equal([]);
+    expect(Number(port)).to.equal(loadConfig({}).workerPort);
+    const [path] = all(compose, new RegExp(`127\\.0\\.0\\.1:${port}(/\\w+)`, 'g'));
+    for (const [isThere, status] of [
+      [true, 200],
+      [false, 503],
+    ] as const) {
+      answers = isThere;
+      expect((await fetch(worker.url + path)).status).to.equal(status);
+    }
+  });
+});
+
+describe('the health checks of the gateway', () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();

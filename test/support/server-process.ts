@@ -6,6 +6,8 @@ import { openSqliteAccounts } from '../../services/stores/sqlite/sqlite-store.js
 import type { Answer, CallOptions } from './gateway.js';
 
 const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
+/** With brokers, the intake would put records into topics that no worker of the test reads. */
+const NOT_INHERITED = new Set(['PORT', 'HOST', 'KAFKA_BROKERS']);
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+/;
 
 export interface Ended {
@@ -64,7 +66,7 @@ export async function prepareOrganization(
 export function spawnServer(options: Omit<ServerOptions, 'key'>): ChildProcess {
   const { dataDir, entry = COMMAND, args = ['serve'], cwd, environment } = options;
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('REACHLINE_') && name !== 'PORT' && name !== 'HOST',
+    ([name]) => !name.startsWith('REACHLINE_') && !NOT_INHERITED.has(name),
   );
   return spawn(process.execPath, [entry, ...args], {
     cwd,
