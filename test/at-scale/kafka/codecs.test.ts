@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import kafkajs from 'kafkajs';
+import { type Codec, lz4Codec, snappyCodec, zstdCodec } from '../../../ingest/sources/compression.js';
+import type { OutgoingRecord } from '../../../ingest/sources/kafka.js';
+import { topicOf } from '../../../ingest/worker/topics.js';
+import { packageRoot } from '../../../services/shared/package-root.js';
+import { Random } from '../../advertising/random-records.js';
+import { kafkaDistribution } from '../../stack/distributions.js';
+import { findJava } from '../../stack/java.js';
+import { compressLz4, compressSnappy, compressZstd } from '../../support/compress.js';
+import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { type TestTopics, testTopics } from './topics.js';
+import { histories, STREAMS, Workers } from './workers.js';
+
+const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
+
+const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+const JAVA_PRODUCER = join(packageRoot, 'test/at-scale/kafka/Produce.java');
+const TYPES = {
+  none: CompressionTypes.None,
+  gzip: CompressionTypes.GZIP,
+  snappy: CompressionTypes.Snappy,
+  lz4: CompressionTypes.LZ4,
+  zstd: CompressionTypes.ZSTD,
+} as const;
+type CodecName = keyof typeof TYPES;
+
+interface Batch {
+  codec: CodecName;
+  topic: string;
+  records: readonly OutgoingRecord[];
+}
+
+describe(`compressed batches (TEST_SEED=${SEED})`, function () {
+  this.timeout(300_000);
+  const codecs: Partial<Record<number, () => Codec>> = CompressionCodecs;
+  const before = { ...codecs };
+  /** Codecs of the batches that this process has read. */
+  const seen = new Set<string>();
+  let topics: TestTopics;
+  let indices: TestIndices;
+  let database: TestDatabase;
+  let workers: Workers;
+
+  beforeEach(async () => {
+    const gzip = before[TYPES.gzip]?.() as Codec;
+    codecs[TYPES.gzip] = noticed('gzip', gzip, gzip.compress);
+    codecs[TYPES.snappy] = noticed('snappy', snappyCodec, async ({ buffer }) => compressSnappy(buffer));
+    codecs[TYPES.lz4] = noticed('lz4', lz4Codec, async ({ buffer }) => compressLz4(buffer));
+    codecs[TYPES.zstd] = noticed('zstd', zstdCodec, ({ buffer }) => compressZstd(buffer));
+    seen.clear();
+    topics = await testTopics();
+    indices = testIndices();
+    database = testDatabase();
+    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+  });
+  afterEach(async () => {
+    Object.assign(codecs, before);
+    await workers.killAll();
+    await topics.close();
+    await indices.remove();
+    await database.drop();
+  });
+
+  it('of every codec are taken from the JavaScript client', async () => {
+    const kafka = new Kafka({ brokers: topics.config.brokers, logLevel: logLevel.NOTHING });
+    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await producer.connect();
+    try {
+      await areTaken(async (batches) => {
+        for (const { codec, topic, records } of batches) {
+          await producer.send({ topic, messages: [...records], acks: -1, compression: TYPES[codec] });
+        }
+      });
+    } finally {
+      await producer.disconnect();
+    }
+    expect([...seen]).to.have.members(['gzip', 'snappy', 'lz4', 'zstd']);
+  });
+
+  it('of every codec are taken from the Java client', async function () {
+    const home = findJava(17);
+    if (!existsSync(join(home, 'bin/javac'))) {
+      console.log(`      skipped: ${home} has no compiler; install a JDK`);
+      this.skip();
+    }
+    const classPath = join(await kafkaDistribution(), '*');
+    await areTaken(async (batches) => {
+      const args = ['-cp', classPath, JAVA_PRODUCER, topics.config.brokers.join(',')];
+      const producing = promisify(execFile)(join(home, 'bin/java'), args);
+      for (const { codec, topic, records } of batches) {
+        for (const { key, value } of records) {
+          producing.child.stdin?.write(`${[codec, topic, key, value].join('\t')}\n`);
+        }
+      }
+      producing.child.stdin?.end();
+      await producing;
+    });
+    expect([...seen]).to.have.members(['gzip', 'snappy in frames', 'lz4', 'zstd']);
+  });
+
+  /** Sends each history in as many parts as there are codecs. */
+  async function areTaken(send: (batches: Batch[]) => Promise<void>): Promise<void> {
+    const due = histories(new Random(SEED), COUNT);
+    const names = Object.keys(TYPES) as CodecName[];
+    const batches = names.flatMap((codec, place) =>
+      STREAMS.map((stream): Batch => {
+        const { records } = due[stream];
+        const size = Math.ceil(records.length / names.length);
+        const part = records.slice(place * size, (place + 1) * size);
+        return { codec, topic: topicOf(topics.config, stream), records: part };
+      }),
+    );
+    await workers.start();
+    await send(batches);
+    await topics.drained(...STREAMS);
+    await workers.expectState(due);
+    expect(await workers.deadLetters()).to.deep.equal([]);
+    // What lies in the topic tells whether the batches were compressed at all.
+    await topics.cluster.readAll(topicOf(topics.config, STREAMS[0]), async () => true);
+  }
+
+  function noticed(name: CodecName, { decompress }: Codec, compress: Codec['compress']): () => Codec {
+    return () => ({
+      compress,
+      decompress(compressed) {
+        const framed = name === 'snappy' && compressed[0] === 0x82;
+        seen.add(framed ? 'snappy in frames' : name);
+        return decompress(compressed);
+      },
+    });
+  }
+});
