@@ -83,7 +83,7 @@ interface ConsumeOptions {
   onOffsetLost(): void;
 }
 
-interface Topic {
+export interface Topic {
   name: string;
   partitions: number;
   replicas: number;

@@ -1,5 +1,5 @@
 import type { KafkaConfig } from '../../services/shared/config.js';
-import type { KafkaCluster } from '../sources/kafka.js';
+import type { KafkaCluster, Topic } from '../sources/kafka.js';
 import { STREAM_NAMES, type StreamName } from '../streams/index.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -23,16 +23,24 @@ export const deadLetterTopicOf = (topic: string) => `${topic}.dead-letter`;
 
 /** Makes the topics that are missing, and those of their dead letters. Resolves with their names. */
 export function createTopics(cluster: KafkaCluster, config: KafkaConfig): Promise<string[]> {
+  return cluster.createTopics(topicsOf(config));
+}
+
+/** Names of the topics that are not there. */
+export async function missingTopics(cluster: KafkaCluster, config: KafkaConfig): Promise<string[]> {
+  const there = new Set(await cluster.listTopics());
+  return topicsOf(config).flatMap(({ name }) => (there.has(name) ? [] : [name]));
+}
+
+function topicsOf(config: KafkaConfig): Topic[] {
   const { partitions, replicas } = config;
-  return cluster.createTopics(
-    STREAM_NAMES.flatMap((stream) => {
-      const name = topicOf(config, stream);
-      return [
-        { name, partitions, replicas, settings: settingsOf(stream) },
-        { name: deadLetterTopicOf(name), partitions: 1, replicas, settings: DEAD_LETTER_SETTINGS },
-      ];
-    }),
-  );
+  return STREAM_NAMES.flatMap((stream) => {
+    const name = topicOf(config, stream);
+    return [
+      { name, partitions, replicas, settings: settingsOf(stream) },
+      { name: deadLetterTopicOf(name), partitions: 1, replicas, settings: DEAD_LETTER_SETTINGS },
+    ];
+  });
 }
 
 function settingsOf(stream: StreamName): Record<string, string> {

@@ -1,5 +1,8 @@
 /** What `doctor` looks at on the servers that the settings name; nothing there is changed. */
-import type { Config } from '../shared/config.js';
+import { KafkaCluster, PROMPT } from '../../ingest/sources/kafka.js';
+import { missingTopics } from '../../ingest/worker/topics.js';
+import { createLogger } from '../gateway/request-log.js';
+import type { Config, KafkaConfig } from '../shared/config.js';
 import { inspectClickHouse } from '../stores/clickhouse/inspect.js';
 import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
 import { StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
@@ -11,12 +14,13 @@ export type Finding = { good: string } | { problem: string };
 const ELASTICSEARCH_MAJOR = 9;
 const MIGRATE = 'Run: reachline migrate';
 
-export async function checkServers({ elasticsearch, clickhouse }: Config): Promise<Finding[]> {
-  const [search, analytics] = await Promise.all([
+export async function checkServers({ elasticsearch, clickhouse, kafka }: Config): Promise<Finding[]> {
+  const [search, analytics, brokers] = await Promise.all([
     elasticsearch ? found(() => checkElasticsearch(elasticsearch)) : [],
     clickhouse ? found(() => checkClickHouse(clickhouse)) : [],
+    kafka ? checkKafka(kafka) : [],
   ]);
-  return [...search, ...analytics];
+  return [...search, ...analytics, ...brokers];
 }
 
 async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>): Promise<Finding[]> {
@@ -53,6 +57,45 @@ async function checkClickHouse(config: NonNullable<Config['clickhouse']>): Promi
       ? { good: `The tables in ${config.database} are up to date` }
       : { good: `serve brings the tables up to date: ${missing.length} migrations from ${missing[0]} on` },
   ];
+}
+
+/** Each broker by itself, as clients are content with any of them until that one is away. */
+async function checkKafka(config: KafkaConfig): Promise<Finding[]> {
+  const brokers = await Promise.all(
+    config.brokers.map(async (broker) => {
+      const finding = await onKafka({ ...config, brokers: [broker] }, async (cluster) => {
+        await cluster.ping();
+        return { good: `Kafka answers at ${broker}` };
+      });
+      return { broker, finding };
+    }),
+  );
+  const answering = brokers.flatMap(({ broker, finding }) => ('good' in finding ? [broker] : []));
+  const findings = brokers.map(({ finding }) => finding);
+  if (answering.length === 0) return findings;
+  const topics = await onKafka({ ...config, brokers: answering }, async (cluster) => {
+    const missing = await missingTopics(cluster, config);
+    // A producer that comes first may make them, with settings of its own.
+    if (missing.length > 0) return { problem: `Topics are missing: ${missing.join(', ')}. ${MIGRATE}` };
+    return { good: 'The topics of all streams and of their dead letters are there' };
+  });
+  return [...findings, topics];
+}
+
+async function onKafka(
+  config: KafkaConfig,
+  check: (cluster: KafkaCluster) => Promise<Finding>,
+): Promise<Finding> {
+  const cluster = new KafkaCluster(config, createLogger('silent'), PROMPT);
+  try {
+    return await check(cluster);
+  } catch (error) {
+    return {
+      problem: `Kafka does not answer at ${config.brokers.join(', ')} (${(error as Error).message}): check that it runs, and the settings KAFKA_*`,
+    };
+  } finally {
+    await cluster.close();
+  }
 }
 
 async function found(check: () => Promise<Finding[]>): Promise<Finding[]> {

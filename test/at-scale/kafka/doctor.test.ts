@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { run } from '../../cli/support.js';
+import { freePort } from '../../stack/free-port.js';
+import { temporaryFolder } from '../../support/gateway.js';
+import { type TestTopics, testTopics } from './topics.js';
+
+describe('The doctor, where there is Kafka', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let topics: TestTopics;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    topics = await testTopics();
+  });
+  after(async () => {
+    await topics.close();
+    await folder.remove();
+  });
+
+  const doctor = (more: Record<string, string> = {}) =>
+    run(['doctor'], {
+      env: { ...topics.environment, PORT: '0', REACHLINE_DATA_DIR: folder.path, ...more },
+    });
+  const complete = '✓ The topics of all streams and of their dead letters are there\n';
+
+  it('finds nothing wrong where all topics are there', async () => {
+    const { code, stdout } = await doctor();
+    expect({ code, stdout }).to.include({ code: 0 });
+    expect(stdout).to.contain(`✓ Kafka answers at ${topics.config.brokers[0]}\n`);
+    expect(stdout).to.contain(complete);
+  });
+
+  it('names the topics that are missing, and makes none', async () => {
+    const prefix = `${topics.config.topicPrefix}elsewhere.`;
+    const { code, stdout } = await doctor({ REACHLINE_TOPIC_PREFIX: prefix });
+    expect({ code, stdout }).to.include({ code: 1 });
+    const [, missing = ''] = /✗ Topics are missing: (.*)\. Run: reachline migrate\n/.exec(stdout) ?? [];
+    expect(missing.split(', ')).to.have.lengthOf(14);
+    expect(missing.split(', ')).to.include.members([
+      `${prefix}contacts`,
+      `${prefix}network-a-deliveries.dead-letter`,
+    ]);
+    const there = await topics.cluster.listTopics();
+    expect(there.filter((name) => name.startsWith(prefix))).to.deep.equal([]);
+  });
+
+  it('names a broker that does not answer, and asks the others', async () => {
+    const nobody = `127.0.0.1:${await freePort()}`;
+    const one = await doctor({ KAFKA_BROKERS: `${nobody},${topics.config.brokers[0]}` });
+    expect(one).to.include({ code: 1 });
+    expect(one.stdout).to.contain(`✗ Kafka does not answer at ${nobody} (`);
+    expect(one.stdout).to.contain(complete);
+    const none = await doctor({ KAFKA_BROKERS: nobody });
+    expect(none).to.include({ code: 1 });
+    expect(none.stdout).to.match(/ECONNREFUSED.*: check that it runs, and the settings KAFKA_\*\n/);
+    expect(none.stdout).not.to.contain('opics');
+  });
+});
