@@ -1,4 +1,4 @@
-/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|processes …]`: prints every figure beside its target, and keeps them in bench/results. */
+/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|processes|kafka …]`: prints every figure beside its target, and keeps them in bench/results. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { benchAdvertising } from './advertising.js';
 import { benchClickHouse } from './clickhouse.js';
 import { benchElasticsearch } from './elasticsearch.js';
 import { benchGateway } from './gateway.js';
+import { benchKafka } from './kafka.js';
 import type { Comparison, Figure } from './measure.js';
 import { benchProcesses } from './processes.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
@@ -20,7 +21,7 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const PARTS = ['gateway', 'advertising', 'scale', 'elasticsearch', 'clickhouse', 'processes'];
+const PARTS = ['gateway', 'advertising', 'scale', 'elasticsearch', 'clickhouse', 'processes', 'kafka'];
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
   process.stdout.write(
@@ -53,6 +54,7 @@ try {
     results.push(...(await benchClickHouse(join(folder, 'clickhouse'), Number(values.deliveries), note)));
   }
   if (asked.includes('processes')) results.push(await benchProcesses(join(folder, 'processes'), note));
+  if (asked.includes('kafka')) results.push(...(await benchKafka(join(folder, 'kafka'), note)));
 } finally {
   note('');
   rmSync(folder, { recursive: true, force: true });

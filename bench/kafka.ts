@@ -1,0 +1,277 @@
+/** What a worker adds to the stores it writes to: topics through it beside inserts of what was put together before. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import kafkajs from 'kafkajs';
+import { Registry } from 'prom-client';
+import { decoder } from '../ingest/decode.js';
+import { KafkaCluster, type OutgoingRecord } from '../ingest/sources/kafka.js';
+import { networkADeliveries } from '../ingest/streams/network-a-deliveries.js';
+import { createWorkerMetrics } from '../ingest/worker/metrics.js';
+import { createTopics, topicOf } from '../ingest/worker/topics.js';
+import { startWorker } from '../ingest/worker/worker.js';
+import { DeliveryRecord } from '../services/advertising/schema.js';
+import { createLogger } from '../services/gateway/request-log.js';
+import { type ClickHouseConfig, type KafkaConfig, loadConfig } from '../services/shared/config.js';
+import type { AnalyticsStore } from '../services/stores/analytics-store.js';
+import { deliveryRows } from '../services/stores/clickhouse/rows.js';
+import { openAnalyticsStore } from '../services/stores/clickhouse/store.js';
+import type { SearchStore } from '../services/stores/search-store.js';
+import { startClickHouse } from '../test/stack/clickhouse.js';
+import { startKafka } from '../test/stack/kafka.js';
+import { startServer } from '../test/support/server-process.js';
+import { type Comparison, compare, type Figure, figure } from './measure.js';
+import { randomSource } from './synthetic-contacts.js';
+
+const DELIVERIES = 200_000;
+const INSERT_RECORDS = 10_000;
+const INSERTS_AT_ONCE = 4;
+const ROUNDS = 5;
+const IDLE_SECONDS = 20;
+
+interface Bench {
+  kafka: KafkaConfig;
+  clickhouse: ClickHouseConfig;
+  client: ClickHouseClient;
+  store: AnalyticsStore;
+  records: OutgoingRecord[];
+}
+
+export async function benchKafka(
+  folder: string,
+  note: (text: string) => void,
+): Promise<(Comparison | Figure)[]> {
+  note('Kafka and ClickHouse start …');
+  const [broker, server] = await Promise.all([startKafka(), startClickHouse()]);
+  const environment = { KAFKA_BROKERS: broker.address, CLICKHOUSE_URL: server.address };
+  const { kafka, clickhouse } = loadConfig(environment);
+  if (!kafka || !clickhouse) throw new Error('there are no addresses');
+  const { store } = await openAnalyticsStore(clickhouse);
+  const client = createClient({ url: clickhouse.url, database: `${clickhouse.database}_tables` });
+  try {
+    const bench = { kafka, clickhouse, client, store, records: deliveries() };
+    note('deliveries into the topic …');
+    await produce(bench);
+    const worker = () => throughWorker(bench);
+    const results: (Comparison | Figure)[] = [];
+    note('worker beside prepared inserts …');
+    const name = (base: string) => `deliveries from Kafka into ClickHouse, worker ÷ ${base}`;
+    const raw = await prepared(bench);
+    results.push(await compare(name('prepared inserts'), 'records/s', { atLeast: 0.5 }, ROUNDS, worker, raw));
+    note('worker beside the Kafka table engine …');
+    const engine = () => throughEngine(bench);
+    results.push(
+      await compare(name('Kafka table engine'), 'records/s', { atLeast: 1 }, ROUNDS, worker, engine),
+    );
+    note('worker beside a loop that waits for nothing …');
+    const careless = () => throughCarelessLoop(bench);
+    results.push(
+      await compare(name('fire and forget'), 'records/s', { atLeast: 0.85 }, ROUNDS, worker, careless),
+    );
+    note('an idle worker …');
+    results.push(await idle(folder, environment));
+    return results;
+  } finally {
+    await client.close();
+    await store.close();
+    await Promise.all([broker.remove(), server.remove()]);
+  }
+}
+
+function deliveries(): OutgoingRecord[] {
+  const random = randomSource(3);
+  const whole = (limit: number) => Math.floor(random() * limit);
+  return Array.from({ length: DELIVERIES }, (_, index) => {
+    const record = {
+      organization_id: `org_${index % 10}`,
+      date: `2026-0${1 + whole(9)}-${String(1 + whole(28)).padStart(2, '0')}`,
+      campaign_id: `cmp_${whole(200)}`,
+      creative_id: `crt_${index}`,
+      impressions: whole(100_000),
+      clicks: whole(1000),
+      landing_page_clicks: whole(500),
+      engagements: whole(500),
+      leads: whole(20),
+      conversions: whole(10),
+      ad_spend: `${whole(500)}.${10 + whole(90)}`,
+      conversion_value: String(whole(5000)),
+      reported_at: '2026-10-01T06:00:00Z',
+    };
+    return { key: networkADeliveries.key(record as never), value: JSON.stringify(record) };
+  });
+}
+
+async function produce({ kafka, records }: Bench): Promise<void> {
+  const cluster = new KafkaCluster(kafka, createLogger('silent'));
+  await createTopics(cluster, kafka);
+  const producer = await cluster.producer();
+  for (let start = 0; start < records.length; start += 5000) {
+    await producer.send(topicOf(kafka, networkADeliveries.name), records.slice(start, start + 5000));
+  }
+  await cluster.close();
+}
+
+let groups = 0;
+
+/** Records a second, from the first that comes to the last that is in the store. */
+async function throughWorker({ kafka, store }: Bench): Promise<number> {
+  const count = new Count();
+  const counting: AnalyticsStore = {
+    ...store,
+    async insertDeliveries(records, acceptedAt, fence) {
+      count.begin();
+      await store.insertDeliveries(records, acceptedAt, fence);
+      count.add(records.length);
+    },
+  };
+  const worker = await startWorker({
+    config: { ...kafka, group: `bench-${++groups}` },
+    streams: ['network-a-deliveries'],
+    // Deliveries never touch the other store.
+    stores: { analytics: counting, search: undefined as unknown as SearchStore },
+    metrics: createWorkerMetrics(new Registry()),
+    logger: createLogger('silent'),
+  });
+  const rate = await count.reached(DELIVERIES);
+  await worker.stop();
+  return rate;
+}
+
+/** The same records decoded and inserted; places are kept by time, whatever became of the records. */
+async function throughCarelessLoop({ kafka, store }: Bench): Promise<number> {
+  const count = new Count();
+  const decode = decoder(networkADeliveries, { others: 'allow' });
+  const consumer = new kafkajs.Kafka({
+    brokers: kafka.brokers,
+    logLevel: kafkajs.logLevel.NOTHING,
+  }).consumer({
+    groupId: `bench-${++groups}`,
+    minBytes: 64 * 1024,
+    maxWaitTimeInMs: 500,
+    maxBytesPerPartition: 4 * 1024 * 1024,
+    maxBytes: 32 * 1024 * 1024,
+  });
+  await consumer.connect();
+  await consumer.subscribe({ topic: topicOf(kafka, networkADeliveries.name), fromBeginning: true });
+  await consumer.run({
+    partitionsConsumedConcurrently: INSERTS_AT_ONCE,
+    eachBatch: async ({ batch }) => {
+      count.begin();
+      for (let start = 0; start < batch.messages.length; start += INSERT_RECORDS) {
+        const records = batch.messages.slice(start, start + INSERT_RECORDS).flatMap(({ value }) => {
+          const outcome = decode({ line: 0, bytes: value as Buffer });
+          return outcome.kind === 'ok' ? [outcome.record] : [];
+        });
+        await store.insertDeliveries(records as DeliveryRecord[], 0);
+        count.add(records.length);
+      }
+    },
+  });
+  const rate = await count.reached(DELIVERIES);
+  await consumer.disconnect();
+  return rate;
+}
+
+async function prepared({ client, records }: Bench): Promise<() => Promise<number>> {
+  const bodies: string[] = [];
+  let columns: readonly string[] = [];
+  for (let start = 0; start < records.length; start += INSERT_RECORDS) {
+    const some = records.slice(start, start + INSERT_RECORDS).map(({ value }) => JSON.parse(String(value)));
+    const rows = deliveryRows(some as DeliveryRecord[], 0);
+    bodies.push(rows.text);
+    columns = rows.columns;
+  }
+  return async () => {
+    const begun = performance.now();
+    const open = [...bodies];
+    const send = async () => {
+      for (let body = open.shift(); body; body = open.shift()) {
+        await client.command({
+          query: `INSERT INTO deliveries (${columns.join(', ')}) FORMAT TabSeparated\n${body}`,
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: INSERTS_AT_ONCE }, send));
+    return DELIVERIES / ((performance.now() - begun) / 1000);
+  };
+}
+
+/** ClickHouse's own consumer, which a materialized view feeds from. */
+async function throughEngine({ kafka, client }: Bench): Promise<number> {
+  const names = Object.keys(DeliveryRecord.properties);
+  const columns = names.map((name) => `${name} ${name === 'date' ? 'Date' : columnType(name)}`);
+  const summed = names.filter((name) => columnType(name) !== 'String' && name !== 'date');
+  await client.command({ query: 'TRUNCATE TABLE deliveries' });
+  await client.command({
+    query: `CREATE TABLE queue (${columns.join(', ')}) ENGINE = Kafka
+      SETTINGS kafka_broker_list = '${kafka.brokers}', kafka_topic_list = '${topicOf(kafka, networkADeliveries.name)}',
+        kafka_group_name = 'engine-${++groups}', kafka_format = 'JSONEachRow', kafka_num_consumers = 1`,
+  });
+  const begun = performance.now();
+  await client.command({
+    query: `CREATE MATERIALIZED VIEW take TO deliveries AS
+      SELECT organization_id, date, campaign_id, creative_id, company_id, ${summed.join(', ')},
+        toUnixTimestamp64Milli(parseDateTime64BestEffort(reported_at, 3)) AS version FROM queue`,
+  });
+  while ((await countRows(client)) < DELIVERIES) await pause(50);
+  const rate = DELIVERIES / ((performance.now() - begun) / 1000);
+  await client.command({ query: 'DROP TABLE take' });
+  await client.command({ query: 'DROP TABLE queue' });
+  return rate;
+}
+
+function columnType(name: string): string {
+  if (name === 'ad_spend' || name === 'conversion_value') return 'Decimal(38, 12)';
+  return /_id$|_at$/.test(name) ? 'String' : 'UInt64';
+}
+
+async function countRows(client: ClickHouseClient): Promise<number> {
+  const result = await client.query({
+    query: 'SELECT count() AS rows FROM deliveries FINAL',
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ rows: string }>();
+  return Number(row?.rows);
+}
+
+/** Of a core, all streams, while nothing comes. */
+async function idle(dataDir: string, environment: Record<string, string>): Promise<Figure> {
+  const worker = await startServer({
+    dataDir,
+    args: ['worker'],
+    environment: { ...environment, KAFKA_GROUP: 'bench-idle', REACHLINE_WORKER_PORT: '0' },
+  });
+  try {
+    await pause(IDLE_SECONDS * 1000);
+    const before = await cpuSeconds(worker.url);
+    await pause(IDLE_SECONDS * 1000);
+    const percent = ((await cpuSeconds(worker.url)) - before) * (100 / IDLE_SECONDS);
+    return figure('processor time of an idle worker', '% of a core', percent, { atMost: 1 });
+  } finally {
+    await worker.stop();
+  }
+}
+
+async function cpuSeconds(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^process_cpu_seconds_total ([\d.]+)/m.exec(text)?.[1]);
+}
+
+class Count {
+  #begun = Number.NaN;
+  #count = 0;
+  #ended = Number.NaN;
+
+  begin(): void {
+    if (Number.isNaN(this.#begun)) this.#begun = performance.now();
+  }
+
+  add(count: number): void {
+    this.#count += count;
+    this.#ended = performance.now();
+  }
+
+  async reached(target: number): Promise<number> {
+    while (this.#count < target) await pause(20);
+    return target / ((this.#ended - this.#begun) / 1000);
+  }
+}
