@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type ElasticsearchConfig, loadConfig } from '../../../services/shared/config.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import { StoreUnavailable } from '../../../services/stores/store-error.js';
+import { freePort } from '../../stack/free-port.js';
+import { temporaryFolder } from '../../support/gateway.js';
+import { type TestIndices, testIndices } from './support.js';
+
+const USER = 'gateway';
+const PASSWORD = 'pass: word';
+const API_KEY = 'aWQ6c2VjcmV0';
+
+describe('The connection to Elasticsearch', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let indices: TestIndices;
+  let door: Server;
+  let address: string;
+  let caFile: string;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    indices = testIndices();
+    caFile = certificate('ca');
+    door = await startDoor(readFileSync(caFile), readFileSync(join(folder.path, 'ca.key')));
+    address = `https://127.0.0.1:${(door.address() as AddressInfo).port}`;
+  });
+  after(async () => {
+    door.closeAllConnections();
+    await new Promise((resolve) => door.close(resolve));
+    await indices.remove();
+    await folder.remove();
+  });
+
+  /** One that signs for itself; resolves with its PEM file. */
+  function certificate(name: string): string {
+    const file = join(folder.path, `${name}.pem`);
+    const key = join(folder.path, `${name}.key`);
+    const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'];
+    const names = ['-addext', 'subjectAltName=IP:127.0.0.1'];
+    execFileSync('openssl', ['req', ...kind, ...names, '-keyout', key, '-out', file], { stdio: 'pipe' });
+    return file;
+  }
+
+  /** TLS in front of the cluster, which has none, and its password. */
+  async function startDoor(cert: Buffer, key: Buffer): Promise<Server> {
+    const basic = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
+    const admitted = new Set([basic, `ApiKey ${API_KEY}`]);
+    const [node = ''] = indices.config.nodes;
+    const server = createServer({ cert, key }, (incoming, outgoing) => {
+      const { authorization, ...headers } = incoming.headers;
+      if (!authorization || !admitted.has(authorization)) {
+        outgoing.writeHead(401, { 'Content-Type': 'application/json', 'X-Elastic-Product': 'Elasticsearch' });
+        outgoing.end(JSON.stringify({ error: { type: 'security_exception', reason: 'no' }, status: 401 }));
+        return;
+      }
+      const { hostname, port } = new URL(node);
+      const onward = request({ hostname, port, method: incoming.method, path: incoming.url, headers });
+      onward.on('response', (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(outgoing);
+      });
+      incoming.pipe(onward);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return server;
+  }
+
+  function configOf(environment: Record<string, string>): ElasticsearchConfig {
+    const { elasticsearch } = loadConfig({
+      ELASTICSEARCH_URL: address,
+      ELASTICSEARCH_INDEX_PREFIX: indices.config.indexPrefix,
+      ELASTICSEARCH_CA_FILE: caFile,
+      ...environment,
+    });
+    if (!elasticsearch) throw new Error('there is no address');
+    return elasticsearch;
+  }
+
+  async function works(environment: Record<string, string>): Promise<void> {
+    const store = await openElasticsearchStore(configOf(environment));
+    try {
+      await store.ping();
+      await store.setCredits('org', 7);
+      expect(await store.getCredits('org')).to.equal(7);
+    } finally {
+      await store.close();
+    }
+  }
+
+  async function isRefused(environment: Record<string, string>): Promise<void> {
+    const error = await openElasticsearchStore(configOf(environment)).then(
+      (store) => store.close(),
+      (failure: unknown) => failure,
+    );
+    expect(error).to.be.instanceOf(StoreUnavailable);
+  }
+
+  const basic = { ELASTICSEARCH_USERNAME: USER, ELASTICSEARCH_PASSWORD: PASSWORD };
+
+  it('goes over TLS with a user and password', () => works(basic));
+
+  it('goes over TLS with an API key', () => works({ ELASTICSEARCH_API_KEY: API_KEY }));
+
+  it('is refused with another password', () => isRefused({ ...basic, ELASTICSEARCH_PASSWORD: 'wrong' }));
+
+  it('trusts nobody but the authority of its file', async () => {
+    await isRefused({ ...basic, ELASTICSEARCH_CA_FILE: certificate('other') });
+    await isRefused({ ...basic, ELASTICSEARCH_CA_FILE: '' });
+  });
+
+  it('uses the nodes that answer', async () => {
+    const gone = `https://127.0.0.1:${await freePort()}`;
+    await works({ ...basic, ELASTICSEARCH_URL: `${gone},${address}` });
+    await works({ ...basic, ELASTICSEARCH_URL: `${address},${gone}` });
+  });
+});
