@@ -52,7 +52,7 @@ export class Publisher {
   /** One request a topic at a time, so that records stay in their order; all that waits meanwhile goes with the next. */
   #publish(topic: string, messages: { key: string; value: string }[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      const bytes = messages.reduce((sum, { value }) => sum + value.length, 0);
+      const bytes = messages.reduce((sum, { value }) => sum + Buffer.byteLength(value), 0);
       const waiting = this.#waiting.get(topic);
       if (waiting) {
         waiting.push({ messages, bytes, resolve, reject });

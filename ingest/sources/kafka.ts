@@ -145,6 +145,10 @@ export class KafkaCluster {
         if (!payload.restart) resolve(payload.error);
       });
     });
+    consumer.on('consumer.end_batch_process', ({ payload: { batchSize, topic, partition, lastOffset } }) => {
+      // Marks of transactions and nothing else.
+      if (batchSize === 0) commitThrough(consumer, topic, partition, lastOffset).catch(() => undefined);
+    });
     const listener = (message: string, { topic, groupId }: Record<string, unknown>) => {
       if (!message.startsWith('Offset out of range, resetting')) return;
       if (topic === options.topic && groupId === options.group) options.onOffsetLost();
@@ -337,26 +341,34 @@ export class KafkaProducer {
   }
 }
 
+const SIGNS_OF_LIFE = new Set(['Heartbeat', 'SyncGroup']);
+
 /** What a consumer knows of its place in the group. */
 class Membership {
   /** Counts the times it joined: a partition may have been another's in between. */
   epoch = 0;
   readonly sessionMs: number;
   partitions: ReadonlySet<number> = new Set();
-  #lastSeen = performance.now();
+  /** When the last request was sent that the group took for a sign of life: what a process handles late was true before. */
+  #lastSeen = Number.NEGATIVE_INFINITY;
+  #lastSent = Number.NEGATIVE_INFINITY;
 
   constructor(consumer: Consumer, topic: string, sessionMs: number) {
     this.sessionMs = sessionMs;
+    consumer.on('consumer.network.request', ({ payload }) => {
+      if (!SIGNS_OF_LIFE.has(payload.apiName)) return;
+      this.#lastSent = performance.now() - (Date.now() - payload.sentAt);
+    });
     consumer.on('consumer.group_join', ({ payload }) => {
       this.epoch++;
       this.partitions = new Set(payload.memberAssignment[topic]);
-      this.#lastSeen = performance.now();
+      this.#lastSeen = this.#lastSent;
     });
     consumer.on('consumer.rebalancing', () => {
       this.epoch++;
     });
     consumer.on('consumer.heartbeat', () => {
-      this.#lastSeen = performance.now();
+      this.#lastSeen = this.#lastSent;
     });
   }
 
@@ -388,12 +400,21 @@ async function consumeBatch(
       whileAlive: (work) => whileAlive(work, heartbeat, membership.sessionMs / HEARTBEATS),
       async commit() {
         resolveOffset(last.offset);
-        const offset = String(BigInt(last.offset) + 1n);
-        await consumer.commitOffsets([{ topic, partition, offset }]);
+        // Behind the last record may lie the mark of a transaction, which never comes here.
+        await commitThrough(
+          consumer,
+          topic,
+          partition,
+          last === messages.at(-1) ? batch.lastOffset() : last.offset,
+        );
       },
     });
     await heartbeat();
   }
+}
+
+function commitThrough(consumer: Consumer, topic: string, partition: number, last: string): Promise<void> {
+  return consumer.commitOffsets([{ topic, partition, offset: String(BigInt(last) + 1n) }]);
 }
 
 async function whileAlive<T>(work: Promise<T>, heartbeat: () => Promise<void>, interval: number): Promise<T> {

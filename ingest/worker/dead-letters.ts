@@ -41,13 +41,11 @@ export function deadLetterSender(producer: KafkaProducer): SendDeadLetters {
       bytes = 0;
     };
     for (const { record, reason, stage } of refused) {
-      const size = record.value?.length ?? 0;
+      const { key, value } = record;
+      const headers = { ...record.headers, ...headersOf(topic, record, reason, stage) };
+      const size = (key?.length ?? 0) + (value?.length ?? 0) + bytesOf(headers);
       if (bytes + size > SEND_BYTES) await flush();
-      batch.push({
-        key: record.key,
-        value: record.value,
-        headers: { ...record.headers, ...headersOf(topic, record, reason, stage) },
-      });
+      batch.push({ key, value, headers });
       bytes += size;
     }
     await flush();
@@ -65,6 +63,14 @@ function headersOf(topic: string, record: KafkaRecord, reason: DeadLetter, stage
     [HEADER.offset]: record.offset,
     [HEADER.attempts]: String(attemptsOf(record.headers) + 1),
   };
+}
+
+function bytesOf(headers: Headers): number {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    for (const text of [name, value].flat()) if (text !== undefined) bytes += Buffer.byteLength(text);
+  }
+  return bytes;
 }
 
 function attemptsOf(headers: Headers): number {

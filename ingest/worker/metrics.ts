@@ -77,7 +77,11 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       for (const outcome of ['applied', 'refused']) records.inc({ stream, outcome }, 0);
       retries.inc({ stream }, 0);
       offsetsLost.inc({ stream }, 0);
-      let known: ReadonlyMap<number, bigint> = new Map();
+      const known = new Set<number>();
+      const setLag = (partition: number, behind: number) => {
+        known.add(partition);
+        lag.set({ stream, partition }, behind);
+      };
       return {
         applied(slice, applied, refused, begun) {
           records.inc({ stream, outcome: 'applied' }, applied);
@@ -87,16 +91,15 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
           batchSeconds.observe({ stream }, (performance.now() - begun) / 1000);
           const oldest = slice.records[0]?.timestamp ?? Date.now();
           age.observe({ stream }, Math.max(0, Date.now() - oldest) / 1000);
-          lag.set({ stream, partition: slice.partition }, slice.lag);
+          setLag(slice.partition, slice.lag);
         },
         retried: () => retries.inc({ stream }),
         offsetLost: () => offsetsLost.inc({ stream }),
         lag(partitions) {
-          for (const partition of known.keys()) {
-            if (!partitions.has(partition)) lag.remove({ stream, partition });
+          for (const partition of known) {
+            if (!partitions.has(partition) && known.delete(partition)) lag.remove({ stream, partition });
           }
-          for (const [partition, behind] of partitions) lag.set({ stream, partition }, Number(behind));
-          known = partitions;
+          for (const [partition, behind] of partitions) setLag(partition, Number(behind));
         },
       };
     },

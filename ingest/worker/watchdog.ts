@@ -3,39 +3,29 @@ export class Stuck extends Error {
   override readonly name = 'Stuck';
 }
 
-const CHECK_MS = 10_000;
 const PATIENCE_MS = 60_000;
 
 /** Watches one stream. */
 export class Watchdog {
-  /** Resolves when nothing was taken for a minute though something was there. */
-  readonly stuck: Promise<Stuck>;
-  #timer: NodeJS.Timeout | undefined;
-  #lastProgress = performance.now();
+  readonly #now: () => number;
+  #lastProgress: number;
 
-  /** `lag` tells the records behind, and rejects while that cannot be told. */
-  constructor(lag: () => Promise<bigint>) {
-    this.stuck = new Promise((resolve) => {
-      this.#timer = setInterval(async () => {
-        const behind = await lag().catch(() => 0n);
-        if (behind === 0n) this.progress();
-        const idle = performance.now() - this.#lastProgress;
-        if (idle < PATIENCE_MS) return;
-        this.stop();
-        resolve(
-          new Stuck(`${behind} records are behind and none was taken for ${Math.round(idle / 1000)} s`),
-        );
-      }, CHECK_MS);
-      this.#timer.unref();
-    });
+  /** `now` in milliseconds. */
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+    this.#lastProgress = now();
   }
 
   /** Something was applied, or it is known what is waited for. */
   progress(): void {
-    this.#lastProgress = performance.now();
+    this.#lastProgress = this.#now();
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  /** What is wrong when nothing was taken for a minute though records were there, each time it was asked. */
+  check(behind: bigint): Stuck | null {
+    if (behind === 0n) this.progress();
+    const idle = this.#now() - this.#lastProgress;
+    if (idle < PATIENCE_MS) return null;
+    return new Stuck(`${behind} records are behind and none was taken for ${Math.round(idle / 1000)} s`);
   }
 }

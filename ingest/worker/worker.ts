@@ -79,7 +79,7 @@ async function startStream(
   { cluster, sendDeadLetters, metrics, abandon }: StreamServices,
 ): Promise<RunningStream> {
   const topic = topicOf(config, stream.name);
-  const watchdog = new Watchdog(async () => total(await consumption.lag()));
+  const watchdog = new Watchdog();
   const loop = createLoop(stream, {
     stores,
     sendDeadLetters,
@@ -105,15 +105,22 @@ async function startStream(
       logger.error({ stream: stream.name, topic }, 'records were deleted before they were read');
     },
   });
-  const lagTimer = setInterval(() => {
-    consumption.lag().then(metrics.lag, () => undefined);
-  }, LAG_MS);
-  lagTimer.unref();
+  let timer: NodeJS.Timeout | undefined;
+  const stuck = new Promise<Error>((resolve) => {
+    timer = setInterval(async () => {
+      const lag = await consumption.lag().catch(() => null);
+      // While it cannot be told, the brokers are away, which the consumer waits for by itself.
+      if (!lag) return watchdog.progress();
+      metrics.lag(lag);
+      const wrong = watchdog.check(total(lag));
+      if (wrong) resolve(wrong);
+    }, LAG_MS);
+    timer.unref();
+  });
   return {
-    failed: Promise.race([consumption.failed, watchdog.stuck]),
+    failed: Promise.race([consumption.failed, stuck]),
     async stop() {
-      clearInterval(lagTimer);
-      watchdog.stop();
+      clearInterval(timer);
       await consumption.stop();
     },
   };

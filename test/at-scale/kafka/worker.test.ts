@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import kafkajs from 'kafkajs';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
+import { topicOf } from '../../../ingest/worker/topics.js';
 import { Random } from '../../advertising/random-records.js';
 import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
@@ -134,5 +136,38 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     await workers.start();
     await topics.drained(...STREAMS);
     await workers.expectState(due);
+  });
+
+  it('takes what transactions brought, and leaves nothing behind that is no record', async () => {
+    const { records, expected } = contactHistory(new Random(SEED), 500);
+    await workers.start(['contacts']);
+    const kafka = new kafkajs.Kafka({
+      brokers: topics.config.brokers,
+      logLevel: kafkajs.logLevel.NOTHING,
+    });
+    const producer = kafka.producer({
+      transactionalId: topics.config.group,
+      maxInFlightRequests: 1,
+      idempotent: true,
+    });
+    await producer.connect();
+    for (const part of [records.slice(0, 250), records.slice(250)]) {
+      const transaction = await producer.transaction();
+      await transaction.send({ topic: topicOf(topics.config, 'contacts'), messages: part });
+      await transaction.commit();
+    }
+    await producer.disconnect();
+    await topics.drained('contacts');
+    expectSame(await actualContacts(indices.config), expected);
+  });
+
+  it('keeps thousands of refused records with long headers', async () => {
+    await workers.start(['contacts']);
+    const headers = { trace: 'x'.repeat(600) };
+    const refused = Array.from({ length: 10_000 }, (_, index) => ({ key: 'k', value: `{${index}`, headers }));
+    await topics.produce('contacts', refused);
+    await topics.drained('contacts');
+    const letters = await topics.deadLetters('contacts');
+    expect(letters.map(({ value }) => String(value))).to.deep.equal(refused.map(({ value }) => value));
   });
 });
