@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka.js';
-import { packageRoot } from '../../../services/shared/package-root.js';
 import { Random } from '../../advertising/random-records.js';
-import { endOf, spawnServer } from '../../support/server-process.js';
 import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
-import { KILL_POINTS, type KillPoint } from './kill-points.js';
+import { KILL_POINTS, startKilled } from './kill-points.js';
 import { expectPoisonRefused, withPoison } from './poison.js';
 import { type TestTopics, testTopics } from './topics.js';
 import { histories, STREAMS, Workers } from './workers.js';
@@ -15,7 +12,6 @@ import { histories, STREAMS, Workers } from './workers.js';
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 const KILLS = Number(process.env.TEST_POINT_KILLS ?? 20);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
-const ENTRY = join(packageRoot, 'dist/test/at-scale/kafka/worker-process.js');
 
 describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
@@ -51,7 +47,13 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
       };
 
       for (let kill = 0; kill < KILLS; kill++) {
-        const worker = start(point, 1 + random.below(3));
+        // Each other write has not quite begun.
+        const inFlightMs = kill % 2 === 0 ? 0 : 1 + random.below(20);
+        const worker = startKilled(workers, STREAMS, {
+          TEST_KILL_AT: point,
+          TEST_KILL_AFTER: String(1 + random.below(3)),
+          TEST_KILL_IN_FLIGHT_MS: String(inFlightMs),
+        });
         await produce();
         while (!worker.hasEnded()) {
           if (await allTaken()) await produce();
@@ -66,19 +68,6 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
       await workers.expectState(due);
       await expectPoisonRefused(topics, poison);
     });
-  }
-
-  function start(point: KillPoint, after: number) {
-    const child = spawnServer({
-      entry: ENTRY,
-      args: STREAMS,
-      environment: { ...workers.environment, TEST_KILL_AT: point, TEST_KILL_AFTER: String(after) },
-    });
-    let output = '';
-    let over = false;
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
-    const ended = endOf(child).finally(() => (over = true));
-    return { ended, hasEnded: () => over, output: () => output };
   }
 
   async function allTaken(): Promise<boolean> {

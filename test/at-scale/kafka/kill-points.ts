@@ -1,3 +1,9 @@
+import { join } from 'node:path';
+import type { StreamName } from '../../../ingest/streams/index.js';
+import { packageRoot } from '../../../services/shared/package-root.js';
+import { type Ended, endOf, spawnServer } from '../../support/server-process.js';
+import type { Workers } from './workers.js';
+
 /** What a worker has done with a slice when it is killed. */
 export const KILL_POINTS = [
   'after decode',
@@ -7,3 +13,37 @@ export const KILL_POINTS = [
   'after commit',
 ] as const;
 export type KillPoint = (typeof KILL_POINTS)[number];
+
+/** What worker-process.ts is told of its end. */
+interface Kill {
+  TEST_KILL_AT: KillPoint;
+  TEST_KILL_AFTER: string;
+  TEST_KILL_IN_FLIGHT_MS?: string;
+  TEST_KILL_SIGNAL?: NodeJS.Signals;
+}
+
+interface KilledWorker {
+  pid: number;
+  ended: Promise<Ended>;
+  hasEnded(): boolean;
+  output(): string;
+}
+
+const ENTRY = join(packageRoot, 'dist/test/at-scale/kafka/worker-process.js');
+
+/** A worker that kills itself, if it comes that far. */
+export function startKilled(workers: Workers, streams: readonly StreamName[], kill: Kill): KilledWorker {
+  const environment = { ...workers.environment, ...kill };
+  const child = spawnServer({ entry: ENTRY, args: streams, environment });
+  let output = '';
+  let over = false;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const ended = endOf(child).finally(() => {
+    over = true;
+  });
+  return { pid: child.pid as number, ended, hasEnded: () => over, output: () => output };
+}

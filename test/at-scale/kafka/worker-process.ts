@@ -1,4 +1,7 @@
-/** A worker that kills itself the TEST_KILL_AFTER-th time it comes to the point TEST_KILL_AT. Its arguments are its streams. */
+/**
+ * A worker that sends itself TEST_KILL_SIGNAL (SIGKILL) the TEST_KILL_AFTER-th time it comes to the point TEST_KILL_AT. Its arguments
+ * are its streams.
+ */
 import { Registry } from 'prom-client';
 import { KafkaCluster, type KafkaProducer } from '../../../ingest/sources/kafka.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
@@ -9,14 +12,14 @@ import { loadConfig } from '../../../services/shared/config.js';
 import { openStores } from '../../../services/stores/open-stores.js';
 import type { KillPoint } from './kill-points.js';
 
-/** A request that is killed has been on its way for less. */
-const ON_ITS_WAY_MS = 20;
+/** A request that is killed has been on its way for so long, or for less. */
+const onItsWayMs = Number(process.env.TEST_KILL_IN_FLIGHT_MS ?? 0);
 
 const point = process.env.TEST_KILL_AT;
 let left = Number(process.env.TEST_KILL_AFTER);
 
 const isDue = (here: KillPoint) => here === point && --left === 0;
-const die = () => process.kill(process.pid, 'SIGKILL');
+const die = () => process.kill(process.pid, process.env.TEST_KILL_SIGNAL ?? 'SIGKILL');
 const passes = (here: KillPoint) => isDue(here) && die();
 
 class WatchedCluster extends KafkaCluster {
@@ -56,7 +59,8 @@ function watched<Store extends object>(store: Store): Store {
       return async (...args: unknown[]) => {
         const writing = value.apply(target, args) as Promise<void>;
         if (isDue('during the write')) {
-          setTimeout(die, Math.random() * ON_ITS_WAY_MS);
+          if (onItsWayMs === 0) die();
+          setTimeout(die, onItsWayMs);
           await new Promise(() => undefined);
         }
         await writing;
