@@ -12,12 +12,16 @@ import kafkajs, {
   type RecordMetadata,
   type RetryOptions,
 } from 'kafkajs';
+import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import { lz4Codec, snappyCodec, zstdCodec } from './compression.js';
 
 const { CompressionCodecs, CompressionTypes, ConfigResourceTypes, Kafka, logLevel, Partitioners } = kafkajs;
+
+/** An answer begins with its size. */
+const SIZE_BYTES = 4;
 
 CompressionCodecs[CompressionTypes.Snappy] = () => snappyCodec;
 CompressionCodecs[CompressionTypes.LZ4] = () => lz4Codec;
@@ -27,6 +31,13 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => zstdCodec;
 const { scheduleCheckPendingRequests } = RequestQueue.prototype;
 RequestQueue.prototype.scheduleCheckPendingRequests = function () {
   if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
+};
+
+// The library keeps the beginning of an answer that was cut off, and takes what the next connection brings for the rest of it.
+const { connect } = Connection.prototype;
+Connection.prototype.connect = function () {
+  if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: SIZE_BYTES });
+  return connect.call(this);
 };
 
 export type Headers = IHeaders;

@@ -8,6 +8,11 @@ declare module 'snappyjs' {
   export default snappy;
 }
 
+declare module 'kafkajs/src/network/connection.js' {
+  const Connection: { prototype: { isConnected(): boolean; connect(): Promise<boolean> } };
+  export default Connection;
+}
+
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   const RequestQueue: { prototype: { pending: unknown[]; scheduleCheckPendingRequests(): void } };
   export default RequestQueue;

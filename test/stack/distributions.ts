@@ -9,6 +9,7 @@ import { MissingPrerequisite } from './stack-error.js';
 const ELASTICSEARCH = '9.5.0';
 const KAFKA = '4.1.0';
 const SLF4J_SIMPLE = '1.7.36';
+const TOXIPROXY = '2.5.0';
 
 /** Folder that holds `bin` and `lib`. */
 export async function elasticsearchDistribution(): Promise<string> {
@@ -26,6 +27,14 @@ export function kafkaDistribution(): Promise<string> {
     writeFileSync(join(into, 'pom.xml'), KAFKA_POM);
     return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
   });
+}
+
+/** The program. */
+export async function toxiproxyProgram(): Promise<string> {
+  const folder = await cached(`toxiproxy-${TOXIPROXY}`, (into) =>
+    installGo(`github.com/Shopify/toxiproxy/v2/cmd/server@v${TOXIPROXY}`, into),
+  );
+  return join(folder, 'server');
 }
 
 /** Folder for PYTHONPATH, with what the package needs. */
@@ -106,5 +115,17 @@ async function runPython(args: readonly string[]): Promise<string> {
     if (code === 'ENOENT') throw new MissingPrerequisite('Python is missing. Install python3 and its pip.');
     const reason = stderr.trim().split('\n').at(-1) ?? String(error);
     throw new MissingPrerequisite(`Python could not bring the package (pip must be there): ${reason}`);
+  }
+}
+
+async function installGo(program: string, into: string): Promise<void> {
+  try {
+    await promisify(execFile)('go', ['install', program], { env: { ...process.env, GOBIN: into } });
+  } catch (error) {
+    const { code, stderr = '' } = error as { code?: string | number; stderr?: string };
+    if (code === 'ENOENT')
+      throw new MissingPrerequisite('Go is missing. Install it: apt-get install golang.');
+    const reason = stderr.trim().split('\n').at(-1) ?? String(error);
+    throw new MissingPrerequisite(`Go could not build ${program}: ${reason}`);
   }
 }

@@ -13,6 +13,8 @@ import { unprivilegedUser } from './unprivileged-user.js';
 
 export interface KafkaOptions {
   heapMegabytes?: number;
+  /** A port more to listen on, of which clients are told another address: that of a proxy before it. */
+  proxied?: { port: number; address: string };
   /** Added to those of the broker. */
   settings?: Record<string, string | number | boolean>;
 }
@@ -23,7 +25,7 @@ export const startKafka = async (options?: KafkaOptions): Promise<Server> =>
 
 /** One broker that is its own controller. */
 export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan> {
-  const { heapMegabytes = 512 } = options;
+  const { heapMegabytes = 512, proxied } = options;
   const java = join(findJava(17), 'bin/java');
   const classPath = join(await kafkaDistribution(), '*');
   const port = await freePort();
@@ -34,8 +36,15 @@ export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan>
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,
-    listeners: `PLAINTEXT://${address},CONTROLLER://${controller}`,
-    'advertised.listeners': `PLAINTEXT://${address}`,
+    listeners: [
+      `PLAINTEXT://${address}`,
+      `CONTROLLER://${controller}`,
+      ...(proxied ? [`PROXIED://127.0.0.1:${proxied.port}`] : []),
+    ],
+    'advertised.listeners': [`PLAINTEXT://${address}`, ...(proxied ? [`PROXIED://${proxied.address}`] : [])],
+    'listener.security.protocol.map': ['PLAINTEXT', 'CONTROLLER', 'PROXIED'].map(
+      (name) => `${name}:PLAINTEXT`,
+    ),
     'controller.listener.names': 'CONTROLLER',
     'controller.quorum.voters': `1@${controller}`,
     'log.dirs': join(folder, 'data'),

@@ -38,7 +38,7 @@ interface Batch {
 }
 
 describe(`compressed batches (TEST_SEED=${SEED})`, function () {
-  this.timeout(300_000);
+  this.timeout(1_800_000);
   const codecs: Partial<Record<number, () => Codec>> = CompressionCodecs;
   const before = { ...codecs };
   /** Codecs of the batches that this process has read. */

@@ -13,10 +13,12 @@ import { Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+/** As short as keeps its promise: a write that stalled is over before the partitions go to another worker. */
+const SESSION_MS = 20_000;
 const STREAM = 'network-a-deliveries';
 
 describe(`a worker frozen at named points until its partitions are another's (TEST_SEED=${SEED})`, function () {
-  this.timeout(300_000);
+  this.timeout(1_800_000);
   let topics: TestTopics;
   let indices: TestIndices;
   let database: TestDatabase;
@@ -28,7 +30,7 @@ describe(`a worker frozen at named points until its partitions are another's (TE
     this.skip();
   });
   beforeEach(async () => {
-    topics = await testTopics();
+    topics = await testTopics(undefined, { sessionMs: SESSION_MS });
     indices = testIndices();
     database = testDatabase();
     workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
@@ -40,7 +42,7 @@ describe(`a worker frozen at named points until its partitions are another's (TE
     await database.drop();
   });
 
-  for (const point of ['after decode', 'after dead letter', 'after the write'] as const) {
+  for (const point of ['after decode', 'after the write'] as const) {
     it(`${point}: it writes nothing late, and takes no place back`, async () => {
       const random = new Random(SEED);
       const { records, expected } = deliveryHistory(random, COUNT);

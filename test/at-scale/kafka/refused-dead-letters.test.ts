@@ -14,7 +14,7 @@ const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const WAIT_MS = 10_000;
 
 describe(`dead letters that the broker does not take (TEST_SEED=${SEED})`, function () {
-  this.timeout(300_000);
+  this.timeout(1_800_000);
   let topics: TestTopics;
   let indices: TestIndices;
   let database: TestDatabase;

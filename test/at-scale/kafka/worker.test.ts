@@ -16,7 +16,7 @@ const KILLS = Number(process.env.TEST_WORKER_KILLS ?? 5);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
 describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, function () {
-  this.timeout(600_000);
+  this.timeout(3_600_000);
   let topics: TestTopics;
   let indices: TestIndices;
   let database: TestDatabase;

@@ -42,10 +42,13 @@ export class Workers {
     return new Workers(topics, servers);
   }
 
-  async start(streams: readonly StreamName[] = STREAMS): Promise<ServerProcess> {
+  async start(
+    streams: readonly StreamName[] = STREAMS,
+    environment: Record<string, string> = {},
+  ): Promise<ServerProcess> {
     const worker = await startServer({
       args: ['worker', '--streams', streams.join(',')],
-      environment: this.environment,
+      environment: { ...this.environment, ...environment },
     });
     this.#running.add(worker);
     return worker;

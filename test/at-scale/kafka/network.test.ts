@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Random } from '../../advertising/random-records.js';
+import { freePort } from '../../stack/free-port.js';
+import { startKafka } from '../../stack/kafka.js';
+import type { Server } from '../../stack/server.js';
+import { MissingPrerequisite } from '../../stack/stack-error.js';
+import { type NetworkProxy, startToxiproxy, type Toxic, type Toxiproxy } from '../../stack/toxiproxy.js';
+import type { ServerProcess } from '../../support/server-process.js';
+import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { type TestTopics, testTopics } from './topics.js';
+import { histories, rebalances, STREAMS, Workers } from './workers.js';
+
+const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 5);
+const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+const FAULT_MS = 1500;
+
+const SERVERS = ['Kafka', 'Elasticsearch', 'ClickHouse'] as const;
+type ServerName = (typeof SERVERS)[number];
+
+interface Fault {
+  toxics: Toxic[];
+  /** Nothing gets through, so that what is written has to be written again. */
+  breaks: boolean;
+}
+
+const FAULTS: Record<string, Fault> = {
+  latency: {
+    toxics: [{ type: 'latency', stream: 'downstream', attributes: { latency: 200, jitter: 150 } }],
+    breaks: false,
+  },
+  'little bandwidth': {
+    toxics: (['upstream', 'downstream'] as const).map((stream) => ({
+      type: 'bandwidth',
+      stream,
+      attributes: { rate: 200 },
+    })),
+    breaks: false,
+  },
+  'connections that are reset': {
+    toxics: [{ type: 'reset_peer', stream: 'downstream', attributes: { timeout: 10 } }],
+    breaks: true,
+  },
+  'answers that do not come': {
+    toxics: [{ type: 'timeout', stream: 'downstream', attributes: { timeout: 500 } }],
+    breaks: true,
+  },
+  'answers cut short': {
+    toxics: [{ type: 'limit_data', stream: 'downstream', attributes: { bytes: 10 } }],
+    breaks: true,
+  },
+};
+
+describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
+  this.timeout(1_800_000);
+  let toxiproxy: Toxiproxy;
+  let kafka: Server;
+  let proxies: Record<ServerName, NetworkProxy>;
+  let topics: TestTopics;
+  let indices: TestIndices;
+  let database: TestDatabase;
+  let workers: Workers;
+
+  before(async function () {
+    try {
+      toxiproxy = await startToxiproxy();
+    } catch (error) {
+      if (!(error instanceof MissingPrerequisite)) throw error;
+      console.log(`      skipped: ${error.message}`);
+      this.skip();
+    }
+    const behindProxy = await freePort();
+    const kafkaProxy = await toxiproxy.proxy(`127.0.0.1:${behindProxy}`);
+    kafka = await startKafka({ proxied: { port: behindProxy, address: kafkaProxy.address } });
+    proxies = {
+      Kafka: kafkaProxy,
+      Elasticsearch: await toxiproxy.proxy(hostOf(process.env.ELASTICSEARCH_URL)),
+      ClickHouse: await toxiproxy.proxy(hostOf(process.env.CLICKHOUSE_URL)),
+    };
+  });
+  after(async () => {
+    await kafka?.remove();
+    await toxiproxy?.remove();
+  });
+
+  beforeEach(async () => {
+    topics = await testTopics(kafka.address);
+    indices = testIndices();
+    database = testDatabase();
+    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+  });
+  afterEach(async () => {
+    await Promise.all(SERVERS.map((server) => proxies[server].clear()));
+    await workers.killAll();
+    await topics.close();
+    await indices.remove();
+    await database.drop();
+  });
+
+  for (const server of SERVERS) {
+    for (const [name, { toxics, breaks }] of Object.entries(FAULTS)) {
+      it(`${server}, ${name}: everything arrives, once`, async () => {
+        const due = histories(new Random(SEED), COUNT);
+        const worker = await workers.start(STREAMS, {
+          KAFKA_BROKERS: proxies.Kafka.address,
+          ELASTICSEARCH_URL: `http://${proxies.Elasticsearch.address}`,
+          CLICKHOUSE_URL: `http://${proxies.ClickHouse.address}`,
+        });
+        for (let round = 0; round < ROUNDS; round++) {
+          await proxies[server].apply(toxics);
+          for (const stream of STREAMS) {
+            const { records } = due[stream];
+            const at = (place: number) => Math.floor((records.length * place) / ROUNDS);
+            await topics.produce(stream, records.slice(at(round), at(round + 1)));
+          }
+          await pause(FAULT_MS);
+          await proxies[server].clear();
+          await pause(FAULT_MS);
+        }
+        await Promise.race([topics.drained(...STREAMS), goesOn(worker)]);
+        await workers.expectState(due);
+        expect(await workers.deadLetters()).to.deep.equal([]);
+        if (server === 'Kafka') return;
+        expect(rebalances(worker), worker.output()).to.equal(0);
+        if (breaks) expect(await retries(worker), 'writes were tried again').to.be.greaterThan(0);
+      });
+    }
+  }
+});
+
+async function goesOn(worker: ServerProcess): Promise<never> {
+  const { code, signal } = await worker.ended;
+  throw new Error(`the worker ended with ${code ?? signal}: ${worker.output()}`);
+}
+
+const hostOf = (url = '') => new URL(url).host;
+
+async function retries({ url }: ServerProcess): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const counts = metrics.matchAll(/^reachline_worker_store_retries_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
