@@ -22,10 +22,10 @@ import { startServer } from '../test/support/server-process.js';
 import { type Comparison, compare, type Figure, figure } from './measure.js';
 import { randomSource } from './synthetic-contacts.js';
 
-const DELIVERIES = 200_000;
+const DELIVERIES = 100_000;
 const INSERT_RECORDS = 10_000;
 const INSERTS_AT_ONCE = 4;
-const ROUNDS = 5;
+const ROUNDS = 3;
 const IDLE_SECONDS = 20;
 
 interface Bench {
