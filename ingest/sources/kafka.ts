@@ -424,8 +424,21 @@ async function consumeBatch(
   }
 }
 
-function commitThrough(consumer: Consumer, topic: string, partition: number, last: string): Promise<void> {
-  return consumer.commitOffsets([{ topic, partition, offset: String(BigInt(last) + 1n) }]);
+/**
+ * Rejects with what the coordinator said. The library hides it behind an error that ends the consumer, where it would only have to
+ * join its group again.
+ */
+async function commitThrough(
+  consumer: Consumer,
+  topic: string,
+  partition: number,
+  last: string,
+): Promise<void> {
+  try {
+    await consumer.commitOffsets([{ topic, partition, offset: String(BigInt(last) + 1n) }]);
+  } catch (error) {
+    throw (error as Error).cause ?? error;
+  }
 }
 
 async function whileAlive<T>(work: Promise<T>, heartbeat: () => Promise<void>, interval: number): Promise<T> {
