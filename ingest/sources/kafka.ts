@@ -18,7 +18,7 @@ import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import { lz4Codec, snappyCodec, zstdCodec } from './compression.js';
 
-const { CompressionCodecs, CompressionTypes, ConfigResourceTypes, Kafka, logLevel, Partitioners } = kafkajs;
+const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
 
 /** An answer begins with its size. */
 const SIZE_BYTES = 4;
@@ -300,17 +300,6 @@ export class KafkaCluster {
   async ping(): Promise<void> {
     const admin = await this.#connectAdmin();
     await admin.describeCluster();
-  }
-
-  /** Settings of a topic that differ from the defaults, for those who look after it. */
-  async topicSettings(name: string): Promise<Map<string, string>> {
-    const admin = await this.#connectAdmin();
-    const { resources } = await admin.describeConfigs({
-      includeSynonyms: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name }],
-    });
-    const entries = resources[0]?.configEntries ?? [];
-    return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
   }
 
   async close(): Promise<void> {

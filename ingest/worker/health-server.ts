@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { type Pinged, stateOf } from '../../services/gateway/health.js';
 
 export interface HealthServer {
   url: string;
@@ -10,11 +11,9 @@ export interface HealthServer {
 interface Health {
   registry: Registry;
   /** What must answer for the worker to work, by name. */
-  checks: Record<string, () => Promise<void>>;
+  checks: Record<string, Pinged>;
   stopping(): boolean;
 }
-
-const CHECK_TIMEOUT_MS = 2000;
 
 /** `/livez`, `/readyz` and `/metrics` of a worker. Resolves with its address once it listens. */
 export function startHealthServer(
@@ -26,7 +25,7 @@ export function startHealthServer(
     if (path === '/livez') json(response, 200, { alive: true });
     else if (path === '/readyz') {
       const states = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => [name, await answers(check)] as const),
+        Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)] as const),
       );
       const ready = states.every(([, state]) => state === 'ok') && !stopping();
       json(response, ready ? 200 : 503, { ready, ...Object.fromEntries(states), stopping: stopping() });
@@ -50,16 +49,4 @@ export function startHealthServer(
 
 function json(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-}
-
-async function answers(check: () => Promise<void>): Promise<'ok' | 'unavailable'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'unavailable'>((resolve) => {
-    timer = setTimeout(resolve, CHECK_TIMEOUT_MS, 'unavailable');
-  });
-  const answered = check().then(
-    () => 'ok' as const,
-    () => 'unavailable' as const,
-  );
-  return Promise.race([answered, late]).finally(() => clearTimeout(timer));
 }

@@ -1,15 +1,18 @@
 import type { StoreName } from '../stores/store-error.js';
 
+type StoreState = 'ok' | 'unavailable';
+
 export interface Readiness {
   ready: boolean;
   /** `intake` where records go to topics; without it everything else is still served. */
-  stores: Partial<Record<StoreName, 'ok' | 'unavailable'>>;
+  stores: Partial<Record<StoreName, StoreState>>;
   stopping: boolean;
 }
 
 const PING_TIMEOUT_MS = 2000;
 
-interface Pinged {
+/** What can tell whether it answers. */
+export interface Pinged {
   ping(): Promise<void>;
 }
 
@@ -18,11 +21,10 @@ export async function checkReadiness(
   stores: { search: Pinged; analytics: Pinged; intake?: Pinged },
   stopping: boolean,
 ): Promise<Readiness> {
-  const state = async (store: Pinged) => ((await answers(store)) ? 'ok' : 'unavailable');
   const [search, analytics, intake] = await Promise.all([
-    state(stores.search),
-    state(stores.analytics),
-    stores.intake && state(stores.intake),
+    stateOf(stores.search),
+    stateOf(stores.analytics),
+    stores.intake && stateOf(stores.intake),
   ]);
   return {
     ready: search === 'ok' && analytics === 'ok' && !stopping,
@@ -31,14 +33,15 @@ export async function checkReadiness(
   };
 }
 
-async function answers(store: Pinged): Promise<boolean> {
+/** Asks for at most 2 s. */
+export async function stateOf(store: Pinged): Promise<StoreState> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PING_TIMEOUT_MS, false);
+  const late = new Promise<StoreState>((resolve) => {
+    timer = setTimeout(resolve, PING_TIMEOUT_MS, 'unavailable');
   });
   const answered = store.ping().then(
-    () => true,
-    () => false,
+    () => 'ok' as const,
+    () => 'unavailable' as const,
   );
   return Promise.race([answered, late]).finally(() => clearTimeout(timer));
 }

@@ -42,11 +42,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   try {
     const consuming = await startWorker({ config: kafka, streams, stores, metrics, logger });
     running = consuming;
-    const checks = {
-      kafka: () => consuming.ping(),
-      search: () => stores.search.ping(),
-      analytics: () => stores.analytics.ping(),
-    };
+    const checks = { kafka: consuming, search: stores.search, analytics: stores.analytics };
     const address = { host: config.host, port: config.workerPort };
     health = await startHealthServer(address, { registry, checks, stopping: () => stopping });
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Fence } from '../fence.js';
 import { StoreTimeout } from '../store-error.js';
-import type { Documents, Found, Refresh } from './documents.js';
+import type { Documents, Found } from './documents.js';
 
 /** The records of one document, in their order. */
 interface Group<Record> {
@@ -30,18 +30,16 @@ export async function applyRecords<Source, Record>(
   documents: Documents<Source>,
   records: readonly Record[],
   applied: Applied<Source, Record>,
-  refresh: Refresh = 'wait_for',
 ): Promise<void> {
   const groups = groupById(records, applied);
   const ids = groups.map(({ id }) => id);
-  await documents.inOrder.run(ids, () => applyGroups(documents, groups, applied, refresh));
+  await documents.inOrder.run(ids, () => applyGroups(documents, groups, applied));
 }
 
 async function applyGroups<Source, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
   { apply, toDocument, fence }: Applied<Source, Record>,
-  refresh: Refresh,
 ): Promise<void> {
   let open = groups;
   let found: Map<string, Found<Source>> = new Map();
@@ -61,7 +59,7 @@ async function applyGroups<Source, Record>(
       const after = source;
       return [{ id, routing, before, document: () => toDocument(after) }];
     });
-    const conflicts = await documents.writeMany(changes, refresh);
+    const conflicts = await documents.writeMany(changes, 'wait_for');
     open = open.filter(({ id }) => conflicts.has(id));
   }
 }
