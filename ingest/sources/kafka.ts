@@ -116,8 +116,21 @@ const PATIENT: Patience = { initialRetryTime: 200, maxRetryTime: 5000, retries: 
 /** Where somebody waits for the answer. */
 export const PROMPT: Patience = { initialRetryTime: 100, maxRetryTime: 500, retries: 3 };
 
+/** No broker can be reached, or none lets this user in. */
+export class KafkaUnavailable extends Error {
+  override readonly name = 'KafkaUnavailable';
+
+  constructor(brokers: string, options?: ErrorOptions) {
+    super(
+      `Kafka does not answer at ${brokers}. See that it runs, and that KAFKA_BROKERS, TLS, user and password are right: reachline doctor asks each broker.`,
+      options,
+    );
+  }
+}
+
 export class KafkaCluster {
   readonly #kafka: kafkajs.Kafka;
+  readonly #brokers: string;
   readonly #logger: Logger;
   readonly #sessionMs: number;
   readonly #retry: Patience;
@@ -128,6 +141,7 @@ export class KafkaCluster {
 
   constructor(config: KafkaConfig, logger: Logger, patience = PATIENT) {
     this.#logger = logger;
+    this.#brokers = config.brokers.join(', ');
     this.#retry = patience;
     this.#sessionMs = config.sessionTimeoutMs;
     this.#kafka = new Kafka({
@@ -310,7 +324,12 @@ export class KafkaCluster {
   #connectAdmin(): Promise<Admin> {
     if (!this.#admin) {
       const admin = this.#kafka.admin({ retry: this.#retry });
-      this.#admin = admin.connect().then(() => admin);
+      this.#admin = admin.connect().then(
+        () => admin,
+        (cause: unknown) => {
+          throw new KafkaUnavailable(this.#brokers, { cause });
+        },
+      );
       this.#admin.catch(() => {
         this.#admin = undefined;
       });

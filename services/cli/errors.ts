@@ -18,6 +18,7 @@ const EXPLAINED = new Set([
   'ConfigError',
   'DataFolderError',
   'EngineMissing',
+  'KafkaUnavailable',
   'SqliteMissing',
   'ListenError',
   'MappingChanged',

@@ -8,6 +8,10 @@ import { run, takenPort } from './support.js';
 
 const COMMANDS = [
   ['serve'],
+  ['worker'],
+  ['dead-letters'],
+  ['dead-letters', 'list'],
+  ['dead-letters', 'replay'],
   ['ingest'],
   ['keys'],
   ['keys', 'create'],
@@ -43,6 +47,15 @@ describe('The command line', function () {
     }
   });
 
+  it('says which brokers do not answer', async () => {
+    const { port, release } = await takenPort();
+    await release();
+    const brokers = `127.0.0.1:${port}`;
+    const { code, stderr } = await run(['dead-letters', 'list'], { env: { ...env, KAFKA_BROKERS: brokers } });
+    expect(code).to.equal(1);
+    expect(stderr).to.contain(`Kafka does not answer at ${brokers}`).and.not.contain('ECONNREFUSED');
+  });
+
   it('says its version', async () => {
     expect((await run(['--version'])).stdout).to.match(/^\d+\.\d+\.\d+\n$/);
   });
@@ -53,6 +66,10 @@ describe('The command line', function () {
     [['keys', 'creat'], /Did you mean create\?/],
     [['serve', '--prot', '1'], /Did you mean --port\?/],
     [['serve', '--port', '70000'], /0 to 65535/],
+    [['worker'], /Set KAFKA_BROKERS/],
+    [['worker', '--streams', 'contact'], /Set KAFKA_BROKERS/],
+    [['dead-letters', 'list', '--stream', 'contact'], /Did you mean contacts\?/],
+    [['dead-letters', 'list', '--limit', '0'], /at least 1/],
     [['keys', 'create'], /--organization/],
     [['keys', 'create', '--organization', 'a b'], /identifier/],
     [

@@ -66,7 +66,8 @@ describe('the health check of the worker', () => {
   let worker: HealthServer;
   let answers: boolean;
   before(async () => {
-    const checks = { kafka: () => (answers ? Promise.resolve() : Promise.reject(new Error('away'))) };
+    const ping = () => (answers ? Promise.resolve() : Promise.reject(new Error('away')));
+    const checks = { kafka: { ping } };
     const health = { registry: new Registry(), checks, stopping: () => false };
     worker = await startHealthServer({ host: '127.0.0.1', port: 0 }, health);
   });
