@@ -1,5 +1,5 @@
 /** What `doctor` looks at on the servers that the settings name; nothing there is changed. */
-import { KafkaCluster, PROMPT } from '../../ingest/sources/kafka.js';
+import { KafkaCluster, KafkaUnavailable, PROMPT } from '../../ingest/sources/kafka.js';
 import { missingTopics } from '../../ingest/worker/topics.js';
 import { createLogger } from '../gateway/request-log.js';
 import type { Config, KafkaConfig } from '../shared/config.js';
@@ -90,8 +90,9 @@ async function onKafka(
   try {
     return await check(cluster);
   } catch (error) {
+    const { message } = (error instanceof KafkaUnavailable ? error.cause : error) as Error;
     return {
-      problem: `Kafka does not answer at ${config.brokers.join(', ')} (${(error as Error).message}): check that it runs, and the settings KAFKA_*`,
+      problem: `Kafka does not answer at ${config.brokers.join(', ')} (${message}): check that it runs, and the settings KAFKA_*`,
     };
   } finally {
     await cluster.close();
