@@ -22,3 +22,8 @@ export class StoreTimeout extends Error {
     this.store = store;
   }
 }
+
+/** The store understood, and refused the record or the query itself: the same again is refused again. */
+export class Rejected extends Error {
+  override readonly name = 'Rejected';
+}

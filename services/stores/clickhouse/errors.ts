@@ -1,4 +1,4 @@
-import { StoreTimeout, StoreUnavailable } from '../store-error.js';
+import { Rejected, StoreTimeout, StoreUnavailable } from '../store-error.js';
 
 /** The folder of the embedded analytics store is held by another process. */
 export class FolderInUse extends Error {
@@ -30,4 +30,29 @@ export function storeError(cause: unknown): StoreTimeout | StoreUnavailable {
   return code === TIMEOUT_EXCEEDED || code === TOO_SLOW || message === REQUEST_TIMEOUT
     ? new StoreTimeout('analytics', { cause })
     : new StoreUnavailable('analytics', { cause });
+}
+
+/** Codes that are about the rows of an insert: not parsed, out of range, too long, against a constraint of the table. */
+const ABOUT_ROWS = new Set([
+  '6',
+  '26',
+  '27',
+  '38',
+  '41',
+  '53',
+  '69',
+  '70',
+  '72',
+  '117',
+  '131',
+  '321',
+  '349',
+  '407',
+  '469',
+]);
+
+/** As `storeError`, and `Rejected` where rows are what is wrong. */
+export function insertError(error: unknown): unknown {
+  const { code } = ((error instanceof StoreUnavailable && error.cause) || {}) as { code?: string };
+  return ABOUT_ROWS.has(code ?? '') ? new Rejected('ClickHouse refused rows', { cause: error }) : error;
 }

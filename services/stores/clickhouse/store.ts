@@ -2,6 +2,7 @@ import type { AnalyticsStore } from '../analytics-store.js';
 import type { Fence } from '../fence.js';
 import { type ClickHouse, type ClickHouseOptions, openClickHouse, type Rows } from './client.js';
 import type { Engine } from './engine.js';
+import { insertError } from './errors.js';
 import { migrate } from './migrate.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows } from './rows.js';
 
@@ -24,7 +25,10 @@ export async function openAnalyticsStore(
 function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
   const insert = async (rows: Rows, fence?: Fence) => {
     fence?.();
-    if (rows.text !== '') await clickhouse.insert(`insert_${rows.table}`, rows);
+    if (rows.text === '') return;
+    await clickhouse.insert(`insert_${rows.table}`, rows).catch((error: unknown) => {
+      throw insertError(error);
+    });
   };
   return {
     batchRecords: BATCH_RECORDS,

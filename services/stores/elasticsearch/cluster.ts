@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, errors, SniffingTransport } from '@elastic/elasticsearch';
 import type { ElasticsearchConfig } from '../../shared/config.js';
-import { StoreTimeout, StoreUnavailable } from '../store-error.js';
+import { Rejected, StoreTimeout, StoreUnavailable } from '../store-error.js';
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
 
@@ -70,11 +70,6 @@ function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
     sniffOnConnectionFault: false,
     agent: { connect: { timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: 30_000 } as never,
   };
-}
-
-/** The cluster understood and refused: the document or the query itself is what is wrong. */
-export class Rejected extends Error {
-  override readonly name = 'Rejected';
 }
 
 export interface ItemError {

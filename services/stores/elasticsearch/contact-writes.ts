@@ -10,11 +10,10 @@ import {
 } from '../../contacts/stored-contact.js';
 import type { Fence } from '../fence.js';
 import type { AddOutcome, CreateContact, CreateOutcome, Membership, RemoveOutcome } from '../search-store.js';
-import { StoreUnavailable } from '../store-error.js';
+import { Rejected, StoreUnavailable } from '../store-error.js';
 import { applyRecords } from './apply-records.js';
 import type { AudienceSource } from './audiences.js';
 import type { Claim, Claims } from './claims.js';
-import { Rejected } from './cluster.js';
 import {
   type ContactSource,
   type Creation,

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
-import { StoreUnavailable } from '../store-error.js';
-import { type Cluster, type ItemError, isBlockedItem, Rejected } from './cluster.js';
+import { Rejected, StoreUnavailable } from '../store-error.js';
+import { type Cluster, type ItemError, isBlockedItem } from './cluster.js';
 import { KeyedQueue } from './keyed-queue.js';
 
 /** A document as read: `index` is the one behind the alias, so that a write cannot meet another's numbers. */

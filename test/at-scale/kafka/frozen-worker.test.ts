@@ -7,6 +7,8 @@ import { type TestTopics, testTopics } from './topics.js';
 import { histories, STREAMS, Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+/** At least; until its partitions are another's. */
+const FROZEN_MS = Number(process.env.TEST_AWAY_MS ?? 60_000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 /** As short as keeps its promise: a stalled write is over before the partitions go to another worker. */
 const SESSION_MS = 20_000;
@@ -38,9 +40,11 @@ describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
     for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
     await pause(random.below(3000));
     frozen.signal('SIGSTOP');
+    const begun = performance.now();
     const other = await workers.start();
     await topics.drained(...STREAMS);
     await workers.expectState(due);
+    await pause(FROZEN_MS - (performance.now() - begun));
     const before = await places(topics);
     frozen.signal('SIGCONT');
     await pause(3000);

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
+import { run } from '../../cli/support.js';
+import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { actualDeliveries, expectSame } from './actual.js';
+import { type TestTopics, testTopics } from './topics.js';
+import { Workers } from './workers.js';
+
+const STREAM = 'network-a-deliveries';
+const COUNT = 2000;
+const MOST_CLICKS = 100;
+
+describe('dead letters that are replayed', function () {
+  this.timeout(120_000);
+  let topics: TestTopics;
+  let indices: TestIndices;
+  let database: TestDatabase;
+  let workers: Workers;
+
+  before(async () => {
+    topics = await testTopics();
+    indices = testIndices();
+    database = testDatabase();
+    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+  });
+  after(async () => {
+    await workers.killAll();
+    await topics.close();
+    await indices.remove();
+    await database.drop();
+  });
+
+  /** One in a hundred has more clicks than the table takes. */
+  const records = Array.from({ length: COUNT }, (_, index) => {
+    const clicks = index % 100 === 50 ? MOST_CLICKS + index : index % MOST_CLICKS;
+    const creative_id = `r${index}`;
+    const key = `org_a/2026-06-01/c1/${creative_id}`;
+    const record = {
+      organization_id: 'org_a',
+      date: '2026-06-01',
+      campaign_id: 'c1',
+      creative_id,
+      impressions: 1000,
+      clicks,
+      ad_spend: '2.50',
+      reported_at: '2026-06-02T00:00:00Z',
+    };
+    return {
+      key,
+      value: JSON.stringify(record),
+      headers: { trace: creative_id },
+      state: `1000|${clicks}|2.50`,
+      clicks,
+    };
+  });
+  const refused = records.filter(({ clicks }) => clicks > MOST_CLICKS);
+  const states = (of: typeof records) => new Map(of.map(({ key, state }) => [key, state]));
+  const command = (...args: string[]) => run(['dead-letters', ...args], { env: workers.environment });
+  const change = (what: string) =>
+    database.client.command({ query: `ALTER TABLE ${database.config.database}_tables.deliveries ${what}` });
+
+  it('are found one by one among good records when it is the store that refuses them', async () => {
+    await change(`ADD CONSTRAINT few CHECK clicks <= ${MOST_CLICKS}`);
+    await workers.start([STREAM]);
+    await topics.produce(STREAM, records);
+    await topics.drained(STREAM);
+    const letters = await topics.deadLetters(STREAM);
+    const told = letters.map(({ key, headers }) => [
+      key?.toString(),
+      headerText(headers, 'trace'),
+      headerText(headers, HEADER.stage),
+      headerText(headers, HEADER.code),
+      headerText(headers, HEADER.attempts),
+    ]);
+    const due = refused.map(({ key, headers }) => [key, headers.trace, 'write', 'not_storable', '1']);
+    expect(told.sort()).to.deep.equal(due.sort());
+    expectSame(
+      await actualDeliveries(database.config),
+      states(records.filter((each) => !refused.includes(each))),
+    );
+  });
+
+  it('are dead letters again, with one more attempt, where nothing was mended', async () => {
+    const { code, stdout } = await command('replay', '--stream', STREAM, '--dry-run');
+    expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '20 records would be sent again.\n' });
+    expect(await topics.behind(STREAM)).to.equal(0);
+    expect(await topics.deadLetters(STREAM)).to.have.lengthOf(20);
+
+    const again = await command('replay', '--stream', STREAM, '--rate', '50');
+    expect(again, again.stderr).to.include({ code: 0 });
+    expect(again.stdout).to.match(/^20 records sent again\./);
+    await topics.drained(STREAM);
+    const attempts = (await topics.deadLetters(STREAM)).map(({ headers }) =>
+      headerText(headers, HEADER.attempts),
+    );
+    expect(attempts.sort()).to.deep.equal([...Array(20).fill('1'), ...Array(20).fill('2')]);
+  });
+
+  it('are listed until they are replayed', async () => {
+    const { stdout } = await command('list', '--stream', STREAM, '--json', '--limit', '100');
+    const listed = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(listed.map(({ key, attempts }) => [key, attempts]).sort()).to.deep.equal(
+      refused.map(({ key }) => [key, 2]).sort(),
+    );
+    const all = await command('list', '--all', '--json', '--limit', '100');
+    expect(all.stdout.trim().split('\n')).to.have.lengthOf(40);
+  });
+
+  it('are applied once what refused them is mended, and there is nothing left to replay', async () => {
+    await change('DROP CONSTRAINT few');
+    const { code, stdout } = await command('replay');
+    expect({ code, stdout }).to.include({ code: 0 });
+    expect(stdout).to.match(/^20 records sent again\./);
+    await topics.drained(STREAM);
+    expectSame(await actualDeliveries(database.config), states(records));
+    expect(await topics.deadLetters(STREAM)).to.have.lengthOf(40);
+    expect((await command('replay')).stderr).to.contain('There are no dead letters to replay.');
+  });
+});
