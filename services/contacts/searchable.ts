@@ -46,19 +46,6 @@ export type SearchableContact = Pick<
   | 'postal_code'
 >;
 
-/** The words of each value of each field, in order: a phrase lies within one value. Compounds follow the plain words. */
-export type SearchableWords<Field extends string> = Record<Field, string[][]>;
-
-export function searchableWords(contact: SearchableContact): SearchableWords<ContactSearchField> {
-  const fields = {} as SearchableWords<ContactSearchField>;
-  for (const field of CONTACT_SEARCH_FIELDS) {
-    fields[field] = searchableTexts(contact, field)
-      .map((text) => searchableTextWords(field, text))
-      .filter((value) => value.length > 0);
-  }
-  return fields;
-}
-
 /** The values of a field as they are kept. */
 export function searchableTexts(contact: SearchableContact, field: ContactSearchField): readonly string[] {
   switch (field) {
@@ -73,7 +60,7 @@ export function searchableTexts(contact: SearchableContact, field: ContactSearch
   }
 }
 
-/** The words one value of a field can be found by. */
+/** The words one value of a field can be found by, in order: a phrase lies within one value. Compounds follow the plain words. */
 export function searchableTextWords(field: ContactSearchField, text: string): string[] {
   switch (field) {
     case 'emails':

@@ -1,5 +1,6 @@
 /** A contact as every store keeps it, and what records and requests make of it (contract 3.1 to 3.3, 6.2). */
 import { companyId } from '../shared/ids.js';
+import { memoize } from '../shared/memoize.js';
 import { formatMoment, parseMoment } from '../shared/moments.js';
 import { normalizeDomain } from '../shared/normalize.js';
 import type { Contact, ContactRecord } from './schema.js';
@@ -168,23 +169,18 @@ function given(values: readonly string[] | null): string[] {
   return (values ?? []).filter((value) => value.trim() !== '');
 }
 
-const companyIds = new Map<string, string | null>();
-
 function derivedCompanyId({
   organization_id: organizationId,
-  company_domain: given,
+  company_domain: domain,
 }: ContactBody): string | null {
-  if (given === null) return null;
-  const key = `${organizationId} ${given}`;
-  let id = companyIds.get(key);
-  if (id === undefined) {
-    if (companyIds.size > 50_000) companyIds.clear();
-    const domain = normalizeDomain(given);
-    id = domain === '' ? null : companyId(organizationId, domain);
-    companyIds.set(key, id);
-  }
-  return id;
+  return domain === null ? null : companyIdOf(`${organizationId} ${domain}`);
 }
+
+const companyIdOf = memoize((ofBoth) => {
+  const [organizationId = ''] = ofBoth.split(' ', 1);
+  const domain = normalizeDomain(ofBoth.slice(organizationId.length + 1));
+  return domain === '' ? null : companyId(organizationId, domain);
+});
 
 /** The union, ascending; the same array when nothing is new. */
 function joinAudiences(before: string[], joined: readonly string[]): string[] {

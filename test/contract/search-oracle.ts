@@ -3,8 +3,10 @@
 import type { Contact } from '../../services/contacts/schema.js';
 import {
   CONTACT_SEARCH_GROUPS,
+  type ContactSearchField,
+  searchableTexts,
+  searchableTextWords,
   searchableValues,
-  searchableWords,
 } from '../../services/contacts/searchable.js';
 import { codePoints, withinDistance } from '../../services/shared/text.js';
 import type {
@@ -14,7 +16,7 @@ import type {
   TextQuery,
 } from '../../services/stores/search-query.js';
 
-const GROUPS = Object.entries(CONTACT_SEARCH_GROUPS) as [keyof typeof CONTACT_SEARCH_GROUPS, number][];
+const GROUPS = Object.entries(CONTACT_SEARCH_GROUPS) as [ContactSearchField, number][];
 const TYPO = 2;
 
 export interface Ranked {
@@ -45,7 +47,7 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
 
 function meets(contact: Contact, condition: ContactCondition): boolean {
   if (condition.kind === 'value') return searchableValues(contact)[condition.field] === condition.value;
-  const held = searchableWords(contact)[condition.field].flat();
+  const held = wordsOf(contact, condition.field).flat();
   return condition.words.every((word) => held.some((other) => other.startsWith(word)));
 }
 
@@ -59,11 +61,10 @@ function rankOf(contact: Contact, query: TextQuery): number | null {
 
 /** Tier 0 exact, 1 beginning, 2 typo, 3 none; the best group with an exact match or a beginning, else 3. */
 function bestMatch(contact: Contact, term: QueryTerm, isFree: boolean): { tier: number; group: number } {
-  const fields = searchableWords(contact);
   let tier = 3;
   let group = 3;
   for (const [field, fieldGroup] of GROUPS) {
-    for (const value of fields[field]) {
+    for (const value of wordsOf(contact, field)) {
       const found = tierIn(value, term, isFree);
       tier = Math.min(tier, found);
       if (found < TYPO) group = Math.min(group, fieldGroup);
@@ -71,6 +72,9 @@ function bestMatch(contact: Contact, term: QueryTerm, isFree: boolean): { tier: 
   }
   return { tier, group };
 }
+
+const wordsOf = (contact: Contact, field: ContactSearchField) =>
+  searchableTexts(contact, field).map((text) => searchableTextWords(field, text));
 
 function tierIn(value: string[], term: QueryTerm, isFree: boolean): number {
   if (term.kind === 'phrase') {

@@ -76,7 +76,7 @@ export function audienceDocument(source: AudienceSource): object {
       name: names,
       tracking_utm_value: trackings,
       all: descriptions,
-      letters: letterTokens(words.flat()),
+      letters: letterTokens(words.flat()).join(' '),
     },
   };
 }

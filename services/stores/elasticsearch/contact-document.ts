@@ -1,6 +1,14 @@
 /** A contact as a document of its index. */
-import { CONTACT_SEARCH_GROUPS, searchableValues, searchableWords } from '../../contacts/searchable.js';
+import {
+  CONTACT_SEARCH_FIELDS,
+  CONTACT_SEARCH_GROUPS,
+  type ContactSearchField,
+  searchableTexts,
+  searchableTextWords,
+  searchableValues,
+} from '../../contacts/searchable.js';
 import type { ContactBody, StoredContact } from '../../contacts/stored-contact.js';
+import { memoize } from '../../shared/memoize.js';
 import { valueToken, wordToken, wordTokens } from './tokens.js';
 
 /** What a document keeps; what is searched is derived from it and not kept. */
@@ -71,13 +79,13 @@ const lettersOnly = /^\p{L}+$/u;
 const MIN_LETTERS = 3;
 
 /** The words of letters among those given, once each. */
-export function letterTokens(words: Iterable<string>): string {
+export function letterTokens(words: Iterable<string>): string[] {
   const letters = new Set<string>();
   for (const word of words) {
     if (word.length < MIN_LETTERS) continue;
     if (plainLetters.test(word) || lettersOnly.test(word)) letters.add(wordToken(word));
   }
-  return [...letters].join(' ');
+  return [...letters];
 }
 
 /** The document to index. */
@@ -87,7 +95,7 @@ export function contactDocument(source: ContactSource | Tombstone): object {
 
 /** Where the words of fields that no filter asks for go. */
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
-const FILTERED: ReadonlySet<string> = new Set([
+const FILTERED: ReadonlySet<ContactSearchField> = new Set([
   'first_name',
   'last_name',
   'job_title',
@@ -97,23 +105,42 @@ const FILTERED: ReadonlySet<string> = new Set([
   'state_region',
 ]);
 
+/** A value of a field, as words to index and as those of them that may have typos. */
+interface Tokens {
+  words: string;
+  letters: readonly string[];
+}
+
+/** Where a value is seldom that of another contact too. */
+const OWN: ReadonlySet<ContactSearchField> = new Set(['emails', 'phones', 'network_a_slug']);
+
+const FIELDS = CONTACT_SEARCH_FIELDS.map((name) => {
+  const tokens = (text: string): Tokens => {
+    const words = searchableTextWords(name, text);
+    return { words: wordTokens(words), letters: letterTokens(words) };
+  };
+  return {
+    name,
+    into: FILTERED.has(name) ? name : GROUP_FIELDS[CONTACT_SEARCH_GROUPS[name]],
+    tokens: OWN.has(name) ? tokens : memoize(tokens),
+  };
+});
+
 function searchFields(body: ContactBody): Record<string, string | string[]> {
-  const fields: Record<string, string[]> = {};
-  const spoken: string[] = [];
-  const held = searchableWords(body);
-  for (const [name, group] of Object.entries(CONTACT_SEARCH_GROUPS)) {
-    const values = held[name as keyof typeof held];
-    if (values.length === 0) continue;
-    const field = FILTERED.has(name) ? name : (GROUP_FIELDS[group] as string);
-    fields[field] ??= [];
-    for (const words of values) {
-      fields[field].push(wordTokens(words));
-      spoken.push(...words);
+  const fields: Record<string, string | string[]> = {};
+  const spoken = new Set<string>();
+  for (const { name, into, tokens } of FIELDS) {
+    for (const text of searchableTexts(body, name)) {
+      const { words, letters } = tokens(text);
+      if (words === '') continue;
+      fields[into] ??= [];
+      (fields[into] as string[]).push(words);
+      for (const word of letters) spoken.add(word);
     }
   }
-  const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(searchableValues(body))) {
-    if (value) values[`${name}_value`] = valueToken(value);
+    if (value) fields[`${name}_value`] = valueToken(value);
   }
-  return { ...fields, ...values, letters: letterTokens(spoken) };
+  fields.letters = [...spoken].join(' ');
+  return fields;
 }
