@@ -93,9 +93,15 @@ export function contactDocument(source: ContactSource | Tombstone): object {
   return isTombstone(source) ? source : { ...source, search: searchFields(source.contact) };
 }
 
+/** A value of a field, as words to index and as those of them that may have typos. */
+interface Tokens {
+  words: string;
+  letters: readonly string[];
+}
+
 /** Where the words of fields that no filter asks for go. */
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
-const FILTERED: ReadonlySet<ContactSearchField> = new Set([
+const FILTERED = [
   'first_name',
   'last_name',
   'job_title',
@@ -103,13 +109,8 @@ const FILTERED: ReadonlySet<ContactSearchField> = new Set([
   'company_name',
   'city',
   'state_region',
-]);
-
-/** A value of a field, as words to index and as those of them that may have typos. */
-interface Tokens {
-  words: string;
-  letters: readonly string[];
-}
+] as const;
+type WordField = (typeof GROUP_FIELDS)[number] | (typeof FILTERED)[number];
 
 /** Where a value is seldom that of another contact too. */
 const OWN: ReadonlySet<ContactSearchField> = new Set(['emails', 'phones', 'network_a_slug']);
@@ -121,26 +122,49 @@ const FIELDS = CONTACT_SEARCH_FIELDS.map((name) => {
   };
   return {
     name,
-    into: FILTERED.has(name) ? name : GROUP_FIELDS[CONTACT_SEARCH_GROUPS[name]],
+    into: FILTERED.find((filtered) => filtered === name) ?? GROUP_FIELDS[CONTACT_SEARCH_GROUPS[name]],
     tokens: OWN.has(name) ? tokens : memoize(tokens),
   };
 });
 
-function searchFields(body: ContactBody): Record<string, string | string[]> {
-  const fields: Record<string, string | string[]> = {};
-  const spoken = new Set<string>();
+type Held = Record<WordField, string[] | undefined>;
+
+/** What is not known is undefined, and not sent. All fields are there from the start: objects of one form are made fastest. */
+function searchFields(body: ContactBody): object {
+  const values = searchableValues(body);
+  const fields = {
+    first_name: undefined,
+    last_name: undefined,
+    job_title: undefined,
+    functional_area: undefined,
+    company_name: undefined,
+    city: undefined,
+    state_region: undefined,
+    names: undefined,
+    emails: undefined,
+    company: undefined,
+    all: undefined,
+    letters: '',
+    country_value: tokenOf(values.country),
+    postal_code_value: tokenOf(values.postal_code),
+    company_domain_value: tokenOf(values.company_domain),
+    network_a_url_value: tokenOf(values.network_a_url),
+    network_a_slug_value: tokenOf(values.network_a_slug),
+  };
+  const held: Held = fields;
+  const spoken: string[] = [];
   for (const { name, into, tokens } of FIELDS) {
     for (const text of searchableTexts(body, name)) {
       const { words, letters } = tokens(text);
       if (words === '') continue;
-      fields[into] ??= [];
-      (fields[into] as string[]).push(words);
-      for (const word of letters) spoken.add(word);
+      const before = held[into];
+      if (before) before.push(words);
+      else held[into] = [words];
+      for (const word of letters) if (!spoken.includes(word)) spoken.push(word);
     }
   }
-  for (const [name, value] of Object.entries(searchableValues(body))) {
-    if (value) fields[`${name}_value`] = valueToken(value);
-  }
-  fields.letters = [...spoken].join(' ');
+  fields.letters = spoken.join(' ');
   return fields;
 }
+
+const tokenOf = (value: string | null) => (value ? valueToken(value) : undefined);
