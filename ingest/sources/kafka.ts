@@ -12,6 +12,7 @@ import kafkajs, {
   type RecordMetadata,
   type RetryOptions,
 } from 'kafkajs';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { Logger } from 'pino';
@@ -22,6 +23,7 @@ const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = k
 
 /** An answer begins with its size. */
 const SIZE_BYTES = 4;
+const TIMEOUT_CHECK_MS = 1000;
 
 CompressionCodecs[CompressionTypes.Snappy] = () => snappyCodec;
 CompressionCodecs[CompressionTypes.LZ4] = () => lz4Codec;
@@ -33,11 +35,32 @@ RequestQueue.prototype.scheduleCheckPendingRequests = function () {
   if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
 };
 
+// The library looks ten times a second of every connection for requests that are out of time, which is after half a minute.
+RequestQueue.prototype.scheduleRequestTimeoutCheck = function () {
+  this.destroy();
+  this.requestTimeoutIntervalId = setInterval(() => {
+    for (const request of this.inflight.values()) {
+      if (Date.now() - request.sentAt > request.requestTimeout) request.timeoutRequest();
+    }
+    if (!this.isConnected()) this.destroy();
+  }, TIMEOUT_CHECK_MS);
+};
+
 // The library keeps the beginning of an answer that was cut off, and takes what the next connection brings for the rest of it.
 const { connect } = Connection.prototype;
 Connection.prototype.connect = function () {
   if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: SIZE_BYTES });
   return connect.call(this);
+};
+
+// The library asks as often of a topic to which nothing comes as of a busy one.
+const { fetch } = ConsumerGroup.prototype;
+ConsumerGroup.prototype.fetch = async function (nodeId) {
+  const batches = await fetch.call(this, nodeId);
+  const isBusy = batches.some(({ rawMessages }) => rawMessages.length > 0);
+  this.minBytes = isBusy ? GATHERED.bytes : 1;
+  this.maxWaitTime = isBusy ? GATHERED.milliseconds : QUIET_MS;
+  return batches;
 };
 
 export type Headers = IHeaders;
@@ -110,6 +133,8 @@ const SLICE_BYTES = 4 * 1024 * 1024;
 const FETCH_BYTES = 32 * 1024 * 1024;
 /** The broker waits for so much, or so long: small writes are what costs the stores most. */
 const GATHERED = { bytes: 64 * 1024, milliseconds: 500 };
+/** Where nothing came, it waits for the first record, and as long as this: a member hears of changes in its group in between. */
+const QUIET_MS = 2000;
 /** How long brokers are looked for, and a request is tried. */
 export type Patience = Pick<RetryOptions, 'initialRetryTime' | 'maxRetryTime' | 'retries'>;
 const PATIENT: Patience = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };

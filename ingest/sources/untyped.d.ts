@@ -8,12 +8,31 @@ declare module 'snappyjs' {
   export default snappy;
 }
 
+declare module 'kafkajs/src/consumer/consumerGroup.js' {
+  interface ConsumerGroup {
+    minBytes: number;
+    maxWaitTime: number;
+    fetch(nodeId: number): Promise<{ rawMessages: unknown[] }[]>;
+  }
+  const ConsumerGroup: { prototype: ConsumerGroup };
+  export default ConsumerGroup;
+}
+
 declare module 'kafkajs/src/network/connection.js' {
   const Connection: { prototype: { isConnected(): boolean; connect(): Promise<boolean> } };
   export default Connection;
 }
 
 declare module 'kafkajs/src/network/requestQueue/index.js' {
-  const RequestQueue: { prototype: { pending: unknown[]; scheduleCheckPendingRequests(): void } };
+  interface RequestQueue {
+    pending: unknown[];
+    inflight: Map<number, { sentAt: number; requestTimeout: number; timeoutRequest(): void }>;
+    requestTimeoutIntervalId: NodeJS.Timeout;
+    isConnected(): boolean;
+    scheduleCheckPendingRequests(): void;
+    scheduleRequestTimeoutCheck(): void;
+    destroy(): void;
+  }
+  const RequestQueue: { prototype: RequestQueue };
   export default RequestQueue;
 }

@@ -14,6 +14,8 @@ import { parseStreams } from '../streams.js';
 import { untilClosed } from '../until-closed.js';
 
 const GRACE_MS = 10_000;
+/** Between looks at the event loop, whose delay is told with as much added. */
+const EVENT_LOOP_MS = 100;
 
 export interface WorkerOptions {
   /** Names separated by commas. */
@@ -28,7 +30,8 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
   const stores = await openStores(config, { patience: patience(logger) });
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  // Each look at the event loop wakes a process that may have nothing else to do.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });
   const metrics = createWorkerMetrics(registry);
   let running: Worker | undefined;
   let health: HealthServer | undefined;
