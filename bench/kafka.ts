@@ -4,10 +4,10 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import kafkajs from 'kafkajs';
 import { Registry } from 'prom-client';
 import { decoder } from '../ingest/decode.js';
-import { KafkaCluster, type OutgoingRecord } from '../ingest/sources/kafka.js';
+import type { OutgoingRecord } from '../ingest/sources/kafka.js';
 import { networkADeliveries } from '../ingest/streams/network-a-deliveries.js';
 import { createWorkerMetrics } from '../ingest/worker/metrics.js';
-import { createTopics, topicOf } from '../ingest/worker/topics.js';
+import { topicOf } from '../ingest/worker/topics.js';
 import { startWorker } from '../ingest/worker/worker.js';
 import { DeliveryRecord } from '../services/advertising/schema.js';
 import { createLogger } from '../services/gateway/request-log.js';
@@ -19,14 +19,15 @@ import type { SearchStore } from '../services/stores/search-store.js';
 import { startClickHouse } from '../test/stack/clickhouse.js';
 import { startKafka } from '../test/stack/kafka.js';
 import { startServer } from '../test/support/server-process.js';
+import { Count, nextGroup, produce } from './kafka-support.js';
 import { type Comparison, compare, type Figure, figure } from './measure.js';
 import { randomSource } from './synthetic-contacts.js';
 
-const DELIVERIES = 100_000;
+const DELIVERIES = 1_000_000;
 const INSERT_RECORDS = 10_000;
 const INSERTS_AT_ONCE = 4;
 const ROUNDS = 3;
-const IDLE_SECONDS = 20;
+const IDLE_SECONDS = 30;
 
 interface Bench {
   kafka: KafkaConfig;
@@ -50,7 +51,7 @@ export async function benchKafka(
   try {
     const bench = { kafka, clickhouse, client, store, records: deliveries() };
     note('deliveries into the topic …');
-    await produce(bench);
+    await produce(kafka, networkADeliveries.name, bench.records);
     const worker = () => throughWorker(bench);
     const results: (Comparison | Figure)[] = [];
     note('worker beside prepared inserts …');
@@ -100,18 +101,6 @@ function deliveries(): OutgoingRecord[] {
   });
 }
 
-async function produce({ kafka, records }: Bench): Promise<void> {
-  const cluster = new KafkaCluster(kafka, createLogger('silent'));
-  await createTopics(cluster, kafka);
-  const producer = await cluster.producer();
-  for (let start = 0; start < records.length; start += 5000) {
-    await producer.send(topicOf(kafka, networkADeliveries.name), records.slice(start, start + 5000));
-  }
-  await cluster.close();
-}
-
-let groups = 0;
-
 /** Records a second, from the first that comes to the last that is in the store. */
 async function throughWorker({ kafka, store }: Bench): Promise<number> {
   const count = new Count();
@@ -124,7 +113,7 @@ async function throughWorker({ kafka, store }: Bench): Promise<number> {
     },
   };
   const worker = await startWorker({
-    config: { ...kafka, group: `bench-${++groups}` },
+    config: { ...kafka, group: nextGroup() },
     streams: ['network-a-deliveries'],
     // Deliveries never touch the other store.
     stores: { analytics: counting, search: undefined as unknown as SearchStore },
@@ -144,7 +133,7 @@ async function throughCarelessLoop({ kafka, store }: Bench): Promise<number> {
     brokers: kafka.brokers,
     logLevel: kafkajs.logLevel.NOTHING,
   }).consumer({
-    groupId: `bench-${++groups}`,
+    groupId: nextGroup(),
     minBytes: 64 * 1024,
     maxWaitTimeInMs: 500,
     maxBytesPerPartition: 4 * 1024 * 1024,
@@ -204,7 +193,7 @@ async function throughEngine({ kafka, client }: Bench): Promise<number> {
   await client.command({
     query: `CREATE TABLE queue (${columns.join(', ')}) ENGINE = Kafka
       SETTINGS kafka_broker_list = '${kafka.brokers}', kafka_topic_list = '${topicOf(kafka, networkADeliveries.name)}',
-        kafka_group_name = 'engine-${++groups}', kafka_format = 'JSONEachRow', kafka_num_consumers = 1`,
+        kafka_group_name = '${nextGroup()}', kafka_format = 'JSONEachRow', kafka_num_consumers = 1`,
   });
   const begun = performance.now();
   await client.command({
@@ -254,24 +243,4 @@ async function idle(dataDir: string, environment: Record<string, string>): Promi
 async function cpuSeconds(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(/^process_cpu_seconds_total ([\d.]+)/m.exec(text)?.[1]);
-}
-
-class Count {
-  #begun = Number.NaN;
-  #count = 0;
-  #ended = Number.NaN;
-
-  begin(): void {
-    if (Number.isNaN(this.#begun)) this.#begun = performance.now();
-  }
-
-  add(count: number): void {
-    this.#count += count;
-    this.#ended = performance.now();
-  }
-
-  async reached(target: number): Promise<number> {
-    while (this.#count < target) await pause(20);
-    return target / ((this.#ended - this.#begun) / 1000);
-  }
 }

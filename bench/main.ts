@@ -1,4 +1,4 @@
-/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|processes|kafka …]`: prints every figure beside its target, and keeps them in bench/results. */
+/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|processes|kafka|memory …]`: prints every figure beside its target, and keeps them in bench/results. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,9 @@ import { benchClickHouse } from './clickhouse.js';
 import { benchElasticsearch } from './elasticsearch.js';
 import { benchGateway } from './gateway.js';
 import { benchKafka } from './kafka.js';
+import { benchKafkaSearch } from './kafka-search.js';
 import type { Comparison, Figure } from './measure.js';
+import { benchMemory } from './memory.js';
 import { benchProcesses } from './processes.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
 
@@ -18,14 +20,24 @@ const { values, positionals } = parseArgs({
   options: {
     contacts: { type: 'string', default: '1000000' },
     deliveries: { type: 'string', default: '20000000' },
+    minutes: { type: 'string', default: '10' },
     help: { type: 'boolean', default: false },
   },
 });
-const PARTS = ['gateway', 'advertising', 'scale', 'elasticsearch', 'clickhouse', 'processes', 'kafka'];
+const PARTS = [
+  'gateway',
+  'advertising',
+  'scale',
+  'elasticsearch',
+  'clickhouse',
+  'processes',
+  'kafka',
+  'memory',
+];
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
   process.stdout.write(
-    `npm run bench -- [${PARTS.join('|')} …] [--contacts 1000000] [--deliveries 20000000]\n\nExample: npm run bench -- scale --contacts 100000\n`,
+    `npm run bench -- [${PARTS.join('|')} …] [--contacts 1000000] [--deliveries 20000000] [--minutes 10]\n\nExample: npm run bench -- scale --contacts 100000\n`,
   );
   process.exit(values.help ? 0 : 2);
 }
@@ -54,7 +66,12 @@ try {
     results.push(...(await benchClickHouse(join(folder, 'clickhouse'), Number(values.deliveries), note)));
   }
   if (asked.includes('processes')) results.push(await benchProcesses(join(folder, 'processes'), note));
-  if (asked.includes('kafka')) results.push(...(await benchKafka(join(folder, 'kafka'), note)));
+  if (asked.includes('kafka')) {
+    results.push(...(await benchKafka(join(folder, 'kafka'), note)), await benchKafkaSearch(note));
+  }
+  if (asked.includes('memory')) {
+    results.push(...(await benchMemory(join(folder, 'memory'), Number(values.minutes), note)));
+  }
 } finally {
   note('');
   rmSync(folder, { recursive: true, force: true });
