@@ -1,6 +1,6 @@
 /** Figures of items and points: the metrics asked for, out of summed rows. */
 import { type Metric, RATES, type Rate, SUMMED_METRICS, SUMMED_NAMES, type SummedMetric } from './metrics.js';
-import { rateOf, type Sums } from './rates.js';
+import { type Decimal, decimal, quotient, type Sums } from './rates.js';
 import type { Figures } from './responses.js';
 
 const isRate = (metric: Metric): metric is Rate => metric in RATES;
@@ -23,17 +23,24 @@ export function summedFor(metrics: readonly Metric[]): SummedMetric[] {
 /** Writes figures of summed rows, or zeros, onto an object; onto it because copying them costs more than all else. */
 export type FigureWriter = <T extends object>(target: T, sums: Sums) => T & Figures;
 
-/** A writer of the figures asked for. */
+/** A writer of the figures asked for. What several rates are made of is read once a row. */
 export function figureWriter(metrics: readonly Metric[]): FigureWriter {
-  const readers = metrics.map((metric): ((sums: Sums) => string | number | null) => {
-    if (isRate(metric)) return (sums) => rateOf(metric, sums);
-    const zero = zeroOf(metric);
-    return (sums) => sums[metric] ?? zero;
+  const divided = summedFor(metrics.filter(isRate));
+  const readers = metrics.map((metric): ((sums: Sums, parts: Decimal[]) => string | number | null) => {
+    if (!isRate(metric)) {
+      const zero = zeroOf(metric);
+      return (sums) => sums[metric] ?? zero;
+    }
+    const { numerator, denominator, factor } = RATES[metric];
+    const above = divided.indexOf(numerator);
+    const below = divided.indexOf(denominator);
+    return (_, parts) => quotient(parts[above] as Decimal, parts[below] as Decimal, factor);
   });
   return (target, sums) => {
     const figures: Figures = target;
+    const parts = divided.map((name) => decimal(sums[name] ?? 0));
     for (let index = 0; index < metrics.length; index++) {
-      figures[metrics[index] as Metric] = (readers[index] as (typeof readers)[number])(sums);
+      figures[metrics[index] as Metric] = (readers[index] as (typeof readers)[number])(sums, parts);
     }
     return target as typeof target & Figures;
   };

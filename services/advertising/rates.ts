@@ -1,5 +1,5 @@
 /** Rates, exactly: whole numbers are divided, never fractions, and the last digit is rounded half up. */
-import { RATES, type Rate, type SummedMetric } from './metrics.js';
+import type { SummedMetric } from './metrics.js';
 
 /** Decimals of a rate. */
 export const RATE_DECIMALS = 6;
@@ -9,13 +9,13 @@ const SCALE = 10 ** RATE_DECIMALS;
 export type Sums = { [K in SummedMetric]?: string | number };
 
 /** `digits` ÷ 10^`scale`; digits above 2^53 are exact only as text. */
-interface Decimal {
+export interface Decimal {
   digits: number;
   text: string | number;
   scale: number;
 }
 
-function decimal(value: string | number): Decimal {
+export function decimal(value: string | number): Decimal {
   if (typeof value === 'number') return { digits: value, text: value, scale: 0 };
   const point = value.indexOf('.');
   const text = point < 0 ? value : value.slice(0, point) + value.slice(point + 1);
@@ -24,11 +24,10 @@ function decimal(value: string | number): Decimal {
 
 const POWERS = Array.from({ length: 13 }, (_, power) => 10 ** power);
 
-/** `factor` × numerator ÷ denominator in millionths, half up; null for a denominator of 0. */
-function millionths(numerator: Decimal, denominator: Decimal, factor: number): number | bigint | null {
+/** `factor` × numerator ÷ denominator in millionths, half up. */
+function millionths(numerator: Decimal, denominator: Decimal, factor: number): number | bigint {
   const above = numerator.digits * factor * (POWERS[denominator.scale] as number) * SCALE;
   const below = denominator.digits * (POWERS[numerator.scale] as number);
-  if (below === 0) return null;
   // Below 2^53 every step is exact in a number, and so is the floor of the quotient.
   if (2 * above + below <= Number.MAX_SAFE_INTEGER && 2 * below <= Number.MAX_SAFE_INTEGER) {
     return Math.floor((2 * above + below) / (2 * below));
@@ -40,14 +39,10 @@ function millionths(numerator: Decimal, denominator: Decimal, factor: number): n
 }
 
 /** A rate of summed figures, 6 decimals, null where it cannot be divided. */
-export function rateOf(rate: Rate, sums: Sums): number | null {
-  const { numerator, denominator, factor } = RATES[rate];
-  const below = sums[denominator] ?? 0;
-  if (below === 0 || below === '0') return null;
-  const above = sums[numerator] ?? 0;
-  if (above === 0 || above === '0') return 0;
-  const result = millionths(decimal(above), decimal(below), factor);
-  if (result === null) return null;
+export function quotient(numerator: Decimal, denominator: Decimal, factor: number): number | null {
+  if (denominator.digits === 0) return null;
+  if (numerator.digits === 0) return 0;
+  const result = millionths(numerator, denominator, factor);
   if (typeof result === 'number') return result / SCALE;
   const text = result.toString().padStart(RATE_DECIMALS + 1, '0');
   return Number(`${text.slice(0, -RATE_DECIMALS)}.${text.slice(-RATE_DECIMALS)}`);

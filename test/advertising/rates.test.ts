@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RATE_NAMES, RATES, SUMMED_METRICS } from '../../services/advertising/metrics.js';
-import { rateOf } from '../../services/advertising/rates.js';
+import { figureWriter } from '../../services/advertising/figures.js';
+import { RATE_NAMES, RATES, type Rate, SUMMED_METRICS } from '../../services/advertising/metrics.js';
+import type { Sums } from '../../services/advertising/rates.js';
+
+const rateOf = (rate: Rate, sums: Sums) => figureWriter([rate])({}, sums)[rate];
 
 const PICO = 10n ** 12n;
 const plain = (value: bigint) => {
