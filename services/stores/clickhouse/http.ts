@@ -13,8 +13,8 @@ import { CLUSTER_SETTINGS, commonSettings, DEFAULT_TIMEOUT_MS } from './settings
 const CONNECT_TIMEOUT_MS = 1500;
 /** The server gives up first, so that it says why. */
 const ANSWER_MARGIN_MS = 2000;
-/** Below the time after which a silent worker's records are another's: what comes of its insert then is not taken. */
-const STALLED_INSERT_SECONDS = 15;
+/** Below the shortest session, after which a silent worker's records are another's: what comes of its insert then is not taken. */
+const STALLED_INSERT_SECONDS = 5;
 const CONNECTIONS = 32;
 /** Below the 10 s after which a server closes an idle connection. */
 const IDLE_CONNECTION_MS = 5000;
