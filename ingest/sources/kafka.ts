@@ -55,8 +55,11 @@ Connection.prototype.connect = function () {
 
 // The library asks as often of a topic to which nothing comes as of a busy one.
 const { fetch } = ConsumerGroup.prototype;
+const gathering = new WeakSet<object>();
 ConsumerGroup.prototype.fetch = async function (nodeId) {
+  if (this.minBytes === GATHERED.bytes) gathering.add(this);
   const batches = await fetch.call(this, nodeId);
+  if (!gathering.has(this)) return batches;
   const isBusy = batches.some(({ rawMessages }) => rawMessages.length > 0);
   this.minBytes = isBusy ? GATHERED.bytes : 1;
   this.maxWaitTime = isBusy ? GATHERED.milliseconds : QUIET_MS;
