@@ -26,6 +26,7 @@ export async function benchProcesses(folder: string, note: (text: string) => voi
     const stores = await openStores(loadConfig({ ...environment, REACHLINE_DATA_DIR: folder }));
     const contacts = [...syntheticContacts(CONTACTS, 1)];
     await stores.search.upsertContacts(contacts, Date.now());
+    await stores.search.refresh();
     const key = await issueKey(stores.search, { organizationId: ORGANIZATION, scopes: ['*'] });
     await stores.close();
     for (const processes of ['1', '2']) {

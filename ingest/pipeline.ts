@@ -10,7 +10,7 @@ import { type Refused, writeRecords } from './write-records.js';
 /** Bytes of input after which a batch is written, however few records it has. */
 const BATCH_BYTES = 2 * 1024 * 1024;
 /** Batches the store has at once. */
-const BATCHES_IN_FLIGHT = 3;
+const BATCHES_IN_FLIGHT = 4;
 /** Milliseconds after which records of a slow source are written. */
 const FLUSH_MS = 250;
 const REPORTED_ERRORS = 100;
@@ -92,6 +92,7 @@ export async function ingestRecords(
     }
     await writer.write(batch);
     await writer.settled();
+    if (stream.store === 'search' && report.result.accepted > 0) await stores.search.refresh();
     return report.result;
   } finally {
     await writer.finished();

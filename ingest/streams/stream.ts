@@ -4,7 +4,10 @@ import type { AnalyticsWriter } from '../../services/stores/analytics-store.js';
 import type { Fence } from '../../services/stores/fence.js';
 import type { SearchStore } from '../../services/stores/search-store.js';
 
-type SearchWriter = Pick<SearchStore, 'batchRecords' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits'>;
+type SearchWriter = Pick<
+  SearchStore,
+  'batchRecords' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits' | 'refresh'
+>;
 
 /** What the streams write to. */
 export interface IngestStores {

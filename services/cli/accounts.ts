@@ -1,12 +1,12 @@
 import { loadConfig } from '../shared/config.js';
 import { ID_PATTERN } from '../shared/schema.js';
 import { openElasticsearchStore } from '../stores/elasticsearch/store.js';
-import type { AudienceStore, CreditStore, KeyStore } from '../stores/search-store.js';
+import type { AudienceStore, CreditStore, KeyStore, RecordSearch } from '../stores/search-store.js';
 import { loadSqlite } from '../stores/sqlite/load.js';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
 
-export type Accounts = KeyStore & CreditStore & AudienceStore & { close(): Promise<void> };
+export type Accounts = KeyStore & CreditStore & AudienceStore & RecordSearch & { close(): Promise<void> };
 
 /** Opens keys, credits and audiences for as long as the work takes. Servers may have the store open meanwhile. */
 export async function withAccounts<T>(io: Io, work: (accounts: Accounts) => Promise<T>): Promise<T> {

@@ -127,7 +127,19 @@ export interface CreditStore {
   grantCredits(organizationId: string, amount: number): Promise<number>;
 }
 
-export interface SearchStore extends ContactStore, AudienceStore, VisitStore, KeyStore, CreditStore {
+/** Records of streams are durable once they are written. */
+export interface RecordSearch {
+  /** Resolves when searches find every record that was written before. */
+  refresh(): Promise<void>;
+}
+
+export interface SearchStore
+  extends ContactStore,
+    AudienceStore,
+    VisitStore,
+    RecordSearch,
+    KeyStore,
+    CreditStore {
   /** Records of a stream that one write should hold where many are waiting. */
   readonly batchRecords: number;
   /** Throws `StoreUnavailable` when the store cannot answer. */

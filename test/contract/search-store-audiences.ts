@@ -19,6 +19,7 @@ export function searchStoreAudiences(open: Open): void {
         records.map((record) => ({ ...record, organization_id: organization })),
         T0,
       );
+      await opened.store.refresh();
     }
 
     async function find(organizationId: string, query?: string, offset = 0, limit = 50) {

@@ -17,6 +17,7 @@ export function searchStoreRecords(open: Open): void {
         records.map((record) => ({ contact_id: 'c', ...record, organization_id: organization })),
         T0,
       );
+      await opened.store.refresh();
       return opened.store.getContact(organization, 'c');
     }
 
@@ -157,6 +158,7 @@ export function searchStoreRecords(open: Open): void {
         ],
         T0,
       );
+      await opened.store.refresh();
       expect(await found(opened.store, organization, { query: 'ann' })).to.deep.equal(['d', 'c']);
       expect((await upsert(organization, { last_name: 'Lee' }))?.created_at).to.equal(at(5));
       expect((await upsert(organization, { created_at: at(100_000) }))?.created_at).to.equal(at(100_000));
@@ -202,6 +204,7 @@ export function searchStoreRecords(open: Open): void {
         first_name: index % 2 === 0 ? 'Even' : 'Odd',
       }));
       await opened.store.upsertContacts([...records, ...records.slice(0, 100)], T0);
+      await opened.store.refresh();
       const page = await opened.store.searchContacts(asked(organization, { limit: 1 }));
       expect(page.total).to.equal(2500);
       const even = await opened.store.searchContacts(asked(organization, { query: 'even', limit: 3 }));

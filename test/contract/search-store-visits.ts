@@ -78,11 +78,14 @@ export function searchStoreVisits(open: Open): void {
     });
     after(() => opened.close());
 
+    async function insert(records: readonly VisitRecord[]) {
+      await opened.store.insertVisits(records);
+      await opened.store.refresh();
+    }
+
     it('a visit carries every key, unknown ones null', async () => {
       const organization = freshOrganization();
-      await opened.store.insertVisits([
-        { id: 'v', organizationId: organization, createdAt: '2015-05-17T12:05:03+02:00' },
-      ]);
+      await insert([{ id: 'v', organizationId: organization, createdAt: '2015-05-17T12:05:03+02:00' }]);
       const page = await opened.store.searchVisits({ organizationId: organization, limit: 10 });
       expect(page).to.deep.equal({
         items: [
@@ -112,11 +115,11 @@ export function searchStoreVisits(open: Open): void {
     it('the first record of an id and moment stays; another moment is another visit', async () => {
       const organization = freshOrganization();
       const base = { id: 'v', organizationId: organization, createdAt: '2026-01-01T00:00:00Z' };
-      await opened.store.insertVisits([
+      await insert([
         { ...base, city: 'Rome' },
         { ...base, city: 'Oslo' },
       ]);
-      await opened.store.insertVisits([
+      await insert([
         { ...base, city: 'Bern' },
         { ...base, createdAt: '2026-01-01T00:00:01Z' },
       ]);
@@ -132,7 +135,7 @@ export function searchStoreVisits(open: Open): void {
       const createdAt = new Date(T0).toISOString();
       const long = '('.repeat(1024);
       const startUrl = `https://x.example/${'ab'.repeat(1000)}?a.b*c="[{(|#@&<>~\\^$-`;
-      await opened.store.insertVisits([
+      await insert([
         {
           id: 'long',
           organizationId,
@@ -179,7 +182,7 @@ export function searchStoreVisits(open: Open): void {
       let arrived = 0;
       const arriving = Promise.all(
         months.map(async (createdAt) => {
-          await opened.store.insertVisits([{ organizationId, id: 'v', createdAt }]);
+          await insert([{ organizationId, id: 'v', createdAt }]);
           arrived += 1;
         }),
       );
@@ -199,7 +202,7 @@ export function searchStoreVisits(open: Open): void {
           async (visits, searches) => {
             const organizationId = freshOrganization();
             const records = visits.map((record, index) => ({ ...record, id: `v${index}`, organizationId }));
-            await opened.store.insertVisits(records);
+            await insert(records);
             for (const asked of searches) {
               const expected = records
                 .filter((record) => matches(record, asked))

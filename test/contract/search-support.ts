@@ -73,6 +73,7 @@ export async function load(
     })),
     T0,
   );
+  await store.refresh();
 }
 
 export function newContact(organizationId: string, contactId: string, given: Partial<Contact> = {}): Contact {

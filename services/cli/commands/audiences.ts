@@ -28,6 +28,7 @@ export async function createAudience(io: Io, options: CreateAudienceOptions): Pr
       throw new CommandError(`The audience ${record.id} exists already.`);
     }
     await accounts.upsertAudiences([record], Date.now());
+    await accounts.refresh();
   });
   say(io, record.id);
 }

@@ -59,7 +59,7 @@ async function applyGroups<Source, Record>(
       const after = source;
       return [{ id, routing, before, document: () => toDocument(after) }];
     });
-    const conflicts = await documents.writeMany(changes, 'wait_for');
+    const conflicts = await documents.writeMany(changes);
     open = open.filter(({ id }) => conflicts.has(id));
   }
 }

@@ -156,8 +156,8 @@ export class Documents<Source> {
   }
 
   /** Writes all; the ids of those that were in conflict with another write come back, and nothing of them was written. */
-  async writeMany(changes: readonly Change[], refresh: Refresh): Promise<Set<string>> {
-    return bulk(this.#cluster, this.alias, changes, refresh);
+  async writeMany(changes: readonly Change[]): Promise<Set<string>> {
+    return bulk(this.#cluster, this.alias, changes);
   }
 }
 
@@ -176,7 +176,6 @@ export async function bulk(
   cluster: Cluster,
   alias: string,
   changes: readonly Change[],
-  refresh: Refresh,
 ): Promise<Set<string>> {
   const conflicts = new Set<string>();
   let open = changes;
@@ -191,7 +190,6 @@ export async function bulk(
         flushBytes: BULK_BYTES,
         concurrency: BULK_CONCURRENCY,
         wait: 200,
-        refresh,
         onDrop: ({ operation, status, error }) => {
           const [{ _id: id }] = Object.values(operation as object) as [{ _id: string }];
           const isNew = 'create' in (operation as object);

@@ -31,10 +31,11 @@ import { KeyedQueue } from './keyed-queue.js';
 import { keyStore } from './keys.js';
 import { Ledger } from './ledger.js';
 import { toPage, total } from './pages.js';
+import { Refresher } from './refresher.js';
 import { startSweeper, sweep } from './sweeper.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
 
-/** A write is answered at the next refresh, so that few large ones get further than many small ones. */
+/** What a write costs beside its records is little then. */
 const BATCH_RECORDS = 5000;
 
 /** Opens the search store over a cluster; makes the indices that are missing. */
@@ -64,6 +65,7 @@ class ElasticsearchStore implements SearchStore {
   readonly #claims: Claims;
   readonly #writes: ContactWrites;
   readonly #keys: KeyStore;
+  readonly #refresher: Refresher;
   readonly #sweeper: { stop(): Promise<void> };
   /** Months whose index is known to be there. */
   readonly #months = new Set<string>();
@@ -78,6 +80,7 @@ class ElasticsearchStore implements SearchStore {
     this.#ledger = new Ledger(cluster, names);
     this.#claims = new Claims(cluster, names);
     this.#keys = keyStore(cluster, names);
+    this.#refresher = new Refresher(cluster, names);
     this.#writes = new ContactWrites({
       contacts: this.#contacts,
       audiences: this.#audiences,
@@ -188,6 +191,10 @@ class ElasticsearchStore implements SearchStore {
     );
   }
 
+  refresh() {
+    return this.#refresher.refresh();
+  }
+
   findKey(keyId: string) {
     return this.#keys.findKey(keyId);
   }
@@ -234,7 +241,7 @@ class ElasticsearchStore implements SearchStore {
       await ensureMonth(this.#cluster, this.#names, month);
       this.#months.add(month);
     }
-    await bulk(this.#cluster, this.#names.monthAlias(month), changes, 'wait_for');
+    await bulk(this.#cluster, this.#names.monthAlias(month), changes);
   }
 
   async #once<T>(

@@ -14,6 +14,7 @@ import type {
   IdempotencyRefusal,
   KeyStore,
   Membership,
+  RecordSearch,
   SearchStore,
   StoredKey,
 } from '../search-store.js';
@@ -135,6 +136,9 @@ class SqliteStore implements SearchStore {
     return this.#writeRecords('upsertAudiences', records, acceptedAt);
   }
 
+  /** Every read sees what was written before. */
+  async refresh() {}
+
   searchVisits(search: VisitSearch) {
     return this.#reader.call('searchVisits', search);
   }
@@ -225,7 +229,7 @@ class SqliteStore implements SearchStore {
 /** Keys, credits and audiences alone, without threads: for commands beside a running server. */
 export async function openSqliteAccounts(options: {
   dataDir: string;
-}): Promise<KeyStore & CreditStore & AudienceStore & { close(): Promise<void> }> {
+}): Promise<KeyStore & CreditStore & AudienceStore & RecordSearch & { close(): Promise<void> }> {
   const connection = inStore(() => openMigrated(databasePath(options.dataDir), CACHE_MB.accounts));
   const session = new WriteSession(connection);
   const read = async <T>(work: () => T): Promise<T> => inStore(work);
@@ -241,6 +245,7 @@ export async function openSqliteAccounts(options: {
     getAudience: (organizationId, id) => read(() => fromJson(getAudience(connection, organizationId, id))),
     searchAudiences: (search) => read(() => fromJson(searchAudiences(connection, search))),
     upsertAudiences: (records, acceptedAt) => write(() => upsertAudiences(session, records, acceptedAt)),
+    refresh: async () => {},
     close: async () => connection.close(),
   };
 }

@@ -55,6 +55,7 @@ describe('Rebuilding an index behind its alias', () => {
         T0,
       );
     }
+    await store.refresh();
     const traffic = new Traffic(store);
     const running = traffic.run();
     await pause(1000);
