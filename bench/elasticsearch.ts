@@ -1,4 +1,6 @@
 /** What the service adds to Elasticsearch: our searches beside the raw ones they send, our loading beside raw bulk requests. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -138,9 +140,9 @@ function bulkBodies(count: number): Buffer[] {
 
 async function benchSearches(folder: string, config: ElasticsearchConfig): Promise<Comparison[]> {
   const gateway = await startServer(folder, { ELASTICSEARCH_URL: config.nodes.join(',') });
+  const proxy = await startProxy(config.nodes[0] as string);
   try {
     const key = await gateway.keyFor('org_0');
-    const alias = `${config.nodes[0]}/${config.indexPrefix}-contacts`;
     const results: Comparison[] = [];
     for (const [kind, name] of [
       ['filter', 'filter search'],
@@ -158,22 +160,37 @@ async function benchSearches(folder: string, config: ElasticsearchConfig): Promi
         const { search } = toContactSearch('/api/contacts/search', 'org_0', body);
         const { routing, ...request } = contactQuery(search).request;
         const query = { track_total_hits: true, ...request };
-        return { url: `${alias}/_search?allow_partial_search_results=false&routing=${routing}`, query };
+        const path = `/${config.indexPrefix}-contacts/_search?allow_partial_search_results=false&routing=${routing}`;
+        return { path, query };
       });
-      const raw = async () => {
+      const rawAt = (address: string) => async () => {
         const times: number[] = [];
-        for (const { url, query } of prepared) times.push(await timedPost(url, '', JSON.stringify(query)));
+        for (const { path, query } of prepared) {
+          times.push(await timedPost(address + path, '', JSON.stringify(query)));
+        }
         return median(times);
       };
+      const raw = rawAt(config.nodes[0] as string);
+      const passedOn = rawAt(proxy.url);
       for (let round = 0; round < WARM_UP_ROUNDS; round++) {
         await ours();
         await raw();
+        await passedOn();
       }
       const what = `${name} through the gateway ÷ the raw _search it sends, p50`;
       results.push(await compare(what, 'ms', { atMost: 1.25 }, ROUNDS, ours, raw));
+      const least = `the same through a bare proxy ÷ the raw _search, p50`;
+      results.push(await compare(least, 'ms', {}, ROUNDS, passedOn, raw));
     }
     return results;
   } finally {
+    proxy.stop();
     await stopServer(gateway);
   }
+}
+
+async function startProxy(target: string): Promise<{ url: string; stop(): void }> {
+  const child = fork(join(import.meta.dirname, 'servers', 'bare-proxy.js'), [target]);
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  return { url, stop: () => child.kill() };
 }

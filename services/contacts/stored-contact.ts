@@ -29,6 +29,15 @@ export function toContact(stored: StoredContact): Contact {
   };
 }
 
+/** As `toContact`, of a body nobody else holds: copying its fields takes longer than to parse them. */
+export function intoContact({ body, audienceIds, createdMs, updatedMs }: StoredContact): Contact {
+  const contact = body as Contact;
+  contact.audience_ids = audienceIds;
+  contact.created_at = formatMoment(createdMs);
+  contact.updated_at = formatMoment(updatedMs);
+  return contact;
+}
+
 /** The contact after a stream record; null when the record is older than the last one, and so changes nothing. */
 export function applyRecord(
   before: StoredContact | undefined,

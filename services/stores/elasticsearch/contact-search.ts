@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { Contact } from '../../contacts/schema.js';
 import { emailWord, searchableValues } from '../../contacts/searchable.js';
 import type { ContactBody } from '../../contacts/stored-contact.js';
-import { toContact } from '../../contacts/stored-contact.js';
+import { intoContact } from '../../contacts/stored-contact.js';
 import type { ContactCondition, ContactSearch, Page } from '../search-query.js';
 import { type ContactSource, toStoredContact } from './contact-document.js';
 import { after, pageSize, pageSort, toPage } from './pages.js';
@@ -57,7 +57,7 @@ export function toContactPage(
   limit: number,
   bestScore: number | null,
 ): Page<Contact> {
-  return toPage(response, limit, bestScore, (source) => toContact(toStoredContact(source)));
+  return toPage(response, limit, bestScore, (source) => intoContact(toStoredContact(source)));
 }
 
 function conditionClauses(condition: ContactCondition): Clause[] {
