@@ -23,7 +23,7 @@ import { Count, nextGroup, produce } from './kafka-support.js';
 import { type Comparison, compare, type Figure, figure } from './measure.js';
 import { randomSource } from './synthetic-contacts.js';
 
-const DELIVERIES = 1_000_000;
+const DELIVERIES = 300_000;
 const INSERT_RECORDS = 10_000;
 const INSERTS_AT_ONCE = 4;
 const ROUNDS = 3;
