@@ -114,6 +114,8 @@ interface ConsumeOptions {
   group: string;
   /** Most records of a slice. */
   sliceRecords: number;
+  /** Of a partition in one answer: the next is asked for when all are done, so that with more the others wait longer. */
+  fetchBytes: number;
   /** Called for several partitions at once, and for one slice of a partition at a time. */
   onSlice(slice: Slice): Promise<void>;
   /** The place kept for a partition is gone from the topic; reading goes on with the oldest record there is. */
@@ -132,8 +134,6 @@ const HEARTBEATS = 10;
 /** While a slice is being written the group waits for its member, not longer. */
 const REBALANCE_MS = 60_000;
 const PARTITIONS_AT_ONCE = 8;
-/** Of a partition in one answer: the next is asked for when all are done, so that none waits long for the others. */
-const FETCH_PARTITION_BYTES = 1024 * 1024;
 const SLICE_BYTES = 4 * 1024 * 1024;
 const FETCH_BYTES = 32 * 1024 * 1024;
 /** The broker waits for so much, or so long: small writes are what costs the stores most. */
@@ -190,7 +190,7 @@ export class KafkaCluster {
       allowAutoTopicCreation: false,
       minBytes: GATHERED.bytes,
       maxWaitTimeInMs: GATHERED.milliseconds,
-      maxBytesPerPartition: FETCH_PARTITION_BYTES,
+      maxBytesPerPartition: options.fetchBytes,
       maxBytes: FETCH_BYTES,
       retry: this.#retry,
     });

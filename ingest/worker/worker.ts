@@ -32,6 +32,8 @@ export interface Worker {
 /** A slice gets so long to end. */
 const GRACE_MS = 7000;
 const LAG_MS = 10_000;
+/** ClickHouse takes large inserts fastest; to Elasticsearch the size of a request matters less. */
+const FETCH_BYTES = { search: 1024 * 1024, analytics: 4 * 1024 * 1024 };
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, streams, metrics, logger, cluster = new KafkaCluster(config, logger) } = options;
@@ -96,6 +98,7 @@ async function startStream(
     topic,
     group: `${config.group}-${stream.name}`,
     sliceRecords: stores[stream.store].batchRecords,
+    fetchBytes: FETCH_BYTES[stream.store],
     async onSlice(slice) {
       await loop(slice);
       watchdog.progress();
