@@ -1,3 +1,8 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { KafkaCluster, type OutgoingRecord } from '../ingest/sources/kafka.js';
 import { createTopics, topicOf } from '../ingest/worker/topics.js';
@@ -9,7 +14,30 @@ const PRODUCED_AT_ONCE = 5000;
 let groups = 0;
 
 /** A group that has read nothing yet. */
-export const nextGroup = (): string => `bench-${++groups}`;
+export const nextGroup = (): string => `bench${++groups}`;
+
+/** What a process of `servers` tells before it ends. */
+export async function toldBy(
+  script: string,
+  args: string[],
+  environment: Record<string, string>,
+): Promise<number> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'reachline-bench-'));
+  const env = { ...process.env, ...environment, REACHLINE_DATA_DIR: dataDir };
+  const child = fork(join(import.meta.dirname, 'servers', script), args, { env });
+  const ended = once(child, 'exit');
+  try {
+    const told = once(child, 'message') as Promise<[number]>;
+    const early = ended.then(([code]) => {
+      throw new Error(`${script} ended with ${code} before it was done`);
+    });
+    const [rate] = await Promise.race([told, early]);
+    await ended;
+    return rate;
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
 
 /** Makes the topics, and resolves when the broker has the records. */
 export async function produce(
@@ -45,4 +73,20 @@ export class Count {
     while (this.#count < target) await pause(20);
     return target / ((this.#ended - this.#begun) / 1000);
   }
+}
+
+type Write = (records: never[], ...rest: never[]) => Promise<void>;
+
+/** The store, counting what one of its methods has written. */
+export function counted<Name extends string, Store extends Record<Name, Write>>(
+  store: Store,
+  name: Name,
+  count: Count,
+): Store {
+  const write: Write = async (records, ...rest) => {
+    count.begin();
+    await store[name](records, ...rest);
+    count.add(records.length);
+  };
+  return Object.assign(Object.create(store), { [name]: write });
 }

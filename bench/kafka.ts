@@ -1,25 +1,17 @@
 /** What a worker adds to the stores it writes to: topics through it beside inserts of what was put together before. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import kafkajs from 'kafkajs';
-import { Registry } from 'prom-client';
-import { decoder } from '../ingest/decode.js';
 import type { OutgoingRecord } from '../ingest/sources/kafka.js';
 import { networkADeliveries } from '../ingest/streams/network-a-deliveries.js';
-import { createWorkerMetrics } from '../ingest/worker/metrics.js';
 import { topicOf } from '../ingest/worker/topics.js';
-import { startWorker } from '../ingest/worker/worker.js';
 import { DeliveryRecord } from '../services/advertising/schema.js';
-import { createLogger } from '../services/gateway/request-log.js';
-import { type ClickHouseConfig, type KafkaConfig, loadConfig } from '../services/shared/config.js';
-import type { AnalyticsStore } from '../services/stores/analytics-store.js';
+import { type KafkaConfig, loadConfig } from '../services/shared/config.js';
 import { deliveryRows } from '../services/stores/clickhouse/rows.js';
 import { openAnalyticsStore } from '../services/stores/clickhouse/store.js';
-import type { SearchStore } from '../services/stores/search-store.js';
 import { startClickHouse } from '../test/stack/clickhouse.js';
 import { startKafka } from '../test/stack/kafka.js';
 import { startServer } from '../test/support/server-process.js';
-import { Count, nextGroup, produce } from './kafka-support.js';
+import { nextGroup, produce, toldBy } from './kafka-support.js';
 import { type Comparison, compare, type Figure, figure } from './measure.js';
 import { randomSource } from './synthetic-contacts.js';
 
@@ -30,10 +22,9 @@ const ROUNDS = 3;
 const IDLE_SECONDS = 30;
 
 interface Bench {
+  environment: Record<string, string>;
   kafka: KafkaConfig;
-  clickhouse: ClickHouseConfig;
   client: ClickHouseClient;
-  store: AnalyticsStore;
   records: OutgoingRecord[];
 }
 
@@ -47,12 +38,13 @@ export async function benchKafka(
   const { kafka, clickhouse } = loadConfig(environment);
   if (!kafka || !clickhouse) throw new Error('there are no addresses');
   const { store } = await openAnalyticsStore(clickhouse);
+  await store.close();
   const client = createClient({ url: clickhouse.url, database: `${clickhouse.database}_tables` });
   try {
-    const bench = { kafka, clickhouse, client, store, records: deliveries() };
+    const bench = { environment, kafka, client, records: deliveries() };
     note('deliveries into the topic …');
     await produce(kafka, networkADeliveries.name, bench.records);
-    const worker = () => throughWorker(bench);
+    const worker = () => through(bench, 'worker.js', networkADeliveries.name);
     const results: (Comparison | Figure)[] = [];
     note('worker beside prepared inserts …');
     const name = (base: string) => `deliveries from Kafka into ClickHouse, worker ÷ ${base}`;
@@ -64,7 +56,7 @@ export async function benchKafka(
       await compare(name('Kafka table engine'), 'records/s', { atLeast: 1 }, ROUNDS, worker, engine),
     );
     note('worker beside a loop that waits for nothing …');
-    const careless = () => throughCarelessLoop(bench);
+    const careless = () => through(bench, 'careless-loop.js');
     results.push(
       await compare(name('fire and forget'), 'records/s', { atLeast: 0.85 }, ROUNDS, worker, careless),
     );
@@ -73,7 +65,6 @@ export async function benchKafka(
     return results;
   } finally {
     await client.close();
-    await store.close();
     await Promise.all([broker.remove(), server.remove()]);
   }
 }
@@ -101,66 +92,17 @@ function deliveries(): OutgoingRecord[] {
   });
 }
 
+/** What earlier rounds left behind would be merged with the new, at a cost that grows. */
+const empty = ({ client }: Bench) => client.command({ query: 'TRUNCATE TABLE deliveries' });
+
 /** Records a second, from the first that comes to the last that is in the store. */
-async function throughWorker({ kafka, store }: Bench): Promise<number> {
-  const count = new Count();
-  const counting: AnalyticsStore = {
-    ...store,
-    async insertDeliveries(records, acceptedAt, fence) {
-      count.begin();
-      await store.insertDeliveries(records, acceptedAt, fence);
-      count.add(records.length);
-    },
-  };
-  const worker = await startWorker({
-    config: { ...kafka, group: nextGroup() },
-    streams: ['network-a-deliveries'],
-    // Deliveries never touch the other store.
-    stores: { analytics: counting, search: undefined as unknown as SearchStore },
-    metrics: createWorkerMetrics(new Registry()),
-    logger: createLogger('silent'),
-  });
-  const rate = await count.reached(DELIVERIES);
-  await worker.stop();
-  return rate;
+async function through(bench: Bench, script: string, ...args: string[]): Promise<number> {
+  await empty(bench);
+  return toldBy(script, [...args, String(DELIVERIES)], { ...bench.environment, KAFKA_GROUP: nextGroup() });
 }
 
-/** The same records decoded and inserted; places are kept by time, whatever became of the records. */
-async function throughCarelessLoop({ kafka, store }: Bench): Promise<number> {
-  const count = new Count();
-  const decode = decoder(networkADeliveries, { others: 'allow' });
-  const consumer = new kafkajs.Kafka({
-    brokers: kafka.brokers,
-    logLevel: kafkajs.logLevel.NOTHING,
-  }).consumer({
-    groupId: nextGroup(),
-    minBytes: 64 * 1024,
-    maxWaitTimeInMs: 500,
-    maxBytesPerPartition: 4 * 1024 * 1024,
-    maxBytes: 32 * 1024 * 1024,
-  });
-  await consumer.connect();
-  await consumer.subscribe({ topic: topicOf(kafka, networkADeliveries.name), fromBeginning: true });
-  await consumer.run({
-    partitionsConsumedConcurrently: INSERTS_AT_ONCE,
-    eachBatch: async ({ batch }) => {
-      count.begin();
-      for (let start = 0; start < batch.messages.length; start += INSERT_RECORDS) {
-        const records = batch.messages.slice(start, start + INSERT_RECORDS).flatMap(({ value }) => {
-          const outcome = decode({ line: 0, bytes: value as Buffer });
-          return outcome.kind === 'ok' ? [outcome.record] : [];
-        });
-        await store.insertDeliveries(records as DeliveryRecord[], 0);
-        count.add(records.length);
-      }
-    },
-  });
-  const rate = await count.reached(DELIVERIES);
-  await consumer.disconnect();
-  return rate;
-}
-
-async function prepared({ client, records }: Bench): Promise<() => Promise<number>> {
+async function prepared(bench: Bench): Promise<() => Promise<number>> {
+  const { client, records } = bench;
   const bodies: string[] = [];
   let columns: readonly string[] = [];
   for (let start = 0; start < records.length; start += INSERT_RECORDS) {
@@ -170,6 +112,7 @@ async function prepared({ client, records }: Bench): Promise<() => Promise<numbe
     columns = rows.columns;
   }
   return async () => {
+    await empty(bench);
     const begun = performance.now();
     const open = [...bodies];
     const send = async () => {
@@ -185,11 +128,12 @@ async function prepared({ client, records }: Bench): Promise<() => Promise<numbe
 }
 
 /** ClickHouse's own consumer, which a materialized view feeds from. */
-async function throughEngine({ kafka, client }: Bench): Promise<number> {
+async function throughEngine(bench: Bench): Promise<number> {
+  const { kafka, client } = bench;
   const names = Object.keys(DeliveryRecord.properties);
   const columns = names.map((name) => `${name} ${name === 'date' ? 'Date' : columnType(name)}`);
   const summed = names.filter((name) => columnType(name) !== 'String' && name !== 'date');
-  await client.command({ query: 'TRUNCATE TABLE deliveries' });
+  await empty(bench);
   await client.command({
     query: `CREATE TABLE queue (${columns.join(', ')}) ENGINE = Kafka
       SETTINGS kafka_broker_list = '${kafka.brokers}', kafka_topic_list = '${topicOf(kafka, networkADeliveries.name)}',

@@ -1,10 +1,10 @@
+import { Turn } from '../services/shared/turn.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
 import { type DeadLetter, deadLetter, notStorable } from './outcome.js';
 import { jsonArray } from './sources/json-array.js';
 import { lines, MAX_LINE_BYTES } from './sources/lines.js';
 import type { RawRecord, RecordSource } from './sources/source.js';
 import type { IngestStores, Stream } from './streams/stream.js';
-import { Turn } from './turn.js';
 import { type Refused, writeRecords } from './write-records.js';
 
 /** Bytes of input after which a batch is written, however few records it has. */

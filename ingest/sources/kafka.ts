@@ -23,7 +23,7 @@ const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = k
 
 /** An answer begins with its size. */
 const SIZE_BYTES = 4;
-const TIMEOUT_CHECK_MS = 1000;
+const TIMEOUT_CHECK_MS = 5000;
 
 CompressionCodecs[CompressionTypes.Snappy] = () => snappyCodec;
 CompressionCodecs[CompressionTypes.LZ4] = () => lz4Codec;
@@ -62,7 +62,7 @@ ConsumerGroup.prototype.fetch = async function (nodeId) {
   if (!gathering.has(this)) return batches;
   const isBusy = batches.some(({ rawMessages }) => rawMessages.length > 0);
   this.minBytes = isBusy ? GATHERED.bytes : 1;
-  this.maxWaitTime = isBusy ? GATHERED.milliseconds : QUIET_MS;
+  this.maxWaitTime = isBusy ? GATHERED.milliseconds : Math.min(QUIET_MS, this.sessionTimeout / 3);
   return batches;
 };
 
@@ -130,16 +130,16 @@ export interface Topic {
 }
 
 /** Of a session. */
-const HEARTBEATS = 10;
+const HEARTBEATS = 6;
 /** While a slice is being written the group waits for its member, not longer. */
 const REBALANCE_MS = 60_000;
 const PARTITIONS_AT_ONCE = 8;
-const SLICE_BYTES = 4 * 1024 * 1024;
-const FETCH_BYTES = 32 * 1024 * 1024;
+const SLICE_BYTES = 8 * 1024 * 1024;
+const FETCH_BYTES = 48 * 1024 * 1024;
 /** The broker waits for so much, or so long: small writes are what costs the stores most. */
 const GATHERED = { bytes: 64 * 1024, milliseconds: 500 };
 /** Where nothing came, it waits for the first record, and as long as this: a member hears of changes in its group in between. */
-const QUIET_MS = 2000;
+const QUIET_MS = 3000;
 /** How long brokers are looked for, and a request is tried. */
 export type Patience = Pick<RetryOptions, 'initialRetryTime' | 'maxRetryTime' | 'retries'>;
 const PATIENT: Patience = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };

@@ -12,6 +12,7 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
   interface ConsumerGroup {
     minBytes: number;
     maxWaitTime: number;
+    readonly sessionTimeout: number;
     fetch(nodeId: number): Promise<{ rawMessages: unknown[] }[]>;
   }
   const ConsumerGroup: { prototype: ConsumerGroup };

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { OneAtATime } from '../../services/shared/one-at-a-time.js';
+import { Turn } from '../../services/shared/turn.js';
 import { Overtaken } from '../../services/stores/fence.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, deadLetter, notStorable } from '../outcome.js';
 import type { KafkaRecord, Slice } from '../sources/kafka.js';
 import { MAX_LINE_BYTES } from '../sources/lines.js';
 import type { IngestStores, Stream } from '../streams/stream.js';
-import { Turn } from '../turn.js';
 import { isOutage, type Refused, writeRecords } from '../write-records.js';
 import type { RefusedRecord, SendDeadLetters } from './dead-letters.js';
 import type { StreamMetrics } from './metrics.js';
@@ -14,6 +15,8 @@ export interface LoopServices {
   stores: IngestStores;
   sendDeadLetters: SendDeadLetters;
   metrics: StreamMetrics;
+  /** Decodes slices of all partitions one after another, so that the first is written while the second is decoded. */
+  decoding: OneAtATime;
   /** Told of every try to write while the store is out. */
   onOutage(error: unknown, tries: number): void;
   /** Gives a slice up that waits for its store, or is being written. */
@@ -26,10 +29,10 @@ export interface LoopServices {
  */
 export function createLoop(stream: Stream, services: LoopServices): (slice: Slice) => Promise<void> {
   const decode = createSliceDecoder(stream);
-  const { sendDeadLetters, metrics } = services;
+  const { sendDeadLetters, metrics, decoding } = services;
   return async (slice) => {
     const begun = performance.now();
-    const { records, origins, refused } = await decode(slice);
+    const { records, origins, refused } = await slice.whileAlive(decoding(() => decode(slice)));
     await sendDeadLetters(slice, refused);
     const unstorable = await untilWritten(stream, services, slice, records);
     if (unstorable === 'given up') return;

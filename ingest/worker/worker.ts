@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../services/shared/config.js';
+import { type OneAtATime, oneAtATime } from '../../services/shared/one-at-a-time.js';
 import { type Consumption, KafkaCluster } from '../sources/kafka.js';
 import { STREAMS, type StreamName } from '../streams/index.js';
 import type { IngestStores, Stream } from '../streams/stream.js';
@@ -31,13 +32,14 @@ export interface Worker {
 
 /** A slice gets so long to end. */
 const GRACE_MS = 7000;
-const LAG_MS = 10_000;
+const LAG_MS = 15_000;
 /** ClickHouse takes large inserts fastest; to Elasticsearch the size of a request matters less. */
-const FETCH_BYTES = { search: 1024 * 1024, analytics: 4 * 1024 * 1024 };
+const FETCH_BYTES = { search: 1024 * 1024, analytics: 6 * 1024 * 1024 };
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, streams, metrics, logger, cluster = new KafkaCluster(config, logger) } = options;
   const abandon = new AbortController();
+  const decoding = oneAtATime();
   const running: RunningStream[] = [];
   const stop = async () => {
     const timer = setTimeout(() => abandon.abort(new Error('the worker stops')), GRACE_MS);
@@ -49,7 +51,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     for (const topic of await createTopics(cluster, config)) logger.info({ topic }, 'topic made');
     const sendDeadLetters = deadLetterSender(await cluster.producer());
     for (const name of streams) {
-      const given = { cluster, sendDeadLetters, metrics: metrics.of(name), abandon: abandon.signal };
+      const given = {
+        cluster,
+        sendDeadLetters,
+        metrics: metrics.of(name),
+        decoding,
+        abandon: abandon.signal,
+      };
       running.push(await startStream(STREAMS[name] as Stream, options, given));
     }
   } catch (error) {
@@ -72,13 +80,14 @@ interface StreamServices {
   cluster: KafkaCluster;
   sendDeadLetters: SendDeadLetters;
   metrics: StreamMetrics;
+  decoding: OneAtATime;
   abandon: AbortSignal;
 }
 
 async function startStream(
   stream: Stream,
   { config, stores, logger }: WorkerOptions,
-  { cluster, sendDeadLetters, metrics, abandon }: StreamServices,
+  { cluster, sendDeadLetters, metrics, decoding, abandon }: StreamServices,
 ): Promise<RunningStream> {
   const topic = topicOf(config, stream.name);
   const watchdog = new Watchdog();
@@ -86,6 +95,7 @@ async function startStream(
     stores,
     sendDeadLetters,
     metrics,
+    decoding,
     abandon,
     onOutage(error, tries) {
       watchdog.progress();

@@ -1,4 +1,5 @@
 /** What of a contact can be found, as words and normal forms. Both search stores index exactly this (contract 3.8, 3.9). */
+import { memoize } from '../shared/memoize.js';
 import {
   normalizeCountry,
   normalizeDomain,
@@ -76,11 +77,13 @@ export function searchableTextWords(field: ContactSearchField, text: string): st
   }
 }
 
+const countryOf = memoize(normalizeCountry);
+
 /** Values compared as a whole, in normal form. */
 export function searchableValues(contact: SearchableContact): Record<ValueField, string | null> {
   const profile = contact.network_a_url === null ? null : normalizeProfileUrl(contact.network_a_url);
   return {
-    country: contact.country === null ? null : normalizeCountry(contact.country),
+    country: contact.country === null ? null : countryOf(contact.country),
     postal_code: contact.postal_code === null ? null : normalizePostalCode(contact.postal_code),
     company_domain: contact.company_domain === null ? null : normalizeDomain(contact.company_domain),
     network_a_url: profile,
@@ -95,10 +98,17 @@ export function textWords(text: string): string[] {
   return value;
 }
 
+/** Nearly every address: in it `compounds` finds the address itself and nothing else. */
+const plainEmail = /^[a-z0-9][a-z0-9._+-]*@[a-z0-9.-]*[a-z0-9]$/;
+
 /** The address also counts as one word, and so does its domain. */
 function emailWords(email: string): string[] {
   const whole = emailWord(email);
   const value = words(email);
+  if (plainEmail.test(whole) && whole.length === email.length) {
+    value.push(whole, whole.slice(whole.indexOf('@') + 1));
+    return value;
+  }
   const after = new Set([...compounds(email), whole, whole.slice(whole.lastIndexOf('@') + 1)]);
   value.push(...after);
   return value;

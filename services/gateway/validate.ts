@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { closest } from '../shared/closest.js';
+import { memoize } from '../shared/memoize.js';
 import { addressKey, addressRange } from '../shared/normalize.js';
 import type { FieldError } from './problems.js';
 
@@ -21,18 +22,21 @@ ajv.addFormat('ip-range', { type: 'string', validate: (text: string) => addressR
 
 const dateTimeShape = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
 
+/** Of the years 0000 to 9999: a moment in UTC is written with four digits. */
+const MOMENTS = { first: Date.UTC(-1, 12), last: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
+
 /** The library's own format lets leap seconds through, which `Date` cannot hold. */
 function isDateTime(text: string): boolean {
   const day = dateTimeShape.exec(text)?.[1];
   if (day === undefined || !isDate(day)) return false;
   const moment = Date.parse(text);
-  return !Number.isNaN(moment) && new Date(moment).toISOString().length === 24;
+  return moment >= MOMENTS.first && moment <= MOMENTS.last;
 }
 
-function isDate(day: string): boolean {
+const isDate = memoize((day) => {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
-}
+});
 
 /** More would help nobody and costs memory for a hostile body. */
 export const MAX_ERRORS = 100;

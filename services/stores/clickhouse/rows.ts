@@ -131,25 +131,28 @@ const deliveries: Table<DeliveryRecord> = {
   ],
 };
 
+const SPECIAL = /[\\\t\n\r]/;
 const ESCAPES: { [character: string]: string } = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-function tabSeparated(value: Value): string {
+function tabSeparated(value: Value): string | number {
   if (value === null) return '\\N';
-  if (typeof value === 'number') return String(value);
+  if (typeof value === 'number' || !SPECIAL.test(value)) return value;
   return value.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] as string);
 }
 
-function toRows<T>(table: Table<T>, records: readonly T[], acceptedAt: number): Rows {
-  let text = '';
+/** Joined row by row: one text that grows by every cell costs more than twice as much, most of it collecting garbage. */
+function toRows<T>({ name: table, columns }: Table<T>, records: readonly T[], acceptedAt: number): Rows {
+  const names = columns.map(([name]) => name);
+  const cells = new Array<string | number>(columns.length);
+  const lines: string[] = [];
   for (const record of records) {
-    let separator = '';
-    for (const [, value] of table.columns) {
-      text += separator + tabSeparated(value(record, acceptedAt));
-      separator = '\t';
+    for (let place = 0; place < columns.length; place++) {
+      const [, value] = columns[place] as Column<T>;
+      cells[place] = tabSeparated(value(record, acceptedAt));
     }
-    text += '\n';
+    lines.push(cells.join('\t'));
   }
-  return { table: table.name, columns: table.columns.map(([name]) => name), text };
+  return { table, columns: names, text: lines.length === 0 ? '' : `${lines.join('\n')}\n` };
 }
 
 export const campaignRows = (records: readonly CampaignRecord[], acceptedAt: number) =>

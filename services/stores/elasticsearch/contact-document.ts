@@ -90,7 +90,22 @@ export function letterTokens(words: Iterable<string>): string[] {
 
 /** The document to index. */
 export function contactDocument(source: ContactSource | Tombstone): object {
-  return isTombstone(source) ? source : { ...source, search: searchFields(source.contact) };
+  if (isTombstone(source)) return source;
+  const { organization_id, contact_id, created_at, updated_at, record_at, audience_ids, contact } = source;
+  const { creation, removals } = source;
+  // Field by field, which is a good deal faster than to spread.
+  const kept: ContactSource = {
+    organization_id,
+    contact_id,
+    created_at,
+    updated_at,
+    record_at,
+    audience_ids,
+    contact,
+    creation,
+    removals,
+  };
+  return Object.assign(kept, { search: searchFields(contact) });
 }
 
 /** A value of a field, as words to index and as those of them that may have typos. */
@@ -127,7 +142,8 @@ const FIELDS = CONTACT_SEARCH_FIELDS.map((name) => {
   };
 });
 
-type Held = Record<WordField, string[] | undefined>;
+/** Values of a field, of which there is seldom more than one. */
+type Held = Record<WordField, string | string[] | undefined>;
 
 /** What is not known is undefined, and not sent. All fields are there from the start: objects of one form are made fastest. */
 function searchFields(body: ContactBody): object {
@@ -158,8 +174,9 @@ function searchFields(body: ContactBody): object {
       const { words, letters } = tokens(text);
       if (words === '') continue;
       const before = held[into];
-      if (before) before.push(words);
-      else held[into] = [words];
+      if (before === undefined) held[into] = words;
+      else if (typeof before === 'string') held[into] = [before, words];
+      else before.push(words);
       for (const word of letters) if (!spoken.includes(word)) spoken.push(word);
     }
   }

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
+import { oneAtATime } from '../../shared/one-at-a-time.js';
+import { Turn } from '../../shared/turn.js';
 import { Rejected, StoreUnavailable } from '../store-error.js';
 import { type Cluster, type ItemError, isBlockedItem } from './cluster.js';
 import { KeyedQueue } from './keyed-queue.js';
@@ -18,7 +20,7 @@ export interface Found<Source> {
 export interface Change {
   id: string;
   routing?: string;
-  /** Called when it is sent: many documents at once are a lot of memory. */
+  /** What is to be kept; called once, before it is sent. */
   document(): object;
   /** The version it replaces; a new document where there is none. */
   before?: Found<unknown>;
@@ -171,6 +173,19 @@ export async function search<Source>(
   );
 }
 
+/** One call after another, so that the documents of the first are sent while those of the second are put into text. */
+const makingTexts = oneAtATime();
+
+async function withTexts(changes: readonly Change[]): Promise<{ change: Change; text: string }[]> {
+  const turn = new Turn();
+  const texts: { change: Change; text: string }[] = [];
+  for (const change of changes) {
+    texts.push({ change, text: JSON.stringify(change.document()) });
+    if (turn.isOver()) await turn.end(undefined);
+  }
+  return texts;
+}
+
 /** The bulk helper splits by size and sends again what the cluster had no room for. */
 export async function bulk(
   cluster: Cluster,
@@ -178,15 +193,15 @@ export async function bulk(
   changes: readonly Change[],
 ): Promise<Set<string>> {
   const conflicts = new Set<string>();
-  let open = changes;
+  let open = await makingTexts(() => withTexts(changes));
   for (let tries = 0; open.length > 0; tries++) {
     const blocked = new Set<string>();
     let held = false;
     let failure: Error | undefined;
     await cluster.run((client) =>
       client.helpers.bulk({
-        datasource: open as Change[],
-        onDocument: (change) => [action(alias, change) as { index: object }, change.document()],
+        datasource: open,
+        onDocument: ({ change, text }) => [action(alias, change) as { index: object }, text as never],
         flushBytes: BULK_BYTES,
         concurrency: BULK_CONCURRENCY,
         wait: 200,
@@ -205,7 +220,7 @@ export async function bulk(
     if (failure) throw failure;
     if (tries >= BLOCKED_TRIES) throw new StoreUnavailable('search');
     if (held) await pause(BLOCKED_PAUSE_MS);
-    open = open.filter(({ id }) => blocked.has(id));
+    open = open.filter(({ change }) => blocked.has(change.id));
   }
   return conflicts;
 }

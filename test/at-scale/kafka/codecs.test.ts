@@ -12,10 +12,9 @@ import { Random } from '../../advertising/random-records.js';
 import { kafkaDistribution } from '../../stack/distributions.js';
 import { findJava } from '../../stack/java.js';
 import { compressLz4, compressSnappy, compressZstd } from '../../support/compress.js';
-import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
-import { type TestIndices, testIndices } from '../elasticsearch/support.js';
-import { type TestTopics, testTopics } from './topics.js';
-import { histories, STREAMS, Workers } from './workers.js';
+import type { TestTopics } from './topics.js';
+import { type WorkerTest, workerTest } from './worker-test.js';
+import { histories, STREAMS, type Workers } from './workers.js';
 
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
 
@@ -44,8 +43,7 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
   /** Codecs of the batches that this process has read. */
   const seen = new Set<string>();
   let topics: TestTopics;
-  let indices: TestIndices;
-  let database: TestDatabase;
+  let test: WorkerTest;
   let workers: Workers;
 
   beforeEach(async () => {
@@ -55,17 +53,12 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
     codecs[TYPES.lz4] = noticed('lz4', lz4Codec, async ({ buffer }) => compressLz4(buffer));
     codecs[TYPES.zstd] = noticed('zstd', zstdCodec, ({ buffer }) => compressZstd(buffer));
     seen.clear();
-    topics = await testTopics();
-    indices = testIndices();
-    database = testDatabase();
-    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+    test = await workerTest();
+    ({ topics, workers } = test);
   });
   afterEach(async () => {
     Object.assign(codecs, before);
-    await workers.killAll();
-    await topics.close();
-    await indices.remove();
-    await database.drop();
+    await test?.remove();
   });
 
   it('of every codec are taken from the JavaScript client', async () => {

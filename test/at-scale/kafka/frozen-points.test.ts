@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../advertising/random-records.js';
-import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
-import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import type { TestDatabase } from '../clickhouse/support.js';
 import { actualDeliveries, expectSame } from './actual.js';
 import { deliveryHistory } from './histories.js';
 import { startKilled } from './kill-points.js';
 import { withPoison } from './poison.js';
-import { type TestTopics, testTopics } from './topics.js';
-import { Workers } from './workers.js';
+import type { TestTopics } from './topics.js';
+import { type WorkerTest, workerTest } from './worker-test.js';
+import type { Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
@@ -20,8 +20,8 @@ const STREAM = 'network-a-deliveries';
 describe(`a worker frozen at named points until its partitions are another's (TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
   let topics: TestTopics;
-  let indices: TestIndices;
   let database: TestDatabase;
+  let test: WorkerTest;
   let workers: Workers;
 
   before(function () {
@@ -30,16 +30,11 @@ describe(`a worker frozen at named points until its partitions are another's (TE
     this.skip();
   });
   beforeEach(async () => {
-    topics = await testTopics(undefined, { sessionMs: SESSION_MS });
-    indices = testIndices();
-    database = testDatabase();
-    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+    test = await workerTest({ sessionMs: SESSION_MS });
+    ({ topics, database, workers } = test);
   });
   afterEach(async () => {
-    await workers.killAll();
-    await topics.close();
-    await indices.remove();
-    await database.drop();
+    await test?.remove();
   });
 
   for (const point of ['after decode', 'after the write'] as const) {

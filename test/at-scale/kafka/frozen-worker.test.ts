@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../advertising/random-records.js';
-import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
-import { type TestIndices, testIndices } from '../elasticsearch/support.js';
-import { type TestTopics, testTopics } from './topics.js';
-import { histories, STREAMS, Workers } from './workers.js';
+import type { TestTopics } from './topics.js';
+import { type WorkerTest, workerTest } from './worker-test.js';
+import { histories, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 /** At least; until its partitions are another's. */
@@ -16,21 +15,15 @@ const SESSION_MS = 20_000;
 describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
   this.timeout(300_000);
   let topics: TestTopics;
-  let indices: TestIndices;
-  let database: TestDatabase;
+  let test: WorkerTest;
   let workers: Workers;
 
   before(async () => {
-    topics = await testTopics(undefined, { sessionMs: SESSION_MS });
-    indices = testIndices();
-    database = testDatabase();
-    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+    test = await workerTest({ sessionMs: SESSION_MS });
+    ({ topics, workers } = test);
   });
   after(async () => {
-    await workers.killAll();
-    await topics.close();
-    await indices.remove();
-    await database.drop();
+    await test?.remove();
   });
 
   it("applies nothing late when it was frozen until its partitions were another's", async () => {

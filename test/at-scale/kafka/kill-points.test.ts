@@ -2,12 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka.js';
 import { Random } from '../../advertising/random-records.js';
-import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
-import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { KILL_POINTS, startKilled } from './kill-points.js';
 import { expectPoisonRefused, withPoison } from './poison.js';
-import { type TestTopics, testTopics } from './topics.js';
-import { histories, STREAMS, Workers } from './workers.js';
+import type { TestTopics } from './topics.js';
+import { type WorkerTest, workerTest } from './worker-test.js';
+import { histories, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 const KILLS = Number(process.env.TEST_POINT_KILLS ?? 20);
@@ -16,21 +15,15 @@ const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
   let topics: TestTopics;
-  let indices: TestIndices;
-  let database: TestDatabase;
+  let test: WorkerTest;
   let workers: Workers;
 
   beforeEach(async () => {
-    topics = await testTopics();
-    indices = testIndices();
-    database = testDatabase();
-    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+    test = await workerTest();
+    ({ topics, workers } = test);
   });
   afterEach(async () => {
-    await workers.killAll();
-    await topics.close();
-    await indices.remove();
-    await database.drop();
+    await test?.remove();
   });
 
   for (const point of KILL_POINTS) {

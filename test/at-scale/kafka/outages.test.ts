@@ -55,7 +55,7 @@ describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
     });
     if (!config.elasticsearch || !config.clickhouse) throw new Error('there are no addresses');
     clickhouseConfig = config.clickhouse;
-    topics = await testTopics(kafka.address);
+    topics = await testTopics({ brokers: kafka.address });
     workers = await Workers.prepare(topics, {
       elasticsearch: config.elasticsearch,
       clickhouse: config.clickhouse,
@@ -65,14 +65,6 @@ describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
     await workers.killAll();
     await topics.close();
   });
-
-  /** As `topics.drained`, and fails when the worker ends before. */
-  async function drained(worker: ServerProcess, ...streams: StreamName[]): Promise<void> {
-    const ended = worker.ended.then(({ code, signal }) => {
-      throw new Error(`the worker ended with ${code ?? signal}:\n${worker.output().slice(-3000)}`);
-    });
-    await Promise.race([topics.drained(...streams), ended]);
-  }
 
   /** Starts a worker again when it ends, as whatever runs it does, until told to stop. */
   function supervise(worker: ServerProcess): { stop(): void } {
@@ -137,7 +129,7 @@ describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
       await produceSlowly(due, killing);
       await killing;
       if (isBroker) await topics.drained(...STREAMS);
-      else await drained(worker, ...STREAMS);
+      else await workers.drained(worker, ...STREAMS);
       supervised?.stop();
       await workers.expectState(due);
       expect(await workers.deadLetters()).to.deep.equal([]);
@@ -153,11 +145,11 @@ describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
     const tables = `${database}_tables`;
     await client.command({ query: `RENAME TABLE ${tables}.deliveries TO ${tables}.away` });
     for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
-    await drained(worker, 'website-visits', 'contacts');
+    await workers.drained(worker, 'website-visits', 'contacts');
     await pause(AWAY_MS);
     expect(await topics.behind('network-a-deliveries')).to.equal(due['network-a-deliveries'].records.length);
     await client.command({ query: `RENAME TABLE ${tables}.away TO ${tables}.deliveries` });
-    await drained(worker, 'network-a-deliveries');
+    await workers.drained(worker, 'network-a-deliveries');
     await workers.expectState(due);
 
     expect(rebalances(worker), worker.output()).to.equal(0);
@@ -172,12 +164,12 @@ describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
     const environment = { ...clickhousePlan.environment, CLICKHOUSE_PASSWORD: 'another' };
     const other = await startServer({ ...clickhousePlan, environment });
     for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
-    await drained(worker, 'website-visits', 'contacts');
+    await workers.drained(worker, 'website-visits', 'contacts');
     await pause(AWAY_MS);
     expect(await topics.behind('network-a-deliveries')).to.equal(due['network-a-deliveries'].records.length);
     await other.stop();
     await clickhouse.start();
-    await drained(worker, 'network-a-deliveries');
+    await workers.drained(worker, 'network-a-deliveries');
     await workers.expectState(due);
     expect(rebalances(worker), worker.output()).to.equal(0);
     expect(await workers.deadLetters()).to.deep.equal([]);

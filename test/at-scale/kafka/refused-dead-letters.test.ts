@@ -3,11 +3,10 @@ import { expect } from 'chai';
 import kafkajs from 'kafkajs';
 import { deadLetterTopicOf, topicOf } from '../../../ingest/worker/topics.js';
 import { Random } from '../../advertising/random-records.js';
-import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
-import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { expectPoisonRefused, withPoison } from './poison.js';
-import { type TestTopics, testTopics } from './topics.js';
-import { histories, STREAMS, Workers } from './workers.js';
+import type { TestTopics } from './topics.js';
+import { type WorkerTest, workerTest } from './worker-test.js';
+import { histories, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
@@ -16,21 +15,15 @@ const WAIT_MS = 10_000;
 describe(`dead letters that the broker does not take (TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
   let topics: TestTopics;
-  let indices: TestIndices;
-  let database: TestDatabase;
+  let test: WorkerTest;
   let workers: Workers;
 
   before(async () => {
-    topics = await testTopics();
-    indices = testIndices();
-    database = testDatabase();
-    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+    test = await workerTest();
+    ({ topics, workers } = test);
   });
   after(async () => {
-    await workers.killAll();
-    await topics.close();
-    await indices.remove();
-    await database.drop();
+    await test?.remove();
   });
 
   it('are not passed over: the worker ends, and the next one finds the records there', async () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
 import { run } from '../../cli/support.js';
-import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
-import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import type { TestDatabase } from '../clickhouse/support.js';
 import { actualDeliveries, expectSame } from './actual.js';
-import { type TestTopics, testTopics } from './topics.js';
-import { Workers } from './workers.js';
+import type { TestTopics } from './topics.js';
+import { type WorkerTest, workerTest } from './worker-test.js';
+import type { Workers } from './workers.js';
 
 const STREAM = 'network-a-deliveries';
 const COUNT = 2000;
@@ -14,21 +14,16 @@ const MOST_CLICKS = 100;
 describe('dead letters that are replayed', function () {
   this.timeout(120_000);
   let topics: TestTopics;
-  let indices: TestIndices;
   let database: TestDatabase;
+  let test: WorkerTest;
   let workers: Workers;
 
   before(async () => {
-    topics = await testTopics();
-    indices = testIndices();
-    database = testDatabase();
-    workers = await Workers.prepare(topics, { elasticsearch: indices.config, clickhouse: database.config });
+    test = await workerTest();
+    ({ topics, database, workers } = test);
   });
   after(async () => {
-    await workers.killAll();
-    await topics.close();
-    await indices.remove();
-    await database.drop();
+    await test?.remove();
   });
 
   /** One in a hundred has more clicks than the table takes. */

@@ -23,10 +23,19 @@ export interface TestTopics {
 
 const PRODUCED_AT_ONCE = 2000;
 
-export async function testTopics(
+export interface TopicOptions {
+  /** Of the environment when absent. */
+  brokers?: string;
+  partitions?: number;
+  /** Of workers. */
+  sessionMs?: number;
+}
+
+export async function testTopics({
   brokers = process.env.KAFKA_BROKERS ?? '',
-  { partitions = 6, sessionMs = 6000 } = {},
-): Promise<TestTopics> {
+  partitions = 6,
+  sessionMs = 6000,
+}: TopicOptions = {}): Promise<TestTopics> {
   if (brokers === '') throw new Error('KAFKA_BROKERS names no broker; npm run test:stack starts one');
   const name = `test-${randomBytes(5).toString('hex')}`;
   const environment = {

@@ -4,12 +4,12 @@ import kafkajs from 'kafkajs';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
 import { topicOf } from '../../../ingest/worker/topics.js';
 import { Random } from '../../advertising/random-records.js';
-import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
-import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import type { TestIndices } from '../elasticsearch/support.js';
 import { actualContacts, expectSame } from './actual.js';
 import { contactHistory } from './histories.js';
-import { type TestTopics, testTopics } from './topics.js';
-import { histories, rebalances, STREAMS, Workers } from './workers.js';
+import type { TestTopics } from './topics.js';
+import { type WorkerTest, workerTest } from './worker-test.js';
+import { histories, rebalances, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 const KILLS = Number(process.env.TEST_WORKER_KILLS ?? 5);
@@ -19,23 +19,15 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
   this.timeout(3_600_000);
   let topics: TestTopics;
   let indices: TestIndices;
-  let database: TestDatabase;
+  let test: WorkerTest;
   let workers: Workers;
 
   beforeEach(async () => {
-    topics = await testTopics();
-    indices = testIndices();
-    database = testDatabase();
-    workers = await Workers.prepare(topics, {
-      elasticsearch: indices.config,
-      clickhouse: database.config,
-    });
+    test = await workerTest();
+    ({ topics, indices, workers } = test);
   });
   afterEach(async () => {
-    await workers.killAll();
-    await topics.close();
-    await indices.remove();
-    await database.drop();
+    await test?.remove();
   });
 
   it('makes of repeated, mixed and restated records the state that is due', async () => {

@@ -82,6 +82,14 @@ export class Workers {
     return letters.flat();
   }
 
+  /** Resolves when everything that is there is committed; rejects when the worker ends before. */
+  async drained(worker: ServerProcess, ...streams: StreamName[]): Promise<void> {
+    const ended = worker.ended.then(({ code, signal }) => {
+      throw new Error(`the worker ended with ${code ?? signal}:\n${worker.output().slice(-3000)}`);
+    });
+    await Promise.race([this.#topics.drained(...streams), ended]);
+  }
+
   async killAll(): Promise<void> {
     await Promise.all([...this.#running].map((worker) => worker.kill()));
     this.#running.clear();

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Milliseconds decoding may hold the event loop. */
+/** Milliseconds work on many records may hold the event loop. */
 const TURN_MS = 4;
 
 /** Lets other work run every few milliseconds. */

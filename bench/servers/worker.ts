@@ -1,0 +1,28 @@
+/** `worker.js <stream> <records>`: a worker that tells how fast it wrote its first so many records. */
+import { Registry } from 'prom-client';
+import type { StreamName } from '../../ingest/streams/index.js';
+import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
+import { startWorker } from '../../ingest/worker/worker.js';
+import { createLogger } from '../../services/gateway/request-log.js';
+import { type KafkaConfig, loadConfig } from '../../services/shared/config.js';
+import { openStores } from '../../services/stores/open-stores.js';
+import { Count, counted } from '../kafka-support.js';
+
+const [stream, records] = process.argv.slice(2) as [StreamName, string];
+const config = loadConfig(process.env);
+const { search, analytics, close } = await openStores(config);
+const count = new Count();
+const worker = await startWorker({
+  config: config.kafka as KafkaConfig,
+  streams: [stream],
+  stores: {
+    search: counted(search, 'upsertContacts', count),
+    analytics: counted(analytics, 'insertDeliveries', count),
+  },
+  metrics: createWorkerMetrics(new Registry()),
+  logger: createLogger('silent'),
+});
+process.send?.(await count.reached(Number(records)));
+await worker.stop();
+await close();
+process.disconnect?.();
