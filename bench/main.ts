@@ -14,6 +14,7 @@ import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
 import { benchProcesses } from './processes.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
+import { benchStall } from './stall.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -68,6 +69,7 @@ try {
   if (asked.includes('processes')) results.push(await benchProcesses(join(folder, 'processes'), note));
   if (asked.includes('kafka')) {
     results.push(...(await benchKafka(join(folder, 'kafka'), note)), await benchKafkaSearch(note));
+    results.push(await benchStall(join(folder, 'stall'), note));
   }
   if (asked.includes('memory')) {
     results.push(...(await benchMemory(join(folder, 'memory'), Number(values.minutes), note)));

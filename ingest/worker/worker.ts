@@ -33,8 +33,14 @@ export interface Worker {
 /** A slice gets so long to end. */
 const GRACE_MS = 7000;
 const LAG_MS = 15_000;
-/** ClickHouse takes large inserts fastest; to Elasticsearch the size of a request matters less. */
-const FETCH_BYTES = { search: 1024 * 1024, analytics: 6 * 1024 * 1024 };
+/**
+ * What is asked for at once of a partition, and the most records of it that are written at once. ClickHouse takes large inserts fastest;
+ * Elasticsearch takes longer for a record, and small slices let all partitions go on.
+ */
+const TAKEN = {
+  search: { fetchBytes: 1024 * 1024, sliceRecords: 1000 },
+  analytics: { fetchBytes: 6 * 1024 * 1024, sliceRecords: 25_000 },
+};
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, streams, metrics, logger, cluster = new KafkaCluster(config, logger) } = options;
@@ -107,8 +113,7 @@ async function startStream(
   const consumption: Consumption = await cluster.consume({
     topic,
     group: `${config.group}-${stream.name}`,
-    sliceRecords: stores[stream.store].batchRecords,
-    fetchBytes: FETCH_BYTES[stream.store],
+    ...TAKEN[stream.store],
     async onSlice(slice) {
       await loop(slice);
       watchdog.progress();
