@@ -94,6 +94,8 @@ export interface Slice {
   lag: number;
   /** False once the partition may be another's: from then on nothing of the slice may be written or committed. */
   isOurs(): boolean;
+  /** When it may be another's unless this member is heard of again, in milliseconds since the epoch. */
+  oursUntil(): number;
   /** Tells the group, as long as the work takes, that this member is alive. Rejects, once the work is done, when it is not. */
   whileAlive<T>(work: Promise<T>): Promise<T>;
   /** Everything up to here is applied. */
@@ -390,6 +392,12 @@ export class KafkaProducer {
   }
 }
 
+/** By the clock of this process alone, which is never set, and by the one that can be compared with those of others. */
+interface Moment {
+  steady: number;
+  wall: number;
+}
+
 const SIGNS_OF_LIFE = new Set(['Heartbeat', 'SyncGroup']);
 
 /** What a consumer knows of its place in the group. */
@@ -399,14 +407,14 @@ class Membership {
   readonly sessionMs: number;
   partitions: ReadonlySet<number> = new Set();
   /** When the last request was sent that the group took for a sign of life: what a process handles late was true before. */
-  #lastSeen = Number.NEGATIVE_INFINITY;
-  #lastSent = Number.NEGATIVE_INFINITY;
+  #lastSeen: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 };
+  #lastSent = this.#lastSeen;
 
   constructor(consumer: Consumer, topic: string, sessionMs: number) {
     this.sessionMs = sessionMs;
     consumer.on('consumer.network.request', ({ payload }) => {
       if (!SIGNS_OF_LIFE.has(payload.apiName)) return;
-      this.#lastSent = performance.now() - (Date.now() - payload.sentAt);
+      this.#lastSent = { steady: performance.now() - (Date.now() - payload.sentAt), wall: payload.sentAt };
     });
     consumer.on('consumer.group_join', ({ payload }) => {
       this.epoch++;
@@ -423,8 +431,13 @@ class Membership {
 
   /** A member that was silent for longer than a session is none any more, whether it knows or not. */
   holds(partition: number, epoch: number): boolean {
-    const silent = performance.now() - this.#lastSeen;
+    const silent = performance.now() - this.#lastSeen.steady;
     return epoch === this.epoch && this.partitions.has(partition) && silent < this.sessionMs;
+  }
+
+  /** When the group gives its partitions to others unless it hears of this member, in milliseconds since the epoch. */
+  get until(): number {
+    return this.#lastSeen.wall + this.sessionMs;
   }
 }
 
@@ -446,6 +459,7 @@ async function consumeBatch(
       records: slice.map((message) => toRecord(partition, message)),
       lag: Number(BigInt(highWatermark) - BigInt(last.offset) - 1n),
       isOurs,
+      oursUntil: () => membership.until,
       whileAlive: (work) => whileAlive(work, heartbeat, membership.sessionMs / HEARTBEATS),
       async commit() {
         resolveOffset(last.offset);

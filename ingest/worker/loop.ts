@@ -56,6 +56,7 @@ async function untilWritten(
   const acceptedAt = slice.records[0]?.timestamp ?? 0;
   const fence = () => {
     if (!slice.isOurs()) throw new Overtaken('the partition is not ours any more');
+    return slice.oursUntil();
   };
   for (let tries = 0; slice.isOurs() && !abandon.aborted; tries++) {
     try {

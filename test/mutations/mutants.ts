@@ -60,4 +60,12 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'frozen-points.test.js',
     only: 'after decode',
   },
+  {
+    name: 'writes as late as it likes',
+    file: 'services/stores/clickhouse/http.js',
+    replace: 'until === undefined ? name',
+    by: 'true ? name',
+    test: 'frozen-points.test.js',
+    only: 'after the fence',
+  },
 ];

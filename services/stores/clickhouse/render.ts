@@ -8,7 +8,8 @@ const FEED = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (?<name>\w+) TO (?<target>
 
 /**
  * The statements of a migration where the data lie. Files are written for one server, with `{{tables}}` and `{{views}}` for the
- * databases, and `{{on_cluster}}` in statements other than those of tables and materialized views. In a cluster
+ * databases, and in statements other than those of tables and materialized views `{{on_cluster}}`, and `{{local}}` behind the name of
+ * a table that is changed. In a cluster
  *
  * - a table becomes `<name>_local`, replicated, on every node, and `<name>`, which spreads organizations over the shards;
  * - a materialized view reads and feeds the local tables, as it runs where rows arrive.
@@ -20,6 +21,7 @@ export function render(sql: string, layout: Layout): string[] {
     .trim()
     .replaceAll('{{views}}', views)
     .replaceAll('{{tables}}', tables)
+    .replaceAll('{{local}}', cluster === null ? '' : '_local')
     .replaceAll(' {{on_cluster}}', everywhere);
   if (cluster === null) return [text];
   const statement = text.replaceAll(/^--.*\n/gm, '');

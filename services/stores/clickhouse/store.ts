@@ -25,9 +25,9 @@ export async function openAnalyticsStore(
 
 function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
   const insert = async (rows: Rows, fence?: Fence) => {
-    fence?.();
+    const until = fence?.();
     if (rows.text === '') return;
-    await clickhouse.insert(`insert_${rows.table}`, rows).catch((error: unknown) => {
+    await clickhouse.insert(`insert_${rows.table}`, rows, until).catch((error: unknown) => {
       throw insertError(error);
     });
   };

@@ -13,8 +13,6 @@ import type { Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
-/** As short as keeps its promise: a write that stalled is over before the partitions go to another worker. */
-const SESSION_MS = 20_000;
 const STREAM = 'network-a-deliveries';
 
 describe(`a worker frozen at named points until its partitions are another's (TEST_SEED=${SEED})`, function () {
@@ -30,14 +28,14 @@ describe(`a worker frozen at named points until its partitions are another's (TE
     this.skip();
   });
   beforeEach(async () => {
-    test = await workerTest({ sessionMs: SESSION_MS });
+    test = await workerTest();
     ({ topics, database, workers } = test);
   });
   afterEach(async () => {
     await test?.remove();
   });
 
-  for (const point of ['after decode', 'after the write'] as const) {
+  for (const point of ['after decode', 'after the fence', 'after the write'] as const) {
     it(`${point}: it writes nothing late, and takes no place back`, async () => {
       const random = new Random(SEED);
       const { records, expected } = deliveryHistory(random, COUNT);

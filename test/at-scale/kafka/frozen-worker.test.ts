@@ -9,8 +9,6 @@ const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 /** At least; until its partitions are another's. */
 const FROZEN_MS = Number(process.env.TEST_AWAY_MS ?? 60_000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
-/** As short as keeps its promise: a stalled write is over before the partitions go to another worker. */
-const SESSION_MS = 20_000;
 
 describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
   this.timeout(300_000);
@@ -19,7 +17,7 @@ describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
   let workers: Workers;
 
   before(async () => {
-    test = await workerTest({ sessionMs: SESSION_MS });
+    test = await workerTest();
     ({ topics, workers } = test);
   });
   after(async () => {

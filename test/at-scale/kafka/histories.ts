@@ -12,8 +12,6 @@ const WINDOW = 10_000;
 export interface History {
   records: OutgoingRecord[];
   expected: Map<string, string>;
-  /** The state by key after these records, which may be in another order or come more often. */
-  after(values: readonly string[]): Map<string, string>;
 }
 
 /** Adds a tenth of repetitions and mixes the order within a window, then applies what that gives one by one. */
@@ -30,18 +28,14 @@ function history<T extends object>(
     for (let time = 0; time < times; time++) sent.push({ place: index + random.below(WINDOW), record });
   });
   sent.sort((left, right) => left.place - right.place);
-  const after = (records: readonly T[]) => {
-    const states = new Map<string, T>();
-    for (const record of records) {
-      const [key] = stateOf(record);
-      states.set(key, apply(states.get(key), record));
-    }
-    return new Map(Array.from(states.values(), stateOf));
-  };
+  const states = new Map<string, T>();
+  for (const { record } of sent) {
+    const [key] = stateOf(record);
+    states.set(key, apply(states.get(key), record));
+  }
   return {
     records: sent.map(({ record }) => ({ key: keyOf(record), value: JSON.stringify(record) })),
-    expected: after(sent.map(({ record }) => record)),
-    after: (values) => after(values.map((value) => JSON.parse(value))),
+    expected: new Map(Array.from(states.values(), stateOf)),
   };
 }
 

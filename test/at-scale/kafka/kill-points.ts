@@ -15,8 +15,8 @@ export const KILL_POINTS = [
 export type KillPoint = (typeof KILL_POINTS)[number];
 
 /** What worker-process.ts is told of its end. */
-interface Kill {
-  TEST_KILL_AT: KillPoint;
+export interface Kill {
+  TEST_KILL_AT: KillPoint | 'after the fence';
   TEST_KILL_AFTER: string;
   TEST_KILL_IN_FLIGHT_MS?: string;
   TEST_KILL_SIGNAL?: NodeJS.Signals;

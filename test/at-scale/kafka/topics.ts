@@ -27,21 +27,18 @@ export interface TopicOptions {
   /** Of the environment when absent. */
   brokers?: string;
   partitions?: number;
-  /** Of workers. */
-  sessionMs?: number;
 }
 
 export async function testTopics({
   brokers = process.env.KAFKA_BROKERS ?? '',
   partitions = 6,
-  sessionMs = 6000,
 }: TopicOptions = {}): Promise<TestTopics> {
   if (brokers === '') throw new Error('KAFKA_BROKERS names no broker; npm run test:stack starts one');
   const name = `test-${randomBytes(5).toString('hex')}`;
   const environment = {
     KAFKA_BROKERS: brokers,
     KAFKA_GROUP: name,
-    KAFKA_SESSION_TIMEOUT_MS: String(sessionMs),
+    KAFKA_SESSION_TIMEOUT_MS: '6000',
     REACHLINE_TOPIC_PREFIX: `${name}.`,
     REACHLINE_TOPIC_PARTITIONS: String(partitions),
   };

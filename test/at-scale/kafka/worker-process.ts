@@ -9,8 +9,9 @@ import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
 import { startWorker } from '../../../ingest/worker/worker.js';
 import { createLogger, logFile } from '../../../services/gateway/request-log.js';
 import { loadConfig } from '../../../services/shared/config.js';
+import type { Fence } from '../../../services/stores/fence.js';
 import { openStores } from '../../../services/stores/open-stores.js';
-import type { KillPoint } from './kill-points.js';
+import type { Kill } from './kill-points.js';
 
 /** A request that is killed has been on its way for so long, or for less. */
 const onItsWayMs = Number(process.env.TEST_KILL_IN_FLIGHT_MS ?? 0);
@@ -18,9 +19,9 @@ const onItsWayMs = Number(process.env.TEST_KILL_IN_FLIGHT_MS ?? 0);
 const point = process.env.TEST_KILL_AT;
 let left = Number(process.env.TEST_KILL_AFTER);
 
-const isDue = (here: KillPoint) => here === point && --left === 0;
+const isDue = (here: Kill['TEST_KILL_AT']) => here === point && --left === 0;
 const die = () => process.kill(process.pid, process.env.TEST_KILL_SIGNAL ?? 'SIGKILL');
-const passes = (here: KillPoint) => isDue(here) && die();
+const passes = (here: Kill['TEST_KILL_AT']) => isDue(here) && die();
 
 class WatchedCluster extends KafkaCluster {
   override consume(options: Parameters<KafkaCluster['consume']>[0]) {
@@ -56,8 +57,13 @@ function watched<Store extends object>(store: Store): Store {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
-      return async (...args: unknown[]) => {
-        const writing = value.apply(target, args) as Promise<void>;
+      return async (records: unknown, acceptedAt: unknown, fence?: Fence) => {
+        const watchedFence = () => {
+          const until = fence?.();
+          passes('after the fence');
+          return until;
+        };
+        const writing = value.call(target, records, acceptedAt, watchedFence) as Promise<void>;
         if (isDue('during the write')) {
           if (onItsWayMs === 0) die();
           setTimeout(die, onItsWayMs);

@@ -450,6 +450,26 @@ GROUP BY organization_id, date, company_id, campaign_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each company, campaign and day, restatements resolved; the network reports them apart from those of creatives';
 
+ALTER TABLE campaigns_local ON CLUSTER `main` ADD CONSTRAINT IF NOT EXISTS in_time CHECK NOT throwIf(
+    ifNull(toUnixTimestamp64Milli(now64(3)) >= toInt64OrNull(extract(getSetting('log_comment'), ' before (\\d+)$')), false),
+    'the insert came too late'
+);
+
+ALTER TABLE creatives_local ON CLUSTER `main` ADD CONSTRAINT IF NOT EXISTS in_time CHECK NOT throwIf(
+    ifNull(toUnixTimestamp64Milli(now64(3)) >= toInt64OrNull(extract(getSetting('log_comment'), ' before (\\d+)$')), false),
+    'the insert came too late'
+);
+
+ALTER TABLE companies_local ON CLUSTER `main` ADD CONSTRAINT IF NOT EXISTS in_time CHECK NOT throwIf(
+    ifNull(toUnixTimestamp64Milli(now64(3)) >= toInt64OrNull(extract(getSetting('log_comment'), ' before (\\d+)$')), false),
+    'the insert came too late'
+);
+
+ALTER TABLE deliveries_local ON CLUSTER `main` ADD CONSTRAINT IF NOT EXISTS in_time CHECK NOT throwIf(
+    ifNull(toUnixTimestamp64Milli(now64(3)) >= toInt64OrNull(extract(getSetting('log_comment'), ' before (\\d+)$')), false),
+    'the insert came too late'
+);
+
 CREATE ROLE IF NOT EXISTS reachline_analyst ON CLUSTER `main`;
 
 GRANT ON CLUSTER `main` SELECT ON reachline.* TO reachline_analyst;
