@@ -12,7 +12,7 @@ import kafkajs, {
   type RecordMetadata,
   type RetryOptions,
 } from 'kafkajs';
-import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+import ConsumerGroup, { type Fetched } from 'kafkajs/src/consumer/consumerGroup.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { Logger } from 'pino';
@@ -53,12 +53,14 @@ Connection.prototype.connect = function () {
   return connect.call(this);
 };
 
-// The library asks as often of a topic to which nothing comes as of a busy one.
+// The library asks as often of a topic to which nothing comes as of a busy one, and keeps to itself how far behind it is.
 const { fetch } = ConsumerGroup.prototype;
 const gathering = new WeakSet<object>();
+const members = new Map<string, Membership>();
 ConsumerGroup.prototype.fetch = async function (nodeId) {
   if (this.minBytes === GATHERED.bytes) gathering.add(this);
   const batches = await fetch.call(this, nodeId);
+  members.get(this.memberId)?.fetched(batches);
   if (!gathering.has(this)) return batches;
   const isBusy = batches.some(({ rawMessages }) => rawMessages.length > 0);
   this.minBytes = isBusy ? GATHERED.bytes : 1;
@@ -142,6 +144,8 @@ const FETCH_BYTES = 48 * 1024 * 1024;
 const GATHERED = { bytes: 64 * 1024, milliseconds: 500 };
 /** Where nothing came, it waits for the first record, and as long as this: a member hears of changes in its group in between. */
 const QUIET_MS = 3000;
+/** An end of a partition that was seen so lately is taken for its end. */
+const READ_LATELY_MS = 10_000;
 /** How long brokers are looked for, and a request is tried. */
 export type Patience = Pick<RetryOptions, 'initialRetryTime' | 'maxRetryTime' | 'retries'>;
 const PATIENT: Patience = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };
@@ -204,7 +208,8 @@ export class KafkaCluster {
     });
     consumer.on('consumer.end_batch_process', ({ payload: { batchSize, topic, partition, lastOffset } }) => {
       // Marks of transactions and nothing else.
-      if (batchSize === 0) commitThrough(consumer, topic, partition, lastOffset).catch(() => undefined);
+      if (batchSize === 0)
+        commitThrough(consumer, membership, topic, partition, lastOffset).catch(() => undefined);
     });
     const listener = (message: string, { topic, groupId }: Record<string, unknown>) => {
       if (!message.startsWith('Offset out of range, resetting')) return;
@@ -222,13 +227,11 @@ export class KafkaCluster {
     });
     return {
       failed,
-      lag: async () => {
-        const behind = await this.lag(options.group, options.topic);
-        return new Map([...behind].filter(([partition]) => membership.partitions.has(partition)));
-      },
+      lag: async () => membership.lag() ?? membership.ours(await this.lag(options.group, options.topic)),
       stop: async () => {
         this.#listeners.delete(listener);
         await consumer.disconnect();
+        membership.end();
         this.#open.delete(consumer);
       },
     };
@@ -406,6 +409,9 @@ class Membership {
   epoch = 0;
   readonly sessionMs: number;
   partitions: ReadonlySet<number> = new Set();
+  /** By partition, as it was when it was read; `at` of `performance.now()`. */
+  readonly #read = new Map<number, { next: bigint; end: bigint; at: number }>();
+  #id = '';
   /** When the last request was sent that the group took for a sign of life: what a process handles late was true before. */
   #lastSeen: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 };
   #lastSent = this.#lastSeen;
@@ -419,6 +425,10 @@ class Membership {
     consumer.on('consumer.group_join', ({ payload }) => {
       this.epoch++;
       this.partitions = new Set(payload.memberAssignment[topic]);
+      members.delete(this.#id);
+      this.#id = payload.memberId;
+      members.set(this.#id, this);
+      this.#read.clear();
       this.#lastSeen = this.#lastSent;
     });
     consumer.on('consumer.rebalancing', () => {
@@ -433,6 +443,37 @@ class Membership {
   holds(partition: number, epoch: number): boolean {
     const silent = performance.now() - this.#lastSeen.steady;
     return epoch === this.epoch && this.partitions.has(partition) && silent < this.sessionMs;
+  }
+
+  fetched(batches: readonly Fetched[]): void {
+    for (const { partition, fetchedOffset, highWatermark } of batches) {
+      const at = performance.now();
+      this.#read.set(partition, { next: BigInt(fetchedOffset), end: BigInt(highWatermark), at });
+    }
+  }
+
+  committed(partition: number, next: bigint): void {
+    const read = this.#read.get(partition);
+    if (read) read.next = next;
+  }
+
+  /** Records behind what was committed, by partition; null where one was not read lately. */
+  lag(): Map<number, bigint> | null {
+    const lag = new Map<number, bigint>();
+    for (const partition of this.partitions) {
+      const read = this.#read.get(partition);
+      if (!read || performance.now() - read.at > READ_LATELY_MS) return null;
+      lag.set(partition, read.end - read.next);
+    }
+    return lag;
+  }
+
+  ours<T>(partitions: ReadonlyMap<number, T>): Map<number, T> {
+    return new Map([...partitions].filter(([partition]) => this.partitions.has(partition)));
+  }
+
+  end(): void {
+    members.delete(this.#id);
   }
 
   /** When the group gives its partitions to others unless it hears of this member, in milliseconds since the epoch. */
@@ -466,6 +507,7 @@ async function consumeBatch(
         // Behind the last record may lie the mark of a transaction, which never comes here.
         await commitThrough(
           consumer,
+          membership,
           topic,
           partition,
           last === messages.at(-1) ? batch.lastOffset() : last.offset,
@@ -482,12 +524,15 @@ async function consumeBatch(
  */
 async function commitThrough(
   consumer: Consumer,
+  membership: Membership,
   topic: string,
   partition: number,
   last: string,
 ): Promise<void> {
+  const next = BigInt(last) + 1n;
   try {
-    await consumer.commitOffsets([{ topic, partition, offset: String(BigInt(last) + 1n) }]);
+    await consumer.commitOffsets([{ topic, partition, offset: String(next) }]);
+    membership.committed(partition, next);
   } catch (error) {
     throw (error as Error).cause ?? error;
   }

@@ -9,11 +9,19 @@ declare module 'snappyjs' {
 }
 
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
+  /** What is read of a partition at once. */
+  export interface Fetched {
+    readonly partition: number;
+    readonly fetchedOffset: string;
+    readonly highWatermark: string;
+    readonly rawMessages: readonly unknown[];
+  }
   interface ConsumerGroup {
     minBytes: number;
     maxWaitTime: number;
+    readonly memberId: string;
     readonly sessionTimeout: number;
-    fetch(nodeId: number): Promise<{ rawMessages: unknown[] }[]>;
+    fetch(nodeId: number): Promise<Fetched[]>;
   }
   const ConsumerGroup: { prototype: ConsumerGroup };
   export default ConsumerGroup;

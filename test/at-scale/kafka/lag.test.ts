@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Consumption } from '../../../ingest/sources/kafka.js';
+import { topicOf } from '../../../ingest/worker/topics.js';
+import { type TestTopics, testTopics } from './topics.js';
+
+const STREAM = 'website-visits';
+const COUNT = 60;
+const SLICE_RECORDS = 10;
+
+describe('how far a consumer is behind', () => {
+  let topics: TestTopics;
+  let consumption: Consumption | undefined;
+
+  before(async () => {
+    topics = await testTopics({ partitions: 1 });
+  });
+  after(async () => {
+    await consumption?.stop();
+    await topics?.close();
+  });
+
+  it('is what the brokers say, with every slice, and of what comes later', async () => {
+    const { cluster, config } = topics;
+    const [topic, group] = [topicOf(config, STREAM), `${config.group}-${STREAM}`];
+    const records = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, value: '{}' }));
+    await topics.produce(STREAM, records);
+    let release: (() => void) | undefined;
+    const running = await cluster.consume({
+      topic,
+      group,
+      sliceRecords: SLICE_RECORDS,
+      fetchBytes: 1024 * 1024,
+      async onSlice(slice) {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        await slice.commit();
+      },
+      onOffsetLost: () => undefined,
+    });
+    consumption = running;
+    const told = async () => {
+      const lag = await running.lag();
+      expect([...lag]).to.deep.equal([...(await cluster.lag(group, topic))]);
+      return Number(lag.get(0));
+    };
+    const nextSlice = async () => {
+      while (!release) await pause(10);
+      const go = release;
+      release = undefined;
+      return go;
+    };
+    for (let behind = COUNT; behind > 0; behind -= SLICE_RECORDS) {
+      const go = await nextSlice();
+      expect(await told()).to.equal(behind);
+      go();
+    }
+    await topics.drained(STREAM);
+    expect(await told()).to.equal(0);
+
+    await topics.produce(STREAM, records.slice(0, 1));
+    const go = await nextSlice();
+    expect(await told()).to.equal(1);
+    go();
+    await topics.drained(STREAM);
+  });
+});
