@@ -19,7 +19,7 @@ const DELIVERIES = 300_000;
 const INSERT_RECORDS = 10_000;
 const INSERTS_AT_ONCE = 4;
 const ROUNDS = 3;
-const IDLE_SECONDS = 30;
+const IDLE_SECONDS = 60;
 
 interface Bench {
   environment: Record<string, string>;
@@ -167,7 +167,7 @@ async function countRows(client: ClickHouseClient): Promise<number> {
   return Number(row?.rows);
 }
 
-/** Of a core, all streams, while nothing comes. */
+/** Of a core, all streams, while nothing comes, and once the garbage of what came before is collected. */
 async function idle(dataDir: string, environment: Record<string, string>): Promise<Figure> {
   const worker = await startServer({
     dataDir,

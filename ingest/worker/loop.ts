@@ -116,7 +116,7 @@ function createSliceDecoder(stream: Stream): (slice: Slice) => Promise<Decoded> 
           decoded.origins.push(record);
         }
       }
-      if (turn.isOver()) await turn.end(undefined);
+      if (turn.isOver()) await turn.end();
     }
     return decoded;
   };

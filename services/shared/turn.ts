@@ -12,7 +12,7 @@ export class Turn {
     return ++this.#records % 16 === 0 && performance.now() - this.#began > TURN_MS;
   }
 
-  async end(signal: AbortSignal | undefined): Promise<void> {
+  async end(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     await setImmediate();
     this.#began = performance.now();

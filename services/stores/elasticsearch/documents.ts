@@ -181,7 +181,7 @@ async function withTexts(changes: readonly Change[]): Promise<{ change: Change; 
   const texts: { change: Change; text: string }[] = [];
   for (const change of changes) {
     texts.push({ change, text: JSON.stringify(change.document()) });
-    if (turn.isOver()) await turn.end(undefined);
+    if (turn.isOver()) await turn.end();
   }
   return texts;
 }
