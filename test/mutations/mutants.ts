@@ -58,7 +58,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const isOurs = () => !isStale() && membership.holds(partition, epoch);',
     by: 'const isOurs = () => true;',
     test: 'frozen-points.test.js',
-    only: 'after decode',
+    only: 'contacts, after decode',
   },
   {
     name: 'writes as late as it likes',
@@ -66,6 +66,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'until === undefined ? name',
     by: 'true ? name',
     test: 'frozen-points.test.js',
-    only: 'after the fence',
+    only: 'network-a-deliveries, after the fence',
   },
 ];

@@ -2,25 +2,24 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../advertising/random-records.js';
-import type { TestDatabase } from '../clickhouse/support.js';
-import { actualDeliveries, expectSame } from './actual.js';
-import { deliveryHistory } from './histories.js';
+import { actualContacts, actualDeliveries, expectSame } from './actual.js';
 import { startKilled } from './kill-points.js';
 import { withPoison } from './poison.js';
-import type { TestTopics } from './topics.js';
 import { type WorkerTest, workerTest } from './worker-test.js';
-import type { Workers } from './workers.js';
+import { histories } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
-const STREAM = 'network-a-deliveries';
+/** One stream for each store. Contacts that are new are made without a look at the fence. */
+const POINTS = {
+  'network-a-deliveries': ['after decode', 'after the fence', 'after the write'],
+  contacts: ['after decode', 'after the write'],
+} as const;
+const STREAMS = ['network-a-deliveries', 'contacts'] as const;
 
 describe(`a worker frozen at named points until its partitions are another's (TEST_SEED=${SEED})`, function () {
-  this.timeout(1_800_000);
-  let topics: TestTopics;
-  let database: TestDatabase;
+  this.timeout(300_000);
   let test: WorkerTest;
-  let workers: Workers;
 
   before(function () {
     if (existsSync('/proc/self/stat')) return;
@@ -29,41 +28,48 @@ describe(`a worker frozen at named points until its partitions are another's (TE
   });
   beforeEach(async () => {
     test = await workerTest();
-    ({ topics, database, workers } = test);
   });
   afterEach(async () => {
     await test?.remove();
   });
 
-  for (const point of ['after decode', 'after the fence', 'after the write'] as const) {
-    it(`${point}: it writes nothing late, and takes no place back`, async () => {
-      const random = new Random(SEED);
-      const { records, expected } = deliveryHistory(random, COUNT);
-      const half = records.length / 2;
-      await topics.produce(STREAM, withPoison(random, records.slice(0, half)));
-      const kill = { TEST_KILL_AT: point, TEST_KILL_AFTER: '1', TEST_KILL_SIGNAL: 'SIGSTOP' } as const;
-      const frozen = startKilled(workers, [STREAM], kill);
-      try {
-        while (stateOf(frozen.pid) !== 'T') {
-          expect(frozen.hasEnded(), frozen.output()).to.equal(false);
-          await pause(50);
+  const actual = {
+    'network-a-deliveries': () => actualDeliveries(test.database.config),
+    contacts: () => actualContacts(test.indices.config),
+  };
+
+  for (const stream of STREAMS) {
+    for (const point of POINTS[stream]) {
+      it(`${stream}, ${point}: it writes nothing late, and takes no place back`, async () => {
+        const { topics, workers } = test;
+        const random = new Random(SEED);
+        const { records, expected } = histories(random, COUNT)[stream];
+        const half = records.length / 2;
+        await topics.produce(stream, withPoison(random, records.slice(0, half)));
+        const kill = { TEST_KILL_AT: point, TEST_KILL_AFTER: '1', TEST_KILL_SIGNAL: 'SIGSTOP' } as const;
+        const frozen = startKilled(workers, [stream], kill);
+        try {
+          while (stateOf(frozen.pid) !== 'T') {
+            expect(frozen.hasEnded(), frozen.output()).to.equal(false);
+            await pause(50);
+          }
+          // Newer states of what it holds.
+          await topics.produce(stream, records.slice(half));
+          const other = await workers.start([stream]);
+          await topics.drained(stream);
+          expectSame(await actual[stream](), expected);
+          // Then only the late writer can change anything.
+          expect((await other.stop()).code).to.equal(0);
+          process.kill(frozen.pid, 'SIGCONT');
+          await pause(3000);
+          expect(await topics.behind(stream)).to.equal(0);
+          expectSame(await actual[stream](), expected);
+        } finally {
+          if (!frozen.hasEnded()) process.kill(frozen.pid, 'SIGKILL');
+          await frozen.ended;
         }
-        // Newer states of what it holds.
-        await topics.produce(STREAM, records.slice(half));
-        const other = await workers.start([STREAM]);
-        await topics.drained(STREAM);
-        expectSame(await actualDeliveries(database.config), expected);
-        // Then only the late writer can change anything.
-        expect((await other.stop()).code).to.equal(0);
-        process.kill(frozen.pid, 'SIGCONT');
-        await pause(3000);
-        expect(await topics.behind(STREAM)).to.equal(0);
-        expectSame(await actualDeliveries(database.config), expected);
-      } finally {
-        if (!frozen.hasEnded()) process.kill(frozen.pid, 'SIGKILL');
-        await frozen.ended;
-      }
-    });
+      });
+    }
   }
 });
 
