@@ -18,8 +18,9 @@ export async function requireAudience(
   store: Pick<AudienceStore, 'getAudience'>,
   organizationId: string,
   audienceId: string,
+  signal?: AbortSignal,
 ): Promise<Audience> {
-  const audience = await store.getAudience(organizationId, audienceId);
+  const audience = await store.getAudience(organizationId, audienceId, signal);
   if (!audience) throw audienceNotFound(organizationId, audienceId);
   return audience;
 }
@@ -40,8 +41,8 @@ const getAudience = endpoint({
   response: GetAudienceResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers' },
   problems: ['audience_not_found'],
-  async handle({ body, organizationId, services }) {
-    const audience = await requireAudience(services.search, organizationId, body.audience_id);
+  async handle({ body, organizationId, services, signal }) {
+    const audience = await requireAudience(services.search, organizationId, body.audience_id, signal);
     return { organization_id: organizationId, audience_id: audience.id, audience };
   },
 });
@@ -56,7 +57,7 @@ const searchAudiences = endpoint({
   response: SearchAudiencesResponse,
   example: { organization_id: 'org_demo', page: 1, limit: 10 },
   problems: ['page_window_exceeded'],
-  async handle({ body, organizationId, services }) {
+  async handle({ body, organizationId, services, signal }) {
     const page = body.page ?? 1;
     const limit = body.limit ?? DEFAULT_LIMIT;
     if (page * limit > WINDOW) {
@@ -70,12 +71,8 @@ const searchAudiences = endpoint({
         },
       );
     }
-    const { items, total } = await services.search.searchAudiences({
-      organizationId,
-      query: toTextQuery(body.query),
-      offset: (page - 1) * limit,
-      limit,
-    });
+    const search = { organizationId, query: toTextQuery(body.query), offset: (page - 1) * limit, limit };
+    const { items, total } = await services.search.searchAudiences(search, signal);
     return { organization_id: organizationId, audiences: items, page, limit, total_count: total };
   },
 });

@@ -103,8 +103,8 @@ const getContact = endpoint({
   response: GetContactResponse,
   example: { organization_id: 'org_demo', contact_id: 'demo_contact_0001' },
   problems: ['contact_not_found'],
-  async handle({ body, organizationId, services }) {
-    const contact = await services.search.getContact(organizationId, body.contact_id);
+  async handle({ body, organizationId, services, signal }) {
+    const contact = await services.search.getContact(organizationId, body.contact_id, signal);
     if (!contact) throw contactNotFound(organizationId, body.contact_id);
     return { organization_id: organizationId, contact };
   },
@@ -120,9 +120,9 @@ const searchContacts = endpoint({
   request: SearchContactsRequest,
   response: SearchContactsResponse,
   example: { organization_id: 'org_demo', query: 'marketing', limit: 5 },
-  async handle({ body, organizationId, services }) {
+  async handle({ body, organizationId, services, signal }) {
     const { search, scope } = toContactSearch(SEARCH_PATH, organizationId, body);
-    const page = await services.search.searchContacts(search);
+    const page = await services.search.searchContacts(search, signal);
     return {
       organization_id: organizationId,
       contacts: page.items,
@@ -142,10 +142,10 @@ const searchAudienceContacts = endpoint({
   response: SearchAudienceContactsResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers', country: 'US', limit: 5 },
   problems: ['audience_not_found'],
-  async handle({ body, organizationId, services }) {
+  async handle({ body, organizationId, services, signal }) {
     const { search, scope } = toContactSearch(SEARCH_AUDIENCE_PATH, organizationId, body);
-    await requireAudience(services.search, organizationId, body.audience_id);
-    const page = await services.search.searchContacts(search);
+    await requireAudience(services.search, organizationId, body.audience_id, signal);
+    const page = await services.search.searchContacts(search, signal);
     return {
       organization_id: organizationId,
       audience_id: body.audience_id,

@@ -3,6 +3,7 @@
  *
  * Every method is scoped by organization. A resolved write is durable and visible to every later read of any process.
  * A store that cannot answer throws `StoreUnavailable`; nothing else of a store's own words crosses this port.
+ * A read whose `signal` is aborted stops as soon as the store can and rejects with the signal's reason.
  */
 
 import type { Audience, AudienceRecord } from '../audiences/schema.js';
@@ -72,9 +73,9 @@ export type AddOutcome =
 export type RemoveOutcome = { kind: 'removed'; removed: boolean } | { kind: 'audience_not_found' };
 
 export interface ContactStore {
-  getContact(organizationId: string, contactId: string): Promise<Contact | null>;
+  getContact(organizationId: string, contactId: string, signal?: AbortSignal): Promise<Contact | null>;
   /** Ordered as contract 3.9 with a query, newest first without. */
-  searchContacts(search: ContactSearch): Promise<Page<Contact>>;
+  searchContacts(search: ContactSearch, signal?: AbortSignal): Promise<Page<Contact>>;
   /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
   createContact(command: CreateContact): Promise<Once<CreateOutcome>>;
   addMembership(membership: Membership): Promise<Once<AddOutcome>>;
@@ -84,14 +85,17 @@ export interface ContactStore {
 }
 
 export interface AudienceStore {
-  getAudience(organizationId: string, audienceId: string): Promise<Audience | null>;
-  searchAudiences(search: AudienceSearch): Promise<{ items: Audience[]; total: number }>;
+  getAudience(organizationId: string, audienceId: string, signal?: AbortSignal): Promise<Audience | null>;
+  searchAudiences(
+    search: AudienceSearch,
+    signal?: AbortSignal,
+  ): Promise<{ items: Audience[]; total: number }>;
   upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
 }
 
 export interface VisitStore {
   /** Newest first. */
-  searchVisits(search: VisitSearch): Promise<Page<Visit>>;
+  searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<Page<Visit>>;
   /** The first record of an id and moment stays. */
   insertVisits(records: readonly VisitRecord[]): Promise<void>;
 }
@@ -110,7 +114,7 @@ export interface StoredKey {
 }
 
 export interface KeyStore {
-  findKey(keyId: string): Promise<StoredKey | null>;
+  findKey(keyId: string, signal?: AbortSignal): Promise<StoredKey | null>;
   insertKey(key: StoredKey): Promise<void>;
   /** Oldest first; of one organization, or all. */
   listKeys(organizationId?: string): Promise<StoredKey[]>;

@@ -15,9 +15,9 @@ const searchVisits = endpoint({
   request: SearchVisitsRequest,
   response: SearchVisitsResponse,
   example: { organization_id: 'org_demo', browser: 'chrome', has_recording: true, limit: 5 },
-  async handle({ body, organizationId, services }) {
+  async handle({ body, organizationId, services, signal }) {
     const { search, scope } = toVisitSearch(PATH, organizationId, body);
-    const page = await services.search.searchVisits(search);
+    const page = await services.search.searchVisits(search, signal);
     return {
       organization_id: organizationId,
       visits: page.items,
