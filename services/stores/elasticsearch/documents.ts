@@ -8,6 +8,13 @@ import { Rejected, StoreUnavailable } from '../store-error.js';
 import { type Cluster, type ItemError, isBlockedItem } from './cluster.js';
 import { KeyedQueue } from './keyed-queue.js';
 
+/** A write went through an alias that has no index. */
+export class IndexMissingError extends StoreUnavailable {
+  constructor(alias: string) {
+    super('search', { cause: new Error(`no index behind the alias ${alias}`) });
+  }
+}
+
 /** A document as read: `index` is the one behind the alias, so that a write cannot meet another's numbers. */
 export interface Found<Source> {
   id: string;
@@ -61,7 +68,7 @@ export class Documents<Source> {
     const answer = await this.#cluster.run((client) =>
       client.get<Source>({ index: this.alias, id, routing }, { ignore: [404] }),
     );
-    if ((answer as { error?: unknown }).error !== undefined) throw missing(this.alias);
+    if ((answer as { error?: unknown }).error !== undefined) throw new IndexMissingError(this.alias);
     return toFound<Source>(answer as Item);
   }
 
@@ -74,7 +81,7 @@ export class Documents<Source> {
         client.mget<Source>({ index: this.alias, docs }),
       );
       for (const item of items as Item[]) {
-        if (item.error) throw missing(this.alias);
+        if (item.error) throw new IndexMissingError(this.alias);
         const document = toFound<Source>(item);
         if (document) found.set(document.id, document);
       }
@@ -186,7 +193,11 @@ async function withTexts(changes: readonly Change[]): Promise<{ change: Change; 
   return texts;
 }
 
-/** The bulk helper splits by size and sends again what the cluster had no room for. */
+/**
+ * The bulk helper splits by size and sends again what the cluster had no room for.
+ *
+ * Throws `IndexMissingError` when the alias has no index.
+ */
 export async function bulk(
   cluster: Cluster,
   alias: string,
@@ -213,6 +224,7 @@ export async function bulk(
           // What was read is read again: it may be behind the alias of another index by now.
           if (status === 409 || (!isNew && (status === 404 || isHeld))) conflicts.add(id);
           else if (isHeld) blocked.add(id);
+          else if (status === 404) failure ??= new IndexMissingError(alias);
           else failure ??= dropped(status, error);
         },
       }),
@@ -261,9 +273,6 @@ function written<Next>(id: string, source: Next, answer: estypes.WriteResponseBa
   const { _index: index, _seq_no: seqNo = 0, _primary_term: primaryTerm = 0 } = answer;
   return { id, index, source, seqNo, primaryTerm };
 }
-
-const missing = (alias: string) =>
-  new StoreUnavailable('search', { cause: new Error(`there is no index behind ${alias}`) });
 
 /** A name for one attempt, by which it can be told from others. */
 export const newAttempt = (): string => randomUUID();

@@ -24,7 +24,7 @@ import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from
 import { contactQuery, toContactPage } from './contact-search.js';
 import { ContactWrites, upsertContacts } from './contact-writes.js';
 import { documentId } from './document-id.js';
-import { bulk, type Change, Documents, search } from './documents.js';
+import { bulk, type Change, Documents, IndexMissingError, search } from './documents.js';
 import { DuplicateLocks } from './duplicate-locks.js';
 import { ensureIndices, ensureMonth, IndexNames, monthOf } from './indices.js';
 import { KeyedQueue } from './keyed-queue.js';
@@ -237,10 +237,18 @@ class ElasticsearchStore implements SearchStore {
 
   /** What is in conflict is there already, and the first record stays. */
   async #insertMonth(month: string, changes: Change[]): Promise<void> {
-    if (!this.#months.has(month)) {
-      await ensureMonth(this.#cluster, this.#names, month);
-      this.#months.add(month);
+    if (this.#months.has(month)) {
+      try {
+        await bulk(this.#cluster, this.#names.monthAlias(month), changes);
+        return;
+      } catch (error) {
+        // Deleting the index of a month is how old visits are dropped; late ones make it anew.
+        if (!(error instanceof IndexMissingError)) throw error;
+        this.#months.delete(month);
+      }
     }
+    await ensureMonth(this.#cluster, this.#names, month);
+    this.#months.add(month);
     await bulk(this.#cluster, this.#names.monthAlias(month), changes);
   }
 

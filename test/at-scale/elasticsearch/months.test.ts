@@ -1,0 +1,39 @@
+import { Client } from '@elastic/elasticsearch';
+import { expect } from 'chai';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import type { SearchStore } from '../../../services/stores/search-store.js';
+import { freshOrganization } from '../../contract/search-support.js';
+import { type TestIndices, testIndices } from './support.js';
+
+describe('Months of visits on Elasticsearch', () => {
+  let indices: TestIndices;
+  let client: Client;
+  let stores: SearchStore[];
+
+  before(async () => {
+    indices = testIndices();
+    client = new Client({ nodes: indices.config.nodes });
+    stores = [await openElasticsearchStore(indices.config), await openElasticsearchStore(indices.config)];
+  });
+  after(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await client.close();
+    await indices.remove();
+  });
+
+  it('takes late visits of a month whose index was deleted, in every process that wrote to it before', async () => {
+    const organizationId = freshOrganization();
+    const insert = (store: SearchStore, id: string) =>
+      store.insertVisits([{ organizationId, id, createdAt: '2025-03-01T00:00:00Z' }]);
+    for (const [index, store] of stores.entries()) await insert(store, `before_${index}`);
+
+    const alias = `${indices.config.indexPrefix}-visits-2025.03`;
+    await client.indices.delete({ index: Object.keys(await client.indices.getAlias({ name: alias })) });
+    await Promise.all(stores.map((store, index) => insert(store, `after_${index}`)));
+
+    const [store] = stores as [SearchStore];
+    await store.refresh();
+    const page = await store.searchVisits({ organizationId, limit: 9 });
+    expect(page.items.map(({ id }) => id)).to.deep.equal(['after_1', 'after_0']);
+  });
+});
