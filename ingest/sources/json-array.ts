@@ -32,7 +32,11 @@ export async function* jsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 async function split(body: Buffer): Promise<Buffer[]> {
   let at = afterSpace(body, body[0] === 0xef ? 3 : 0);
   if (body[at] !== OPEN_ARRAY) {
-    if (isJson(body)) throw new UnreadableInput('invalid_body', 'The body is not a JSON array.');
+    if (isJson(body))
+      throw new UnreadableInput(
+        'invalid_body',
+        'Send a JSON array of records, or one record per line as application/x-ndjson.',
+      );
     throw malformed(at);
   }
   const elements: Buffer[] = [];

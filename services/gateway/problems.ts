@@ -2,7 +2,7 @@
 
 export const PROBLEMS = {
   invalid_json: [400, 'The body is not valid JSON'],
-  invalid_body: [400, 'The body is not a JSON object'],
+  invalid_body: [400, 'The body has the wrong JSON type'],
   missing_api_key: [401, 'A valid API key is required'],
   invalid_api_key: [401, 'A valid API key is required'],
   insufficient_credits: [402, 'The credit balance does not cover this'],

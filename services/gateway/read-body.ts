@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import koaBodyparser from 'koa-bodyparser';
 import { type FieldError, Problem } from './problems.js';
-import { escapePointer, MAX_ERRORS } from './validate.js';
+import { escapePointer, fieldName, MAX_ERRORS } from './validate.js';
 
 export const BODY_LIMIT = 1024 * 1024;
 
@@ -10,6 +10,8 @@ const parse = koaBodyparser({
   enableTypes: ['json'],
   jsonLimit: `${BODY_LIMIT}b`,
   strict: false,
+  // `__proto__` is a field like any other that no request has: validation refuses it by name. The types lack the option.
+  ...{ onProtoPoisoning: 'ignore' },
   onerror: (error) => {
     throw translate(error);
   },
@@ -88,7 +90,8 @@ export function tidy(body: Record<string, unknown>): {
   errors: FieldError[];
 } {
   const errors: FieldError[] = [];
-  const tidied: Record<string, unknown> = {};
+  // Without a prototype, so that a field called `__proto__` is a field.
+  const tidied: Record<string, unknown> = Object.create(null);
   for (const name in body) {
     // One level deep, as every request is: following a body that nests without end would overflow the stack.
     let value = body[name];
@@ -105,11 +108,11 @@ export function tidy(body: Record<string, unknown>): {
 
 function tidyText(text: string, errors: FieldError[], name: string, index?: number): string {
   if ((text.includes('\0') || !text.isWellFormed()) && errors.length < MAX_ERRORS) {
-    const place = escapePointer(name.slice(0, 128)) + (index === undefined ? '' : `/${index}`);
+    const pointer = `/${escapePointer(name.slice(0, 128))}${index === undefined ? '' : `/${index}`}`;
     errors.push({
-      pointer: `/${place}`,
+      pointer,
       code: 'invalid_text',
-      detail: `${place} contains a NUL character or half of a surrogate pair.`,
+      detail: `${fieldName(pointer)} contains a NUL character or half of a surrogate pair.`,
     });
   }
   return text.trim();

@@ -62,9 +62,25 @@ export function compileValidator(schema: TSchema): Validator {
 
 export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
+/** The value at a JSON Pointer as a sentence names it: `limit`, `work_emails[0]`. */
+export function fieldName(pointer: string): string {
+  const [field, ...indices] = pointer.split('/').slice(1);
+  if (field === undefined) return 'The body';
+  const name = quoted(field.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return name + indices.map((index) => `[${index}]`).join('');
+}
+
+/** A name that would be lost in a sentence (empty, with spaces or punctuation) stands in quotes. */
+const quoted = (name: string) => (/^[\p{L}\p{N}_.-]+$/u.test(name) ? name : JSON.stringify(name));
+
+/** `linkedin_url` is what the field is called elsewhere: here the network is `network_a`. */
+function closestField(name: string, fields: string[]): string | null {
+  return closest(name, fields) ?? closest(name.toLowerCase().replace('linkedin', 'network_a'), fields);
+}
+
 function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
   const { keyword, params, instancePath, parentSchema, data } = error;
-  const name = instancePath === '' ? 'The body' : (instancePath.split('/').pop() ?? '');
+  const name = fieldName(instancePath);
   const at = (code: string, detail: string, pointer = instancePath): FieldError => ({
     pointer,
     code,
@@ -77,11 +93,11 @@ function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
     }
     case 'additionalProperties': {
       const unknown = String(params.additionalProperty).slice(0, 128);
-      const guess = closest(unknown, topLevelFields);
+      const guess = closestField(unknown, topLevelFields);
       const hint = guess === null ? '' : ` Did you mean ${guess}?`;
       return at(
         'unknown_field',
-        `${unknown} is not a field of this request.${hint}`,
+        `${quoted(unknown)} is not a field of this request.${hint}`,
         `${instancePath}/${escapePointer(unknown)}`,
       );
     }
@@ -147,6 +163,9 @@ const items = (count: unknown) => (count === 1 ? '1 item' : `${count} items`);
 function describe(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    return 'a number too large to be kept';
+  }
   if (typeof value === 'number' && !Number.isInteger(value)) return 'a fraction';
   return withArticle(typeof value);
 }

@@ -37,6 +37,8 @@ describe('Validation', () => {
     ['firstName', 'first_name'],
     ['frist_name', 'first_name'],
     ['Query', 'query'],
+    ['linkedin_url', 'network_a_url'],
+    ['linkedinUrl', 'network_a_url'],
     ['linkedin', null],
     ['state', null],
   ] as const;
@@ -48,6 +50,24 @@ describe('Validation', () => {
       else expect(error?.detail).not.to.include('Did you mean');
     });
   }
+
+  it('names the field and the place in it, and quotes a name that would be lost', () => {
+    const details = (body: object) =>
+      compileValidator(CreateContactRequest)(body).map(({ detail }) => detail);
+    const good = { ...organization, audience_id: 'a' };
+    expect(details({ ...good, work_emails: ['a@b.example', 'bad'] })).to.deep.equal([
+      'work_emails[1] must be an email address.',
+    ]);
+    expect(details({ ...good, '': 1, 'a b': 1 })).to.deep.equal([
+      '"" is not a field of this request.',
+      '"a b" is not a field of this request.',
+    ]);
+    expect(details({ ...good, age: JSON.parse('1e400') })).to.deep.equal([
+      'age must be an integer, not a number too large to be kept.',
+    ]);
+    expect(details({ ...good, age: 1.5 })).to.deep.equal(['age must be an integer, not a fraction.']);
+    expect(details(null as never)).to.deep.equal(['The body must be an object, not null.']);
+  });
 
   it('escapes names in pointers', () => {
     const [error] = compileValidator(AddContactRequest)({ audience_id: 'a', contact_id: 'c', 'a/b~c': 1 });
