@@ -92,7 +92,7 @@ export async function ingestRecords(
     }
     await writer.write(batch);
     await writer.settled();
-    if (stream.store === 'search' && report.result.accepted > 0) await stores.search.refresh();
+    if (report.result.accepted > 0) await stream.refresh?.(stores);
     return report.result;
   } finally {
     await writer.finished();

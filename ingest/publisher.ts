@@ -1,43 +1,71 @@
 /** Records that are put into the topics of their streams, for workers to apply. */
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../services/shared/config.js';
-import { StoreUnavailable } from '../services/stores/store-error.js';
+import { Overloaded, StoreUnavailable } from '../services/stores/store-error.js';
 import { KafkaCluster, type KafkaProducer, type OutgoingRecord, PROMPT } from './sources/kafka.js';
 import type { Stream } from './streams/stream.js';
 import { createTopics, topicOf } from './worker/topics.js';
 
 /** Bytes of one request; what waits longer goes with the next. */
 const SEND_BYTES = 4 * 1024 * 1024;
+/** Bytes that wait for the brokers, of all topics: four of the largest requests. */
+const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
 interface Waiting {
   messages: OutgoingRecord[];
   bytes: number;
+  signal: AbortSignal | undefined;
   resolve(): void;
   reject(error: unknown): void;
+}
+
+interface PublisherOptions {
+  maxQueuedBytes?: number;
 }
 
 export class Publisher {
   readonly #config: KafkaConfig;
   readonly #cluster: KafkaCluster;
+  /** Creates topics, which takes longer than a client that is away is looked for. */
+  readonly #topics: KafkaCluster;
+  readonly #maxQueuedBytes: number;
   readonly #waiting = new Map<string, Waiting[]>();
+  #queuedBytes = 0;
   #producer: Promise<KafkaProducer> | undefined;
 
-  constructor(config: KafkaConfig, logger: Logger) {
+  constructor(
+    config: KafkaConfig,
+    logger: Logger,
+    { maxQueuedBytes = MAX_QUEUED_BYTES }: PublisherOptions = {},
+  ) {
     this.#config = config;
     this.#cluster = new KafkaCluster(config, logger, PROMPT);
+    this.#topics = new KafkaCluster(config, logger);
+    this.#maxQueuedBytes = maxQueuedBytes;
   }
 
-  /** The stream whose records are written to its topic: safe when the brokers have them, applied when a worker has. */
-  published<T extends Stream>(stream: T): T {
+  /**
+   * The stream whose records are written to its topic: safe when the brokers have them, applied when a worker has. Records that still
+   * wait when `signal` is aborted are not sent. A write rejects with `Overloaded` when too many bytes wait.
+   */
+  published<T extends Stream>(stream: T, signal?: AbortSignal): T {
     const topic = topicOf(this.#config, stream.name);
     return {
       ...stream,
+      // A topic has nothing to refresh, and the search store may be away while records go into it.
+      refresh: undefined,
       write: (_, records: readonly object[]) =>
         this.#publish(
           topic,
           records.map((record) => ({ key: stream.key(record), value: JSON.stringify(record) })),
+          signal,
         ),
     };
+  }
+
+  /** Bytes of records that wait for the brokers or are on their way to them. */
+  get queuedBytes(): number {
+    return this.#queuedBytes;
   }
 
   /** Fails when no broker answers. */
@@ -45,22 +73,47 @@ export class Publisher {
     return this.#cluster.ping();
   }
 
-  close(): Promise<void> {
-    return this.#cluster.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#cluster.close(), this.#topics.close()]);
   }
 
   /** One request a topic at a time, so that records stay in their order; all that waits meanwhile goes with the next. */
-  #publish(topic: string, messages: { key: string; value: string }[]): Promise<void> {
+  #publish(
+    topic: string,
+    messages: { key: string; value: string }[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const bytes = messages.reduce((sum, { value }) => sum + Buffer.byteLength(value), 0);
-      const waiting = this.#waiting.get(topic);
-      if (waiting) {
-        waiting.push({ messages, bytes, resolve, reject });
+      const bytes = messages.reduce((sum, { key, value }) => sum + key.length + Buffer.byteLength(value), 0);
+      if (signal?.aborted) {
+        reject(signal.reason);
         return;
       }
-      this.#waiting.set(topic, [{ messages, bytes, resolve, reject }]);
+      if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > this.#maxQueuedBytes) {
+        reject(new Overloaded('intake'));
+        return;
+      }
+      this.#queuedBytes += bytes;
+      const one = { messages, bytes, signal, resolve, reject };
+      const waiting = this.#waiting.get(topic);
+      if (waiting) {
+        waiting.push(one);
+        signal?.addEventListener('abort', () => this.#drop(topic, one), { once: true });
+        return;
+      }
+      this.#waiting.set(topic, [one]);
       void this.#sendWaiting(topic);
     });
+  }
+
+  #drop(topic: string, one: Waiting): void {
+    const waiting = this.#waiting.get(topic) ?? [];
+    const index = waiting.indexOf(one);
+    // One that is on its way can no longer be taken back.
+    if (index === -1) return;
+    waiting.splice(index, 1);
+    this.#queuedBytes -= one.bytes;
+    one.reject(one.signal?.reason);
   }
 
   async #sendWaiting(topic: string): Promise<void> {
@@ -81,6 +134,8 @@ export class Publisher {
       } catch (cause) {
         const error = new StoreUnavailable('intake', { cause });
         for (const { reject } of sent) reject(error);
+      } finally {
+        this.#queuedBytes -= bytes;
       }
     }
     this.#waiting.delete(topic);
@@ -88,10 +143,17 @@ export class Publisher {
 
   /** Not before something is sent, so that a gateway serves while the brokers are away. */
   #connect(): Promise<KafkaProducer> {
-    this.#producer ??= createTopics(this.#cluster, this.#config).then(() => this.#cluster.producer());
+    this.#producer ??= this.#prepare();
     this.#producer.catch(() => {
       this.#producer = undefined;
     });
     return this.#producer;
+  }
+
+  async #prepare(): Promise<KafkaProducer> {
+    // Brokers that are away are noticed at once; on a new cluster, brokers that answer get the time that fourteen topics take.
+    await this.#cluster.ping();
+    await createTopics(this.#topics, this.#config);
+    return this.#cluster.producer();
   }
 }

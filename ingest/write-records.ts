@@ -1,5 +1,5 @@
 import { type Fence, Overtaken } from '../services/stores/fence.js';
-import { StoreTimeout, StoreUnavailable } from '../services/stores/store-error.js';
+import { Overloaded, StoreTimeout, StoreUnavailable } from '../services/stores/store-error.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 
 /** A record the store will not take, by its place among those given. */
@@ -36,4 +36,4 @@ export async function writeRecords(
 
 /** The same write will do later. */
 export const isOutage = (error: unknown): boolean =>
-  error instanceof StoreUnavailable || error instanceof StoreTimeout;
+  error instanceof StoreUnavailable || error instanceof StoreTimeout || error instanceof Overloaded;

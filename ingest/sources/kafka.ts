@@ -8,9 +8,6 @@ import kafkajs, {
   type IHeaders,
   type KafkaMessage,
   type KafkaConfig as LibraryConfig,
-  type Producer,
-  type RecordMetadata,
-  type RetryOptions,
 } from 'kafkajs';
 import ConsumerGroup, { type Fetched } from 'kafkajs/src/consumer/consumerGroup.js';
 import Connection from 'kafkajs/src/network/connection.js';
@@ -18,6 +15,9 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import { lz4Codec, snappyCodec, zstdCodec } from './compression.js';
+import { KafkaProducer, type RetryPolicy } from './kafka-producer.js';
+
+export { KafkaProducer, type OutgoingRecord } from './kafka-producer.js';
 
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
 
@@ -81,12 +81,6 @@ export interface KafkaRecord {
   timestamp: number;
 }
 
-export interface OutgoingRecord {
-  key: Buffer | string | null;
-  value: Buffer | string | null;
-  headers?: Headers;
-}
-
 /** Neighbouring records of one partition, in their order. */
 export interface Slice {
   topic: string;
@@ -147,10 +141,9 @@ const QUIET_MS = 3000;
 /** An end of a partition that was seen so lately is taken for its end. */
 const READ_LATELY_MS = 10_000;
 /** How long brokers are looked for, and a request is tried. */
-export type Patience = Pick<RetryOptions, 'initialRetryTime' | 'maxRetryTime' | 'retries'>;
-const PATIENT: Patience = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };
+const PATIENT: RetryPolicy = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };
 /** Where somebody waits for the answer. */
-export const PROMPT: Patience = { initialRetryTime: 100, maxRetryTime: 500, retries: 3 };
+export const PROMPT: RetryPolicy = { initialRetryTime: 100, maxRetryTime: 500, retries: 3 };
 
 /** No broker can be reached, or none lets this user in. */
 export class KafkaUnavailable extends Error {
@@ -169,7 +162,7 @@ export class KafkaCluster {
   readonly #brokers: string;
   readonly #logger: Logger;
   readonly #sessionMs: number;
-  readonly #retry: Patience;
+  readonly #retry: RetryPolicy;
   readonly #open = new Set<{ disconnect(): Promise<void> }>();
   /** Told of lines of the library's log, since some things are told nowhere else. */
   readonly #listeners = new Set<(message: string, details: Record<string, unknown>) => void>();
@@ -240,15 +233,15 @@ export class KafkaCluster {
   /** Sends to a topic; resolves when every replica that is in sync has it. */
   async producer(): Promise<KafkaProducer> {
     const producer = this.#kafka.producer({
-      idempotent: true,
+      idempotent: false,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
       createPartitioner: Partitioners.DefaultPartitioner,
-      retry: this.#retry,
+      retry: { retries: 0 },
     });
     this.#open.add(producer);
     await producer.connect();
-    return new KafkaProducer(producer);
+    return new KafkaProducer(producer, this.#retry);
   }
 
   /** Makes the topics that are missing; resolves with their names. Settings of the others stay as they are. */
@@ -374,24 +367,10 @@ export class KafkaCluster {
 
   #log({ level, namespace, log: { message, timestamp: _, ...details } }: kafkajs.LogEntry): void {
     for (const listener of this.#listeners) listener(message, details);
-    // Known, and no harm: records that are sent twice are applied once.
-    if (message.startsWith('Limiting retries for the idempotent producer')) return;
     const line = { kafka: namespace, ...details };
     // A broker that is away is an error to the library with every try; what is for good is thrown.
     if (level <= logLevel.WARN) this.#logger.warn(line, message);
     else this.#logger.debug(line, message);
-  }
-}
-
-export class KafkaProducer {
-  readonly #producer: Producer;
-
-  constructor(producer: Producer) {
-    this.#producer = producer;
-  }
-
-  async send(topic: string, messages: OutgoingRecord[]): Promise<RecordMetadata[]> {
-    return this.#producer.send({ topic, messages, acks: -1 });
   }
 }
 

@@ -9,5 +9,6 @@ export const audiences: Stream<AudienceRecord> = {
   versionField: 'updated_at',
   store: 'search',
   key: (record) => `${record.organization_id}/${record.id}`,
+  refresh: (stores) => stores.search.refresh(),
   write: (stores, records, acceptedAt, fence) => stores.search.upsertAudiences(records, acceptedAt, fence),
 };

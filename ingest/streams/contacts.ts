@@ -15,5 +15,6 @@ export const contacts: Stream<ContactRecord> = {
     if (record.personal_emails) record.personal_emails = lowerCase(record.personal_emails);
   },
   key: (record) => `${record.organization_id}/${record.contact_id}`,
+  refresh: (stores) => stores.search.refresh(),
   write: (stores, records, acceptedAt, fence) => stores.search.upsertContacts(records, acceptedAt, fence),
 };

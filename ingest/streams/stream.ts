@@ -33,5 +33,7 @@ export interface Stream<Record extends object = object> {
   check?(record: Record): FieldError | null;
   /** Records with one key are applied in the order they came. */
   key(record: Record): string;
+  /** Makes what was written appear in searches; absent where it does so by itself. */
+  refresh?(stores: IngestStores): Promise<void>;
   write(stores: IngestStores, records: readonly Record[], acceptedAt: number, fence?: Fence): Promise<void>;
 }

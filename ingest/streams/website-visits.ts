@@ -11,5 +11,6 @@ export const websiteVisits: Stream<VisitRecord> = {
     record.type ??= 'audience';
   },
   key: (record) => `${record.organizationId}/${record.id}`,
+  refresh: (stores) => stores.search.refresh(),
   write: (stores, records) => stores.search.insertVisits(records),
 };

@@ -95,7 +95,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   router.post('/api/ingest/:stream', async (ctx) => {
     ctx.state.operation = '/api/ingest/{stream}';
     const principal = await admit(ctx);
-    await withDeadline(ctx, () => intake(ctx, principal));
+    await withDeadline(ctx, (signal) => intake(ctx, principal, signal()));
   });
 
   router.get('/livez', (ctx) => {

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
-import { StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
+import { Overloaded, StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
 import { PROBLEMS, Problem } from './problems.js';
 
 const RETRY_AFTER_SECONDS = '1';
@@ -29,6 +29,14 @@ function toProblem(error: unknown): Problem {
     return new Problem(
       'store_unavailable',
       `The ${error.store} store cannot be reached right now. Nothing was lost; try again shortly.`,
+      {},
+      { 'Retry-After': RETRY_AFTER_SECONDS },
+    );
+  }
+  if (error instanceof Overloaded) {
+    return new Problem(
+      'overloaded',
+      'Too many records wait to be taken in. None of these was lost: send them again shortly.',
       {},
       { 'Retry-After': RETRY_AFTER_SECONDS },
     );

@@ -26,7 +26,7 @@ export function createIntake(
   metrics: Metrics,
   clock: Clock,
 ) {
-  return async function intake(ctx: Context, principal: Principal): Promise<void> {
+  return async function intake(ctx: Context, principal: Principal, signal: AbortSignal): Promise<void> {
     requireScope(principal, 'ingest:write');
     const name = (ctx.params as { stream: string }).stream;
     const stream = findStream(name);
@@ -34,7 +34,7 @@ export function createIntake(
     const type = requireMediaType(ctx, ['application/x-ndjson', 'application/json']);
     if (Number(ctx.get('Content-Length')) > INTAKE_LIMIT) throw tooLarge();
     const { accepted, rejected, errors } = await ingestLines({
-      stream: publisher?.published(stream) ?? stream,
+      stream: publisher?.published(stream, signal) ?? stream,
       stores,
       source: bodyOf(ctx),
       format: type === 'application/json' ? 'json' : 'ndjson',

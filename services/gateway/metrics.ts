@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Everything this process counts. The names are contract. */
 export interface Metrics {
@@ -11,7 +11,8 @@ export interface Metrics {
   ingested: Counter<'stream' | 'outcome'>;
 }
 
-export function createMetrics(): Metrics {
+/** `queuedBytes` counts the records that wait for Kafka. */
+export function createMetrics(queuedBytes = () => 0): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -20,6 +21,14 @@ export function createMetrics(): Metrics {
     labelNames: ['operation', 'status'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],
+  });
+  new Gauge({
+    name: 'reachline_ingest_queue_bytes',
+    help: 'Bytes of records taken in over HTTP that wait for Kafka or are on their way to it.',
+    registers: [registry],
+    collect() {
+      this.set(queuedBytes());
+    },
   });
   // Looking a series up by its labels anew costs more than observing it.
   const series = new Map<string, { observe(seconds: number): void }>();

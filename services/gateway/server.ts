@@ -39,7 +39,7 @@ export async function startGateway(
   { clock = systemClock, peers, publisher }: GatewayOptions = {},
 ): Promise<Gateway> {
   let stopping = false;
-  const metrics = createMetrics();
+  const metrics = createMetrics(() => publisher?.queuedBytes ?? 0);
   const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({
     stores,

@@ -12,6 +12,17 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** Too much waits for the store already; nothing of this was taken. */
+export class Overloaded extends Error {
+  override readonly name = 'Overloaded';
+  readonly store: StoreName;
+
+  constructor(store: StoreName) {
+    super(`too much waits for the ${store} store`);
+    this.store = store;
+  }
+}
+
 /** The store gave up on a request that took too long. */
 export class StoreTimeout extends Error {
   override readonly name = 'StoreTimeout';

@@ -1,8 +1,35 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { ingestLines } from '../../../ingest/pipeline.js';
+import { Publisher } from '../../../ingest/publisher.js';
+import { STREAMS } from '../../../ingest/streams/index.js';
+import type { IngestStores } from '../../../ingest/streams/stream.js';
+import { createLogger } from '../../../services/gateway/request-log.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freePort } from '../../stack/free-port.js';
 import { temporaryFolder } from '../../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../../support/server-process.js';
+import { testIndices } from '../elasticsearch/support.js';
 import { type TestTopics, testTopics } from './topics.js';
+
+/** An address through which a server is reached until it is cut. */
+async function cuttableProxy(upstream: URL): Promise<{ url: string; cut(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const there = connect(Number(upstream.port), upstream.hostname);
+    for (const socket of [client, there]) sockets.add(socket.on('error', () => undefined));
+    client.pipe(there).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
 
 const ORGANIZATION = 'org_intake';
 
@@ -46,6 +73,31 @@ describe('Intake into Kafka', function () {
     expect(metrics.text).to.contain(
       `reachline_worker_records_total{stream="contacts",outcome="applied"} ${cities.length}`,
     );
+  });
+
+  it('is acknowledged while the search store is away, since the topic has the records', async () => {
+    topics = await testTopics();
+    const indices = testIndices();
+    const proxy = await cuttableProxy(new URL(indices.config.nodes[0] as string));
+    const search = await openElasticsearchStore({ ...indices.config, nodes: [proxy.url] });
+    const publisher = new Publisher(topics.config, createLogger('silent'));
+    try {
+      proxy.cut();
+      const result = await ingestLines({
+        stream: publisher.published(STREAMS.contacts),
+        stores: { search } as unknown as IngestStores,
+        source: Readable.from([Buffer.from('{"contact_id":"c"}')]),
+        format: 'ndjson',
+        organizationId: ORGANIZATION,
+        acceptedAt: Date.now(),
+      });
+      expect(result).to.deep.equal({ accepted: 1, rejected: 0, errors: [] });
+      expect(await topics.behind('contacts')).to.equal(1);
+    } finally {
+      await publisher.close();
+      await search.close();
+      await indices.remove();
+    }
   });
 
   it('is refused while the brokers are away, and everything else goes on', async () => {

@@ -1,0 +1,90 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { Publisher } from '../../ingest/publisher.js';
+import { STREAMS } from '../../ingest/streams/index.js';
+import type { IngestStores } from '../../ingest/streams/stream.js';
+import { createLogger } from '../../services/gateway/request-log.js';
+import { loadConfig } from '../../services/shared/config.js';
+import { Overloaded, StoreUnavailable } from '../../services/stores/store-error.js';
+
+const NO_STORES = {} as IngestStores;
+
+/** A broker that takes connections and never answers. */
+async function silentBroker(): Promise<{ address: string; close(): void }> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.resume();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+describe('The publisher', function () {
+  this.timeout(30_000);
+  let broker: Awaited<ReturnType<typeof silentBroker>>;
+  let publisher: Publisher;
+
+  beforeEach(async () => {
+    broker = await silentBroker();
+    const { kafka } = loadConfig({ KAFKA_BROKERS: broker.address });
+    if (!kafka) throw new Error('there is no broker');
+    publisher = new Publisher(kafka, createLogger('silent'), { maxQueuedBytes: 10_000 });
+  });
+  afterEach(async () => {
+    broker.close();
+    await publisher.close();
+  });
+
+  const write = (id: string, signal?: AbortSignal) =>
+    publisher
+      .published(STREAMS.contacts, signal)
+      .write(NO_STORES, [{ organization_id: 'org_a', contact_id: id, city: 'x'.repeat(3000) }], 0)
+      .then(
+        () => 'written',
+        (error: unknown) => error,
+      );
+
+  it('refuses what is more than it may hold while a broker does not answer, and takes more once that has failed', async () => {
+    const held = ['a', 'b', 'c'].map((id) => write(id));
+    expect(publisher.queuedBytes).to.be.within(9000, 10_000);
+    expect(await write('d')).to.be.instanceOf(Overloaded);
+    expect(publisher.queuedBytes).to.be.within(9000, 10_000);
+    broker.close();
+    for (const outcome of await Promise.all(held)) expect(outcome).to.be.instanceOf(StoreUnavailable);
+    expect(publisher.queuedBytes).to.equal(0);
+    expect(await write('e')).to.be.instanceOf(StoreUnavailable);
+  });
+
+  it('takes a record larger than all it may hold when nothing else waits', async () => {
+    const { write: writeAll } = publisher.published(STREAMS.contacts);
+    const large = { organization_id: 'org_a', contact_id: 'a', city: 'x'.repeat(20_000) };
+    const outcome = writeAll(NO_STORES, [large], 0).catch((error: unknown) => error);
+    expect(publisher.queuedBytes).to.be.greaterThan(20_000);
+    broker.close();
+    expect(await outcome).to.be.instanceOf(StoreUnavailable);
+  });
+
+  it('drops what waits when its client gives up', async () => {
+    const sending = write('a');
+    const client = new AbortController();
+    const waiting = write('b', client.signal);
+    const before = publisher.queuedBytes;
+    const reason = new Error('the client has left');
+    client.abort(reason);
+    expect(await waiting).to.equal(reason);
+    expect(publisher.queuedBytes).to.be.lessThan(before);
+    expect(await write('c', client.signal), 'and what comes later').to.equal(reason);
+    broker.close();
+    expect(await sending).to.be.instanceOf(StoreUnavailable);
+    expect(publisher.queuedBytes).to.equal(0);
+  });
+});
