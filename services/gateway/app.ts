@@ -8,9 +8,9 @@ import { contactEndpoints } from '../contacts/endpoints.js';
 import type { Clock } from '../shared/clock.js';
 import type { Stores } from '../stores/open-stores.js';
 import { visitEndpoints } from '../visits/endpoints.js';
+import { Admission } from './admission.js';
 import { createAuthenticate, type Principal } from './authenticate.js';
 import { createCors } from './cors.js';
-import { createDeadline } from './deadline.js';
 import type { Endpoint, EndpointServices } from './endpoint.js';
 import { createErrorWriter } from './error-handler.js';
 import { checkReadiness } from './health.js';
@@ -54,7 +54,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   const authenticate = createAuthenticate(stores.search, clock);
   const searchOf = observeStore(stores.search, 'search', metrics.stores);
   const analyticsOf = observeStore(stores.analytics, 'analytics', metrics.stores);
-  const withDeadline = createDeadline(dependencies.requestTimeoutMs);
+  const admission = new Admission(dependencies.requestTimeoutMs);
   const router = new Router();
 
   /** The caller, after key and rate limit. Answers without a promise while the key is fresh in memory. */
@@ -86,7 +86,9 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
       const admitted = admit(ctx);
       const principal = admitted instanceof Promise ? await admitted : admitted;
       const spent = { storeMs: 0 };
-      await withDeadline(ctx, (signal) => operate(ctx, principal, servicesOf(spent), signal));
+      await admission.run(ctx, principal.keyId, (request) =>
+        operate(ctx, principal, servicesOf(spent), request),
+      );
       ctx.set('Server-Timing', `store;dur=${spent.storeMs.toFixed(1)}`);
     });
   }
@@ -95,7 +97,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   router.post('/api/ingest/:stream', async (ctx) => {
     ctx.state.operation = '/api/ingest/{stream}';
     const principal = await admit(ctx);
-    await withDeadline(ctx, (signal) => intake(ctx, principal, signal()));
+    await admission.run(ctx, principal.keyId, (request) => intake(ctx, principal, request));
   });
 
   router.get('/livez', (ctx) => {

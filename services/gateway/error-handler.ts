@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { Overloaded, StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
 import { PROBLEMS, Problem } from './problems.js';
+import { answerUnreadBody } from './unread-body.js';
 
 const RETRY_AFTER_SECONDS = '1';
 
@@ -58,7 +59,7 @@ function writeProblem(ctx: Context, problem: Problem): void {
   ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
   ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.state.problem = problem.code;
-  ctx.body = JSON.stringify({
+  const body = JSON.stringify({
     type: `urn:reachline:problem:${problem.code}`,
     title: PROBLEMS[problem.code][1],
     status: problem.status,
@@ -68,4 +69,9 @@ function writeProblem(ctx: Context, problem: Problem): void {
     request_id: ctx.state.requestId,
     ...problem.extras,
   });
+  if (ctx.req.complete) ctx.body = body;
+  else {
+    ctx.respond = false;
+    answerUnreadBody(ctx.req, ctx.res, body);
+  }
 }

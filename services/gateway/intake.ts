@@ -1,4 +1,4 @@
-import { pipeline, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { ingestLines } from '../../ingest/pipeline.js';
@@ -8,6 +8,7 @@ import { findStream, STREAM_NAMES } from '../../ingest/streams/index.js';
 import type { Clock } from '../shared/clock.js';
 import { closest } from '../shared/closest.js';
 import type { Stores } from '../stores/open-stores.js';
+import type { AdmittedRequest } from './admission.js';
 import { type Principal, requireScope } from './authenticate.js';
 import type { Metrics } from './metrics.js';
 import { Problem } from './problems.js';
@@ -26,7 +27,7 @@ export function createIntake(
   metrics: Metrics,
   clock: Clock,
 ) {
-  return async function intake(ctx: Context, principal: Principal, signal: AbortSignal): Promise<void> {
+  return async function intake(ctx: Context, principal: Principal, request: AdmittedRequest): Promise<void> {
     requireScope(principal, 'ingest:write');
     const name = (ctx.params as { stream: string }).stream;
     const stream = findStream(name);
@@ -34,12 +35,13 @@ export function createIntake(
     const type = requireMediaType(ctx, ['application/x-ndjson', 'application/json']);
     if (Number(ctx.get('Content-Length')) > INTAKE_LIMIT) throw tooLarge();
     const { accepted, rejected, errors } = await ingestLines({
-      stream: publisher?.published(stream, signal) ?? stream,
+      stream: publisher?.published(stream, request.signal) ?? stream,
       stores,
-      source: bodyOf(ctx),
+      source: bodyOf(ctx, request),
       format: type === 'application/json' ? 'json' : 'ndjson',
       organizationId: principal.organizationId,
       acceptedAt: clock.now(),
+      signal: request.signal,
     }).catch((error: unknown) => {
       throw translate(error);
     });
@@ -49,18 +51,39 @@ export function createIntake(
   };
 }
 
-function bodyOf(ctx: Context): AsyncIterable<Buffer> {
+/** The bytes of the body, decompressed. Piped by hand, as `pipeline` destroys the connection that the answer has to take. */
+function bodyOf({ req, headers }: Context, request: AdmittedRequest): AsyncIterable<Buffer> {
   let bytes = 0;
   const limit = new Transform({
     transform(chunk: Buffer, _, done) {
       bytes += chunk.length;
-      if (bytes > INTAKE_LIMIT) done(tooLarge());
-      else done(null, chunk);
+      try {
+        if (bytes > INTAKE_LIMIT) throw tooLarge();
+        request.receive(chunk.length);
+        done(null, chunk);
+      } catch (error) {
+        done(error as Error);
+      }
     },
   });
-  const encoding = ctx.get('Content-Encoding') || 'identity';
-  const ended = () => {};
-  if (encoding === 'identity') return pipeline(ctx.req, limit, ended);
+  const input = decoderOf(headers['content-encoding'], limit);
+  req.pipe(input);
+  const giveUp = () => limit.destroy(request.signal.reason as Error);
+  request.signal.addEventListener('abort', giveUp, { once: true });
+  req.once('close', () => {
+    if (!req.complete) limit.destroy(new Problem('invalid_body', 'The body ended early.'));
+  });
+  limit.once('close', () => {
+    request.signal.removeEventListener('abort', giveUp);
+    req.unpipe(input);
+    if (input !== limit) input.destroy();
+  });
+  return limit;
+}
+
+/** What the bytes as sent are written to. */
+function decoderOf(encoding: string | undefined, output: Transform): Transform {
+  if (encoding === undefined || encoding === '' || encoding === 'identity') return output;
   if (encoding !== 'gzip') {
     throw new Problem(
       'unsupported_media_type',
@@ -68,25 +91,21 @@ function bodyOf(ctx: Context): AsyncIterable<Buffer> {
     );
   }
   const gunzip = createGunzip();
-  gunzip.once('error', () => limit.destroy(new Problem('invalid_body', 'The body is not valid gzip.')));
-  return pipeline(ctx.req, gunzip, limit, ended);
+  gunzip.once('error', () => output.destroy(new Problem('invalid_body', 'The body is not valid gzip.')));
+  gunzip.pipe(output);
+  return gunzip;
 }
 
 /** What went wrong with the body itself; anything else stays what it was. */
 function translate(error: unknown): unknown {
   if (error instanceof UnreadableInput) return new Problem(error.code, error.message);
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET'
-    ? new Problem('invalid_body', 'The body ended early.')
-    : error;
+  return error;
 }
 
 function tooLarge(): Problem {
   return new Problem(
     'body_too_large',
     `A request may carry at most ${INTAKE_LIMIT} bytes of records; send several.`,
-    {},
-    { Connection: 'close' },
   );
 }
 

@@ -16,6 +16,7 @@ const STANDARD_PROBLEMS: readonly ProblemCode[] = [
   'organization_mismatch',
   'insufficient_scope',
   'not_acceptable',
+  'request_timeout',
   'body_too_large',
   'unsupported_media_type',
   'validation_failed',

@@ -1,5 +1,6 @@
 /** What stands between the wire and an endpoint's handler, in the order of contract 3.2: key, scope, body, organization, rules. */
 import type { Context } from 'koa';
+import type { AdmittedRequest } from './admission.js';
 import type { Principal } from './authenticate.js';
 import { requireScope } from './authenticate.js';
 import type { Call, Endpoint, EndpointServices } from './endpoint.js';
@@ -17,7 +18,7 @@ export type Operation = (
   ctx: Context,
   principal: Principal,
   services: EndpointServices,
-  signal: () => AbortSignal,
+  request: AdmittedRequest,
 ) => Promise<void>;
 
 /** Compiles the endpoint's schemas once and returns what serves one request. */
@@ -26,10 +27,12 @@ export function createOperation(endpoint: Endpoint): Operation {
   const validateQuery = endpoint.query && compileValidator(endpoint.query);
   const fields = (endpoint.request as { properties?: object }).properties ?? {};
 
-  return async function operate(ctx, principal, services, signal) {
+  return async function operate(ctx, principal, services, request) {
     requireScope(principal, endpoint.scope);
     requireJsonAccepted(ctx);
-    const { tidied: body, errors } = tidy(await readBody(ctx));
+    const sent = await readBody(ctx, request);
+    request.bodyArrived(1);
+    const { tidied: body, errors } = tidy(sent);
     requireOwnOrganization(body.organization_id, principal);
     if (!('organization_id' in fields)) delete body.organization_id;
     dropUnknownFields(ctx, body, fields);
@@ -45,7 +48,7 @@ export function createOperation(endpoint: Endpoint): Operation {
       idempotency:
         key === undefined ? undefined : { route: endpoint.path, key, fingerprint: fingerprint(body, query) },
       get signal() {
-        return signal();
+        return request.signal;
       },
       setHeader: (name, value) => ctx.set(name, value),
     };

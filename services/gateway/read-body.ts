@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import koaBodyparser from 'koa-bodyparser';
+import type { AdmittedRequest } from './admission.js';
 import { type FieldError, Problem } from './problems.js';
 import { escapePointer, fieldName, MAX_ERRORS } from './validate.js';
 
@@ -19,12 +20,15 @@ const parse = koaBodyparser({
 const parsed = async () => {};
 
 /** The JSON object of a request, as sent. Throws 400, 413 and 415. */
-export async function readBody(ctx: Context): Promise<Record<string, unknown>> {
+export async function readBody(ctx: Context, request: AdmittedRequest): Promise<Record<string, unknown>> {
   requireMediaType(ctx, ['application/json']);
   const encoding = ctx.req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     throw new Problem('unsupported_media_type', 'Send the body as it is, without a content encoding.');
   }
+  const { 'content-length': length } = ctx.req.headers;
+  // A body whose length is not told may have as many bytes as are allowed.
+  request.receive(length === undefined ? BODY_LIMIT : Math.min(Number(length), BODY_LIMIT));
   const chunks: Buffer[] = [];
   // The parser decodes leniently, so the bytes are watched on their way: a listener attached in the same tick misses none.
   ctx.req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -66,12 +70,7 @@ export function requireMediaType(ctx: Context, types: readonly string[]): string
 
 function translate(error: Error & { status?: number; type?: string }): Problem {
   if (error.type === 'entity.too.large') {
-    return new Problem(
-      'body_too_large',
-      `The body may have at most ${BODY_LIMIT} bytes.`,
-      {},
-      { Connection: 'close' },
-    );
+    return new Problem('body_too_large', `The body may have at most ${BODY_LIMIT} bytes.`);
   }
   if (error.type === 'request.aborted') return new Problem('invalid_json', 'The body ended early.');
   const position = /position (\d+)/.exec(error.message)?.[1];

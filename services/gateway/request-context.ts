@@ -1,6 +1,7 @@
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 import { newId } from '../shared/ids.js';
+import type { AdmittedRequest } from './admission.js';
 import type { Principal } from './authenticate.js';
 import type { Cors } from './cors.js';
 import type { ErrorWriter } from './error-handler.js';
@@ -12,6 +13,7 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 export interface RequestState {
   requestId: string;
   principal?: Principal;
+  admitted?: AdmittedRequest;
   /** Path pattern of the route: the label of the metrics. */
   operation?: string;
   /** Code of the problem the request was answered with. */
@@ -42,7 +44,9 @@ export function createRequestContext(logger: Logger, metrics: Metrics, cors: Cor
   function finish(ctx: Context, state: RequestState, begun: number): void {
     const elapsed = performance.now() - begun;
     // 499, after nginx: the client left before the answer was complete.
-    const status = ctx.res.writableFinished ? ctx.res.statusCode : 499;
+    const finished = ctx.res.writableFinished;
+    if (!finished) state.admitted?.clientLeft();
+    const status = finished ? ctx.res.statusCode : 499;
     metrics.observeRequest(state.operation ?? 'other', status, elapsed / 1000);
     if (state.problem !== undefined) metrics.problems.inc({ code: state.problem });
     logger.info(

@@ -103,10 +103,10 @@ describe('An operation that fails', () => {
     await gateway.close();
   });
 
-  async function call(path: string): Promise<Answer> {
+  async function call(path: string, key = gateway.key): Promise<Answer> {
     const response = await fetch(`${url}${path}`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-Api-Key': gateway.key },
+      headers: { 'Content-Type': 'application/json', 'X-Api-Key': key },
       body: '{"audience_id":"a","contact_id":"b"}',
     });
     const text = await response.text();
@@ -118,14 +118,16 @@ describe('An operation that fails', () => {
     expectProblem(await call('/api/fails'), 500, 'internal');
   });
 
-  it('leaves the service able to say that it has too much to do', async () => {
-    const waiting = Array.from({ length: 1000 }, () => call('/api/waits'));
+  it('leaves the service able to say that it has too much to do, and to serve other keys', async () => {
+    const other = await gateway.keyFor('org_b');
+    const waiting = Array.from({ length: 600 }, () => call('/api/waits'));
     let refused: Answer;
     do {
       refused = await call('/api/fails');
     } while (refused.status === 500);
     expectProblem(refused, 503, 'overloaded');
     expect(refused.headers.get('Retry-After')).to.equal('1');
+    expectProblem(await call('/api/fails', other), 500, 'internal');
     release();
     for (const answer of await Promise.all(waiting)) expect(answer.status).to.be.oneOf([500, 503]);
     expectProblem(await call('/api/fails'), 500, 'internal');

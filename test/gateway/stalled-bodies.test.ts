@@ -1,0 +1,79 @@
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { expectProblem } from '../support/problems.js';
+
+const SEARCH = '/api/contacts/search';
+const INTAKE = '/api/ingest/contacts';
+const organization = { organization_id: 'org_a' };
+/** One more than the operations that may be under way at once. */
+const STALLED = 1001;
+
+const gzipped = gzipSync(`{"contact_id":"${'a'.repeat(100)}"}\n`).subarray(0, -8);
+
+/** A request whose body begins and never ends. */
+const BODIES: [name: string, path: string, headers: string[], begun: string | Buffer][] = [
+  ['with a Content-Length', SEARCH, ['Content-Type: application/json', 'Content-Length: 100'], '{'],
+  ['in chunks', SEARCH, ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '1\r\n{\r\n'],
+  ['of lines', INTAKE, ['Content-Type: application/x-ndjson', 'Content-Length: 100'], '{'],
+  ['of an array', INTAKE, ['Content-Type: application/json', 'Content-Length: 100'], '[{'],
+  [
+    'of lines in chunks',
+    INTAKE,
+    ['Content-Type: application/x-ndjson', 'Transfer-Encoding: chunked'],
+    '1\r\n{\r\n',
+  ],
+  [
+    'of gzip',
+    INTAKE,
+    ['Content-Type: application/x-ndjson', 'Content-Encoding: gzip', 'Content-Length: 10000'],
+    gzipped,
+  ],
+];
+
+describe('Bodies that never end', function () {
+  this.timeout(60_000);
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway({ requestTimeoutMs: 100 });
+  });
+  after(() => gateway.close());
+
+  for (const [name, path, headers, begun] of BODIES) {
+    it(`leave room for others when they came ${name} to ${path}`, async () => {
+      const head = [
+        `POST ${path} HTTP/1.1`,
+        'Host: 127.0.0.1',
+        `X-Api-Key: ${gateway.key}`,
+        ...headers,
+        '\r\n',
+      ].join('\r\n');
+      const answers = await Promise.all(
+        Array.from({ length: STALLED }, () => answerTo(gateway.url, [head, begun])),
+      );
+      for (const text of answers) expect(text).to.match(/^HTTP\/1\.1 (408|503) /);
+      expect(answers.some((text) => text.startsWith('HTTP/1.1 408'))).to.equal(true);
+      const answer = await gateway.call(SEARCH, organization);
+      if (answer.status !== 200) expectProblem(answer, 504, 'timeout');
+      const written = await gateway.ingest('contacts', [{ contact_id: 'a' }]);
+      if (written.status !== 200) expectProblem(written, 504, 'timeout');
+    });
+  }
+});
+
+/** All that comes back until the connection ends. */
+function answerTo(url: string, parts: readonly (string | Buffer)[]): Promise<string> {
+  const { port, hostname } = new URL(url);
+  return new Promise((resolve) => {
+    let text = '';
+    const socket: Socket = connect(Number(port), hostname);
+    for (const part of parts) socket.write(part);
+    socket.setEncoding('utf8');
+    socket.on('data', (piece: string) => {
+      text += piece;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(text));
+  });
+}
