@@ -37,7 +37,9 @@ function toProblem(error: unknown): Problem {
   if (error instanceof Overloaded) {
     return new Problem(
       'overloaded',
-      'Too many records wait to be taken in. None of these was lost: send them again shortly.',
+      error.store === 'intake'
+        ? 'Too many records wait to be taken in. None of these was lost: send them again shortly.'
+        : `Too much waits for the ${error.store} store already; try again shortly.`,
       {},
       { 'Retry-After': RETRY_AFTER_SECONDS },
     );

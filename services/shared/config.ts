@@ -52,7 +52,7 @@ const Environment = Type.Object({
     default: Math.max(1, Math.min(4, availableParallelism() - 1)),
     minimum: 1,
     maximum: 64,
-    description: 'Threads that search the embedded store.',
+    description: 'Searches of one organization that run at once in the embedded store.',
   }),
   REACHLINE_PROCESSES: Type.Integer({
     default: 1,

@@ -1,13 +1,13 @@
 import { setPriority } from 'node:os';
 
-/** How nice threads are: a busy event loop goes before searches, and both before bulk loads. */
-export const NICENESS = { reader: 2, writer: 5 };
+/** How nice threads and processes are: a busy event loop goes before searches, and both before bulk loads and long searches. */
+export const NICENESS = { lookup: 0, search: 2, writer: 5, longSearch: 10 };
 
-/** On Linux this is the calling thread's own priority. */
-export function lowerPriority(niceness: number): void {
+/** Of a process; 0 is the calling thread, which on Linux has a priority of its own. */
+export function lowerPriority(niceness: number, process = 0): void {
   try {
-    setPriority(0, niceness);
+    setPriority(process, niceness);
   } catch {
-    // Not allowed here: the thread works all the same.
+    // Not allowed here, or the process has ended: all works the same.
   }
 }

@@ -30,18 +30,21 @@ import {
 import { getAudience, searchAudiences, upsertAudiences } from './audiences.js';
 import { Connection } from './connection.js';
 import { fromJson } from './json.js';
+import type { LookupOperations } from './lookup-thread.js';
 import { migrate } from './migrations.js';
-import type { ReaderOperations } from './reader-thread.js';
+import { SearchPool } from './search-pool.js';
+import type { SearchOperations } from './search-process.js';
 import { isUnavailable, toErrorMessage, toStoreError } from './sqlite-error.js';
 import { Thread } from './thread.js';
 import type { RecordOperations, RecordWriter, WriteOperations } from './write-operations.js';
 import { WriteSession } from './write-session.js';
 
 const WRITER = new URL('./writer-thread.js', import.meta.url);
-const READER = new URL('./reader-thread.js', import.meta.url);
+const LOOKUPS = new URL('./lookup-thread.js', import.meta.url);
+const SEARCHES = new URL('./search-process.js', import.meta.url);
 
-/** MiB of page cache of the writer, of all readers together, and of a command that only touches accounts. */
-const CACHE_MB = { writer: 96, readers: 192, accounts: 8 };
+/** MiB of page cache of the writer, of all searches together, of lookups, and of a command that only touches accounts. */
+const CACHE_MB = { writer: 96, searches: 192, lookups: 16, accounts: 8 };
 
 /** Records sent to the writer at once: few enough that writing their JSON does not hold up the event loop. */
 const RECORDS_A_MESSAGE = 500;
@@ -49,7 +52,7 @@ const RECORDS_A_MESSAGE = 500;
 export interface SqliteStoreOptions {
   /** Folder of the database file, made when absent. */
   dataDir: string;
-  /** Threads that search. */
+  /** Searches of one organization that run at once. */
   searchThreads: number;
   clock?: Clock;
 }
@@ -60,12 +63,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   const path = databasePath(dataDir);
   inStore(() => openMigrated(path).close());
   const writer = new Thread<WriteOperations & RecordOperations>(WRITER, { path, cacheMb: CACHE_MB.writer });
-  const cacheMb = Math.max(16, Math.floor(CACHE_MB.readers / searchThreads));
-  const readers = Array.from(
-    { length: searchThreads },
-    () => new Thread<ReaderOperations>(READER, { path, cacheMb }),
-  );
-  const store = new SqliteStore(writer, readers, clock);
+  const lookups = new Thread<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
+  const cacheMb = Math.max(16, Math.floor(CACHE_MB.searches / searchThreads));
+  const searches = new SearchPool<SearchOperations>(SEARCHES, { path, cacheMb }, { size: searchThreads });
+  const store = new SqliteStore(writer, lookups, searches, clock);
   try {
     await store.ping();
   } catch (error) {
@@ -78,7 +79,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
 class SqliteStore implements SearchStore {
   readonly batchRecords = RECORDS_A_MESSAGE;
   readonly #writer: Thread<WriteOperations & RecordOperations>;
-  readonly #readers: Thread<ReaderOperations>[];
+  readonly #lookups: Thread<LookupOperations>;
+  readonly #searches: SearchPool<SearchOperations>;
   readonly #clock: Clock;
   /** Idempotency keys of the writes that have no answer yet. */
   readonly #running = new Set<string>();
@@ -86,20 +88,22 @@ class SqliteStore implements SearchStore {
 
   constructor(
     writer: Thread<WriteOperations & RecordOperations>,
-    readers: Thread<ReaderOperations>[],
+    lookups: Thread<LookupOperations>,
+    searches: SearchPool<SearchOperations>,
     clock: Clock,
   ) {
     this.#writer = writer;
-    this.#readers = readers;
+    this.#lookups = lookups;
+    this.#searches = searches;
     this.#clock = clock;
   }
 
   getContact(organizationId: string, contactId: string) {
-    return this.#reader.call('getContact', organizationId, contactId);
+    return this.#lookups.call('getContact', organizationId, contactId);
   }
 
-  searchContacts(search: ContactSearch) {
-    return this.#reader.call('searchContacts', search);
+  searchContacts(search: ContactSearch, signal?: AbortSignal) {
+    return this.#searches.call(search.organizationId, 'searchContacts', [search], signal);
   }
 
   createContact(command: CreateContact) {
@@ -125,11 +129,11 @@ class SqliteStore implements SearchStore {
   }
 
   getAudience(organizationId: string, audienceId: string) {
-    return this.#reader.call('getAudience', organizationId, audienceId);
+    return this.#lookups.call('getAudience', organizationId, audienceId);
   }
 
-  searchAudiences(search: AudienceSearch) {
-    return this.#reader.call('searchAudiences', search);
+  searchAudiences(search: AudienceSearch, signal?: AbortSignal) {
+    return this.#searches.call(search.organizationId, 'searchAudiences', [search], signal);
   }
 
   upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number) {
@@ -139,8 +143,8 @@ class SqliteStore implements SearchStore {
   /** Every read sees what was written before. */
   async refresh() {}
 
-  searchVisits(search: VisitSearch) {
-    return this.#reader.call('searchVisits', search);
+  searchVisits(search: VisitSearch, signal?: AbortSignal) {
+    return this.#searches.call(search.organizationId, 'searchVisits', [search], signal);
   }
 
   insertVisits(records: readonly VisitRecord[]) {
@@ -148,7 +152,7 @@ class SqliteStore implements SearchStore {
   }
 
   findKey(keyId: string) {
-    return this.#reader.call('findKey', keyId);
+    return this.#lookups.call('findKey', keyId);
   }
 
   async insertKey(key: StoredKey): Promise<void> {
@@ -156,7 +160,7 @@ class SqliteStore implements SearchStore {
   }
 
   listKeys(organizationId?: string) {
-    return this.#reader.call('listKeys', organizationId);
+    return this.#lookups.call('listKeys', organizationId);
   }
 
   revokeKey(keyId: string, revokedAt: string) {
@@ -164,7 +168,7 @@ class SqliteStore implements SearchStore {
   }
 
   getCredits(organizationId: string) {
-    return this.#reader.call('getCredits', organizationId);
+    return this.#lookups.call('getCredits', organizationId);
   }
 
   async setCredits(organizationId: string, balance: number): Promise<void> {
@@ -176,17 +180,12 @@ class SqliteStore implements SearchStore {
   }
 
   async ping(): Promise<void> {
-    await Promise.all(this.#readers.map((reader) => reader.call('ping')));
+    await this.#lookups.call('ping');
   }
 
   async close(): Promise<void> {
     await this.#sending;
-    await Promise.all([this.#writer, ...this.#readers].map((thread) => thread.close()));
-  }
-
-  /** The reader with the least to do. */
-  get #reader(): Thread<ReaderOperations> {
-    return this.#readers.reduce((best, reader) => (reader.load < best.load ? reader : best));
+    await Promise.all([this.#writer.close(), this.#lookups.close(), this.#searches.close()]);
   }
 
   async #exclusively<T>(

@@ -1,6 +1,6 @@
 import type { ErrorMessage } from './sqlite-error.js';
 
-/** What a thread is started with. */
+/** What a thread or a process is started with. */
 export interface ThreadData {
   /** The database file. */
   path: string;
@@ -8,7 +8,7 @@ export interface ThreadData {
   cacheMb: number;
 }
 
-/** A call of an operation. The operation `close` ends the thread after what was asked before it. */
+/** A call of an operation. The operation `close` ends a thread after what was asked before it. */
 export interface CallMessage {
   call: number;
   operation: string;
@@ -18,3 +18,6 @@ export interface CallMessage {
 export type AnswerMessage = { call: number; json: string } | { call: number; error: ErrorMessage };
 
 export const CLOSE = 'close';
+
+/** The first message of a process. */
+export const READY = 'ready';

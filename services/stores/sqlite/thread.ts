@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { StoreUnavailable } from '../store-error.js';
+import { Overloaded, StoreUnavailable } from '../store-error.js';
 import { fromJson, type Json } from './json.js';
 import { toStoreError } from './sqlite-error.js';
 import { type AnswerMessage, type CallMessage, CLOSE, type ThreadData } from './thread-messages.js';
@@ -7,10 +7,13 @@ import { type AnswerMessage, type CallMessage, CLOSE, type ThreadData } from './
 /** Records live for one transaction: room for them saves the collector from copying them. */
 const LIMITS = { maxYoungGenerationSizeMb: 48 };
 
+/** Calls without an answer. */
+const MAX_PENDING = 10_000;
+
 /** Functions of a thread by name. Values are cloned; results come back as JSON. */
 export type Operations = Record<string, (...values: never[]) => Json<unknown>>;
 
-type Result<Operation> = Operation extends (...values: never[]) => Json<infer T> ? T : never;
+export type Result<Operation> = Operation extends (...values: never[]) => Json<infer T> ? T : never;
 
 interface Pending {
   resolve(json: string): void;
@@ -31,16 +34,12 @@ export class Thread<Of extends Operations> {
     this.#data = data;
   }
 
-  /** Calls that have no answer yet. */
-  get load(): number {
-    return this.#pending.size;
-  }
-
   async call<Name extends keyof Of & string>(
     operation: Name,
     ...values: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
     if (this.#closed) throw new StoreUnavailable('search', { cause: new Error('the store is closed') });
+    if (this.#pending.size >= MAX_PENDING) throw new Overloaded('search');
     const json = await this.#send(operation, values);
     return fromJson(json) as Result<Of[Name]>;
   }

@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import type { SearchStore } from '../../../services/stores/search-store.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
+import { asked, load, newContact, T0 } from '../../contract/search-support.js';
+import { removeTempFolders, tempFolder } from './temp-folder.js';
+
+const LEFT = new Error('the client left');
+const CONTACTS = 5000;
+
+/** Thousands of beginnings that every contact has: seconds of one statement, in which SQLite listens to nothing. */
+const words = Array.from({ length: 4000 }, (_, index) => 'm'.repeat(1 + (index % 6)));
+
+describe('A search that takes very long in SQLite', () => {
+  let store: SearchStore;
+  before(async () => {
+    store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
+    await load(
+      store,
+      'org_a',
+      Array.from({ length: CONTACTS }, (_, index) => ({ job_title: `mmmmmmm${index} manager` })),
+    );
+    await store.upsertAudiences([{ organization_id: 'org_a', id: 'aud', name: 'All' }], T0);
+  });
+  after(async () => {
+    await store.close();
+    removeTempFolders();
+  });
+
+  const search = (signal: AbortSignal) =>
+    store
+      .searchContacts(
+        { ...asked('org_a'), conditions: [{ kind: 'words', field: 'job_title', words }] },
+        signal,
+      )
+      .catch((error: unknown) => error);
+
+  it('keeps nothing else waiting: single records, keys, writes, and searches of others', async () => {
+    const controller = new AbortController();
+    let isOver = false;
+    const long = search(controller.signal).finally(() => {
+      isOver = true;
+    });
+    expect((await store.getContact('org_a', 'c1'))?.id).to.equal('c1');
+    expect((await store.getAudience('org_a', 'aud'))?.name).to.equal('All');
+    expect(await store.findKey('none')).to.equal(null);
+    await store.createContact({
+      contact: newContact('org_a', 'new', { created_at: new Date(0).toISOString() }),
+      audienceId: 'aud',
+      requiredCredits: 0,
+      onDuplicate: 'create',
+      dryRun: false,
+    });
+    expect((await store.searchContacts(asked('org_b'))).total).to.equal(0);
+    await store.ping();
+    expect(isOver).to.equal(false);
+    controller.abort(LEFT);
+    expect(await long).to.equal(LEFT);
+  });
+
+  it('ends when its caller leaves, so that the next search of the same organization begins', async () => {
+    const controller = new AbortController();
+    const long = search(controller.signal);
+    const next = store.searchContacts(asked('org_a', { limit: 1 }));
+    controller.abort(LEFT);
+    expect(await long).to.equal(LEFT);
+    expect((await next).total).to.equal(CONTACTS + 1);
+  });
+});

@@ -1,0 +1,28 @@
+/** A process of a pool that can be asked for a statement that never ends. */
+import { DatabaseSync } from '@photostructure/sqlite';
+import { type CallMessage, READY } from '../../../services/stores/sqlite/thread-messages.js';
+
+const database = new DatabaseSync(':memory:');
+let calls = 0;
+
+function run(operation: string): unknown {
+  switch (operation) {
+    case 'count':
+      return { process: process.pid, calls };
+    case 'endless':
+      return database
+        .prepare(
+          'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT 1 - i FROM n) SELECT count(*) FROM n WHERE i > 1',
+        )
+        .all();
+    default:
+      return process.exit(3);
+  }
+}
+
+process.on('disconnect', () => process.exit(0));
+process.on('message', ({ call, operation }: CallMessage) => {
+  calls += 1;
+  process.send?.({ call, json: JSON.stringify(run(operation)) }, undefined, undefined, () => {});
+});
+process.send?.(READY, undefined, undefined, () => {});

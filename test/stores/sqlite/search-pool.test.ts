@@ -1,0 +1,145 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { SearchPool } from '../../../services/stores/sqlite/search-pool.js';
+import { Overloaded, StoreUnavailable } from '../../../services/stores/store-error.js';
+
+interface Counted {
+  process: number;
+  calls: number;
+}
+type Fixture = { count: () => string; endless: () => string; die: () => string };
+
+const LEFT = new Error('the client left');
+
+describe('The processes that search', () => {
+  const pools: SearchPool<Fixture>[] = [];
+  const start = (size: number) => {
+    const entry = new URL('./search-pool.fixture.js', import.meta.url);
+    const pool = new SearchPool<Fixture>(entry, { path: '', cacheMb: 1 }, { size, closingMs: 10 });
+    pools.push(pool);
+    return pool;
+  };
+  const count = async (pool: SearchPool<Fixture>, organization: string) =>
+    (await pool.call(organization, 'count', [])) as unknown as Counted;
+  /** A search that never ends by itself, and what gives it up. */
+  const endless = (pool: SearchPool<Fixture>, organization: string) => {
+    const controller = new AbortController();
+    const search = {
+      ended: false,
+      abandon: () => controller.abort(LEFT),
+      outcome: Promise.resolve<unknown>(null),
+    };
+    search.outcome = pool.call(organization, 'endless', [], controller.signal).catch((error: unknown) => {
+      search.ended = true;
+      return error;
+    });
+    return search;
+  };
+
+  afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.close())));
+
+  it('end a statement whose caller has left, and search on', async () => {
+    const pool = start(1);
+    await count(pool, 'org_a');
+    const search = endless(pool, 'org_a');
+    const next = count(pool, 'org_a');
+    search.abandon();
+    expect(await search.outcome).to.equal(LEFT);
+    expect((await next).calls).to.equal(1);
+    expect([pool.running, pool.waiting]).to.deep.equal([0, 0]);
+  });
+
+  it('never see a search whose caller left before it was its turn', async () => {
+    const pool = start(1);
+    const { process: id } = await count(pool, 'org_a');
+    const first = count(pool, 'org_a');
+    const controller = new AbortController();
+    const dropped = pool.call('org_a', 'endless', [], controller.signal).catch((error: unknown) => error);
+    const last = count(pool, 'org_a');
+    controller.abort(LEFT);
+    expect(await dropped).to.equal(LEFT);
+    await first;
+    expect(await last).to.deep.equal({ process: id, calls: 3 });
+  });
+
+  it('are not asked for a search whose caller left already', async () => {
+    const pool = start(1);
+    const call = pool.call('org_a', 'endless', [], AbortSignal.abort(LEFT));
+    expect(await call.catch((error: unknown) => error)).to.equal(LEFT);
+    expect(pool.running).to.equal(0);
+  });
+
+  it('serve an organization while another has more searches than processes', async () => {
+    const pool = start(2);
+    const searches = [1, 2, 3, 4].map(() => endless(pool, 'org_a'));
+    expect((await count(pool, 'org_b')).calls).to.equal(1);
+    expect(searches.some(({ ended }) => ended)).to.equal(false);
+    for (const { abandon } of searches) abandon();
+    for (const { outcome } of searches) expect(await outcome).to.equal(LEFT);
+  });
+
+  it('give each organization its turn, however many searches another has waiting', async () => {
+    const pool = start(1);
+    await count(pool, 'org_a');
+    const answered: string[] = [];
+    const ask = async (organization: string) => {
+      await count(pool, organization);
+      answered.push(organization);
+    };
+    await Promise.all([...[1, 2, 3, 4, 5, 6].map(() => ask('org_a')), ask('org_b'), ask('org_c')]);
+    expect(answered.slice(-3)).to.deep.equal(['org_a', 'org_a', 'org_a']);
+  });
+
+  it('are taken from long searches when others wait', async () => {
+    const pool = start(1);
+    const organizations = ['org_a', 'org_b', 'org_c', 'org_d'];
+    const searches = organizations.flatMap((name) => [endless(pool, name), endless(pool, name)]);
+    expect((await count(pool, 'org_e')).calls).to.be.greaterThan(0);
+    expect((await count(pool, 'org_a')).calls).to.be.greaterThan(0);
+    expect(searches.some(({ ended }) => ended)).to.equal(false);
+    for (const { abandon } of searches) abandon();
+    for (const { outcome } of searches) expect(await outcome).to.equal(LEFT);
+    while (pool.running > 0) await nextTurn();
+    expect(pool.waiting).to.equal(0);
+  });
+
+  it('turn away what an organization asks for beyond a bounded number', async () => {
+    const pool = start(1);
+    const asked = Array.from({ length: 300 }, () => count(pool, 'org_a').catch((error: unknown) => error));
+    await count(pool, 'org_b');
+    const answers = await Promise.all(asked);
+    const refused = answers.filter((answer) => answer instanceof Overloaded);
+    expect(refused).to.have.length(300 - 250);
+  });
+
+  it('that die fail the search they had, and no other', async () => {
+    const pool = start(1);
+    const dead = pool.call('org_a', 'die', []).catch((error: unknown) => error);
+    const next = count(pool, 'org_a');
+    expect(await dead).to.be.instanceOf(StoreUnavailable);
+    expect((await next).calls).to.equal(1);
+  });
+
+  it('that cannot start fail what waits, and are tried again by the next search', async () => {
+    const pool = new SearchPool<Fixture>(
+      new URL('./no-such-file.js', import.meta.url),
+      { path: '', cacheMb: 1 },
+      { size: 1 },
+    );
+    pools.push(pool);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const calls = ['org_a', 'org_b'].map((organization) => count(pool, organization));
+      for (const { status } of await Promise.allSettled(calls)) expect(status).to.equal('rejected');
+    }
+  });
+
+  it('end with the store, whatever they are doing', async () => {
+    const pool = start(1);
+    await count(pool, 'org_a');
+    const searches = [endless(pool, 'org_a'), endless(pool, 'org_a')];
+    await Promise.all([pool.close(), pool.close()]);
+    for (const { outcome } of searches) expect(await outcome).to.be.instanceOf(StoreUnavailable);
+    const late = await pool.call('org_a', 'count', []).catch((error: unknown) => error);
+    expect(late).to.be.instanceOf(StoreUnavailable);
+  });
+});
