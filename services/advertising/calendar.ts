@@ -56,6 +56,24 @@ export function periodsOf({ start, end }: DateRange, granularity: Granularity): 
   return periods;
 }
 
+/** How many periods a range has, without making them. */
+export function countPeriods({ start, end }: DateRange, granularity: Granularity): number {
+  if (granularity === 'daily') return daysBetween(start, end) + 1;
+  const months = (day: string) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
+  return months(end) - months(start) + 1;
+}
+
+/** A range cut between months, ascending: each part has at most `maxPeriods` periods, or is a single month. */
+export function splitByMonths(range: DateRange, granularity: Granularity, maxPeriods: number): DateRange[] {
+  const parts: DateRange[] = [];
+  for (const { start, end } of periodsOf(range, 'monthly')) {
+    const last = parts.at(-1);
+    if (last && countPeriods({ start: last.start, end }, granularity) <= maxPeriods) last.end = end;
+    else parts.push({ start, end });
+  }
+  return parts;
+}
+
 /** Whether a monthly series would begin or end inside a month. */
 export function cutsMonth({ start, end }: DateRange): boolean {
   return !start.endsWith('-01') || end !== lastOfMonth(end);

@@ -18,7 +18,9 @@ import {
   type Params,
   pageParams,
   periodStart,
+  SERIES_LIMIT,
   scopeParams,
+  seriesLimit,
   sums,
   where,
 } from './sql.js';
@@ -264,8 +266,9 @@ export function seriesQuery(
       'FROM deliveries AS delivery FINAL',
       where(IN_ORGANIZATION, IN_RANGE, "creative_id != ''", among(by, 'ids', ids)),
       'GROUP BY id, day',
+      SERIES_LIMIT,
     ),
-    params: { ...scopeParams(scope), ids },
+    params: { ...scopeParams(scope), ids, ...seriesLimit(scope, ids) },
   };
 }
 

@@ -16,7 +16,9 @@ import {
   orderAndPage,
   pageParams,
   periodStart,
+  SERIES_LIMIT,
   scopeParams,
+  seriesLimit,
   sums,
   where,
 } from './sql.js';
@@ -172,8 +174,14 @@ export function companySeriesQuery(
         among('campaign_id', 'campaign_ids', campaignIds),
       ),
       'GROUP BY id, day',
+      SERIES_LIMIT,
     ),
-    params: { ...scopeParams(scope), ids, ...given({ campaign_ids: campaignIds }) },
+    params: {
+      ...scopeParams(scope),
+      ids,
+      ...seriesLimit(scope, ids),
+      ...given({ campaign_ids: campaignIds }),
+    },
   };
 }
 

@@ -33,17 +33,14 @@ import {
   companyCampaign,
   companyItem,
   creativeItem,
-  isSparse,
-  type Point,
   type Reach,
-  type SeriesRow,
-  seriesOf,
 } from './items.js';
 import { caseKey, isKnownObjective, isKnownStatus, objectiveKey, statusKey } from './keys.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_METRICS, type SummedMetric } from './metrics.js';
-import { filter, planScope, type Scope } from './plan.js';
+import { filter, planPage, planScope, type Scope } from './plan.js';
 import { CampaignsRequest, CompaniesRequest, CompanyRequest, CreativesRequest } from './requests.js';
 import { CampaignsResponse, CompaniesResponse, CompanyResponse, CreativesResponse } from './responses.js';
+import { isSparse, type Point, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 import { warningsOf } from './warnings.js';
 
 type AnyCall = Call<unknown, unknown>;
@@ -89,12 +86,14 @@ async function pageSeries(
   call: AnyCall,
   scope: Scope,
   ids: string[],
-  query: (ids: string[]) => AnalyticsQuery,
+  query: (part: Scope) => AnalyticsQuery,
 ): Promise<(id: string) => Point[]> {
-  if (ids.length === 0) return () => [];
-  const { rows } = await run<SeriesRow>(call, query(ids));
-  const series = seriesOf(scope, ids, rows);
-  return (id) => series.get(id) as Point[];
+  const series = new SeriesBuilder(scope, ids);
+  for (const part of ids.length === 0 ? [] : seriesParts(scope, ids.length)) {
+    const { rows } = await run<SeriesRow>(call, query(part));
+    await series.append(part.range, rows, call.signal);
+  }
+  return (id) => series.pointsOf(id);
 }
 
 const description = (what: string) =>
@@ -109,6 +108,7 @@ export const searchCampaigns = endpoint({
   request: CampaignsRequest,
   response: CampaignsResponse,
   example: { ...EXAMPLE_RANGE, statuses: ['ACTIVE'], sort_by: 'ad_spend', page_size: 10 },
+  problems: ['too_many_points'],
   async handle(call) {
     const { body, organizationId } = call;
     const scope = scopeOf(call, METRIC_NAMES);
@@ -119,19 +119,15 @@ export const searchCampaigns = endpoint({
       search: searchFilter(body.search),
     };
     const sort = { by: body.sort_by ?? 'ad_spend', descending: body.sort_direction !== 'asc' };
-    const page = { page: body.page ?? 1, size: body.page_size ?? 50 };
+    const page = planPage(body, scope);
     const asked = { campaignIds: filters.campaignIds };
     const money = showsMoney(scope);
     const [{ rows, total }, context] = await Promise.all([
       run<CampaignRow>(call, campaignsQuery({ scope, filters, sort, page })),
       contextOf(call, asked, money ? campaignCurrencies(organizationId, filters) : undefined),
     ]);
-    const series = await pageSeries(
-      call,
-      scope,
-      rows.map(({ id }) => id),
-      (ids) => seriesQuery('campaign_id', scope, ids),
-    );
+    const ids = rows.map(({ id }) => id);
+    const series = await pageSeries(call, scope, ids, (part) => seriesQuery('campaign_id', part, ids));
     return {
       items: rows.map((row) => campaignItem(scope, row, series(row.id))),
       page: page.page,
@@ -162,6 +158,7 @@ export const searchCreatives = endpoint({
   request: CreativesRequest,
   response: CreativesResponse,
   example: { ...EXAMPLE_RANGE, granularity: 'monthly', sort_by: 'ctr', page_size: 10 },
+  problems: ['too_many_points'],
   async handle(call) {
     const { body, organizationId } = call;
     const scope = scopeOf(call, METRIC_NAMES);
@@ -173,19 +170,15 @@ export const searchCreatives = endpoint({
       search: searchFilter(body.search),
     };
     const sort = { by: body.sort_by ?? 'ad_spend', descending: body.sort_direction !== 'asc' };
-    const page = { page: body.page ?? 1, size: body.page_size ?? 50 };
+    const page = planPage(body, scope);
     const asked = { campaignIds: filters.campaignIds, creativeIds: filters.creativeIds };
     const money = showsMoney(scope);
     const [{ rows, total }, context] = await Promise.all([
       run<CreativeRow>(call, creativesQuery({ scope, filters, sort, page })),
       contextOf(call, asked, money ? creativeCurrencies(organizationId, filters) : undefined),
     ]);
-    const series = await pageSeries(
-      call,
-      scope,
-      rows.map(({ id }) => id),
-      (ids) => seriesQuery('creative_id', scope, ids),
-    );
+    const ids = rows.map(({ id }) => id);
+    const series = await pageSeries(call, scope, ids, (part) => seriesQuery('creative_id', part, ids));
     return {
       items: rows.map((row) => creativeItem(scope, row, series(row.id))),
       page: page.page,
@@ -223,6 +216,7 @@ export const searchCompanies = endpoint({
   request: CompaniesRequest,
   response: CompaniesResponse,
   example: { ...EXAMPLE_RANGE, granularity: 'monthly', sort_by: 'engagements', page_size: 10 },
+  problems: ['too_many_points'],
   async handle(call) {
     const { body } = call;
     const scope = scopeOf(call, COMPANY_METRIC_NAMES);
@@ -234,14 +228,14 @@ export const searchCompanies = endpoint({
       search: searchFilter(body.search),
     };
     const sort = { by: body.sort_by ?? 'engagements', descending: body.sort_direction !== 'asc' };
-    const page = { page: body.page ?? 1, size: body.page_size ?? 50 };
+    const page = planPage(body, scope);
     const [{ rows, total }, context] = await Promise.all([
       run<CompanyRow>(call, companiesQuery({ scope, filters, sort, page })),
       contextOf(call, filters),
     ]);
     const ids = rows.map(({ id }) => id);
     const [series, reach] = await Promise.all([
-      pageSeries(call, scope, ids, () => companySeriesQuery(scope, ids, filters.campaignIds)),
+      pageSeries(call, scope, ids, (part) => companySeriesQuery(part, ids, filters.campaignIds)),
       pageReach(call, scope, ids, filters.campaignIds),
     ]);
     return {
@@ -314,18 +308,20 @@ export const getCompany = endpoint({
     const company = await findCompany(call);
     const campaignIds = filter(body.campaign_ids);
     const page = { page: body.campaign_page ?? 1, size: body.campaign_page_size ?? 50 };
-    const [series, campaigns, context] = await Promise.all([
+    const [periods, campaigns, context] = await Promise.all([
       run<SeriesRow & { active: boolean }>(call, companySeriesQuery(scope, [company.id], campaignIds)),
       run<CompanyCampaignRow>(call, companyCampaignsQuery(scope, company.id, campaignIds, page)),
       contextOf(call, { campaignIds }),
     ]);
+    const series = new SeriesBuilder(scope, [company.id]);
+    await series.append(scope.range, periods.rows, call.signal);
     return {
       company: companyAttributes(company),
       start_date: scope.range.start,
       end_date: scope.range.end,
       granularity: scope.granularity,
-      totals: figureWriter(scope.metrics)({}, addCounts(series.rows, summedFor(scope.metrics))),
-      timeseries: seriesOf(scope, [company.id], series.rows).get(company.id) as Point[],
+      totals: figureWriter(scope.metrics)({}, addCounts(periods.rows, summedFor(scope.metrics))),
+      timeseries: series.pointsOf(company.id),
       campaigns: campaigns.rows.map((row) => companyCampaign(scope, row)),
       campaign_page: page.page,
       campaign_page_size: page.size,
@@ -336,7 +332,7 @@ export const getCompany = endpoint({
         context,
         asked: { campaignIds },
         sparse: isSparse(scope, 1),
-        companyFigures: series.rows.some(({ active }) => active),
+        companyFigures: periods.rows.some(({ active }) => active),
       }),
     };
   },

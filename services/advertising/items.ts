@@ -1,55 +1,9 @@
-/** Rows of the store as items and points of the answers. Pure. */
-import { type Period, periodOf, periodsOf } from './calendar.js';
+/** Rows of the store as items of the answers. Pure. */
 import { figureWriter } from './figures.js';
 import type { Scope } from './plan.js';
 import type { Sums } from './rates.js';
 import type { CampaignItem, CompanyListItem, CompanyResponse, CreativeItem } from './responses.js';
-
-/** Points of one response up to which every period is present (contract 5.4). */
-export const MAX_COMPLETE_POINTS = 20_000;
-
-/** Sums of one item in one period, which `day` begins. */
-export type SeriesRow = Sums & { id: string; day: string };
-
-export type Point = CampaignItem['timeseries'][number];
-
-/** Whether a response with this many items leaves out empty periods. */
-export function isSparse(scope: Scope, items: number): boolean {
-  return items * periodsOf(scope.range, scope.granularity).length > MAX_COMPLETE_POINTS;
-}
-
-/** The series of each id, complete unless there are too many points. */
-export function seriesOf(
-  scope: Scope,
-  ids: readonly string[],
-  rows: readonly SeriesRow[],
-): Map<string, Point[]> {
-  const periods = periodsOf(scope.range, scope.granularity);
-  const sparse = ids.length * periods.length > MAX_COMPLETE_POINTS;
-  const write = figureWriter(scope.metrics);
-  const rowsOf = new Map<string, Map<string, Sums>>(ids.map((id) => [id, new Map()]));
-  for (const row of rows) rowsOf.get(row.id)?.set(periodOf(row.day, scope.granularity), row);
-  // Every point is a copy of one with all fields: the engine copies such an object at once, but grows one field by field.
-  const empty: Point = write({ period: '', start_date: '', end_date: '', provisional: false }, {});
-  const point = ({ period, start, end }: Period, sums: Sums | undefined): Point => {
-    const copy = { ...empty };
-    copy.period = period;
-    copy.start_date = start;
-    copy.end_date = end;
-    copy.provisional = end > scope.lastFinalDay;
-    return sums ? write(copy, sums) : copy;
-  };
-  return new Map(
-    Array.from(rowsOf, ([id, sums]) => {
-      const points: Point[] = [];
-      for (const period of periods) {
-        const row = sums.get(period.period);
-        if (row || !sparse) points.push(point(period, row));
-      }
-      return [id, points];
-    }),
-  );
-}
+import type { Point } from './series.js';
 
 export type CampaignRow = Sums & Omit<CampaignItem, keyof Sums | 'provisional' | 'timeseries'>;
 export type CreativeRow = Sums & Omit<CreativeItem, keyof Sums | 'provisional' | 'timeseries'>;

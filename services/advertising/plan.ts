@@ -1,13 +1,18 @@
 /** What a request means, before any SQL: checked, with defaults filled in and values in the forms compared. */
 
 import type { FieldError } from '../gateway/problems.js';
-import { invalid } from '../gateway/problems.js';
+import { invalid, Problem } from '../gateway/problems.js';
 import { utcDate } from '../shared/clock.js';
-import { type DateRange, daysBetween, lastFinalDay } from './calendar.js';
+import { countPeriods, type DateRange, daysBetween, lastFinalDay } from './calendar.js';
 import type { Metric } from './metrics.js';
 import type { Granularity } from './requests.js';
 
 const MAX_DAYS_APART = 3660;
+
+/** Points of one response: `page_size` × periods (contract 5.4). */
+export const MAX_POINTS = 100_000;
+
+const DEFAULT_PAGE_SIZE = 50;
 
 /** What every operation is asked. */
 export interface Scope {
@@ -59,6 +64,22 @@ export function planScope(
     today,
     lastFinalDay: lastFinalDay(today, provisionalDays),
   };
+}
+
+/** The page asked for. Throws a 422 `too_many_points` when the series of a full page would be too long to answer. */
+export function planPage(
+  { page, page_size }: { page?: number | null; page_size?: number | null },
+  { range, granularity }: Scope,
+): Page {
+  const size = page_size ?? DEFAULT_PAGE_SIZE;
+  const periods = countPeriods(range, granularity);
+  if (size * periods > MAX_POINTS) {
+    const detail = `page_size ${size} × ${periods} ${granularity} periods is more than ${MAX_POINTS} points; set granularity to monthly, or page_size to ${Math.floor(MAX_POINTS / periods)} or less.`;
+    throw new Problem('too_many_points', detail, {
+      errors: [{ pointer: '/page_size', code: 'too_many_points', detail }],
+    });
+  }
+  return { page: page ?? 1, size };
 }
 
 function rangeProblems({ start, end }: DateRange): FieldError[] {

@@ -27,6 +27,9 @@ const pageNumber = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 1_000_000, default: 1 }));
 const pageSize = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 200, default: 50 }));
+const itemsPerPage = pageSize(
+  'Items per page. Times the periods of the range it is at most 100 000, else the problem is too_many_points.',
+);
 const metricsFilter = <T extends Metric>(names: readonly T[]) =>
   optional(
     list(
@@ -89,7 +92,7 @@ export const CampaignsRequest = closed({
   sort_by: sortBy(CAMPAIGN_SORTS, 'ad_spend'),
   sort_direction: sortDirection,
   page: pageNumber('Page, from 1.'),
-  page_size: pageSize('Items a page.'),
+  page_size: itemsPerPage,
 });
 export type CampaignsRequest = Static<typeof CampaignsRequest>;
 
@@ -104,7 +107,7 @@ export const CreativesRequest = closed({
   sort_by: sortBy(CREATIVE_SORTS, 'ad_spend'),
   sort_direction: sortDirection,
   page: pageNumber('Page, from 1.'),
-  page_size: pageSize('Items a page.'),
+  page_size: itemsPerPage,
 });
 export type CreativesRequest = Static<typeof CreativesRequest>;
 
@@ -127,7 +130,7 @@ export const CompaniesRequest = closed({
   sort_by: sortBy(COMPANY_SORTS, 'engagements'),
   sort_direction: sortDirection,
   page: pageNumber('Page, from 1.'),
-  page_size: pageSize('Items a page.'),
+  page_size: itemsPerPage,
 });
 export type CompaniesRequest = Static<typeof CompaniesRequest>;
 

@@ -1,5 +1,5 @@
 /** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
-import type { DateRange } from './calendar.js';
+import { countPeriods, type DateRange } from './calendar.js';
 import { type Metric, RATES, type Rate, SUMMED_METRICS, type SummedMetric } from './metrics.js';
 import type { Page, Scope, Sort } from './plan.js';
 import type { Granularity } from './requests.js';
@@ -100,6 +100,13 @@ export function periodStart(granularity: Granularity): string {
 
 export function scopeParams({ organizationId, range }: Scope): Params {
   return { organization_id: organizationId, ...rangeParams(range) };
+}
+
+/** A series has at most one row per item and period: whatever else a store might answer is cut off. */
+export const SERIES_LIMIT = 'LIMIT {limit:UInt32}';
+
+export function seriesLimit({ range, granularity }: Scope, ids: readonly string[]): Params {
+  return { limit: ids.length * countPeriods(range, granularity) };
 }
 
 /** Lines of a statement; empty ones are left out. */

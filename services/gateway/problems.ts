@@ -25,6 +25,7 @@ export const PROBLEMS = {
   validation_failed: [422, 'The request breaks a rule'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
   page_window_exceeded: [422, 'The page lies too deep'],
+  too_many_points: [422, 'The time series would have too many points'],
   rate_limited: [429, 'Too many requests'],
   internal: [500, 'Something went wrong on our side'],
   store_unavailable: [503, 'A data store cannot be reached'],

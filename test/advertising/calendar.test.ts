@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   addDays,
+  countPeriods,
   cutsMonth,
   daysBetween,
   lastFinalDay,
   lastOfMonth,
   periodsOf,
+  splitByMonths,
 } from '../../services/advertising/calendar.js';
 
 const aDay = fc
@@ -30,6 +32,35 @@ describe('the calendar of advertising', () => {
       { period: '2026-02', start: '2026-02-01', end: '2026-02-28' },
       { period: '2026-03', start: '2026-03-01', end: '2026-03-02' },
     ]);
+  });
+
+  it('counts the periods of a range as it lists them', () => {
+    fc.assert(
+      fc.property(aRange, fc.constantFrom('daily' as const, 'monthly' as const), (range, granularity) => {
+        expect(countPeriods(range, granularity)).to.equal(periodsOf(range, granularity).length);
+      }),
+    );
+  });
+
+  it('splits a range between months into parts that have the same periods', () => {
+    fc.assert(
+      fc.property(
+        aRange,
+        fc.constantFrom('daily' as const, 'monthly' as const),
+        fc.integer({ min: 1, max: 500 }),
+        (range, granularity, maxPeriods) => {
+          const parts = splitByMonths(range, granularity, maxPeriods);
+          const periods = parts.map((part) => periodsOf(part, granularity));
+          expect(periods.flat()).to.deep.equal(periodsOf(range, granularity));
+          for (const [index, part] of parts.entries()) {
+            const isOneMonth = countPeriods(part, 'monthly') === 1;
+            expect(isOneMonth || countPeriods(part, granularity) <= maxPeriods, `part ${index}`).to.equal(
+              true,
+            );
+          }
+        },
+      ),
+    );
   });
 
   it('tiles every range with its periods, without gap or overlap', () => {

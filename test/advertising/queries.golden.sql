@@ -91,12 +91,14 @@ SELECT campaign_id AS id, date AS day, sum(toDecimal256(delivery.ad_spend, 12)) 
 FROM deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != '' AND campaign_id IN {ids:Array(String)}
 GROUP BY id, day
+LIMIT {limit:UInt32}
 
 -- series of creatives, monthly: creatives_series
 SELECT creative_id AS id, toStartOfMonth(date) AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
 FROM deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != '' AND creative_id IN {ids:Array(String)}
 GROUP BY id, day
+LIMIT {limit:UInt32}
 
 -- companies: companies_page
 SELECT figures.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(figures.impressions, 0) AS impressions, ifNull(figures.clicks, 0) AS clicks, ifNull(figures.landing_page_clicks, 0) AS landing_page_clicks, ifNull(figures.engagements, 0) AS engagements, ifNull(figures.reactions, 0) AS reactions, ifNull(figures.comments, 0) AS comments, ifNull(figures.shares, 0) AS shares, ifNull(figures.follows, 0) AS follows, ifNull(figures.video_views, 0) AS video_views, ifNull(figures.video_completions, 0) AS video_completions, ifNull(figures.leads, 0) AS leads, ifNull(figures.lead_form_opens, 0) AS lead_form_opens, ifNull(figures.conversions, 0) AS conversions, if(figures.active, figures.first_seen, NULL) AS first_seen, if(figures.active, figures.last_seen, NULL) AS last_seen
@@ -152,6 +154,7 @@ SELECT company_id AS id, date AS day, sum(delivery.impressions) AS impressions, 
 FROM company_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {ids:Array(String)} AND campaign_id IN {campaign_ids:Array(String)}
 GROUP BY id, day
+LIMIT {limit:UInt32}
 
 -- reach of companies: companies_reach
 SELECT company_id AS id, uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached, uniqExactIf(campaign_id, delivery.engagements > 0) AS campaigns_engaged

@@ -86,8 +86,52 @@ describe('the rules of advertising requests', () => {
     const longest = await call(searchCampaigns, store, 'org_a', {
       start_date: '2016-01-01',
       end_date: '2026-01-08',
+      page_size: 27,
     });
     expect(longest.total_count).to.equal(1);
+  });
+
+  it('refuses a page whose series would have more than 100 000 points before any store is asked', async () => {
+    const asked: string[] = [];
+    const counting = {
+      query: ({ name }: { name: string }) => {
+        asked.push(name);
+        return Promise.reject(new Error('asked'));
+      },
+    };
+    const decade = { start_date: '2016-01-01', end_date: '2026-01-08' };
+    for (const operation of [
+      searchCampaigns,
+      searchCreatives,
+      searchCompanies,
+    ] as (typeof searchCampaigns)[]) {
+      for (const [body, largest] of [
+        [{ ...decade, page_size: 200 }, 27],
+        [decade, 27],
+        [{ start_date: '2025-01-01', end_date: '2026-05-16', page_size: 200 }, 199],
+      ] as const) {
+        const problem = await problemOf(call(operation, counting, 'org_a', body));
+        expect([problem.status, problem.code]).to.deep.equal([422, 'too_many_points']);
+        expect(problem.message)
+          .to.include('set granularity to monthly')
+          .and.include(`page_size to ${largest} or less`);
+        expect(problem.extras.errors?.map(({ pointer }) => pointer)).to.deep.equal(['/page_size']);
+      }
+      expect(asked).to.deep.equal([]);
+      const allowed = [
+        { start_date: '2025-01-01', end_date: '2026-05-15', page_size: 200 },
+        { ...decade, granularity: 'monthly', page_size: 200 },
+      ] as const;
+      for (const body of allowed) {
+        expect((await call(operation, store, 'org_a', body)).page_size).to.equal(200);
+      }
+    }
+    const company = await call(getCompany, store, 'org_a', {
+      ...decade,
+      company_id: 'o1',
+      campaign_page_size: 200,
+    });
+    expect(company.timeseries).to.have.length(3661);
   });
 
   it('ranges outside of the days deliveries can have hold nothing', async () => {

@@ -58,7 +58,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       const text = `${preamble(settingsOf(name, timeoutMs), params)} ${tag} ${sql}`;
       const running = reads.use(async (client) => {
         const result = await client.query({ query: text, format: 'JSONCompact' });
-        return toResult<Row>(await result.json<unknown[]>());
+        return await toResult<Row>(await result.json<unknown[]>(), signal);
       }, signal);
       return settle(running, signal, () => kill(tag));
     },

@@ -86,7 +86,7 @@ export function openHttp(options: HttpOptions, within = tablesOf(options.databas
             cancel_http_readonly_queries_on_client_close: 1,
           },
         });
-        return toResult<Row>(await result.json<unknown[]>());
+        return await toResult<Row>(await result.json<unknown[]>(), signal);
       };
       signal?.throwIfAborted();
       // A restarted server has forgotten the connections that were kept; to read once more does no harm.

@@ -1,4 +1,5 @@
 import type { ResponseJSON } from '@clickhouse/client';
+import { Turn } from '../../shared/turn.js';
 import type { AnalyticsQuery, AnalyticsResult } from '../analytics-store.js';
 import { placeholders } from './bind.js';
 import { storeError } from './errors.js';
@@ -28,12 +29,19 @@ export async function settle<T>(running: Promise<T>, signal?: AbortSignal, onAbo
   });
 }
 
-export function toResult<Row>(answer: ResponseJSON<unknown[]>): AnalyticsResult<Row> {
+/** Yields to the event loop between rows. */
+export async function toResult<Row>(
+  answer: ResponseJSON<unknown[]>,
+  signal?: AbortSignal,
+): Promise<AnalyticsResult<Row>> {
   const names = answer.meta?.map(({ name }) => name) ?? [];
-  const rows = answer.data.map((values) => {
+  const turn = new Turn();
+  const rows: Row[] = [];
+  for (const values of answer.data) {
     const row: Record<string, unknown> = {};
     for (let index = 0; index < names.length; index++) row[names[index] as string] = values[index];
-    return row as Row;
-  });
+    rows.push(row as Row);
+    if (turn.isOver()) await turn.end(signal);
+  }
   return { rows, total: answer.rows_before_limit_at_least ?? rows.length };
 }

@@ -233,6 +233,18 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       }
     });
 
+    it('too_many_points comes where page_size × periods is over 100 000', async () => {
+      const year = { start_date: '2025-01-01', end_date: '2026-05-15' };
+      for (const path of ['campaigns', 'creatives', 'companies']) {
+        const ask = (body: object) => gateway.call(`/api/advertising/network_a/${path}`, body);
+        expect((await ask({ ...year, page_size: 200 })).status).to.equal(200);
+        const answer = await ask({ ...year, end_date: '2026-05-16', page_size: 200 });
+        expectProblem(answer, 422, 'too_many_points');
+        expect(brokenRules(answer)).to.deep.equal(['/page_size too_many_points']);
+        expect(answer.body.detail).to.include('page_size to 199 or less').and.include('monthly');
+      }
+    });
+
     const broken: [what: string, path: string, body: object, expected: string[]][] = [
       ['neither id nor domain', COMPANY, range, ['/company_id exactly_one_of']],
       [

@@ -1,0 +1,80 @@
+/** Time series of the answers, built in parts of the range so that neither a result nor the event loop is held for long. */
+import { Turn } from '../shared/turn.js';
+import { countPeriods, type DateRange, type Period, periodOf, periodsOf, splitByMonths } from './calendar.js';
+import { figureWriter } from './figures.js';
+import type { Scope } from './plan.js';
+import type { Sums } from './rates.js';
+import type { CampaignItem } from './responses.js';
+
+/** Points per response up to which every period is present (contract 5.4). */
+export const MAX_COMPLETE_POINTS = 20_000;
+
+/** Rows per series statement. A single month of a full page has 6 200. */
+const ROWS_PER_STATEMENT = 10_000;
+
+/** Sums of one item in one period, which `day` begins. */
+export type SeriesRow = Sums & { id: string; day: string };
+
+export type Point = CampaignItem['timeseries'][number];
+
+/** Whether a response with this many items leaves out empty periods. */
+export function isSparse({ range, granularity }: Scope, items: number): boolean {
+  return items * countPeriods(range, granularity) > MAX_COMPLETE_POINTS;
+}
+
+/** The parts of the range to ask for one after the other: cut between months, as the tables are partitioned. */
+export function seriesParts(scope: Scope, items: number): Scope[] {
+  const maxPeriods = Math.floor(ROWS_PER_STATEMENT / Math.max(1, items));
+  return splitByMonths(scope.range, scope.granularity, maxPeriods).map((range) => ({ ...scope, range }));
+}
+
+/** The series of the items of one response, complete unless there are too many points. */
+export class SeriesBuilder {
+  readonly #scope: Scope;
+  readonly #sparse: boolean;
+  readonly #write: ReturnType<typeof figureWriter>;
+  readonly #empty: Point;
+  readonly #points: Map<string, Point[]>;
+
+  constructor(scope: Scope, ids: readonly string[]) {
+    this.#scope = scope;
+    this.#sparse = isSparse(scope, ids.length);
+    this.#write = figureWriter(scope.metrics);
+    // Every point is a copy of one with all fields: V8 copies such an object at once, but grows one field by field.
+    this.#empty = this.#write({ period: '', start_date: '', end_date: '', provisional: false }, {});
+    this.#points = new Map(ids.map((id) => [id, []]));
+  }
+
+  /** Appends the points of one part of the range; parts come in ascending order. Yields to the event loop. */
+  async append(range: DateRange, rows: readonly SeriesRow[], signal?: AbortSignal): Promise<void> {
+    const { granularity } = this.#scope;
+    const turn = new Turn();
+    const rowsOf = new Map(Array.from(this.#points.keys(), (id) => [id, new Map<string, Sums>()]));
+    for (const row of rows) {
+      rowsOf.get(row.id)?.set(periodOf(row.day, granularity), row);
+      if (turn.isOver()) await turn.end(signal);
+    }
+    const periods = periodsOf(range, granularity);
+    for (const [id, points] of this.#points) {
+      const sums = rowsOf.get(id);
+      for (const period of periods) {
+        const row = sums?.get(period.period);
+        if (row || !this.#sparse) points.push(this.#point(period, row));
+        if (turn.isOver()) await turn.end(signal);
+      }
+    }
+  }
+
+  pointsOf(id: string): Point[] {
+    return this.#points.get(id) ?? [];
+  }
+
+  #point({ period, start, end }: Period, sums: Sums | undefined): Point {
+    const point = { ...this.#empty };
+    point.period = period;
+    point.start_date = start;
+    point.end_date = end;
+    point.provisional = end > this.#scope.lastFinalDay;
+    return sums ? this.#write(point, sums) : point;
+  }
+}

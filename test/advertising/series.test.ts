@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { addDays } from '../../services/advertising/calendar.js';
+import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
+import { MAX_POINTS, planScope } from '../../services/advertising/plan.js';
+import { SeriesBuilder, type SeriesRow, seriesParts } from '../../services/advertising/series.js';
+
+const scopeOf = (end_date: string, granularity: 'daily' | 'monthly' = 'daily', metrics = METRIC_NAMES) =>
+  planScope({ start_date: '2025-01-14', end_date, granularity }, metrics, 'org', {
+    now: Date.parse('2026-11-21'),
+    provisionalDays: 7,
+  });
+const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `c${index}`);
+
+/** Rows as the store answers them: in no order, most periods of every item. */
+function rowsOf(ids: readonly string[], start: string, days: number): SeriesRow[] {
+  return ids.flatMap((id, item) =>
+    Array.from({ length: days }, (_, day) => ({
+      id,
+      day: addDays(start, days - 1 - day),
+      impressions: item + day,
+      ad_spend: `${day}.5`,
+    })),
+  );
+}
+
+describe('time series of advertising', () => {
+  it('are the same in parts as in one piece', async () => {
+    for (const [items, granularity] of [
+      [3, 'daily'],
+      [150, 'daily'],
+      [150, 'monthly'],
+    ] as const) {
+      const scope = scopeOf('2026-04-30', granularity);
+      const ids = idsOf(items);
+      const rows = rowsOf(ids, '2025-02-01', granularity === 'daily' ? 300 : 1);
+      const whole = new SeriesBuilder(scope, ids);
+      await whole.append(scope.range, rows);
+      const split = new SeriesBuilder(scope, ids);
+      for (const { range } of seriesParts(scope, items)) {
+        await split.append(
+          range,
+          rows.filter(({ day }) => day >= range.start && day <= range.end),
+        );
+      }
+      for (const id of ids) expect(split.pointsOf(id)).to.deep.equal(whole.pointsOf(id));
+    }
+  });
+
+  it('are asked for ten thousand rows at a time, or a month of a full page', () => {
+    expect(seriesParts(scopeOf('2026-05-28'), 200)).to.have.length(16);
+    expect(seriesParts(scopeOf('2026-05-28'), 20).map(({ range }) => range)).to.deep.equal([
+      { start: '2025-01-14', end: '2026-05-28' },
+    ]);
+    expect(seriesParts(scopeOf('2035-01-22'), 200).map(({ range }) => range.end.slice(0, 7))).to.have.length(
+      121,
+    );
+    expect(seriesParts(scopeOf('2035-01-22', 'monthly'), 200)).to.have.length(3);
+  });
+
+  it('of a hundred thousand points let other work run while they are built', async () => {
+    const scope = scopeOf(addDays('2025-01-14', 499), 'daily', COMPANY_METRIC_NAMES);
+    const ids = idsOf(200);
+    const builder = new SeriesBuilder(scope, ids);
+    let building = true;
+    let others = 0;
+    const other = () => {
+      others++;
+      if (building) setImmediate(other);
+    };
+    setImmediate(other);
+    await builder.append(scope.range, rowsOf(ids, '2025-01-14', 500));
+    building = false;
+    expect(ids.reduce((points, id) => points + builder.pointsOf(id).length, 0)).to.equal(MAX_POINTS);
+    expect(others).to.be.greaterThan(3);
+  });
+
+  it('stop when the request is aborted', async () => {
+    const scope = scopeOf(addDays('2025-01-14', 499));
+    const ids = idsOf(200);
+    const aborted = AbortSignal.abort(new Error('the client left'));
+    const built = new SeriesBuilder(scope, ids).append(scope.range, rowsOf(ids, '2025-01-14', 500), aborted);
+    expect(await built.catch((error: Error) => error.message)).to.equal('the client left');
+  });
+});
