@@ -10,6 +10,7 @@ import type { Stores } from '../stores/open-stores.js';
 import { visitEndpoints } from '../visits/endpoints.js';
 import { Admission } from './admission.js';
 import { createAuthenticate, type Principal } from './authenticate.js';
+import { createClientAddress } from './client-address.js';
 import { createCors } from './cors.js';
 import type { Endpoint, EndpointServices } from './endpoint.js';
 import { createErrorWriter } from './error-handler.js';
@@ -34,6 +35,8 @@ export interface AppDependencies {
   version: Version;
   rateLimiter: RateLimiter;
   corsOrigins: readonly string[];
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies?: readonly string[];
   requestTimeoutMs: number;
   provisionalDays: number;
   /** True once the process has begun to stop. */
@@ -52,6 +55,7 @@ export const endpoints: readonly Endpoint[] = [
 export function createApp(dependencies: AppDependencies, served: readonly Endpoint[] = endpoints): Koa {
   const { stores, publisher, logger, metrics, clock, version } = dependencies;
   const authenticate = createAuthenticate(stores.search, clock);
+  const addressOf = createClientAddress(dependencies.trustedProxies);
   const searchOf = observeStore(stores.search, 'search', metrics.stores);
   const analyticsOf = observeStore(stores.analytics, 'analytics', metrics.stores);
   const admission = new Admission(dependencies.requestTimeoutMs);
@@ -59,7 +63,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
 
   /** The caller, after key and rate limit. Answers without a promise while the key is fresh in memory. */
   function admit(ctx: Context): Principal | Promise<Principal> {
-    const known = authenticate(ctx.req.headers['x-api-key'] as string | undefined);
+    const known = authenticate(ctx.req.headers['x-api-key'] as string | undefined, () => addressOf(ctx.req));
     return known instanceof Promise ? known.then((principal) => limit(ctx, principal)) : limit(ctx, known);
   }
 

@@ -50,6 +50,7 @@ export async function startGateway(
     version: readVersion(),
     rateLimiter: peers ? peers.shareRateLimit(rateLimiter) : rateLimiter,
     corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
     requestTimeoutMs: config.requestTimeoutMs,
     provisionalDays: config.provisionalDays,
     stopping: () => stopping,

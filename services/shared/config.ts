@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import envSchema from 'env-schema';
 import Type, { type Static } from 'typebox';
+import { addressRange } from './normalize.js';
 
 /** Every setting, with its default: the only place that knows the environment's names. */
 const Environment = Type.Object({
@@ -41,6 +42,11 @@ const Environment = Type.Object({
   REACHLINE_CORS_ORIGINS: Type.String({
     default: '',
     description: 'Origins that may call from a browser, separated by commas.',
+  }),
+  REACHLINE_TRUSTED_PROXIES: Type.String({
+    default: '',
+    description:
+      'Addresses or CIDR blocks of proxies whose X-Forwarded-For tells where a request comes from, separated by commas.',
   }),
   REACHLINE_REQUEST_TIMEOUT_MS: Type.Integer({
     default: 30_000,
@@ -172,6 +178,8 @@ export interface Config {
   rateLimit: number;
   provisionalDays: number;
   corsOrigins: string[];
+  /** Addresses and CIDR blocks. */
+  trustedProxies: string[];
   requestTimeoutMs: number;
   searchThreads: number;
   /** Gateway processes that share the port. */
@@ -267,6 +275,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     rateLimit: env.REACHLINE_RATE_LIMIT,
     provisionalDays: env.REACHLINE_PROVISIONAL_DAYS,
     corsOrigins: listed(env.REACHLINE_CORS_ORIGINS),
+    trustedProxies: listed(env.REACHLINE_TRUSTED_PROXIES),
     requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
     searchThreads: env.REACHLINE_SEARCH_THREADS,
     processes: env.REACHLINE_PROCESSES,
@@ -331,6 +340,13 @@ function checkTogether(env: Environment, nodes: readonly string[]): string[] {
       if (!/^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '')) {
         problems.push(`${name} is not an address such as http://127.0.0.1:9200`);
       }
+    }
+  }
+  for (const proxy of listed(env.REACHLINE_TRUSTED_PROXIES)) {
+    if (addressRange(proxy) === null) {
+      problems.push(
+        `REACHLINE_TRUSTED_PROXIES holds ${JSON.stringify(proxy)}, which is not an address or a CIDR block such as 10.0.0.0/8`,
+      );
     }
   }
   if (env.REACHLINE_PROCESSES > 1 && (nodes.length === 0 || env.CLICKHOUSE_URL === '')) {

@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { issueKey, parseKey } from '../../services/accounts/keys.js';
+import { type Authenticate, createAuthenticate } from '../../services/gateway/authenticate.js';
+import { Problem } from '../../services/gateway/problems.js';
+import { systemClock } from '../../services/shared/clock.js';
+import { openStores, type Stores } from '../../services/stores/open-stores.js';
+import type { KeyStore, StoredKey } from '../../services/stores/search-store.js';
+import { temporaryFolder } from '../support/gateway.js';
+
+/** The keys of a store, whose lookups are counted and can be held up. */
+class WatchedKeys implements Pick<KeyStore, 'findKey'> {
+  readonly #store: KeyStore;
+  lookups = 0;
+  waiting = 0;
+  held: Promise<void> | undefined;
+
+  constructor(store: KeyStore) {
+    this.#store = store;
+  }
+
+  async findKey(id: string, signal?: AbortSignal): Promise<StoredKey | null> {
+    this.lookups++;
+    this.waiting++;
+    try {
+      await Promise.race([
+        this.held,
+        this.held &&
+          new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+      ]);
+      return await this.#store.findKey(id);
+    } finally {
+      this.waiting--;
+    }
+  }
+}
+
+describe('Authentication', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let stores: Stores;
+  let keys: WatchedKeys;
+  let authenticate: Authenticate;
+  let key: string;
+  /** Well-formed keys that no store has. */
+  const wrong: string[] = [];
+
+  before(async () => {
+    folder = await temporaryFolder();
+    stores = await openStores({ dataDir: folder.path, searchThreads: 1 });
+    const forgotten = { insertKey: async () => undefined } as unknown as KeyStore;
+    for (let index = 0; index < 11_000; index++) {
+      wrong.push(await issueKey(forgotten, { organizationId: 'org_a' }));
+    }
+  });
+  beforeEach(async () => {
+    keys = new WatchedKeys(stores.search);
+    authenticate = createAuthenticate(keys, systemClock);
+    key = await issueKey(stores.search, { organizationId: 'org_a' });
+  });
+  after(async () => {
+    await stores.close();
+    await folder.remove();
+  });
+
+  const call = async (header: string, address = '192.0.2.1') => authenticate(header, () => address);
+  /** The code a key is refused with, or the organization it is of. */
+  const outcome = (header: string, address?: string) =>
+    call(header, address).then(
+      ({ organizationId }) => organizationId,
+      (error: unknown) => (error instanceof Problem ? error.code : String(error)),
+    );
+  /** Waits until what the store said of the key holds no longer. */
+  async function untilLookedUpAgain(): Promise<void> {
+    const before = keys.lookups;
+    while (keys.lookups === before) {
+      void call(key).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  it('looks a key up once for all requests that wait for it', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 500 }, () => outcome(key)));
+    expect(new Set(outcomes)).to.deep.equal(new Set(['org_a']));
+    expect(keys.lookups).to.equal(1);
+  });
+
+  it('leaves one lookup of a key waiting while the store hangs, and keeps the key good', async function () {
+    this.timeout(20_000);
+    await call(key);
+    keys.held = new Promise(() => undefined);
+    await untilLookedUpAgain();
+    const outcomes = await Promise.all(Array.from({ length: 500 }, () => outcome(key)));
+    expect(new Set(outcomes)).to.deep.equal(new Set(['org_a']));
+    expect(keys.lookups).to.equal(2);
+    expect(keys.waiting).to.equal(0);
+  });
+
+  it('keeps a good key through an outage although thousands of wrong ones were tried', async function () {
+    this.timeout(20_000);
+    await call(key);
+    for (let index = 0; index < wrong.length; index++) {
+      const address = `198.51.${index >> 8}.${index & 255}`;
+      expect(await outcome(wrong[index] as string, address)).to.equal('invalid_api_key');
+    }
+    keys.held = Promise.resolve();
+    const { lookups } = keys;
+    await stores.search.close();
+    expect(await outcome(key)).to.equal('org_a');
+    await untilLookedUpAgain();
+    expect(keys.lookups).to.be.above(lookups);
+    expect(await outcome(key)).to.equal('org_a');
+    await stores.close();
+    stores = await openStores({ dataDir: folder.path, searchThreads: 1 });
+  });
+
+  it('asks the store for few of the wrong keys of one address, and tells when to try again', async () => {
+    await call(key, '2001:db8:0:1::1');
+    const before = keys.lookups;
+    const codes = [];
+    for (let index = 0; index < 1000; index++) {
+      codes.push(await outcome(wrong[index] as string, `2001:db8:0:1::${index.toString(16)}`));
+    }
+    expect(codes[0]).to.equal('invalid_api_key');
+    expect(codes.at(-1)).to.equal('rate_limited');
+    expect(keys.lookups - before).to.be.below(codes.filter((code) => code === 'invalid_api_key').length + 1);
+    expect(codes.filter((code) => code === 'rate_limited')).to.have.length.above(100);
+    const refused = await call(wrong[1000] as string, '2001:db8:0:1::1').catch((error: Problem) => error);
+    expect((refused as Problem).headers['Retry-After']).to.equal('1');
+    expect(await outcome(key, '2001:db8:0:1::1'), 'a key known to be good').to.equal('org_a');
+    expect(await outcome(wrong[2000] as string, '2001:db8:0:2::1')).to.equal('invalid_api_key');
+  });
+
+  it('does not count keys that are good', async () => {
+    for (let index = 0; index < 400; index++) {
+      const good = await issueKey(stores.search, { organizationId: 'org_b' });
+      expect(await outcome(good)).to.equal('org_b');
+    }
+  });
+
+  it('refuses a revoked key once it looks it up again', async function () {
+    this.timeout(10_000);
+    expect(await outcome(key)).to.equal('org_a');
+    await stores.search.revokeKey(parseKey(key)?.id as string, new Date().toISOString());
+    await untilLookedUpAgain();
+    expect(await outcome(key)).to.equal('invalid_api_key');
+  });
+});
