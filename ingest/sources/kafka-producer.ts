@@ -49,3 +49,10 @@ export class KafkaProducer {
 
 /** The name kafkajs gives to a retriable error once its own retries, which are none, are used up. */
 const isRetriable = (error: unknown) => (error as Error).name === 'KafkaJSNumberOfRetriesExceeded';
+
+/** Whether the broker refused a request because a record, or all of them, are larger than the topic allows. */
+export function isTooLarge(error: unknown): boolean {
+  const { type, cause } = error as { type?: string; cause?: unknown };
+  if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE') return true;
+  return cause instanceof Error && isTooLarge(cause);
+}

@@ -1,6 +1,7 @@
 /** Everything Kafka: the one file that knows the client library, and makes up for what it lacks. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import kafkajs, {
   type Admin,
   type Consumer,
@@ -16,6 +17,7 @@ import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import { lz4Codec, snappyCodec, zstdCodec } from './compression.js';
 import { KafkaProducer, type RetryPolicy } from './kafka-producer.js';
+import { type ReadOptions, readTopic, toRecord } from './kafka-reader.js';
 
 export { KafkaProducer, type OutgoingRecord } from './kafka-producer.js';
 
@@ -118,6 +120,13 @@ interface ConsumeOptions {
   onSlice(slice: Slice): Promise<void>;
   /** The place kept for a partition is gone from the topic; reading goes on with the oldest record there is. */
   onOffsetLost(): void;
+}
+
+interface ReadAllOptions extends Pick<ReadOptions, 'from' | 'recordsAtOnce'> {
+  /** Commits the records, and gives each once. */
+  group?: string;
+  /** Only these partitions, up to these offsets; all there is when absent. */
+  until?: ReadonlyMap<number, bigint>;
 }
 
 export interface Topic {
@@ -266,47 +275,52 @@ export class KafkaCluster {
     return (await this.#connectAdmin()).listTopics();
   }
 
-  /** Reads what a topic holds now, from the offsets given or its beginning. Ends when `onRecords` resolves with false. */
+  /**
+   * Reads what a topic holds now. With a group, each record is given to it once, from what it has committed on; throws
+   * `ReaderConflictError` when another process of the group reads too. Without one, from the offsets given or the oldest record.
+   */
   async readAll(
     topic: string,
-    onRecords: (records: KafkaRecord[]) => Promise<boolean>,
-    from: ReadonlyMap<number, string> = new Map(),
+    onRecords: ReadOptions['onRecords'],
+    { group, from, until, recordsAtOnce }: ReadAllOptions = {},
   ): Promise<void> {
     const admin = await this.#connectAdmin();
+    const begin = group === undefined ? from : await this.committed(group, topic);
+    const starts = new Map<number, string>();
     const ends = new Map<number, bigint>();
-    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
-      const start = BigInt(from.get(partition) ?? low);
-      if (BigInt(high) > (start > BigInt(low) ? start : BigInt(low))) ends.set(partition, BigInt(high));
+    for (const { partition, low, high } of await this.#topicOffsets(topic)) {
+      const wanted = BigInt(begin?.get(partition) ?? low);
+      const start = wanted > BigInt(low) ? wanted : BigInt(low);
+      const last = until ? until.get(partition) : BigInt(high);
+      const end = last !== undefined && last < BigInt(high) ? last : BigInt(high);
+      if (last === undefined || end <= start) continue;
+      ends.set(partition, end);
+      starts.set(partition, String(start));
     }
     if (ends.size === 0) return;
-    const groupId = `reachline-reader-${randomUUID()}`;
-    const consumer = this.#kafka.consumer({ groupId, allowAutoTopicCreation: false, retry: this.#retry });
+    const groupId = group ?? `reachline-reader-${randomUUID()}`;
+    const consumer = this.#kafka.consumer({
+      groupId,
+      sessionTimeout: this.#sessionMs,
+      heartbeatInterval: this.#sessionMs / HEARTBEATS,
+      rebalanceTimeout: REBALANCE_MS,
+      allowAutoTopicCreation: false,
+      // It joins at once and is done soon; a reader that cannot go on says so instead of starting again.
+      retry: { ...this.#retry, restartOnFailure: async () => false },
+    });
     this.#open.add(consumer);
     try {
-      await consumer.connect();
-      await consumer.subscribe({ topic, fromBeginning: true });
-      await new Promise<void>((resolve, reject) => {
-        consumer.on('consumer.crash', ({ payload }) => payload.restart || reject(payload.error));
-        const read = consumer.run({
-          autoCommit: false,
-          eachBatch: async ({ batch }) => {
-            const end = ends.get(batch.partition);
-            if (end === undefined) return;
-            const wanted = batch.messages.filter(({ offset }) => BigInt(offset) < end);
-            const goOn = await onRecords(wanted.map((message) => toRecord(batch.partition, message)));
-            if (BigInt(batch.lastOffset()) + 1n >= end) ends.delete(batch.partition);
-            if (!goOn || ends.size === 0) resolve();
-          },
-        });
-        for (const [partition, offset] of from) {
-          if (ends.has(partition)) consumer.seek({ topic, partition, offset });
-        }
-        read.catch(reject);
+      await readTopic(consumer, {
+        topic,
+        ends,
+        onRecords,
+        recordsAtOnce,
+        from: group === undefined ? starts : undefined,
       });
     } finally {
       await consumer.disconnect();
       this.#open.delete(consumer);
-      await admin.deleteGroups([groupId]).catch(() => undefined);
+      if (group === undefined) await admin.deleteGroups([groupId]).catch(() => undefined);
     }
   }
 
@@ -320,9 +334,8 @@ export class KafkaCluster {
 
   /** Records behind what a group has committed, by partition. */
   async lag(group: string, topic: string): Promise<Map<number, bigint>> {
-    const admin = await this.#connectAdmin();
     const committed = await this.committed(group, topic);
-    const ends = await admin.fetchTopicOffsets(topic);
+    const ends = await this.#topicOffsets(topic);
     return new Map(
       ends.map(({ partition, low, high }) => [
         partition,
@@ -331,11 +344,24 @@ export class KafkaCluster {
     );
   }
 
-  /** Sets what a group, which has no members, has committed. */
-  async commit(group: string, topic: string, places: ReadonlyMap<number, string>): Promise<void> {
+  /** The offsets of the oldest record and of the next one, by partition. */
+  async offsets(topic: string): Promise<Map<number, { low: bigint; high: bigint }>> {
+    const offsets = await this.#topicOffsets(topic);
+    return new Map(
+      offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }]),
+    );
+  }
+
+  async hasMembers(group: string): Promise<boolean> {
     const admin = await this.#connectAdmin();
-    const partitions = Array.from(places, ([partition, offset]) => ({ partition, offset }));
-    await admin.setOffsets({ groupId: group, topic, partitions });
+    const { groups } = await admin.describeGroups([group]);
+    return groups.some(({ members }) => members.length > 0);
+  }
+
+  /** Commits for a group that has no members. */
+  async commit(group: string, topic: string, partition: number, offset: bigint): Promise<void> {
+    const admin = await this.#connectAdmin();
+    await admin.setOffsets({ groupId: group, topic, partitions: [{ partition, offset: String(offset) }] });
   }
 
   /** Fails when no broker answers. */
@@ -347,6 +373,20 @@ export class KafkaCluster {
   async close(): Promise<void> {
     const admin = await this.#admin?.catch(() => undefined);
     await Promise.allSettled([...this.#open, ...(admin ? [admin] : [])].map((client) => client.disconnect()));
+  }
+
+  /** kafkajs does not retry while a partition that was created, or whose broker ended, has no leader yet. */
+  async #topicOffsets(topic: string): Promise<Awaited<ReturnType<Admin['fetchTopicOffsets']>>> {
+    const admin = await this.#connectAdmin();
+    for (let retry = 0; ; retry++) {
+      try {
+        return await admin.fetchTopicOffsets(topic);
+      } catch (error) {
+        const isRetriable = (error as { retriable?: boolean }).retriable === true;
+        if (!isRetriable || retry >= this.#retry.retries) throw error;
+      }
+      await pause(Math.min(this.#retry.initialRetryTime * 2 ** retry, this.#retry.maxRetryTime));
+    }
   }
 
   #connectAdmin(): Promise<Admin> {
@@ -541,10 +581,6 @@ function* slices(messages: readonly KafkaMessage[], most: number): Generator<Kaf
     bytes = 0;
   }
   if (slice.length > 0) yield slice;
-}
-
-function toRecord(partition: number, { offset, key, value, headers, timestamp }: KafkaMessage): KafkaRecord {
-  return { partition, offset, key, value, headers: headers ?? {}, timestamp: Number(timestamp) };
 }
 
 function libraryConfig({ brokers, clientId, tls, sasl }: KafkaConfig): LibraryConfig {

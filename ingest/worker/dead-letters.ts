@@ -1,10 +1,11 @@
 /** Records that were refused, kept to the byte, with what is wrong with them in headers. */
 import type { DeadLetter } from '../outcome.js';
 import type { Headers, KafkaProducer, KafkaRecord, OutgoingRecord, Slice } from '../sources/kafka.js';
+import { isTooLarge } from '../sources/kafka-producer.js';
 import { deadLetterTopicOf } from './topics.js';
 
-/** What found the fault: reading the record, or the store that was to hold it. */
-type Stage = 'decode' | 'write';
+/** What found the fault: reading the record, the store that was to hold it, or an operator. */
+type Stage = 'decode' | 'write' | 'skip';
 
 export interface RefusedRecord {
   record: KafkaRecord;
@@ -23,33 +24,96 @@ export const HEADER = {
   offset: 'reachline-offset',
   /** Times the record was refused. */
   attempts: 'reachline-attempts',
+  /** There when the record was too large to be kept: the bytes its value had. What is kept of it is its beginning. */
+  truncated: 'reachline-truncated',
 } as const;
+const OURS: ReadonlySet<string> = new Set(Object.values(HEADER));
 
 /** Bytes sent at once, unless one record has more. */
 const SEND_BYTES = 1024 * 1024;
+/** A larger record is cut: below what the topics take, so that what is kept whole can be sent back to the topic it came from. */
+const MAX_LETTER_BYTES = 7 * 1024 * 1024;
+/** What is left of the key, the value and each text of a record that is cut. */
+const KEPT_BYTES = 1024;
+/** Headers a record brought are kept with it if they have no more. */
+const MAX_KEPT_HEADERS_BYTES = 64 * 1024;
 
 /** Sends refused records of a slice to the dead letters of its topic; resolves when they are safe there. */
-export type SendDeadLetters = (slice: Slice, refused: readonly RefusedRecord[]) => Promise<void>;
+export type SendDeadLetters = (
+  slice: Pick<Slice, 'topic'>,
+  refused: readonly RefusedRecord[],
+) => Promise<void>;
 
-export function deadLetterSender(producer: KafkaProducer): SendDeadLetters {
+export function deadLetterSender(producer: Pick<KafkaProducer, 'send'>): SendDeadLetters {
   return async ({ topic }, refused) => {
-    let batch: OutgoingRecord[] = [];
+    const letters = deadLetterTopicOf(topic);
+    let batch: RefusedRecord[] = [];
     let bytes = 0;
     const flush = async () => {
-      if (batch.length > 0) await producer.send(deadLetterTopicOf(topic), batch);
+      if (batch.length > 0) await sendLetters(producer, letters, topic, batch);
       batch = [];
       bytes = 0;
     };
-    for (const { record, reason, stage } of refused) {
-      const { key, value } = record;
-      const headers = { ...record.headers, ...headersOf(topic, record, reason, stage) };
-      const size = (key?.length ?? 0) + (value?.length ?? 0) + bytesOf(headers);
+    for (const each of refused) {
+      const size = bytesOf(letterOf(topic, each));
       if (bytes + size > SEND_BYTES) await flush();
-      batch.push({ key, value, headers });
+      batch.push(each);
       bytes += size;
     }
     await flush();
   };
+}
+
+/** The topic may take less than it was created for, so a record that is too large alone is cut, whatever its size. */
+async function sendLetters(
+  producer: Pick<KafkaProducer, 'send'>,
+  letters: string,
+  topic: string,
+  refused: readonly RefusedRecord[],
+): Promise<void> {
+  try {
+    const records = refused.map((each) => {
+      const letter = letterOf(topic, each);
+      return bytesOf(letter) > MAX_LETTER_BYTES ? cut(letter) : letter;
+    });
+    await producer.send(letters, records);
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    const [only] = refused;
+    if (refused.length === 1 && only) await producer.send(letters, [cut(letterOf(topic, only))]);
+    else for (const each of refused) await sendLetters(producer, letters, topic, [each]);
+  }
+}
+
+function letterOf(topic: string, { record, reason, stage }: RefusedRecord): OutgoingRecord {
+  const { key, value } = record;
+  return { key, value, headers: { ...record.headers, ...headersOf(topic, record, reason, stage) } };
+}
+
+/** Headers, offset and the beginning of a record that is too large; how many bytes it had is said in a header. */
+function cut({ key, value, headers = {} }: OutgoingRecord): OutgoingRecord {
+  const ours: Headers = {};
+  const theirs: Headers = {};
+  for (const [name, text] of Object.entries(headers)) {
+    if (OURS.has(name)) ours[name] = beginningOf(text as string);
+    else theirs[name] = text;
+  }
+  return {
+    key: beginningOf(key),
+    value: beginningOf(value),
+    headers: {
+      ...(bytesOf({ key: null, value: null, headers: theirs }) > MAX_KEPT_HEADERS_BYTES ? {} : theirs),
+      ...ours,
+      [HEADER.truncated]: String(value === null ? 0 : Buffer.byteLength(value)),
+    },
+  };
+}
+
+function beginningOf<T extends Buffer | string | null>(content: T): T {
+  if (content === null) return content;
+  // A string is one of ours; a character at the cut may be left out.
+  if (typeof content === 'string') return content.slice(0, KEPT_BYTES).toWellFormed() as T;
+  return content.subarray(0, KEPT_BYTES) as T;
 }
 
 function headersOf(topic: string, record: KafkaRecord, reason: DeadLetter, stage: Stage): Headers {
@@ -65,10 +129,10 @@ function headersOf(topic: string, record: KafkaRecord, reason: DeadLetter, stage
   };
 }
 
-function bytesOf(headers: Headers): number {
-  let bytes = 0;
-  for (const [name, value] of Object.entries(headers)) {
-    for (const text of [name, value].flat()) if (text !== undefined) bytes += Buffer.byteLength(text);
+function bytesOf({ key, value, headers = {} }: OutgoingRecord): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0);
+  for (const [name, values] of Object.entries(headers)) {
+    for (const text of [values].flat()) bytes += Buffer.byteLength(name) + Buffer.byteLength(text ?? '');
   }
   return bytes;
 }
@@ -86,7 +150,6 @@ export function headerText(headers: Headers, name: string): string {
 
 /** The record as it first came, so that it can be tried again; it remembers how often it was refused. */
 export function revived({ key, value, headers }: KafkaRecord): OutgoingRecord {
-  const ours: ReadonlySet<string> = new Set(Object.values(HEADER));
-  const kept = Object.entries(headers).filter(([name]) => name === HEADER.attempts || !ours.has(name));
+  const kept = Object.entries(headers).filter(([name]) => name === HEADER.attempts || !OURS.has(name));
   return { key, value, headers: Object.fromEntries(kept) };
 }

@@ -37,7 +37,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     name: 'reachline_worker_batch_records',
     help: 'Records of a batch.',
     labelNames: ['stream'],
-    buckets: [1, 10, 100, 500, 1000, 2500, 5000, 10_000],
+    buckets: [1, 10, 100, 500, 1000, 2500, 5000, 10_000, 25_000],
     registers,
   });
   const batchSeconds = new Histogram({

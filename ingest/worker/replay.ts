@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import type { KafkaCluster, KafkaRecord } from '../sources/kafka.js';
+import type { ReadOptions } from '../sources/kafka-reader.js';
 import { STREAM_NAMES, type StreamName } from '../streams/index.js';
 import { HEADER, headerText, revived } from './dead-letters.js';
 import { deadLetterTopicOf, topicOf } from './topics.js';
@@ -43,7 +44,7 @@ export async function eachDeadLetter(
       goOn = onLetters(records.map((record) => toLetter(stream, record)));
       return goOn;
     };
-    await cluster.readAll(topic, onRecords, from);
+    await cluster.readAll(topic, onRecords, { from });
     if (!goOn) return;
   }
 }
@@ -52,51 +53,59 @@ interface ReplayOptions {
   streams?: readonly StreamName[];
   /** Says what would be done. */
   dryRun?: boolean;
-  /** Records a second; as fast as it goes when absent. */
+  /** Records per second; as fast as it goes when absent. */
   rate?: number;
   onProgress(stream: StreamName, replayed: number): void;
 }
 
-/** Records sent between two looks at the rate, and at the place that is kept. */
-const SENT_AT_ONCE = 500;
+export interface Replayed {
+  records: number;
+  /** Dead letters that hold the beginning of a record only, and are left out. */
+  truncated: number;
+}
+
+/** A pause between two records is cut into pieces, so that heartbeats go on. */
+const MAX_PAUSE_MS = 1000;
 
 /**
- * Sends dead letters to the topics they came from, once each; those that are refused again are dead letters again. Resolves with
- * their number. One that is broken off begins anew a little before the place where it ended.
+ * Sends dead letters to the topics they came from, once each; those that are refused again are dead letters again. The offset is
+ * committed with what was sent, so one that is broken off continues there, and repeats 500 records at most.
  */
 export async function replayDeadLetters(
   cluster: KafkaCluster,
   config: KafkaConfig,
   { streams = STREAM_NAMES, dryRun = false, rate = Number.POSITIVE_INFINITY, onProgress }: ReplayOptions,
-): Promise<number> {
+): Promise<Replayed> {
   const group = replayGroup(config);
   const topics = new Set(await cluster.listTopics());
   const producer = await cluster.producer();
-  let replayed = 0;
+  const total: Replayed = { records: 0, truncated: 0 };
   for (const stream of streams) {
     const topic = deadLetterTopicOf(topicOf(config, stream));
     if (!topics.has(topic)) continue;
     let ofStream = 0;
-    const onRecords = async (records: KafkaRecord[]) => {
-      for (let start = 0; start < records.length; ) {
-        const begun = performance.now();
-        const some = records.slice(start, start + Math.min(SENT_AT_ONCE, Math.max(1, rate)));
-        start += some.length;
-        if (!dryRun) {
-          await producer.send(topicOf(config, stream), some.map(revived));
-          const { partition, offset } = some.at(-1) as KafkaRecord;
-          await cluster.commit(group, topic, new Map([[partition, String(BigInt(offset) + 1n)]]));
-          await pause((some.length / rate) * 1000 - (performance.now() - begun));
+    const begun = performance.now();
+    const onRecords: ReadOptions['onRecords'] = async (records, { heartbeat, commit }) => {
+      const whole = records.filter(({ headers }) => headerText(headers, HEADER.truncated) === '');
+      total.truncated += records.length - whole.length;
+      ofStream += whole.length;
+      if (!dryRun) {
+        if (whole.length > 0) await producer.send(topicOf(config, stream), whole.map(revived));
+        await commit();
+        const due = begun + (ofStream / rate) * 1000;
+        for (let left = due - performance.now(); left > 0; left = due - performance.now()) {
+          await pause(Math.min(left, MAX_PAUSE_MS));
+          await heartbeat();
         }
-        ofStream += some.length;
-        onProgress(stream, ofStream);
       }
+      onProgress(stream, ofStream);
       return true;
     };
-    await cluster.readAll(topic, onRecords, await cluster.committed(group, topic));
-    replayed += ofStream;
+    if (dryRun) await cluster.readAll(topic, onRecords, { from: await cluster.committed(group, topic) });
+    else await cluster.readAll(topic, onRecords, { group, recordsAtOnce: Math.ceil(rate) });
+    total.records += ofStream;
   }
-  return replayed;
+  return total;
 }
 
 /** Keeps the place up to which dead letters were replayed. */

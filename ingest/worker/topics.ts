@@ -19,6 +19,8 @@ const WHOLE: ReadonlySet<StreamName> = new Set([
 export const topicOf = ({ topicPrefix }: Pick<KafkaConfig, 'topicPrefix'>, stream: string) =>
   `${topicPrefix}${stream}`;
 
+export const groupOf = ({ group }: Pick<KafkaConfig, 'group'>, stream: string) => `${group}-${stream}`;
+
 export const deadLetterTopicOf = (topic: string) => `${topic}.dead-letter`;
 
 /** Makes the topics that are missing, and those of their dead letters. Resolves with their names. */

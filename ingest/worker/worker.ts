@@ -7,7 +7,7 @@ import type { IngestStores, Stream } from '../streams/stream.js';
 import { deadLetterSender, type SendDeadLetters } from './dead-letters.js';
 import { createLoop } from './loop.js';
 import type { StreamMetrics, WorkerMetrics } from './metrics.js';
-import { createTopics, topicOf } from './topics.js';
+import { createTopics, groupOf, topicOf } from './topics.js';
 import { Watchdog } from './watchdog.js';
 
 export interface WorkerOptions {
@@ -112,7 +112,7 @@ async function startStream(
   });
   const consumption: Consumption = await cluster.consume({
     topic,
-    group: `${config.group}-${stream.name}`,
+    group: groupOf(config, stream.name),
     ...TAKEN[stream.store],
     async onSlice(slice) {
       await loop(slice);

@@ -23,6 +23,8 @@ const EXPLAINED = new Set([
   'ListenError',
   'MappingChanged',
   'MigrationNeeded',
+  'ReaderConflictError',
+  'SkipError',
   'UnreadableInput',
 ]);
 const USAGE = new Set(['UsageError', 'ColumnsError']);

@@ -197,6 +197,32 @@ PLACE is partition/offset in the topic of the stream; TIMES how often the record
       ),
     )
     .action(async (options) => (await import('./commands/dead-letters.js')).replay(io, options));
+  deadLetters
+    .command('skip')
+    .description('move a record that blocks its partition to the dead letters')
+    .requiredOption('--stream <stream>', 'stream of the record')
+    .requiredOption('--partition <number>', 'partition of the record', wholeNumber)
+    .requiredOption('--offset <number>', 'offset of the record', wholeNumber)
+    .option('--dry-run', 'say how many records would be skipped, and skip none')
+    .addHelpText(
+      'after',
+      `
+For a partition that does not go on: its lag grows, and the log of the worker says again and again which partition and offset it
+waits for. See first whether the store is what is wrong; a worker waits for it by itself. Then:
+
+  1. Stop all workers of the stream (the others may run).
+  2. reachline dead-letters skip --stream <stream> --partition <number> --offset <number>
+  3. Start the workers.
+
+Records that come before the offset and are not committed yet are moved too. All of them are dead letters with the code
+skipped, so nothing is lost: mend what is wrong, then reachline dead-letters replay --stream <stream>.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples('reachline dead-letters skip --stream contacts --partition 3 --offset 120451 --dry-run'),
+    )
+    .action(async (options) => (await import('./commands/dead-letters.js')).skip(io, options));
 }
 
 function addKeys(program: Command, io: Io): void {

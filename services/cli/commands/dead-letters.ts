@@ -1,9 +1,11 @@
 import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../../ingest/worker/replay.js';
+import { skipRecords } from '../../../ingest/worker/skip.js';
+import { UsageError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 import { withKafka } from '../kafka.js';
 import { ProgressReport } from '../progress-report.js';
 import { parseStreams } from '../streams.js';
-import { table } from '../table.js';
+import { table, terminalJson } from '../table.js';
 
 export interface ListOptions {
   /** Names separated by commas. */
@@ -30,7 +32,7 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
       return !more;
     }),
   );
-  if (options.json) for (const letter of letters) say(io, JSON.stringify(toJson(letter)));
+  if (options.json) for (const letter of letters) say(io, terminalJson(toJson(letter)));
   else if (letters.length > 0) table(io, HEADINGS, letters.map(toRow));
   if (letters.length === 0) tell(io, 'There are no dead letters.');
   if (more) tell(io, `There are more; --limit ${options.limit * 10} shows them.`);
@@ -45,7 +47,7 @@ export interface ReplayOptions {
 export async function replay(io: Io, { stream, dryRun, rate }: ReplayOptions): Promise<void> {
   const streams = parseStreams(stream);
   const report = new ProgressReport(io, 'records');
-  const count = await withKafka(io, async (cluster, config) => {
+  const { records: count, truncated } = await withKafka(io, async (cluster, config) => {
     const waiting = new Map<string, number>();
     await eachDeadLetter(cluster, config, { streams }, (letters) => {
       for (const letter of letters) waiting.set(letter.stream, (waiting.get(letter.stream) ?? 0) + 1);
@@ -54,11 +56,39 @@ export async function replay(io: Io, { stream, dryRun, rate }: ReplayOptions): P
     const onProgress = (name: string, done: number) => report.progress(name, done, waiting.get(name) ?? done);
     return replayDeadLetters(cluster, config, { streams, dryRun, rate, onProgress });
   }).finally(() => report.end());
-  const records = count === 1 ? '1 record' : `${count} records`;
   if (count === 0) tell(io, 'There are no dead letters to replay.');
-  else if (dryRun) say(io, `${records} would be sent again.`);
-  else say(io, `${records} sent again. What is refused again is among the dead letters once more.`);
+  else if (dryRun) say(io, `${recordsOf(count)} would be sent again.`);
+  else say(io, `${recordsOf(count)} sent again. What is refused again is among the dead letters once more.`);
+  if (truncated > 0) {
+    tell(
+      io,
+      `${recordsOf(truncated)} left out: too large for a dead letter, which holds the beginning only. The topic of the stream has the whole record, at the place that list --all shows, for as long as it keeps records.`,
+    );
+  }
 }
+
+export interface SkipOptions {
+  stream: string;
+  partition: number;
+  offset: number;
+  dryRun?: boolean;
+}
+
+export async function skip(io: Io, { stream: name, partition, offset, dryRun }: SkipOptions): Promise<void> {
+  const [stream, ...others] = parseStreams(name);
+  if (!stream || others.length > 0) throw new UsageError('Name one stream.');
+  const count = await withKafka(io, (cluster, config) =>
+    skipRecords(cluster, config, { stream, partition, offset: BigInt(offset), dryRun }),
+  );
+  if (dryRun) say(io, `${recordsOf(count)} would be skipped.`);
+  else
+    say(
+      io,
+      `${recordsOf(count)} skipped: now among the dead letters with the code skipped. Start the workers again.`,
+    );
+}
+
+const recordsOf = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
 const refusedAt = ({ record }: DeadLetterRecord) => new Date(record.timestamp).toISOString();
 
@@ -71,7 +101,7 @@ function toRow(letter: DeadLetterRecord): string[] {
     refusedAt(letter).slice(0, 19),
     String(attempts),
     code,
-    pointer || '-',
+    printable(pointer, 60) || '-',
     printable(key, 40),
     printable(detail, 120),
   ];

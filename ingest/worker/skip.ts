@@ -1,0 +1,77 @@
+import type { KafkaConfig } from '../../services/shared/config.js';
+import { deadLetter } from '../outcome.js';
+import type { KafkaCluster, KafkaRecord } from '../sources/kafka.js';
+import type { StreamName } from '../streams/index.js';
+import { deadLetterSender } from './dead-letters.js';
+import { groupOf, topicOf } from './topics.js';
+
+export interface SkipOptions {
+  stream: StreamName;
+  partition: number;
+  offset: bigint;
+  /** Says what would be done. */
+  dryRun?: boolean;
+}
+
+/** Nothing was skipped, for a reason that the message explains. */
+export class SkipError extends Error {
+  override readonly name = 'SkipError';
+}
+
+/** A batch of the worker at most: more is a mistake in the offset. */
+const MAX_SKIPPED = 25_000n;
+const SKIPPED = deadLetter('skipped', '', 'An operator skipped the record.');
+
+/**
+ * Moves the records of a partition up to and including an offset to the dead letters and commits the offset behind them, so that the
+ * workers continue there. Resolves with their number. Throws a `SkipError` when the partition does not wait for the record.
+ */
+export async function skipRecords(
+  cluster: KafkaCluster,
+  config: KafkaConfig,
+  { stream, partition, offset, dryRun = false }: SkipOptions,
+): Promise<number> {
+  const topic = topicOf(config, stream);
+  const group = groupOf(config, stream);
+  const kept = (await cluster.offsets(topic)).get(partition);
+  if (!kept) throw new SkipError(`${topic} has no partition ${partition}.`);
+  if (offset >= kept.high) {
+    throw new SkipError(
+      `Partition ${partition} of ${topic} has no record at offset ${offset}; its end is ${kept.high}.`,
+    );
+  }
+  const committed = BigInt((await cluster.committed(group, topic)).get(partition) ?? kept.low);
+  const next = committed > kept.low ? committed : kept.low;
+  if (offset < next) {
+    throw new SkipError(
+      `Offset ${offset} is done: the next record of partition ${partition} of ${topic} is at ${next}.`,
+    );
+  }
+  if (offset - next >= MAX_SKIPPED) {
+    throw new SkipError(
+      `The next record of partition ${partition} of ${topic} is at ${next}; ${offset - next} lie before ${offset}, and at most ${MAX_SKIPPED} are skipped at once. The log of the worker names the offset that blocks.`,
+    );
+  }
+  // The group takes offsets from its members alone while it has some.
+  if (!dryRun && (await cluster.hasMembers(group))) {
+    throw new SkipError(`Stop the workers of ${stream} first: its group ${group} has members.`);
+  }
+  const send = deadLetterSender(await cluster.producer());
+  let skipped = 0;
+  await cluster.readAll(
+    topic,
+    async (records: KafkaRecord[]) => {
+      skipped += records.length;
+      if (!dryRun) {
+        await send(
+          { topic },
+          records.map((record) => ({ record, reason: SKIPPED, stage: 'skip' })),
+        );
+      }
+      return true;
+    },
+    { from: new Map([[partition, String(next)]]), until: new Map([[partition, offset + 1n]]) },
+  );
+  if (!dryRun) await cluster.commit(group, topic, partition, offset + 1n);
+  return skipped;
+}

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { deadLetter } from '../../ingest/outcome.js';
+import type { KafkaRecord } from '../../ingest/sources/kafka.js';
+import { KafkaProducer, type OutgoingRecord } from '../../ingest/sources/kafka-producer.js';
+import { deadLetterSender, HEADER, headerText } from '../../ingest/worker/dead-letters.js';
+
+const REASON = deadLetter('line_too_long', '', 'A record may have 1048576 bytes at most.');
+const MEBIBYTE = 1024 * 1024;
+
+/** What kafkajs throws when the broker refuses a request. */
+class TooLarge extends Error {
+  readonly type = 'MESSAGE_TOO_LARGE';
+}
+
+const sizeOf = ({ key, value, headers }: OutgoingRecord) =>
+  Buffer.byteLength(key ?? '') + Buffer.byteLength(value ?? '') + JSON.stringify(headers).length;
+
+/** Sends refused records to a topic that takes requests of so many bytes. Resolves with what lies in it. */
+async function lettersOf(limit: number, ...records: Partial<KafkaRecord>[]): Promise<OutgoingRecord[]> {
+  const taken: OutgoingRecord[] = [];
+  const client = {
+    send: async ({ messages }: { messages: OutgoingRecord[] }) => {
+      if (messages.reduce((sum, each) => sum + sizeOf(each), 0) > limit) throw new TooLarge();
+      taken.push(...messages);
+      return [];
+    },
+  };
+  const producer = new KafkaProducer(client as never, { retries: 0, initialRetryTime: 0, maxRetryTime: 0 });
+  const refused = records.map((record, index) => ({
+    record: {
+      partition: 1,
+      offset: String(index),
+      key: Buffer.from('key'),
+      value: null,
+      headers: {},
+      timestamp: 0,
+      ...record,
+    },
+    reason: REASON,
+    stage: 'decode' as const,
+  }));
+  await deadLetterSender(producer)({ topic: 'contacts' }, refused);
+  return taken;
+}
+
+describe('Dead letters', () => {
+  it('keep a record to the byte that they can hold', async () => {
+    const value = Buffer.alloc(2 * MEBIBYTE, 'x');
+    const [letter] = await lettersOf(9 * MEBIBYTE, { value, headers: { trace: 'a' } });
+    expect(letter?.value).to.equal(value);
+    expect(letter?.headers).to.include({ trace: 'a', [HEADER.code]: 'line_too_long', [HEADER.offset]: '0' });
+    expect(letter?.headers).not.to.have.property(HEADER.truncated);
+  });
+
+  it('keep headers, offset and the first KiB of a record of 12 MiB, and say how large it was', async () => {
+    const value = Buffer.alloc(12 * MEBIBYTE, 'x');
+    const [letter] = await lettersOf(9 * MEBIBYTE, { value, headers: { trace: 'a' }, offset: '17' });
+    expect(letter?.value).to.deep.equal(value.subarray(0, 1024));
+    expect(letter?.headers).to.include({
+      trace: 'a',
+      [HEADER.code]: 'line_too_long',
+      [HEADER.partition]: '1',
+      [HEADER.offset]: '17',
+      [HEADER.truncated]: String(12 * MEBIBYTE),
+    });
+  });
+
+  it('keep of a record with 9 MiB of headers, or of a key, what says where it lies', async () => {
+    const trace = 'x'.repeat(9 * MEBIBYTE);
+    const letters = await lettersOf(9 * MEBIBYTE, { headers: { trace } }, { key: Buffer.from(trace) });
+    for (const [index, { key, headers = {} }] of letters.entries()) {
+      expect(key).to.have.length.at.most(1024);
+      expect(headers).not.to.have.property('trace');
+      expect(headerText(headers, HEADER.offset)).to.equal(String(index));
+      expect(headers).to.have.property(HEADER.truncated);
+    }
+    expect(letters).to.have.lengthOf(2);
+  });
+
+  it('are cut where the topic takes less than it was created for, each by itself', async () => {
+    const sizes = [100, 400_000, 300_000, 600_000, 200];
+    const letters = await lettersOf(500_000, ...sizes.map((size) => ({ value: Buffer.alloc(size, 'x') })));
+    const kept = letters.map(({ value, headers = {} }) => [
+      value?.length,
+      headerText(headers, HEADER.truncated),
+    ]);
+    expect(kept).to.deep.equal([
+      [100, ''],
+      [400_000, ''],
+      [300_000, ''],
+      [1024, '600000'],
+      [200, ''],
+    ]);
+  });
+
+  it('are not given up for another reason', async () => {
+    const outcome = await lettersOf(10, { value: Buffer.from('x') }).catch((error: unknown) => error);
+    expect(outcome).to.be.instanceOf(TooLarge);
+  });
+});
