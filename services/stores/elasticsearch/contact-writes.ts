@@ -13,32 +13,31 @@ import type { AddOutcome, CreateContact, CreateOutcome, Membership, RemoveOutcom
 import { Rejected, StoreUnavailable } from '../store-error.js';
 import { applyRecords } from './apply-records.js';
 import type { AudienceSource } from './audiences.js';
-import type { Claim, Claims } from './claims.js';
+import { type ContactDocuments, type FoundContact, resolveCreation } from './contact-creations.js';
 import {
   type ContactSource,
   type Creation,
   contactDocument,
   contactSource,
   isTombstone,
-  type Tombstone,
   toStoredContact,
 } from './contact-document.js';
 import { duplicateKeys, duplicateQuery } from './contact-search.js';
 import { documentId } from './document-id.js';
-import { type Documents, type Found, newAttempt } from './documents.js';
+import { type Documents, newAttempt } from './documents.js';
 import type { DuplicateLocks } from './duplicate-locks.js';
+import type { IdempotencyClaim, IdempotencyKeys } from './idempotency-keys.js';
 import type { Ledger, Reserved } from './ledger.js';
+import { retryWithBackoff } from './retry.js';
 
 /** Removals a contact remembers. */
 const MAX_REMOVALS = 16;
-
-export type ContactDocuments = Documents<ContactSource | Tombstone>;
 
 interface Stores {
   contacts: ContactDocuments;
   audiences: Documents<AudienceSource>;
   ledger: Ledger;
-  claims: Claims;
+  idempotencyKeys: IdempotencyKeys;
   locks: DuplicateLocks;
 }
 
@@ -62,8 +61,6 @@ export function upsertContacts(
   });
 }
 
-type Existing = Found<ContactSource>;
-
 export class ContactWrites {
   readonly #stores: Stores;
 
@@ -71,7 +68,11 @@ export class ContactWrites {
     this.#stores = stores;
   }
 
-  async create(command: CreateContact, claim: Claim | undefined, now: number): Promise<CreateOutcome> {
+  async create(
+    command: CreateContact,
+    claim: IdempotencyClaim | undefined,
+    now: number,
+  ): Promise<CreateOutcome> {
     const { contact, audienceId, onDuplicate, dryRun } = command;
     const organizationId = contact.organization_id;
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
@@ -84,12 +85,16 @@ export class ContactWrites {
       const known = await this.#settleFor(command, duplicates, now);
       return known ?? this.#createNew(command, made, duplicates, claim, now);
     }
-    return this.#stores.locks.findOrMake(
-      organizationId,
-      duplicateKeys(made.body),
-      now,
-      async () => this.#settleFor(command, await this.#findDuplicates(made), now),
-      () => this.#createNew(command, made, [], claim, now),
+    return this.#stores.locks.findOrCreate(
+      { organizationId, contactId: id, keys: duplicateKeys(made.body) },
+      async () => {
+        const duplicates = await this.#findDuplicates(made);
+        // An earlier attempt of the same request may have come to its end meanwhile.
+        const own = duplicates.find(({ contact_id }) => contact_id === id);
+        if (own?.creation) return createdOutcome(toStoredContact(own), own.creation);
+        return this.#settleFor(command, duplicates, now);
+      },
+      (lost) => this.#createNew(command, made, [], claim, now, lost),
     );
   }
 
@@ -120,8 +125,9 @@ export class ContactWrites {
     { requiredCredits, dryRun }: CreateContact,
     made: StoredContact,
     duplicates: readonly ContactSource[],
-    claim: Claim | undefined,
+    claim: IdempotencyClaim | undefined,
     now: number,
+    lost?: AbortSignal,
   ): Promise<CreateOutcome> {
     const { organization_id: organizationId, contact_id: id } = made.body;
     const reserved = dryRun
@@ -142,6 +148,8 @@ export class ContactWrites {
       const taken = await this.#find(organizationId, id);
       return taken ? { kind: 'contact_exists', contactId: id } : createdOutcome(made, creation);
     }
+    // Without its lock the write would only meet a tombstone.
+    lost?.throwIfAborted();
     return this.#write(made, creation, claim !== undefined);
   }
 
@@ -153,7 +161,7 @@ export class ContactWrites {
 
   async remove(
     { organizationId, audienceId, contactId }: Membership,
-    claim: Claim | undefined,
+    claim: IdempotencyClaim | undefined,
     now: number,
   ): Promise<RemoveOutcome> {
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
@@ -172,37 +180,27 @@ export class ContactWrites {
     return { kind: 'removed', removed };
   }
 
-  /** Gives up the creation behind a reservation, or finds it done. False when that is not certain yet. */
-  async conclude(
+  /** Finds the creation behind a reservation done, or makes it impossible; then its credits are spent, or come back. */
+  async resolveReservation(
     organizationId: string,
     contactId: string,
     reservation: string,
     now: number,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const { contacts, ledger } = this.#stores;
-    const id = documentId(organizationId, contactId);
-    const found = await contacts.get(id, organizationId);
-    if (!found) {
-      // A late attempt finds this in its place, and cannot make a contact that was not paid for.
-      const tombstone: Tombstone = { abandoned_at: now };
-      const made = await contacts.create(id, tombstone, { routing: organizationId, refresh: false });
-      if (!made) return false;
-    } else if (!isTombstone(found.source) && found.source.creation?.reservation === reservation) {
-      await ledger.settle(organizationId, reservation);
-      return true;
-    }
-    await ledger.refund(organizationId, reservation);
-    return true;
+    const found = await resolveCreation(contacts, organizationId, contactId, now);
+    if (found?.source.creation?.reservation === reservation) await ledger.settle(organizationId, reservation);
+    else await ledger.refund(organizationId, reservation);
   }
 
   /** What an earlier attempt came to; null when it has still to be done. */
-  async #resume(command: CreateContact, claim: Claim): Promise<CreateOutcome | null> {
+  async #resume(command: CreateContact, claim: IdempotencyClaim): Promise<CreateOutcome | null> {
     const { organization_id: organizationId, contact_id: freshId } = command.contact;
-    const { contacts, claims } = this.#stores;
+    const { contacts, idempotencyKeys } = this.#stores;
     const found = await contacts.get(documentId(organizationId, claim.contactId ?? freshId), organizationId);
     if (!found) return null;
     if (isTombstone(found.source)) {
-      if (await claims.renew(claim, freshId)) return null;
+      if (await idempotencyKeys.reassign(claim, freshId)) return null;
       throw new StoreUnavailable('search', { cause: new Error('another attempt took over') });
     }
     await contacts.visible(found, organizationId);
@@ -235,7 +233,7 @@ export class ContactWrites {
       if (reservation && before.creation.reservation === reservation)
         this.#settleSoon(organizationId, reservation);
       else if (reservation) await ledger.refund(organizationId, reservation);
-      await contacts.visible(found as Existing, organizationId);
+      await contacts.visible(found as FoundContact, organizationId);
       return createdOutcome(toStoredContact(before), before.creation);
     }
     if (reservation) await ledger.refund(organizationId, reservation);
@@ -273,9 +271,9 @@ export class ContactWrites {
       .filter(({ contact }) => isDuplicate(made.body, contact));
   }
 
-  async #find(organizationId: string, contactId: string): Promise<Existing | null> {
+  async #find(organizationId: string, contactId: string): Promise<FoundContact | null> {
     const found = await this.#stores.contacts.get(documentId(organizationId, contactId), organizationId);
-    return found && !isTombstone(found.source) ? (found as Existing) : null;
+    return found && !isTombstone(found.source) ? (found as FoundContact) : null;
   }
 
   /** The contact as a member; null when there is none. */
@@ -300,17 +298,21 @@ export class ContactWrites {
     change: (source: ContactSource) => ContactSource | null,
   ): Promise<ContactSource | null> {
     const { contacts } = this.#stores;
-    for (;;) {
-      const found = await this.#find(organizationId, contactId);
-      if (!found) return null;
-      const source = change(found.source);
-      if (source === null) {
-        await contacts.visible(found, organizationId);
-        return found.source;
-      }
-      const options = { routing: organizationId, refresh: 'wait_for' } as const;
-      if (await contacts.replace(found, contactDocument(source), options)) return source;
-    }
+    const options = { routing: organizationId, refresh: 'wait_for' } as const;
+    // Requests of this process queue up instead of making each other repeat their work.
+    return contacts.inOrder.run([documentId(organizationId, contactId)], () =>
+      retryWithBackoff(async () => {
+        const found = await this.#find(organizationId, contactId);
+        if (!found) return null;
+        const source = change(found.source);
+        if (source === null) {
+          await contacts.visible(found, organizationId);
+          return found.source;
+        }
+        const written = await contacts.replace(found, contactDocument(source), options);
+        return written ? source : undefined;
+      }),
+    );
   }
 }
 

@@ -146,18 +146,26 @@ export class Documents<Source> {
     await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
   }
 
-  async delete(before: Found<unknown>): Promise<void> {
-    await this.#cluster.write((client) =>
-      client.delete(
-        {
-          index: before.index,
-          id: before.id,
-          if_seq_no: before.seqNo,
-          if_primary_term: before.primaryTerm,
+  /** Deletes the documents of hits, save those that were changed since; resolves with how many. */
+  async deleteMany(hits: readonly estypes.SearchHit<Source>[]): Promise<number> {
+    let kept = 0;
+    let failure: Error | undefined;
+    await this.#cluster.run((client) =>
+      client.helpers.bulk({
+        datasource: [...hits],
+        onDocument: ({ _index, _id, _seq_no, _primary_term }) => ({
+          delete: { _index, _id, if_seq_no: _seq_no, if_primary_term: _primary_term },
+        }),
+        flushBytes: BULK_BYTES,
+        wait: 200,
+        onDrop: ({ status, error }) => {
+          if (status === 409 || status === 404) kept++;
+          else failure ??= dropped(status, error);
         },
-        { ignore: [404, 409] },
-      ),
+      }),
     );
+    if (failure) throw failure;
+    return hits.length - kept;
   }
 
   search(request: estypes.SearchRequest): Promise<estypes.SearchResponse<Source>> {

@@ -2,6 +2,7 @@ import type { KeyStore, StoredKey } from '../search-store.js';
 import type { Cluster } from './cluster.js';
 import { Documents } from './documents.js';
 import type { IndexNames } from './indices.js';
+import { retryWithBackoff } from './retry.js';
 
 interface KeySource {
   id: string;
@@ -46,13 +47,13 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
     },
 
     async revokeKey(keyId, revokedAt) {
-      for (;;) {
+      return retryWithBackoff(async () => {
         const found = await documents.get(keyId);
         if (!found) return false;
         if (found.source.revoked_at !== null) return true;
         const revoked = { ...found.source, revoked_at: revokedAt };
-        if (await documents.replace(found, revoked, { refresh: 'wait_for' })) return true;
-      }
+        return (await documents.replace(found, revoked, { refresh: 'wait_for' })) ? true : undefined;
+      });
     },
   };
 }

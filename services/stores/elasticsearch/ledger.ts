@@ -5,6 +5,7 @@
 import type { Cluster } from './cluster.js';
 import { Documents, type Found, newAttempt } from './documents.js';
 import type { IndexNames } from './indices.js';
+import { retryWithBackoff } from './retry.js';
 
 /** Credits taken from the balance for a contact that may not be there yet. */
 export interface Reservation {
@@ -177,7 +178,7 @@ export class Ledger {
   async #apply(organizationId: string, changes: Change<unknown>[]): Promise<unknown[]> {
     const write = newAttempt();
     let results: unknown[] = [];
-    for (;;) {
+    return retryWithBackoff(async () => {
       const found: Found<AccountSource> | null = await this.#accounts.get(organizationId);
       // Our own write, whose answer got lost.
       if (found?.source.writes.includes(write)) return results;
@@ -194,7 +195,7 @@ export class Ledger {
       const done = found
         ? await this.#accounts.replace(found, source, { refresh: false })
         : await this.#accounts.create(organizationId, source, { refresh: false });
-      if (done) return results;
-    }
+      return done ? results : undefined;
+    });
   }
 }

@@ -4,6 +4,7 @@ import type { ElasticsearchConfig } from '../../shared/config.js';
 import { type AudienceSource, audienceDocument } from './audiences.js';
 import { Cluster } from './cluster.js';
 import { type ContactSource, contactDocument } from './contact-document.js';
+import type { IdempotencySource } from './idempotency-keys.js';
 import {
   createMissing,
   IndexNames,
@@ -13,8 +14,8 @@ import {
   type Resource,
   readDefinition,
 } from './indices.js';
-import { rebuild } from './rebuild.js';
-import { RebuildLock } from './rebuild-lock.js';
+import { reindex } from './reindex.js';
+import { acquireReindexLock, type ReindexLock } from './reindex-lock.js';
 import { type VisitSource, visitDocument } from './visits.js';
 
 export interface MigrateOptions {
@@ -33,6 +34,11 @@ const toDocument: { [name in Resource]?: (source: unknown) => object } = {
   contacts: (source) => contactDocument(source as ContactSource),
   audiences: (source) => audienceDocument(source as AudienceSource),
   visits: (source) => visitDocument(source as VisitSource),
+  // Version 1 called the owner of a key's lease its attempt.
+  idempotency: (source) => {
+    const { attempt, ...rest } = source as IdempotencySource & { attempt?: string };
+    return attempt === undefined ? rest : { ...rest, owner: attempt };
+  },
 };
 
 /**
@@ -47,7 +53,7 @@ export async function migrateElasticsearch(
   const names = new IndexNames(config.indexPrefix);
   try {
     await createMissing(cluster, names, mappings);
-    const lock = await takeLock(cluster, names, clock);
+    const lock = await waitForLock(cluster, names, clock);
     try {
       const made: string[] = [];
       for (const resource of RESOURCES) {
@@ -56,7 +62,7 @@ export async function migrateElasticsearch(
         for (const live of await liveIndices(cluster, names, resource)) {
           if (!mustRebuild(resource, live, definition) && !rebuilt.includes(resource)) continue;
           made.push(
-            await rebuild({
+            await reindex({
               cluster,
               names,
               live,
@@ -78,9 +84,9 @@ export async function migrateElasticsearch(
   }
 }
 
-async function takeLock(cluster: Cluster, names: IndexNames, clock: Clock): Promise<RebuildLock> {
+async function waitForLock(cluster: Cluster, names: IndexNames, clock: Clock): Promise<ReindexLock> {
   for (;;) {
-    const lock = await RebuildLock.take(cluster, names, clock);
+    const lock = await acquireReindexLock(cluster, names, clock);
     if (lock) return lock;
     await pause(LOCK_PAUSE_MS);
   }

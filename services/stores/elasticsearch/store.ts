@@ -18,7 +18,6 @@ import type {
 } from '../search-store.js';
 import { applyRecords } from './apply-records.js';
 import { type AudienceSource, applyAudienceRecord, audienceDocument, audienceQuery } from './audiences.js';
-import { type Claim, Claims } from './claims.js';
 import { Cluster } from './cluster.js';
 import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from './contact-document.js';
 import { contactQuery, toContactPage } from './contact-search.js';
@@ -26,22 +25,29 @@ import { ContactWrites, upsertContacts } from './contact-writes.js';
 import { documentId } from './document-id.js';
 import { bulk, type Change, Documents, IndexMissingError, search } from './documents.js';
 import { DuplicateLocks } from './duplicate-locks.js';
+import { type IdempotencyClaim, IdempotencyKeys, idempotencyDocuments } from './idempotency-keys.js';
 import { ensureIndices, ensureMonth, IndexNames, monthOf } from './indices.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { keyStore } from './keys.js';
 import { Ledger } from './ledger.js';
 import { toPage, total } from './pages.js';
+import { recover, startRecoveryJob } from './recovery-job.js';
 import { Refresher } from './refresher.js';
-import { startSweeper, sweep } from './sweeper.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
 
 /** What a write costs beside its records is little then. */
 const BATCH_RECORDS = 5000;
 
+export interface ElasticsearchStoreOptions {
+  clock?: Clock;
+  /** Between two runs of the recovery job, on average. */
+  recoveryIntervalMs?: number;
+}
+
 /** Opens the search store over a cluster; makes the indices that are missing. */
 export async function openElasticsearchStore(
   config: ElasticsearchConfig,
-  { clock = systemClock }: { clock?: Clock } = {},
+  { clock = systemClock, recoveryIntervalMs }: ElasticsearchStoreOptions = {},
 ): Promise<SearchStore> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
@@ -51,7 +57,7 @@ export async function openElasticsearchStore(
     await cluster.close();
     throw error;
   }
-  return new ElasticsearchStore(cluster, names, clock);
+  return new ElasticsearchStore(cluster, names, clock, recoveryIntervalMs);
 }
 
 class ElasticsearchStore implements SearchStore {
@@ -62,41 +68,42 @@ class ElasticsearchStore implements SearchStore {
   readonly #contacts: Documents<ContactSource | Tombstone>;
   readonly #audiences: Documents<AudienceSource>;
   readonly #ledger: Ledger;
-  readonly #claims: Claims;
+  readonly #idempotencyKeys: IdempotencyKeys;
   readonly #writes: ContactWrites;
   readonly #keys: KeyStore;
   readonly #refresher: Refresher;
-  readonly #sweeper: { stop(): Promise<void> };
+  readonly #recoveryJob: { stop(): Promise<void> };
   /** Months whose index is known to be there. */
   readonly #months = new Set<string>();
   readonly #visitsInOrder = new KeyedQueue();
 
-  constructor(cluster: Cluster, names: IndexNames, clock: Clock) {
+  constructor(cluster: Cluster, names: IndexNames, clock: Clock, recoveryIntervalMs?: number) {
     this.#cluster = cluster;
     this.#names = names;
     this.#clock = clock;
     this.#contacts = new Documents(cluster, names.alias('contacts'));
     this.#audiences = new Documents(cluster, names.alias('audiences'));
     this.#ledger = new Ledger(cluster, names);
-    this.#claims = new Claims(cluster, names);
+    const idempotency = idempotencyDocuments(cluster, names);
+    this.#idempotencyKeys = new IdempotencyKeys(idempotency, clock);
     this.#keys = keyStore(cluster, names);
     this.#refresher = new Refresher(cluster, names);
     this.#writes = new ContactWrites({
       contacts: this.#contacts,
       audiences: this.#audiences,
       ledger: this.#ledger,
-      claims: this.#claims,
-      locks: new DuplicateLocks(this.#claims),
+      idempotencyKeys: this.#idempotencyKeys,
+      locks: new DuplicateLocks(idempotency, this.#contacts, clock),
     });
-    const swept = {
+    const recovered = {
       cluster,
       names,
       ledger: this.#ledger,
-      claims: this.#claims,
+      idempotencyKeys: this.#idempotencyKeys,
       contacts: this.#writes,
       clock,
     };
-    this.#sweeper = startSweeper(() => sweep(swept));
+    this.#recoveryJob = startRecoveryJob(() => recover(recovered), recoveryIntervalMs);
   }
 
   async getContact(organizationId: string, contactId: string) {
@@ -230,7 +237,7 @@ class ElasticsearchStore implements SearchStore {
   }
 
   async close(): Promise<void> {
-    await this.#sweeper.stop();
+    await this.#recoveryJob.stop();
     await this.#ledger.idle();
     await this.#cluster.close();
   }
@@ -256,22 +263,22 @@ class ElasticsearchStore implements SearchStore {
     organizationId: string,
     idempotency: Idempotency | undefined,
     contactId: string | null,
-    work: (claim: Claim | undefined, now: number) => Promise<T>,
+    work: (claim: IdempotencyClaim | undefined, now: number) => Promise<T>,
     isKept: (outcome: T) => boolean,
   ): Promise<Once<T>> {
     const now = this.#clock.now();
     if (!idempotency) return { kind: 'done', value: await work(undefined, now), replayed: false };
-    const claimed = await this.#claims.claim<T>(organizationId, idempotency, contactId, now);
-    if (claimed.kind === 'answered') return { kind: 'done', value: claimed.outcome, replayed: true };
-    if (claimed.kind !== 'claimed') return claimed;
-    const { claim } = claimed;
+    const acquired = await this.#idempotencyKeys.acquire<T>(organizationId, idempotency, contactId);
+    if (acquired.kind === 'answered') return { kind: 'done', value: acquired.outcome, replayed: true };
+    if (acquired.kind !== 'acquired') return acquired;
+    const { claim } = acquired;
     let value: T;
     try {
       value = await work(claim, now);
-      if (isKept(value)) await this.#claims.answer(claim, value);
-      else await this.#claims.release(claim);
+      if (isKept(value)) await this.#idempotencyKeys.complete(claim, value);
+      else await this.#idempotencyKeys.release(claim);
     } catch (error) {
-      await this.#claims.abandon(claim).catch(() => undefined);
+      await this.#idempotencyKeys.expire(claim).catch(() => undefined);
       throw error;
     }
     return { kind: 'done', value, replayed: false };

@@ -1,0 +1,97 @@
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ElasticsearchConfig } from '../../../services/shared/config.js';
+
+/** What becomes of a request to the cluster. */
+export type Fate =
+  | 'pass'
+  /** Never reaches the cluster. */
+  | 'cut'
+  /** Reaches the cluster, whose answer never comes back. */
+  | 'cut answer'
+  /** Never reaches the cluster, which seems to have answered. */
+  | { answer: object };
+
+export interface ProxiedRequest {
+  method: string;
+  path: string;
+  body: string;
+}
+
+/** The cluster as one process sees it, over a network that does as it is told. */
+export interface HttpProxy {
+  config: ElasticsearchConfig;
+  /** Asked for every request; a promise holds it up. */
+  decide: (request: ProxiedRequest) => Fate | Promise<Fate>;
+  close(): Promise<void>;
+}
+
+export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpProxy> {
+  const [upstream = ''] = config.nodes;
+  const server: Server = createServer((incoming, outgoing) => {
+    handle(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const { method = '', url: path = '', headers } = incoming;
+    const fate = await proxy.decide({ method, path, body: body.toString() });
+    if (fate === 'cut') {
+      outgoing.destroy();
+      return;
+    }
+    if (typeof fate === 'object') {
+      outgoing.writeHead(200, {
+        'Content-Type': 'application/vnd.elasticsearch+json;compatible-with=9',
+        'X-Elastic-Product': 'Elasticsearch',
+      });
+      outgoing.end(JSON.stringify(fate.answer));
+      return;
+    }
+    const { hostname, port } = new URL(upstream);
+    const onward = request({ hostname, port, method, path, headers });
+    onward.on('error', () => outgoing.destroy());
+    onward.on('response', (answer) => {
+      if (fate === 'cut answer') {
+        answer.resume().on('end', () => outgoing.destroy());
+        return;
+      }
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    // Who gives up on the answer gives up on the request.
+    outgoing.on('close', () => onward.destroy());
+    onward.end(body);
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const proxy: HttpProxy = {
+    config: { ...config, nodes: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`] },
+    decide: () => 'pass',
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return proxy;
+}
+
+/** A request that stands still until it is let go. */
+export function gate(): { reached: Promise<void>; wait(): Promise<void>; open(): void } {
+  let reach = () => {};
+  let open = () => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return {
+    reached,
+    wait() {
+      reach();
+      return opened;
+    },
+    open,
+  };
+}
