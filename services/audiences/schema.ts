@@ -57,8 +57,7 @@ export const GetAudienceResponse = open({
 export const SearchAudiencesRequest = closed({
   organization_id: Type.Optional(nullable(organizationId)),
   query: optional(
-    Type.String({
-      description: 'Words to find in name, description and UTM value, with the rules of the contact query.',
+    text('Words to find in name, description and UTM value, with the rules of the contact query.', {
       maxLength: 200,
     }),
   ),

@@ -1,16 +1,18 @@
 /** Reads the `query` of a search (contract 3.9). */
-import { allowedTypos, codePoints, compounds, fold, words } from '../shared/text.js';
+import { allowedTypos, codePoints, compounds, fold, tooLongOnceFolded, words } from '../shared/text.js';
 import type { QueryTerm, TextQuery } from '../stores/search-query.js';
+import { MAX_QUERY_LENGTH } from './schema.js';
 import { emailWord, nationalDigits } from './searchable.js';
 
 const MAX_QUERY_WORDS = 12;
 
 /** Why a query is refused. */
 export interface QueryProblem {
-  code: 'too_many_words';
+  code: 'too_long' | 'too_many_words';
   detail: string;
 }
 
+// Quadratic in the length of the text, which is therefore limited: see parseQuery.
 // An excluding dash; else the first that fits of: a phrase, an email or domain, a phone number, an excluded run, a word.
 const piece = new RegExp(
   [
@@ -29,18 +31,27 @@ const phoneLength = { min: 7, max: 15 };
 
 /** Everything in the result is folded. A text without any word gives no terms. Never throws. */
 export function parseQuery(text: string): TextQuery | QueryProblem {
+  const folded = fold(text);
+  // Some characters stand for many: a ligature of 18 letters is one. `piece` may only see short text.
+  if (codePoints(folded) > MAX_QUERY_LENGTH) {
+    return { code: 'too_long', detail: `query ${tooLongOnceFolded(MAX_QUERY_LENGTH)}` };
+  }
   const query: TextQuery = { required: [], excluded: [] };
   let count = 0;
   let excluding = false;
-  for (const { groups = {} } of fold(text)
-    .replace(/[“”„‟«»]/g, '"')
-    .matchAll(piece)) {
+  for (const { groups = {} } of folded.replace(/[“”„‟«»]/g, '"').matchAll(piece)) {
     if (groups.dash !== undefined) {
       excluding = true;
       continue;
     }
     const found = termsOf(groups);
     for (const term of found) count += term.length;
+    if (count > MAX_QUERY_WORDS) {
+      return {
+        code: 'too_many_words',
+        detail: `The query has more than ${MAX_QUERY_WORDS} words.`,
+      };
+    }
     if (excluding) {
       const excluded = found.flat();
       const [only] = excluded;
@@ -59,12 +70,6 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
       }
     }
     excluding = false;
-  }
-  if (count > MAX_QUERY_WORDS) {
-    return {
-      code: 'too_many_words',
-      detail: `The query has ${count} words; at most ${MAX_QUERY_WORDS} are allowed.`,
-    };
   }
   return query;
 }

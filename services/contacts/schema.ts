@@ -14,6 +14,9 @@ import {
   text,
 } from '../shared/schema.js';
 
+/** Of `query`, as written and once folded. */
+export const MAX_QUERY_LENGTH = 200;
+
 const email = (description: string) => Type.String({ description, format: 'email', maxLength: 320 });
 
 /** What a caller may write about a person, by HTTP or by a stream. Values are kept as given, save for emails in lower case. */
@@ -192,7 +195,7 @@ export const GetContactResponse = open({
 const wordFilter = (field: string) =>
   optional(
     text(
-      `Every word given is a word of the ${field}, or the beginning of one; case and accents do not matter.`,
+      `Every word given is a word of the ${field}, or the beginning of one; case and accents do not matter. At most 32 different words.`,
     ),
   );
 
@@ -221,12 +224,10 @@ export const SearchContactsRequest = closed({
   organization_id: organizationId,
   ...contactFilters,
   query: optional(
-    Type.String({
-      description:
-        'Words that must all match anywhere in the contact, as written, as the beginning of a word, or with a typo. "A phrase" keeps words adjacent, -word excludes.',
-      maxLength: 200,
-      examples: ['ocasio cortez'],
-    }),
+    text(
+      'Words that must all match anywhere in the contact, as written, as the beginning of a word, or with a typo. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
+      { maxLength: MAX_QUERY_LENGTH, examples: ['ocasio cortez'] },
+    ),
   ),
   ...paging,
 });

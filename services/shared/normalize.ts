@@ -2,7 +2,7 @@
 import countries from 'i18n-iso-countries';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import ipaddr from 'ipaddr.js';
-import { foldValue } from './text.js';
+import { foldValue, trimTrailingSlashes } from './text.js';
 
 /** A domain without scheme, credentials, one leading `www.`, port, path, case and trailing dot (contract 3.8). */
 export function normalizeDomain(value: string): string {
@@ -19,13 +19,12 @@ export function normalizeDomain(value: string): string {
 
 /** A profile address without scheme, `www.` or two-letter sub-domain, query, fragment, trailing slash and case. */
 export function normalizeProfileUrl(value: string): string {
-  return value
+  const address = value
     .trim()
     .toLowerCase()
     .replace(/^[a-z][a-z0-9+.-]*:\/\//, '')
-    .replace(/[?#].*$/s, '')
-    .replace(/\/+$/, '')
-    .replace(/^(?:www|[a-z]{2})\.(?=[^/]+\.)/, '');
+    .replace(/[?#].*$/s, '');
+  return trimTrailingSlashes(address).replace(/^(?:www|[a-z]{2})\.(?=[^/]+\.)/, '');
 }
 
 /** What follows the last slash of a normal profile address: the slug, or a bare slug itself. */
@@ -88,9 +87,10 @@ export function addressRange(value: string): { from: string; to: string } | null
 
 /** A URL in lower case without scheme and trailing slashes: what `start_url` is a substring of. */
 export function normalizeUrlText(value: string): string {
-  return value
-    .trim()
-    .toLowerCase()
-    .replace(/^[a-z][a-z0-9+.-]*:\/\//, '')
-    .replace(/\/+$/, '');
+  return trimTrailingSlashes(
+    value
+      .trim()
+      .toLowerCase()
+      .replace(/^[a-z][a-z0-9+.-]*:\/\//, ''),
+  );
 }

@@ -33,6 +33,20 @@ export function fold(text: string): string {
     .replace(undecomposed, (letter) => UNDECOMPOSED[letter] ?? letter);
 }
 
+/** No character becomes more when it is folded: U+FDFA stands for 18 letters. */
+export const MAX_FOLDED_GROWTH = 18;
+
+/** Whether the folded text has at most `limit` code points. Text that is longer already as it stands is not looked at. */
+export function foldsWithin(text: string, limit: number): boolean {
+  if (text.length * MAX_FOLDED_GROWTH <= limit || plainAscii.test(text)) return true;
+  if (text.length > 2 * limit || codePoints(text) > limit) return true;
+  return codePoints(fold(text)) <= limit;
+}
+
+/** What a message says of text that `foldsWithin` refuses. */
+export const tooLongOnceFolded = (limit: number) =>
+  `must have at most ${limit} characters also when those that stand for several, such as ligatures, are written out.`;
+
 /** Folded, with every run of white space one space and none at the ends: for whole-value comparison. */
 export function foldValue(text: string): string {
   return fold(text).trim().replace(/\s+/g, ' ');
@@ -49,17 +63,62 @@ export function words(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-const emailOrDomain = /[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}/gu;
+const notSeparator = /[^\s,;:<>()"'/]+/gu;
+const outsideDomains = /[^\p{L}\p{N}.-]/u;
+const leadingLetters = /^\p{L}{2,}/u;
 
-/** Emails and domains inside a text, folded: each counts as one word beside the words it is made of. */
+/**
+ * Emails and domains inside a text, folded: each counts as one word beside the words it is made of. Scans in time
+ * proportional to the text: one regular expression for both would be quadratic.
+ */
 export function compounds(text: string): string[] {
   if (!text.includes('@') && !text.includes('.')) return [];
-  return (
-    fold(text)
-      .match(emailOrDomain)
-      ?.map((word) => word.replace(/^[-.]+|[-.]+$/g, ''))
-      .filter((word) => wordCharacter.test(word)) ?? []
-  );
+  const found: string[] = [];
+  const add = (compound: string) => {
+    const trimmed = trimDashesAndDots(compound);
+    if (wordCharacter.test(trimmed)) found.push(trimmed);
+  };
+  for (const token of fold(text).match(notSeparator) ?? []) {
+    const at = token.indexOf('@', 1);
+    if (at > 0 && at < token.length - 1) add(token);
+    else if (token.includes('.')) {
+      for (const piece of token.split(outsideDomains)) if (piece.includes('.')) addDomains(piece, add);
+    }
+  }
+  return found;
+}
+
+/** `piece` has letters, digits, dashes and dots only. An empty label ends a domain, and a new one may follow. */
+function addDomains(piece: string, add: (domain: string) => void): void {
+  const labels = piece.split('.');
+  let first = 0;
+  for (let index = 0; index <= labels.length; index++) {
+    if (index < labels.length && labels[index] !== '') continue;
+    // The last label that begins with two letters ends the domain.
+    for (let last = index - 1; last > first; last--) {
+      const letters = leadingLetters.exec(labels[last] as string);
+      if (!letters) continue;
+      add(`${labels.slice(first, last).join('.')}.${letters[0]}`);
+      break;
+    }
+    first = index + 1;
+  }
+}
+
+function trimDashesAndDots(text: string): string {
+  const isTrimmed = (index: number) => text[index] === '-' || text[index] === '.';
+  let from = 0;
+  let to = text.length;
+  while (from < to && isTrimmed(from)) from++;
+  while (to > from && isTrimmed(to - 1)) to--;
+  return text.slice(from, to);
+}
+
+/** The text without the slashes it ends with. */
+export function trimTrailingSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') end--;
+  return text.slice(0, end);
 }
 
 /** A phone number's digits, however it is written; '' when it has none. */

@@ -21,10 +21,7 @@ export async function canonical(query: string, runner: Runner): Promise<string> 
   } catch (error) {
     const { clickhouseCode, message } = error as { clickhouseCode?: number; message: string };
     if (clickhouseCode === undefined) throw error;
-    throw new DbException(
-      clickhouseCode,
-      message.replace(/: In scope SELECT formatQuerySingleLine.*(?=\. \()/s, ''),
-    );
+    throw new DbException(clickhouseCode, withoutScope(message));
   }
 }
 
@@ -35,7 +32,26 @@ export interface Node {
   children: Node[];
 }
 
-const LINE = /^(?<indent> *)(?<kind>[A-Za-z:]+)(?: (?<name>.*?))??(?: \(alias .*?\))?(?: \(children \d+\))?$/;
+const LINE = /^(?<indent> *)(?<kind>[A-Za-z:]+)(?<rest> .*)?$/;
+const ALIAS = ' (alias ';
+const CHILDREN = / \(children \d+\)$/;
+
+/** The name in ` name (alias x) (children 2)`, of which each part may be missing. It ends where the first of the others may begin. */
+export function nodeName(rest: string): string {
+  let end = CHILDREN.exec(rest)?.index ?? rest.length;
+  const alias = rest.endsWith(')') ? rest.indexOf(ALIAS) : -1;
+  if (alias >= 0) end = Math.min(end, alias);
+  return rest.slice(1, end);
+}
+
+const SCOPE = ': In scope SELECT formatQuerySingleLine';
+
+/** An error message without the statement that this file puts around the one of the user. */
+function withoutScope(message: string): string {
+  const from = message.indexOf(SCOPE);
+  const to = message.lastIndexOf('. (');
+  return from < 0 || to < from + SCOPE.length ? message : message.slice(0, from) + message.slice(to);
+}
 
 /** The tree of a canonical statement, with the values of its parameters. Null where it cannot be told. */
 export async function syntaxTree(
@@ -50,9 +66,9 @@ export async function syntaxTree(
     const groups = LINE.exec(line)?.groups;
     // A name with a line feed would be taken for a node.
     if (!groups) return null;
-    const { indent = '', kind = '', name = '' } = groups;
+    const { indent = '', kind = '', rest = '' } = groups;
     if (indent.length > open.length) return null;
-    const node = { kind, name, children: [] };
+    const node = { kind, name: nodeName(rest), children: [] };
     open.length = indent.length;
     open.at(-1)?.children.push(node);
     open.push(node);

@@ -104,6 +104,18 @@ describe('a query', () => {
     expect(parseQuery(`${twelve} m`)).to.include({ code: 'too_many_words' });
   });
 
+  it('may have 200 characters once folded, and no more', () => {
+    for (const [character, folded] of [
+      ['⒈', 2],
+      ['㌖', 6],
+      ['\ufdfa', 18],
+    ] as const) {
+      const fitting = Math.floor(200 / folded);
+      expect(parseQuery(character.repeat(fitting))).to.not.include({ code: 'too_long' });
+      expect(parseQuery(character.repeat(fitting + 1))).to.include({ code: 'too_long' });
+    }
+  });
+
   it('never fails, and holds folded words only', () => {
     fc.assert(
       fc.property(queryText, (text) => {

@@ -4,8 +4,11 @@ import {
   allowedTypos,
   compounds,
   fold,
+  foldsWithin,
   foldValue,
+  MAX_FOLDED_GROWTH,
   phoneDigits,
+  trimTrailingSlashes,
   withinDistance,
   words,
 } from '../../services/shared/text.js';
@@ -43,6 +46,26 @@ describe('text', () => {
     fc.assert(
       fc.property(anyText, (text) => foldValue(foldValue(text)) === foldValue(text)),
       { numRuns: 3000 },
+    );
+  });
+
+  it('grows at most eighteenfold when it is folded', () => {
+    for (let point = 0; point <= 0x10ffff; point++) {
+      const character = String.fromCodePoint(point);
+      if (fold(character).length > MAX_FOLDED_GROWTH * character.length) {
+        expect.fail(`U+${point.toString(16)} becomes ${fold(character).length} characters`);
+      }
+    }
+  });
+
+  it('fits a limit once folded exactly when its folded characters do', () => {
+    const unit = fc.constantFrom('a', 'é', 'ß', '㌖', '\ufdfa', '𝒳', '⒈');
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 20 }), fc.integer({ min: 1, max: 60 }), (text, limit) => {
+        const isLonger = Array.from(text).length > limit;
+        expect(foldsWithin(text, limit)).to.equal(isLonger || Array.from(fold(text)).length <= limit);
+      }),
+      { numRuns: 5000 },
     );
   });
 
@@ -86,6 +109,30 @@ describe('text', () => {
       'www.x.example',
     ]);
     expect(compounds('no. such. thing. 3.5')).to.deep.equal([]);
+  });
+
+  it('has the emails and domains that one regular expression would find', () => {
+    // The rule in one expression, which is too slow for long text.
+    const rule = /[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}/gu;
+    const byRule = (text: string) =>
+      ((/[@.]/.test(text) && fold(text).match(rule)) || [])
+        .map((found) => found.replace(/^[-.]+|[-.]+$/g, ''))
+        .filter((found) => /[\p{L}\p{N}]/u.test(found));
+    const unit = fc.constantFrom('a', 'b', '.', '.', '-', '@', '1', ' ', '/', '!', 'é', '𝒳', 'क', '⒈', '㌖');
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit, maxLength: 24 }), anyText), (text) => {
+        expect(compounds(text)).to.deep.equal(byRule(text));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('loses the slashes it ends with, and no others', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('/', 'a', '\n'), maxLength: 12 }), (text) => {
+        expect(trimTrailingSlashes(text)).to.equal(text.replace(/\/+$/, ''));
+      }),
+    );
   });
 
   it('has phone numbers that count as their digits', () => {
