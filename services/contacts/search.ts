@@ -1,6 +1,6 @@
 /** Requests to contact searches: pure, and the same for every store. */
 import { type CursorScope, readCursor } from '../gateway/cursor.js';
-import { invalid } from '../gateway/problems.js';
+import { invalid, noWords } from '../gateway/problems.js';
 import {
   normalizeCountry,
   normalizeDomain,
@@ -19,6 +19,8 @@ import { parseQuery } from './query.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
 
 export const DEFAULT_LIMIT = 50;
+/** Each is a condition on every row (contract 3.8). */
+const MAX_FILTER_WORDS = 32;
 
 type Filters = Omit<SearchContactsRequest, 'organization_id' | 'query' | 'limit' | 'cursor'>;
 
@@ -50,12 +52,10 @@ export function toConditions(filters: Filters): ContactCondition[] {
   for (const field of WORD_FIELDS) {
     const given = filters[field];
     if (!given) continue;
-    const wanted = words(given);
-    if (wanted.length === 0) throw saysNothing(field);
-    conditions.push({ kind: 'words', field, words: wanted });
+    conditions.push({ kind: 'words', field, words: filterWords(field, given) });
   }
   const add = (name: keyof Filters, field: ValueField, value: string) => {
-    if (value === '') throw saysNothing(name);
+    if (value === '') throw noWords(name);
     conditions.push({ kind: 'value', field, value });
   };
   if (filters.country) add('country', 'country', normalizeCountry(filters.country));
@@ -74,14 +74,21 @@ export function toTextQuery(text: string | null | undefined): TextQuery | undefi
   if (!text) return undefined;
   const query = parseQuery(text);
   if ('code' in query) throw invalid({ pointer: '/query', ...query });
-  if (query.required.length + query.excluded.length === 0) throw saysNothing('query');
+  if (query.required.length + query.excluded.length === 0) throw noWords('query');
   return query;
 }
 
-function saysNothing(field: string) {
-  return invalid({
-    pointer: `/${field}`,
-    code: 'no_words',
-    detail: `${field} must hold at least one letter or digit.`,
-  });
+/** The different words of a filter, without those that begin another: what matches the longer one matches them too. */
+function filterWords(field: string, text: string): string[] {
+  const different = [...new Set(words(text))].sort();
+  if (different.length === 0) throw noWords(field);
+  if (different.length > MAX_FILTER_WORDS) {
+    throw invalid({
+      pointer: `/${field}`,
+      code: 'too_many_words',
+      detail: `${field} has ${different.length} different words; at most ${MAX_FILTER_WORDS} are allowed.`,
+    });
+  }
+  // In order, a word stands right before the words it begins.
+  return different.filter((word, index) => !different[index + 1]?.startsWith(word));
 }

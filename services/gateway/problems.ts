@@ -73,3 +73,12 @@ export function invalid(...errors: FieldError[]): Problem {
       : `${errors.length} fields break a rule; see errors.`;
   return new Problem('validation_failed', detail, { errors });
 }
+
+/** A 422 for a filter of which nothing is left to search for. Ignoring the filter would return everything. */
+export function noWords(field: string): Problem {
+  return invalid({
+    pointer: `/${field}`,
+    code: 'no_words',
+    detail: `${field} must hold at least one letter or digit.`,
+  });
+}

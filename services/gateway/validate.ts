@@ -1,11 +1,13 @@
 /** The one Ajv instance, and the translation of its errors into pointers and sentences. */
-import type { ErrorObject } from 'ajv';
+import { _, type ErrorObject, type KeywordCxt } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { closest } from '../shared/closest.js';
 import { memoize } from '../shared/memoize.js';
 import { addressKey, addressRange } from '../shared/normalize.js';
+import { MAX_FOLDED_LENGTH } from '../shared/schema.js';
+import { foldsWithin, MAX_FOLDED_GROWTH, tooLongOnceFolded } from '../shared/text.js';
 import type { FieldError } from './problems.js';
 
 const ajv = new Ajv2020({
@@ -19,6 +21,19 @@ addFormats.default(ajv, { mode: 'full', formats: ['date', 'email'], keywords: tr
 ajv.addFormat('date-time', { type: 'string', validate: isDateTime });
 ajv.addFormat('ip-address', { type: 'string', validate: (text: string) => addressKey(text) !== null });
 ajv.addFormat('ip-range', { type: 'string', validate: (text: string) => addressRange(text) !== null });
+ajv.addKeyword({
+  keyword: MAX_FOLDED_LENGTH,
+  type: 'string',
+  schemaType: 'number',
+  error: { message: 'is too long once folded' },
+  // Written into the compiled check: a call for every text of every record would be felt.
+  code(context: KeywordCxt) {
+    const { data, gen } = context;
+    const limit = Number(context.schema);
+    const fits = gen.scopeValue('func', { ref: foldsWithin });
+    context.fail(_`${data}.length > ${Math.floor(limit / MAX_FOLDED_GROWTH)} && !${fits}(${data}, ${limit})`);
+  },
+});
 
 const dateTimeShape = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
 
@@ -125,6 +140,8 @@ function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
       return at('too_short', `${name} must have at least ${characters(params.limit)}.`);
     case 'maxLength':
       return at('too_long', `${name} must have at most ${characters(params.limit)}.`);
+    case MAX_FOLDED_LENGTH:
+      return at('too_long', `${name} ${tooLongOnceFolded(Number(error.schema))}`);
     case 'minItems':
       return at('too_few_items', `${name} must have at least ${items(params.limit)}.`);
     case 'maxItems':

@@ -25,8 +25,14 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Type.Static<T> |
   });
 }
 
-export const text = (description: string, options: Options = {}) =>
-  Type.String({ description, maxLength: 1024, ...options });
+/** The limit of characters holds as written and once folded (contract 3.2): what is searched does not outgrow it. */
+export const text = (description: string, options: Options = {}) => {
+  const maxLength = Number(options.maxLength ?? 1024);
+  return Type.String({ description, ...options, maxLength, [MAX_FOLDED_LENGTH]: maxLength });
+};
+
+/** Keyword of the schemas: at most so many characters once folded. */
+export const MAX_FOLDED_LENGTH = 'x-max-folded-length';
 
 export const integer = (description: string, options: Options = {}) =>
   Type.Integer({

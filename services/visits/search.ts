@@ -1,5 +1,6 @@
 /** Requests to visit searches: pure, and the same for every store. */
 import { type CursorScope, readCursor } from '../gateway/cursor.js';
+import { noWords } from '../gateway/problems.js';
 import { addressRange, normalizeCountry, normalizeUrlText } from '../shared/normalize.js';
 import { foldValue } from '../shared/text.js';
 import type { VisitSearch } from '../stores/search-query.js';
@@ -10,7 +11,19 @@ const DEFAULT_LIMIT = 50;
 const given = <T, R>(value: T | null | undefined, change: (value: T) => R): R | undefined =>
   value === null || value === undefined ? undefined : change(value);
 
-/** The search a request asks for, and what its cursors belong to. Throws 422 for a bad cursor. */
+/** The normal form of a filter. Throws 422 for one of which nothing is left (contract 4.1). */
+function normal(
+  field: keyof SearchVisitsRequest,
+  value: string | null | undefined,
+  form: (value: string) => string,
+): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  const normalForm = form(value);
+  if (normalForm === '') throw noWords(field);
+  return normalForm;
+}
+
+/** The search a request asks for, and what its cursors belong to. Throws 422 for a filter without words or a bad cursor. */
 export function toVisitSearch(
   operation: string,
   organizationId: string,
@@ -23,13 +36,13 @@ export function toVisitSearch(
     search: {
       organizationId,
       audienceId: body.audience_id ?? undefined,
-      country: given(body.country, normalizeCountry),
-      city: given(body.city, foldValue),
-      browser: given(body.browser, foldValue),
-      platform: given(body.platform, foldValue),
+      country: normal('country', body.country, normalizeCountry),
+      city: normal('city', body.city, foldValue),
+      browser: normal('browser', body.browser, foldValue),
+      platform: normal('platform', body.platform, foldValue),
       hasRecording: body.has_recording ?? undefined,
       address: given(body.ip_address, (text) => addressRange(text) ?? undefined),
-      startUrl: given(body.start_url, normalizeUrlText),
+      startUrl: normal('start_url', body.start_url, normalizeUrlText),
       createdFrom: given(body.created_after, Date.parse),
       createdBefore: given(body.created_before, Date.parse),
       minIntentScore: body.min_intent_score ?? undefined,

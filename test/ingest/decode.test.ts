@@ -35,6 +35,20 @@ describe('A record that cannot be taken', () => {
       'invalid_email',
       '/work_emails/1',
     ],
+    [
+      'has text that grows when it is folded',
+      'contacts',
+      contact(`"city":"${'㌖'.repeat(171)}"`),
+      'too_long',
+      '/city',
+    ],
+    [
+      'has a description that grows when it is folded',
+      'audiences',
+      `{"organization_id":"org_a","id":"a1","name":"A","description":"${'\ufdfa'.repeat(456)}"}`,
+      'too_long',
+      '/description',
+    ],
     ['has text for a number', 'contacts', contact('"age":"5"'), 'invalid_type', '/age'],
     ['has a day that does not exist', 'contacts', contact('"dob":"1990-02-30"'), 'invalid_date', '/dob'],
     [

@@ -6,6 +6,7 @@ import { brokenRules, expectProblem } from '../../support/problems.js';
 const organization = { organization_id: 'org_a' };
 const SEARCH = '/api/contacts/search';
 const CREATE = '/api/contacts/create';
+const VISITS = '/api/website-visits/search';
 const CAMPAIGNS = '/api/advertising/network_a/campaigns';
 const COMPANIES = '/api/advertising/network_a/companies';
 const COMPANY = '/api/advertising/network_a/company';
@@ -324,6 +325,57 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
         ['/query too_many_words'],
       ],
       ['a query of 201 characters', SEARCH, { ...organization, query: 'x'.repeat(201) }, ['/query too_long']],
+      [
+        'a query that grows when it is folded',
+        SEARCH,
+        { ...organization, query: '⒈'.repeat(101) },
+        ['/query too_long'],
+      ],
+      [
+        'a query for audiences that grows when it is folded',
+        '/api/audiences/search',
+        { ...organization, query: '⒈'.repeat(101) },
+        ['/query too_long'],
+      ],
+      [
+        'a filter that grows when it is folded',
+        SEARCH,
+        { ...organization, city: '㌖'.repeat(171) },
+        ['/city too_long'],
+      ],
+      [
+        'a person whose words grow when they are folded',
+        CREATE,
+        {
+          ...organization,
+          audience_id: 'aud_1',
+          first_name: '㌖'.repeat(171),
+          phones: ['\ufdfa'.repeat(57)],
+        },
+        ['/first_name too_long', '/phones/0 too_long'],
+      ],
+      [
+        '33 different words of a filter',
+        SEARCH,
+        { ...organization, job_title: Array.from({ length: 33 }, (_, index) => `w${index}`).join(' ') },
+        ['/job_title too_many_words'],
+      ],
+      [
+        '33 different words of a filter in an audience',
+        '/api/audiences/contacts/search',
+        {
+          ...organization,
+          audience_id: 'aud_1',
+          last_name: Array.from({ length: 33 }, (_, index) => `w${index}`).join(' '),
+        },
+        ['/last_name too_many_words'],
+      ],
+      ['a city without letters', VISITS, { ...organization, city: '\u0301' }, ['/city no_words']],
+      ['a country without letters', VISITS, { ...organization, country: '\u0301' }, ['/country no_words']],
+      ['a browser without letters', VISITS, { ...organization, browser: '\u0301' }, ['/browser no_words']],
+      ['a platform without letters', VISITS, { ...organization, platform: '\u0301' }, ['/platform no_words']],
+      ['a scheme alone', VISITS, { ...organization, start_url: 'https://' }, ['/start_url no_words']],
+      ['slashes alone', VISITS, { ...organization, start_url: '//' }, ['/start_url no_words']],
       ['a cursor that is none', SEARCH, { ...organization, cursor: 'x' }, ['/cursor invalid_cursor']],
       [
         'an address that is none',
