@@ -17,10 +17,21 @@ export function untilClosed(
 ): Promise<number> {
   return new Promise((resolve) => {
     let closing = false;
-    const grace = closeWithGrace({ delay, logger: false, skip: repeatable }, async ({ err }) => {
+    const options = {
+      delay,
+      logger: false as const,
+      skip: repeatable,
+      onTimeout: (ms: number) => logger.fatal(`closing took longer than ${ms / 1000} s; the process ends`),
+      onSecondError: (err: unknown) =>
+        logger.fatal({ err }, 'uncaught error while closing; the process ends'),
+    };
+    const grace = closeWithGrace(options, async ({ err }) => {
       closing = true;
-      if (err) logger.error({ err }, 'closing failed');
-      await close();
+      if (err) logger.fatal({ err }, 'uncaught error; the process closes what is open and ends');
+      await close().catch((error: unknown) => {
+        logger.fatal({ err: error }, 'closing failed');
+        throw error;
+      });
       resolve(err ? EXIT.failed : EXIT.ok);
     });
     for (const signal of repeatable) process.on(signal, () => closing || grace.close());
