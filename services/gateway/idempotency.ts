@@ -2,21 +2,25 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { IdempotencyRefusal, Once } from '../stores/search-store.js';
 import type { Call } from './endpoint.js';
-import { invalid, Problem } from './problems.js';
+import { type FieldError, Problem } from './problems.js';
 
-/** The Idempotency-Key of a request, bare or as the quoted string of the draft. Throws 422 when malformed. */
-export function readIdempotencyKey(ctx: Context): string | undefined {
-  const header = ctx.get('Idempotency-Key').trim();
-  if (header === '') return undefined;
+/**
+ * The Idempotency-Key of a request, bare or as the quoted string of the draft; with an error when it is malformed. Where the
+ * operation takes none, a key is without effect, but an empty one is an error all the same (contract 1.4).
+ */
+export function readIdempotencyKey(
+  ctx: Context,
+  isIdempotent: boolean | undefined,
+): { key: string | undefined; errors: FieldError[] } {
+  const header = ctx.req.headers['idempotency-key'] as string | undefined;
+  if (header === undefined || (header !== '' && !isIdempotent)) return { key: undefined, errors: [] };
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw invalid({
-      pointer: '#Idempotency-Key',
-      code: 'invalid_idempotency_key',
-      detail: 'Idempotency-Key must have 1 to 255 visible ASCII characters.',
-    });
-  }
-  return key;
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return { key, errors: [] };
+  const detail = 'Idempotency-Key must have 1 to 255 visible ASCII characters.';
+  return {
+    key: undefined,
+    errors: [{ pointer: '#Idempotency-Key', code: 'invalid_idempotency_key', detail }],
+  };
 }
 
 /** The same for two requests that ask for the same, in whatever order their fields stand. */

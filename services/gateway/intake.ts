@@ -1,18 +1,24 @@
 import { Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
+import Type from 'typebox';
 import { ingestLines } from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import { UnreadableInput } from '../../ingest/sources/source.js';
 import { findStream, STREAM_NAMES } from '../../ingest/streams/index.js';
+import type { Stream } from '../../ingest/streams/stream.js';
 import type { Clock } from '../shared/clock.js';
 import { closest } from '../shared/closest.js';
+import { boolean, closed } from '../shared/schema.js';
 import type { Stores } from '../stores/open-stores.js';
 import type { AdmittedRequest } from './admission.js';
 import { type Principal, requireScope } from './authenticate.js';
+import { readIdempotencyKey } from './idempotency.js';
 import type { Metrics } from './metrics.js';
-import { Problem } from './problems.js';
+import { invalid, Problem } from './problems.js';
+import { readQuery } from './query-string.js';
 import { requireMediaType } from './read-body.js';
+import { compileValidator } from './validate.js';
 
 /** Bytes of records a request may carry, after decompression. */
 export const INTAKE_LIMIT = 16 * 1024 * 1024;
@@ -32,10 +38,11 @@ export function createIntake(
     const name = (ctx.params as { stream: string }).stream;
     const stream = findStream(name);
     if (!stream) throw streamNotFound(name);
+    const dryRun = readParameters(ctx);
     const type = requireMediaType(ctx, ['application/x-ndjson', 'application/json']);
     if (Number(ctx.get('Content-Length')) > INTAKE_LIMIT) throw tooLarge();
     const { accepted, rejected, errors } = await ingestLines({
-      stream: publisher?.published(stream, request.signal) ?? stream,
+      stream: dryRun ? unwritten(stream) : (publisher?.published(stream, request.signal) ?? stream),
       stores,
       source: bodyOf(ctx, request),
       format: type === 'application/json' ? 'json' : 'ndjson',
@@ -45,11 +52,41 @@ export function createIntake(
     }).catch((error: unknown) => {
       throw translate(error);
     });
+    const answer = { stream: name, accepted, rejected, errors };
+    if (dryRun) {
+      ctx.body = { ...answer, dry_run: true };
+      return;
+    }
     metrics.ingested.inc({ stream: name, outcome: 'accepted' }, accepted);
     metrics.ingested.inc({ stream: name, outcome: 'rejected' }, rejected);
-    ctx.body = { stream: name, accepted, rejected, errors };
+    ctx.body = answer;
   };
 }
+
+/** The query parameters of the route. */
+export const IngestQuery = closed({
+  dry_run: Type.Optional(
+    boolean('Check every record, write nothing, and answer with the same counts and errors.', {
+      default: false,
+    }),
+  ),
+});
+const validateQuery = compileValidator(IngestQuery);
+
+/** Whether it is a dry run. Throws 422 for parameters the route does not have, so that a misspelt one never writes. */
+function readParameters(ctx: Context): boolean {
+  const { query, errors } = readQuery(ctx, IngestQuery, validateQuery);
+  errors.push(...readIdempotencyKey(ctx, false).errors);
+  if (errors.length > 0) throw invalid(...errors);
+  return query.dry_run as boolean;
+}
+
+/** The stream with its rules, and without anything that writes. */
+const unwritten = (stream: Stream): Stream => ({
+  ...stream,
+  write: async () => undefined,
+  refresh: undefined,
+});
 
 /** The bytes of the body, decompressed. Piped by hand, as `pipeline` destroys the connection that the answer has to take. */
 function bodyOf({ req, headers }: Context, request: AdmittedRequest): AsyncIterable<Buffer> {

@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Context } from 'koa';
+import type { TSchema } from 'typebox';
 import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
 import type { Endpoint } from './endpoint.js';
+import { IngestQuery } from './intake.js';
 import { PROBLEMS, type ProblemCode } from './problems.js';
 
 type Json = Record<string, unknown>;
@@ -87,7 +89,7 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
       .join('\n\n'),
     tags: [endpoint.tag],
     parameters: [
-      ...queryParameters(endpoint),
+      ...queryParameters(endpoint.query),
       ...(endpoint.idempotent ? [idempotencyParameter] : []),
       preferParameter,
     ],
@@ -107,8 +109,8 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
   };
 }
 
-function queryParameters(endpoint: Endpoint): Json[] {
-  const properties = (endpoint.query as { properties?: Record<string, Json> } | undefined)?.properties ?? {};
+function queryParameters(query: TSchema | undefined): Json[] {
+  const properties = (query as { properties?: Record<string, Json> } | undefined)?.properties ?? {};
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query',
@@ -169,6 +171,7 @@ function intakeOperation(components: Json): Json {
         description: 'Stream of the records.',
         schema: { type: 'string', enum: STREAM_NAMES },
       },
+      ...queryParameters(IngestQuery),
     ],
     requestBody: {
       required: true,
@@ -192,7 +195,8 @@ const intakeResponse = {
   required: ['stream', 'accepted', 'rejected', 'errors'],
   properties: {
     stream: { type: 'string', description: 'Stream the records went to.' },
-    accepted: { type: 'integer', description: 'Records that are now durable.' },
+    dry_run: { type: 'boolean', description: 'True where nothing was written; absent otherwise.' },
+    accepted: { type: 'integer', description: 'Records that are now durable, or would be.' },
     rejected: { type: 'integer', description: 'Records that were refused.' },
     errors: {
       type: 'array',

@@ -37,9 +37,9 @@ export function createOperation(endpoint: Endpoint): Operation {
     if (!('organization_id' in fields)) delete body.organization_id;
     dropUnknownFields(ctx, body, fields);
     const { query, errors: queryErrors } = readQuery(ctx, endpoint.query, validateQuery);
-    errors.push(...validateBody(body), ...queryErrors);
+    const { key, errors: keyErrors } = readIdempotencyKey(ctx, endpoint.idempotent);
+    errors.push(...validateBody(body), ...queryErrors, ...keyErrors);
     if (errors.length > 0) throw invalid(...errors);
-    const key = endpoint.idempotent ? readIdempotencyKey(ctx) : undefined;
     const call: Call<unknown, unknown> = {
       body,
       query,

@@ -35,7 +35,8 @@ export function readQuery(
       });
     } else if (Array.isArray(value)) {
       errors.push({ pointer: `?${name}`, code: 'repeated', detail: `${name} may be given once.` });
-    } else if (value !== undefined && value.trim() !== '') {
+    } else if (value !== undefined) {
+      // Also where it is empty: `?dry_run` must not be taken for no dry run (contract 1.4).
       query[name] = read(value.trim(), property.type);
     }
   }

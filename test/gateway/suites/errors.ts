@@ -428,6 +428,11 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       ['required_credits=99999999999999999999', ['?required_credits invalid_type']],
       ['on_duplicate=replace', ['?on_duplicate invalid_value']],
       ['dry_run=true&dry_run=true', ['?dry_run repeated']],
+      ['dry_run', ['?dry_run invalid_type']],
+      ['dry_run=', ['?dry_run invalid_type']],
+      ['dry_run=%20', ['?dry_run invalid_type']],
+      ['required_credits=', ['?required_credits invalid_type']],
+      ['on_duplicate=', ['?on_duplicate invalid_value']],
       ['dryrun=true', ['?dryrun unknown_field']],
       [
         '__proto__=1&constructor=2&toString=3',
@@ -456,6 +461,23 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       const answer = await create({ phones: Array.from({ length: 100_000 }, () => '\0') });
       expectProblem(answer, 422, 'validation_failed');
       expect(brokenRules(answer)).to.have.length.within(100, 200);
+    });
+
+    it('comes for an empty Idempotency-Key on every operation, and writes nothing', async () => {
+      const empty = { headers: { 'Idempotency-Key': '' } };
+      const count = async () => (await gateway.call(SEARCH, organization)).body.total_count;
+      const before = await count();
+      for (const [path, body] of [
+        [CREATE, { ...organization, audience_id: 'aud_1' }],
+        ['/api/audiences/contacts/add', { ...organization, audience_id: 'aud_1', contact_id: 'con_1' }],
+        [SEARCH, organization],
+        ['/api/ingest/contacts', [{ contact_id: 'con_keyless' }]],
+      ] as const) {
+        const answer = await gateway.call(path, body, empty);
+        expectProblem(answer, 422, 'validation_failed');
+        expect(brokenRules(answer), path).to.deep.equal(['#Idempotency-Key invalid_idempotency_key']);
+      }
+      expect(await count()).to.equal(before);
     });
 
     it('comes for any parameter where an operation has none', async () => {

@@ -314,6 +314,35 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       ).to.equal(200);
     });
 
+    it('writes nothing in a dry run, and tells what it would do', async () => {
+      const records = [{ contact_id: 'in_dry' }, { contact_id: 'in_bad', age: 'old' }];
+      const send = (query: string) => gateway.call(`/api/ingest/contacts${query}`, records);
+      const dry = await send('?dry_run=true');
+      expect(dry.status, dry.text).to.equal(200);
+      const { dry_run, ...answer } = dry.body;
+      expect(dry_run).to.equal(true);
+      expect(answer).to.include({ stream: 'contacts', accepted: 1, rejected: 1 });
+      const found = () => gateway.call('/api/contacts/get', { ...organization, contact_id: 'in_dry' });
+      expect((await found()).status).to.equal(404);
+      expect((await send('?dry_run=false')).body).to.deep.equal(answer);
+      expect((await found()).status).to.equal(200);
+    });
+
+    it('refuses parameters it does not have, and empty ones, before it writes', async () => {
+      for (const [query, rule] of [
+        ['?dry_run', '?dry_run invalid_type'],
+        ['?dry_run=', '?dry_run invalid_type'],
+        ['?dryrun=true', '?dryrun unknown_field'],
+        ['?on_reject=fail', '?on_reject unknown_field'],
+      ] as const) {
+        const answer = await gateway.call(`/api/ingest/contacts${query}`, [{ contact_id: 'in_none' }]);
+        expectProblem(answer, 422, 'validation_failed');
+        expect(brokenRules(answer), query).to.deep.equal([rule]);
+      }
+      const none = await gateway.call('/api/contacts/get', { ...organization, contact_id: 'in_none' });
+      expect(none.status).to.equal(404);
+    });
+
     it('takes a JSON array, and gzip', async () => {
       const records = [{ contact_id: 'in_5' }, { contact_id: 'in_6' }];
       const array = await gateway.call('/api/ingest/contacts', records);
