@@ -1,6 +1,6 @@
 import { issueKey } from '../accounts/keys.js';
 import { DEMO_ORGANIZATION } from '../demo/calendar.js';
-import { DEMO_RECORDS, demoIsLoaded, loadDemo } from '../demo/load.js';
+import { DEMO_RECORDS, demoIsLoaded, hasOtherData, loadDemo } from '../demo/load.js';
 import type { Stores } from '../stores/open-stores.js';
 import { grouped, type Io, tell } from './io.js';
 
@@ -21,18 +21,6 @@ export async function loadSample(io: Io, stores: Stores, onlyIfEmpty: boolean): 
   bar?.stop();
   tell(io, `Sample data loaded in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
   return issueKey(stores.search, { organizationId: DEMO_ORGANIZATION, name: 'sample data', scopes: ['*'] });
-}
-
-/** Keys or figures of another organization. */
-async function hasOtherData({ search, analytics }: Stores): Promise<boolean> {
-  const keys = await search.listKeys();
-  if (keys.some(({ organizationId }) => organizationId !== DEMO_ORGANIZATION)) return true;
-  const { rows } = await analytics.query({
-    name: 'find_other_organization',
-    sql: 'SELECT organization_id FROM deliveries WHERE organization_id != {demo:String} LIMIT 1',
-    params: { demo: DEMO_ORGANIZATION },
-  });
-  return rows.length > 0;
 }
 
 async function progressBar(io: Io) {

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
 import { utcDate } from '../shared/clock.js';
+import type { Stores } from '../stores/open-stores.js';
 import type { CreditStore } from '../stores/search-store.js';
 import { DEMO_ORGANIZATION } from './calendar.js';
 import { campaignRecords, creativeRecords } from './campaigns.js';
@@ -21,6 +22,24 @@ export interface DemoStores extends IngestStores {
 /** Its credits are the last thing the sample gets, so they tell that a load came to its end. */
 export async function demoIsLoaded(store: CreditStore): Promise<boolean> {
   return (await store.getCredits(DEMO_ORGANIZATION)) !== null;
+}
+
+const ANALYTICS_TABLES = ['campaigns', 'creatives', 'companies', 'deliveries', 'company_deliveries'];
+
+/** Whether any store holds something of another organization than the sample's. */
+export async function hasOtherData({
+  search,
+  analytics,
+}: Pick<Stores, 'search' | 'analytics'>): Promise<boolean> {
+  if (await search.hasOtherOrganization(DEMO_ORGANIZATION)) return true;
+  const { rows } = await analytics.query({
+    name: 'find_other_organization',
+    sql: ANALYTICS_TABLES.map(
+      (table) => `(SELECT organization_id FROM ${table} WHERE organization_id != {demo:String} LIMIT 1)`,
+    ).join(' UNION ALL '),
+    params: { demo: DEMO_ORGANIZATION },
+  });
+  return rows.length > 0;
 }
 
 export interface DemoOptions {

@@ -127,8 +127,8 @@ export interface CreditStore {
   getCredits(organizationId: string): Promise<number | null>;
   /** Makes the organization metered with this balance. */
   setCredits(organizationId: string, balance: number): Promise<void>;
-  /** Adds to the balance and returns the new one; an unmetered organization becomes metered from 0. */
-  grantCredits(organizationId: string, amount: number): Promise<number>;
+  /** Adds to the balance and returns the new one. Null when the organization is not metered, which it stays. */
+  grantCredits(organizationId: string, amount: number): Promise<number | null>;
 }
 
 /** Records of streams are durable once they are written. */
@@ -146,6 +146,8 @@ export interface SearchStore
     CreditStore {
   /** Records of a stream that one write should hold where many are waiting. */
   readonly batchRecords: number;
+  /** Whether any record, key or credit account belongs to another organization than this one. */
+  hasOtherOrganization(organizationId: string): Promise<boolean>;
   /** Throws `StoreUnavailable` when the store cannot answer. */
   ping(): Promise<void>;
   /** Finishes what is running, then lets go of every resource. */

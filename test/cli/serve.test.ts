@@ -93,12 +93,22 @@ describe('reachline serve', function () {
   });
 
   it('loads no sample beside the data of others', async () => {
-    await run(['keys', 'create', '--organization', 'org_mine'], { env });
-    const served = await serve(['--demo'], { env });
-    await served.stop();
-    expect((await run(['credits', 'show', '--organization', 'org_demo'], { env })).stdout).to.equal(
-      'unmetered\n',
-    );
+    const records: [stream: string, record: object][] = [
+      ['contacts', { contact_id: 'c1' }],
+      ['website-visits', { id: 'v1', createdAt: '2026-08-01T00:00:00Z' }],
+      ['network-a-campaigns', { id: 'k1' }],
+    ];
+    for (const [stream, record] of records) {
+      const own = { ...env, REACHLINE_DATA_DIR: join(folder.path, stream) };
+      const args = ['ingest', stream, '-', '--organization', 'org_mine'];
+      expect(await run(args, { env: own, stdin: JSON.stringify(record) })).to.include({ code: 0 });
+      const served = await serve(['--demo'], { env: own });
+      expect(served.output(), stream).to.contain('Nothing was loaded');
+      await served.stop();
+      expect((await run(['credits', 'show', '--organization', 'org_demo'], { env: own })).stdout).to.equal(
+        'unmetered\n',
+      );
+    }
   });
 
   it('completes a load of the sample that was cut off', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { StoredKey } from '../../services/stores/search-store.js';
-import { freshOrganization, type Open, type OpenStore } from './search-support.js';
+import type { SearchStore, StoredKey } from '../../services/stores/search-store.js';
+import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
 export function searchStoreAccounts(open: Open): void {
   describe('keys and credits', () => {
@@ -51,10 +51,12 @@ export function searchStoreAccounts(open: Open): void {
       expect(await opened.store.revokeKey('none', '2026-02-01T00:00:00.000Z')).to.equal(false);
     });
 
-    it('an organization is metered once credits are set or granted', async () => {
+    it('an organization is metered once credits are set, and not by a grant', async () => {
       const organization = freshOrganization();
       expect(await opened.store.getCredits(organization)).to.equal(null);
-      expect(await opened.store.grantCredits(organization, 5)).to.equal(5);
+      expect(await opened.store.grantCredits(organization, 5)).to.equal(null);
+      expect(await opened.store.getCredits(organization)).to.equal(null);
+      await opened.store.setCredits(organization, 5);
       expect(await opened.store.grantCredits(organization, 7)).to.equal(12);
       await opened.store.setCredits(organization, 3);
       expect(await opened.store.getCredits(organization)).to.equal(3);
@@ -62,8 +64,44 @@ export function searchStoreAccounts(open: Open): void {
 
     it('grants at once all count', async () => {
       const organization = freshOrganization();
+      await opened.store.setCredits(organization, 0);
       await Promise.all(Array.from({ length: 20 }, () => opened.store.grantCredits(organization, 1)));
       expect(await opened.store.getCredits(organization)).to.equal(20);
     });
+  });
+
+  describe('whether another organization has data', () => {
+    const emails = { work_emails: [], personal_emails: [] };
+    const writes: Record<string, (store: SearchStore, organization_id: string) => Promise<unknown>> = {
+      contacts: (store, organization_id) =>
+        store.upsertContacts([{ ...emails, organization_id, contact_id: 'c' }], T0),
+      audiences: (store, organization_id) =>
+        store.upsertAudiences([{ organization_id, id: 'a', name: 'A' }], T0),
+      visits: (store, organizationId) =>
+        store.insertVisits([{ organizationId, id: 'v', createdAt: new Date(T0).toISOString() }]),
+      keys: (store, organizationId) =>
+        store.insertKey({
+          id: organizationId,
+          secretHash: '',
+          organizationId,
+          name: null,
+          scopes: [],
+          createdAt: new Date(T0).toISOString(),
+          expiresAt: null,
+          revokedAt: null,
+        }),
+      credits: (store, organization) => store.setCredits(organization, 1),
+    };
+    for (const [kind, write] of Object.entries(writes)) {
+      it(`is told by its ${kind} alone`, async () => {
+        const { store, close } = await open();
+        const organization = freshOrganization();
+        expect(await store.hasOtherOrganization(organization)).to.equal(false);
+        await write(store, organization);
+        expect(await store.hasOtherOrganization(organization)).to.equal(false);
+        expect(await store.hasOtherOrganization(freshOrganization())).to.equal(true);
+        await close();
+      });
+    }
   });
 }

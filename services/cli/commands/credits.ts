@@ -1,4 +1,5 @@
 import { requireId, withAccounts } from '../accounts.js';
+import { CommandError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 
 /** Makes the organization metered, and prints its balance. */
@@ -8,10 +9,16 @@ export async function setCredits(io: Io, organization: string, amount: number): 
   say(io, String(amount));
 }
 
-/** Prints the new balance. */
+/** Prints the new balance. Fails for an unmetered organization, whose requests a balance would begin to refuse. */
 export async function grantCredits(io: Io, organization: string, amount: number): Promise<void> {
   requireId('--organization', organization);
-  say(io, String(await withAccounts(io, (accounts) => accounts.grantCredits(organization, amount))));
+  const balance = await withAccounts(io, (accounts) => accounts.grantCredits(organization, amount));
+  if (balance === null) {
+    throw new CommandError(
+      `${organization} is unmetered, and stays so. To meter it, run: reachline credits set --organization ${organization} <amount>`,
+    );
+  }
+  say(io, String(balance));
 }
 
 export async function showCredits(io: Io, organization: string): Promise<void> {

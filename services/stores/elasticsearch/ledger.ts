@@ -69,10 +69,11 @@ export class Ledger {
     }));
   }
 
-  grant(organizationId: string, amount: number): Promise<number> {
-    return this.#change(organizationId, (account) => {
-      const balance = (account?.balance ?? 0) + amount;
-      return { account: { balance, reservations: account?.reservations ?? [] }, result: balance };
+  grant(organizationId: string, amount: number): Promise<number | null> {
+    return this.#change<number | null>(organizationId, (account) => {
+      if (!account) return { account, result: null };
+      const balance = account.balance + amount;
+      return { account: { balance, reservations: account.reservations }, result: balance };
     });
   }
 

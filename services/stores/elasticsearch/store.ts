@@ -35,6 +35,9 @@ import { recover, startRecoveryJob } from './recovery-job.js';
 import { Refresher } from './refresher.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
 
+/** Those whose documents belong to an organization. */
+const ORGANIZATION_RESOURCES = ['contacts', 'audiences', 'visits', 'keys', 'accounts'] as const;
+
 /** What a write costs beside its records is little then. */
 const BATCH_RECORDS = 5000;
 
@@ -228,6 +231,17 @@ class ElasticsearchStore implements SearchStore {
 
   grantCredits(organizationId: string, amount: number) {
     return this.#ledger.grant(organizationId, amount);
+  }
+
+  async hasOtherOrganization(organizationId: string): Promise<boolean> {
+    await this.refresh();
+    const { hits } = await search(this.#cluster, {
+      index: ORGANIZATION_RESOURCES.map((resource) => this.#names.alias(resource)).join(','),
+      size: 0,
+      terminate_after: 1,
+      query: { bool: { must_not: { term: { organization_id: organizationId } } } },
+    });
+    return total(hits) > 0;
   }
 
   /** Searches, as a cluster that has lost an index can greet but not answer. */

@@ -91,11 +91,20 @@ export function setCredits(connection: Connection, organizationId: string, balan
   );
 }
 
-/** The new balance. */
-export function grantCredits(connection: Connection, organizationId: string, amount: number): number {
-  const balance = (readCredits(connection, organizationId) ?? 0) + amount;
-  setCredits(connection, organizationId, balance);
-  return balance;
+/** The new balance; null when the organization is not metered. */
+export function grantCredits(connection: Connection, organizationId: string, amount: number): number | null {
+  const balance = readCredits(connection, organizationId);
+  if (balance === null) return null;
+  setCredits(connection, organizationId, balance + amount);
+  return balance + amount;
+}
+
+/** Records of any kind, keys and credits count. */
+export function hasOtherOrganization(connection: Connection, organizationId: string): boolean {
+  const others = ['organizations WHERE id', 'keys WHERE organization_id', 'credits WHERE organization_id'];
+  return others.some(
+    (table) => connection.row(`SELECT 1 FROM ${table} <> ? LIMIT 1`, organizationId) !== undefined,
+  );
 }
 
 export function debit(connection: Connection, organizationId: string, amount: number): void {

@@ -1,6 +1,6 @@
 /** Entry of the thread that answers what costs next to nothing, such as one row by its key: it never waits for a search. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { findKey, listKeys, readCredits } from './accounts.js';
+import { findKey, hasOtherOrganization, listKeys, readCredits } from './accounts.js';
 import { getAudience } from './audiences.js';
 import { Connection } from './connection.js';
 import { getContact } from './contact-search.js';
@@ -15,6 +15,7 @@ const operations = {
   findKey: (id: string) => toJson(findKey(connected(), id)),
   listKeys: (organizationId?: string) => toJson(listKeys(connected(), organizationId)),
   getCredits: (organizationId: string) => toJson(readCredits(connected(), organizationId)),
+  hasOtherOrganization: (organizationId: string) => toJson(hasOtherOrganization(connected(), organizationId)),
   ping: () => toJson(connected().row(`SELECT 1 FROM schema_migrations`) !== undefined),
 };
 export type LookupOperations = typeof operations;

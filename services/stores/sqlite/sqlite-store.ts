@@ -179,6 +179,10 @@ class SqliteStore implements SearchStore {
     return this.#writer.call('grantCredits', organizationId, amount);
   }
 
+  hasOtherOrganization(organizationId: string) {
+    return this.#lookups.call('hasOtherOrganization', organizationId);
+  }
+
   async ping(): Promise<void> {
     await this.#lookups.call('ping');
   }
