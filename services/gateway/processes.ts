@@ -10,24 +10,30 @@ export interface Processes {
   url: string;
   /** Has every process finish its requests and end; resolves when all have. */
   stop(): Promise<void>;
-  /** Resolves when the processes cannot be kept up any more; the last has said why. */
+  /** Resolves when one of them could not be started again and again, once the others have been stopped; the log says why. */
   failed: Promise<void>;
 }
 
 const BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 30_000;
-const MAX_FAILURES = 5;
+/** Starts of one slot, in a row, that ended before the process listened. */
+const MAX_FAILED_STARTS = 5;
+/** A process that ran for less counts as failed for the backoff, though not as a failed start. */
+const STABLE_MS = 10_000;
 const COUNTS_TIMEOUT_MS = 1000;
 
 /**
  * Starts the processes, each of which runs this program again, and another for each that ends. Null when the first ends before
  * it listens; it has said why.
  */
-export async function startProcesses(count: number, logger: Logger): Promise<Processes | null> {
+export async function startProcesses(
+  count: number,
+  logger: Logger,
+  { backoffMs = BACKOFF_MS } = {},
+): Promise<Processes | null> {
   const serving = new Set<Worker>();
   const all = new Set<Worker>();
   let stopping = false;
-  let failures = 0;
   let fail: () => void;
   const failed = new Promise<void>((resolve) => {
     fail = resolve;
@@ -62,42 +68,55 @@ export async function startProcesses(count: number, logger: Logger): Promise<Pro
     });
   }
 
-  /** Has another take its place whenever it ends. */
-  async function keepUp(worker: Worker): Promise<void> {
-    const { pid } = worker.process;
-    const exit = once(worker, 'exit');
-    const listened = (await listens(worker)) !== null;
-    const [code, signal] = (await exit) as [number | null, string | null];
-    if (stopping) return;
-    failures = listened ? 0 : failures + 1;
-    logger.error({ pid, code, signal }, 'a gateway process ended; another takes its place');
-    if (failures >= MAX_FAILURES && serving.size === 0) return fail();
-    await pause(listened ? 0 : Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** failures));
-    if (!stopping) void keepUp(start());
+  /** Starts a process in this slot again whenever it ends, until too many starts in a row have failed. */
+  async function supervise(slot: number, first: Worker): Promise<void> {
+    let failedStarts = 0;
+    let shortRuns = 0;
+    for (let worker = first; ; worker = start()) {
+      const began = Date.now();
+      const { pid } = worker.process;
+      const exit = once(worker, 'exit');
+      const listened = (await listens(worker)) !== null;
+      const [code, signal] = (await exit) as [number | null, string | null];
+      if (stopping) return;
+      failedStarts = listened ? 0 : failedStarts + 1;
+      shortRuns = listened && Date.now() - began >= STABLE_MS ? 0 : shortRuns + 1;
+      const ended = { slot, pid, code, signal };
+      if (failedStarts >= MAX_FAILED_STARTS) {
+        logger.fatal(
+          ended,
+          `a gateway process ended before it listened, ${failedStarts} times in a row; all processes are stopped`,
+        );
+        await stop();
+        return fail();
+      }
+      // The first end of a process that had been running is made up for at once.
+      const delayMs = shortRuns === 0 ? 0 : Math.min(MAX_BACKOFF_MS, backoffMs * 2 ** shortRuns);
+      logger.error(ended, `a gateway process ended; another takes its place in ${delayMs} ms`);
+      await pause(delayMs);
+      if (stopping) return;
+    }
+  }
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    const ends = [...all].map((worker) => once(worker, 'exit'));
+    for (const worker of all) worker.process.kill('SIGTERM');
+    await Promise.all(ends);
   }
 
   const first = start();
-  const kept = keepUp(first);
+  const supervised = supervise(0, first);
   const url = await listens(first);
   if (url === null) {
     stopping = true;
-    await kept;
+    await supervised;
     return null;
   }
   const others = Array.from({ length: count - 1 }, start);
-  for (const worker of others) void keepUp(worker);
+  for (const [index, worker] of others.entries()) void supervise(index + 1, worker);
   await Promise.all(others.map(listens));
-
-  return {
-    url,
-    failed,
-    async stop() {
-      stopping = true;
-      const ends = [...all].map((worker) => once(worker, 'exit'));
-      for (const worker of all) worker.process.kill('SIGTERM');
-      await Promise.all(ends);
-    },
-  };
+  return { url, failed, stop };
 }
 
 function send(worker: Worker, message: ToGateway): void {

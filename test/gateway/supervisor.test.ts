@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { temporaryFolder } from '../support/gateway.js';
+
+const FIXTURE = fileURLToPath(new URL('./supervisor.fixture.js', import.meta.url));
+
+describe('The supervisor of gateway processes', function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let primary: ChildProcess;
+  let log: string;
+  let ended: Promise<unknown[]>;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    log = '';
+    primary = spawn(process.execPath, [FIXTURE, folder.path]);
+    ended = once(primary, 'close');
+    primary.stderr?.on('data', (chunk: Buffer) => {
+      log += chunk;
+    });
+    await once(primary.stdout as NonNullable<ChildProcess['stdout']>, 'data');
+  });
+  afterEach(async () => {
+    primary.kill('SIGKILL');
+    await ended;
+    await folder.remove();
+  });
+
+  const pids = async () =>
+    (await readdir(folder.path))
+      .filter((name) => name.startsWith('pid-'))
+      .map((name) => Number(name.slice(4)));
+  const lines = () =>
+    log
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { msg: string; level: number; slot: number });
+  const until = async (holds: () => boolean | Promise<boolean>) => {
+    while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+
+  it('ends every process with exit code 1 and the reason when one slot cannot be started', async () => {
+    const [victim, ...others] = await pids();
+    expect(others).to.have.lengthOf(2);
+    await writeFile(join(folder.path, 'broken'), '');
+    process.kill(victim as number, 'SIGUSR2');
+    expect(await ended).to.deep.equal([1, null]);
+    for (const pid of await pids()) expect(isThere(pid), String(pid)).to.equal(false);
+    const said = lines();
+    const last = said.at(-1);
+    expect(last?.msg).to.match(/5 times in a row; all processes are stopped$/);
+    expect(said.filter(({ slot }) => slot !== last?.slot)).to.deep.equal([]);
+    // The end of the running process, four failed starts that are followed by another, and one that is not.
+    expect(said.filter(({ msg }) => /another takes its place/.test(msg))).to.have.lengthOf(5);
+  });
+
+  it('counts failed starts by slot, so that all of them may fail at the same time', async () => {
+    const first = await pids();
+    await writeFile(join(folder.path, 'broken'), '');
+    for (const pid of first) process.kill(pid, 'SIGUSR2');
+    // Five failed starts over three slots.
+    await until(async () => (await pids()).length >= first.length + 5);
+    await rm(join(folder.path, 'broken'));
+    await until(async () => {
+      const running = (await pids()).filter((pid) => isThere(pid));
+      return running.length === 3 && running.every((pid) => !first.includes(pid));
+    });
+    expect(log).not.to.contain('all processes are stopped');
+    expect(primary.exitCode).to.equal(null);
+  });
+});
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
