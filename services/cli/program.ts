@@ -1,7 +1,7 @@
 /** Every command with its options and help. What a command does is loaded when it runs, so that help is quick. */
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { readVersion } from '../gateway/version.js';
-import type { Io } from './io.js';
+import { type Io, tell } from './io.js';
 
 const STREAMS_HELP = `
 Streams: contacts, audiences, website-visits, network-a-campaigns, network-a-creatives, network-a-companies,
@@ -23,6 +23,9 @@ semicolons, and an empty cell gives no value. --columns takes
 
 const organizationOption = () => new Option('--organization <id>', 'organization it is about');
 
+/** Commands that have a log, or a report, of their own for warnings. */
+const LOGS_WARNINGS = new Set(['serve', 'worker', 'doctor']);
+
 /** `exit` is told the exit code of a command that ran. */
 export function createProgram(io: Io, exit: (code: number) => void): Command {
   const program = new Command('reachline')
@@ -37,6 +40,12 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   // Where no command is given its help is the answer, and a usage error.
   program.addHelpText('after', examples('reachline serve --demo', 'reachline doctor'));
 
+  program.hook('preAction', async (_, command) => {
+    if (LOGS_WARNINGS.has(command.name())) return;
+    const { findIgnoredVariables, ignoredVariablesWarning } = await import('../shared/config.js');
+    const warning = ignoredVariablesWarning(findIgnoredVariables(io.env));
+    if (warning !== null) tell(io, warning);
+  });
   addServe(program, io, exit);
   addWorker(program, io, exit);
   addIngest(program, io, exit);
@@ -139,8 +148,11 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
     .option('--columns <preset|file>', 'how CSV columns become fields; see below')
     .option('--with <file...>', 'other tables of the same export, for --columns fivetran-linkedin')
     .option('--rejects <file>', 'keep refused records there, as they were')
-    .option('--url <base>', 'send through the gateway there, instead of straight into the data folder')
-    .option('--api-key <key>', 'API key for --url, with the scope ingest:write')
+    .option('--url <base>', 'send through the gateway there, not into the data folder (or REACHLINE_URL)')
+    .option(
+      '--api-key <key>',
+      'key for --url, with the scope ingest:write (better REACHLINE_API_KEY, hidden from ps)',
+    )
     .addHelpText('after', STREAMS_HELP + COLUMNS_HELP)
     .addHelpText(
       'after',
@@ -148,7 +160,8 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
         'reachline ingest contacts contacts.ndjson',
         'reachline ingest contacts crm.csv --organization org_acme --columns crm.json --rejects refused.csv',
         'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --columns fivetran-linkedin',
-        'zcat visits.ndjson.gz | reachline ingest website-visits - --url http://127.0.0.1:8080 --api-key "$KEY"',
+        'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
+        'zcat visits.ndjson.gz | reachline ingest website-visits -',
       ),
     )
     .action(async (stream, file, options) =>

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import envSchema from 'env-schema';
 import Type, { type Static } from 'typebox';
+import { closest } from './closest.js';
 import { addressRange } from './normalize.js';
 
 /** Every setting, with its default: the only place that knows the environment's names. */
@@ -165,11 +166,21 @@ const Environment = Type.Object({
       'Port on 127.0.0.1 that answers read-only SQL over the ClickHouse HTTP protocol; 0 for none.',
   }),
   REACHLINE_SQL_PASSWORD: Type.String({ default: '', description: 'Password of that port.' }),
+  REACHLINE_URL: Type.String({
+    default: '',
+    description: 'Base address of a gateway that ingest sends through; stands for --url.',
+  }),
+  REACHLINE_API_KEY: Type.String({
+    default: '',
+    description: 'Key for that gateway; stands for --api-key, which every user of the machine can see in ps.',
+  }),
 });
 type Environment = Static<typeof Environment>;
 type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 
 export interface Config {
+  /** Names of variables that begin with REACHLINE_ and are not settings. */
+  ignoredVariables: string[];
   port: number;
   host: string;
   dataDir: string;
@@ -239,43 +250,56 @@ export class ConfigError extends Error {
 /** Names of all settings. */
 export const settingNames: ReadonlySet<string> = new Set(Object.keys(Environment.properties));
 
+/**
+ * Variables that Kubernetes puts into every pod next to a Service called reachline or reachline-…
+ * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
+ */
+const SERVICE_LINK = /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;
+/** The value of such a variable, where its name is a setting too: a Service reachline-worker sets REACHLINE_WORKER_PORT. */
+const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
+
+const isServiceLink = (name: string, value: string | undefined) =>
+  SERVICE_LINK.test(name) && (!settingNames.has(name) || SERVICE_ADDRESS.test(value ?? ''));
+
 /** Reads the environment. Throws a `ConfigError` that lists every problem at once. */
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
-  const problems = Object.keys(environment)
-    .filter((name) => name.startsWith('REACHLINE_') && !settingNames.has(name))
-    .map((name) => `${name} is not a setting of Reachline`);
-  const ajv = new Ajv2020({ allErrors: true, coerceTypes: true, useDefaults: true, removeAdditional: true });
+  const { problems, ignored } = checkNames(environment);
   const given = Object.fromEntries(
-    Object.entries(environment).filter(([name, value]) => settingNames.has(name) && value !== ''),
+    Object.entries(environment).filter(
+      ([name, value]) => settingNames.has(name) && value !== '' && !isServiceLink(name, value),
+    ),
   );
-  let env: Environment;
-  try {
-    env = envSchema<Environment>({ schema: Environment, data: given, env: false, dotenv: false, ajv });
-  } catch (error) {
-    const errors = (
-      error as { errors?: { instancePath: string; message?: string; params: Record<string, unknown> }[] }
-    ).errors;
-    if (!errors) throw error;
-    for (const { instancePath, message, params } of errors) {
-      const name = instancePath.slice(1);
-      const allowed = params.allowedValues ? `: ${(params.allowedValues as string[]).join(', ')}` : '';
-      problems.push(`${name} is ${JSON.stringify(given[name])} but ${message}${allowed}`);
-    }
-    throw new ConfigError(problems.join('\n'));
+  const invalid = validate(given);
+  for (const [name, problem] of invalid) {
+    problems.push(problem);
+    delete given[name];
   }
+  const env = envSchema<Environment>({ schema: Environment, data: given, env: false, dotenv: false, ajv });
   const nodes = listed(env.ELASTICSEARCH_URL);
   const brokers = listed(env.KAFKA_BROKERS);
-  problems.push(...checkTogether(env, nodes), ...checkKafka(env, brokers));
+  const corsOrigins = listed(env.REACHLINE_CORS_ORIGINS);
+  const trustedProxies = listed(env.REACHLINE_TRUSTED_PROXIES);
+  // A rule that reads an invalid setting would judge its default.
+  const rules = [
+    ...crossFieldRules(env, nodes),
+    ...kafkaRules(env, brokers),
+    ...originRules(corsOrigins),
+    ...proxyRules(trustedProxies),
+  ];
+  for (const { names, problem } of rules) {
+    if (!names.some((name) => invalid.has(name))) problems.push(problem);
+  }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return {
+    ignoredVariables: ignored,
     port: env.PORT,
     host: env.HOST,
     dataDir: env.REACHLINE_DATA_DIR,
     logLevel: env.REACHLINE_LOG_LEVEL,
     rateLimit: env.REACHLINE_RATE_LIMIT,
     provisionalDays: env.REACHLINE_PROVISIONAL_DAYS,
-    corsOrigins: listed(env.REACHLINE_CORS_ORIGINS),
-    trustedProxies: listed(env.REACHLINE_TRUSTED_PROXIES),
+    corsOrigins,
+    trustedProxies,
     requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
     searchThreads: env.REACHLINE_SEARCH_THREADS,
     processes: env.REACHLINE_PROCESSES,
@@ -329,52 +353,145 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** Rules of several settings together. */
-function checkTogether(env: Environment, nodes: readonly string[]): string[] {
-  const problems: string[] = [];
-  for (const [name, addresses] of [
-    ['ELASTICSEARCH_URL', nodes],
-    ['CLICKHOUSE_URL', env.CLICKHOUSE_URL === '' ? [] : [env.CLICKHOUSE_URL]],
-  ] as const) {
-    for (const address of addresses) {
-      if (!/^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '')) {
-        problems.push(`${name} is not an address such as http://127.0.0.1:9200`);
-      }
+const ajv = new Ajv2020({ allErrors: true, coerceTypes: true, useDefaults: true, removeAdditional: true });
+
+/** The first problem of each invalid setting, by its name. */
+function validate(given: Record<string, string | undefined>): Map<string, string> {
+  const problems = new Map<string, string>();
+  try {
+    envSchema({ schema: Environment, data: given, env: false, dotenv: false, ajv });
+  } catch (error) {
+    const { errors } = error as {
+      errors?: { instancePath: string; message?: string; params: Record<string, unknown> }[];
+    };
+    if (!errors) throw error;
+    for (const { instancePath, message, params } of errors) {
+      const name = instancePath.slice(1);
+      if (problems.has(name)) continue;
+      const allowed = params.allowedValues ? `: ${(params.allowedValues as string[]).join(', ')}` : '';
+      problems.set(name, `${name} is ${JSON.stringify(given[name])} but ${message}${allowed}`);
     }
-  }
-  for (const proxy of listed(env.REACHLINE_TRUSTED_PROXIES)) {
-    if (addressRange(proxy) === null) {
-      problems.push(
-        `REACHLINE_TRUSTED_PROXIES holds ${JSON.stringify(proxy)}, which is not an address or a CIDR block such as 10.0.0.0/8`,
-      );
-    }
-  }
-  if (env.REACHLINE_PROCESSES > 1 && (nodes.length === 0 || env.CLICKHOUSE_URL === '')) {
-    problems.push(
-      'REACHLINE_PROCESSES is more than 1 but the embedded stores belong to one process: set ELASTICSEARCH_URL and CLICKHOUSE_URL too',
-    );
-  }
-  if (env.REACHLINE_SQL_PORT > 0 !== (env.REACHLINE_SQL_PASSWORD !== '')) {
-    problems.push('REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together: set both or neither');
-  }
-  if (env.REACHLINE_SQL_PORT > 0 && env.CLICKHOUSE_URL !== '') {
-    problems.push(
-      'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself',
-    );
   }
   return problems;
 }
 
-function checkKafka(env: Environment, brokers: readonly string[]): string[] {
-  const problems = brokers
+/** A misspelt setting is an error; any other name that is not a setting is ignored (contract 7). */
+function checkNames(environment: NodeJS.ProcessEnv): { problems: string[]; ignored: string[] } {
+  const problems: string[] = [];
+  const ignored: string[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith(PREFIX) || (settingNames.has(name) && !isServiceLink(name, value))) continue;
+    const guess = isServiceLink(name, value) ? null : nearestSetting(name);
+    if (guess === null) ignored.push(name);
+    else problems.push(`${name} is not a setting of Reachline. Did you mean ${guess}?`);
+  }
+  return { problems, ignored: ignored.sort() };
+}
+
+export const findIgnoredVariables = (environment: NodeJS.ProcessEnv): string[] =>
+  checkNames(environment).ignored;
+
+/** For a log or a person; null when there is nothing to say. */
+export function ignoredVariablesWarning(names: readonly string[]): string | null {
+  return names.length === 0 ? null : `Ignored, as not settings of Reachline: ${names.join(', ')}`;
+}
+
+const PREFIX = 'REACHLINE_';
+
+/** Compares what follows the prefix, which would make any two short names similar. */
+function nearestSetting(name: string): string | null {
+  const rest = name.slice(PREFIX.length);
+  if (settingNames.has(rest)) return rest;
+  const prefixed = [...settingNames].filter((each) => each.startsWith(PREFIX));
+  const guess = closest(
+    rest,
+    prefixed.map((each) => each.slice(PREFIX.length)),
+  );
+  return guess === null ? null : PREFIX + guess;
+}
+
+/** A broken rule, with the settings it reads. */
+interface BrokenRule {
+  names: (keyof Environment)[];
+  problem: string;
+}
+
+function crossFieldRules(env: Environment, nodes: readonly string[]): BrokenRule[] {
+  const broken: BrokenRule[] = [];
+  for (const [name, addresses, example] of [
+    ['ELASTICSEARCH_URL', nodes, 'http://127.0.0.1:9200'],
+    ['CLICKHOUSE_URL', env.CLICKHOUSE_URL === '' ? [] : [env.CLICKHOUSE_URL], 'http://127.0.0.1:8123'],
+  ] as const) {
+    for (const address of addresses) {
+      if (!/^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '')) {
+        broken.push({ names: [name], problem: `${name} is not an address such as ${example}` });
+      }
+    }
+  }
+  if (env.REACHLINE_PROCESSES > 1 && (nodes.length === 0 || env.CLICKHOUSE_URL === '')) {
+    broken.push({
+      names: ['REACHLINE_PROCESSES'],
+      problem:
+        'REACHLINE_PROCESSES is more than 1 but the embedded stores belong to one process: set ELASTICSEARCH_URL and CLICKHOUSE_URL too',
+    });
+  }
+  if (env.REACHLINE_SQL_PORT > 0 !== (env.REACHLINE_SQL_PASSWORD !== '')) {
+    broken.push({
+      names: ['REACHLINE_SQL_PORT', 'REACHLINE_SQL_PASSWORD'],
+      problem: 'REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together: set both or neither',
+    });
+  }
+  if (env.REACHLINE_SQL_PORT > 0 && env.CLICKHOUSE_URL !== '') {
+    broken.push({
+      names: ['REACHLINE_SQL_PORT', 'CLICKHOUSE_URL'],
+      problem: 'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself',
+    });
+  }
+  return broken;
+}
+
+function kafkaRules(env: Environment, brokers: readonly string[]): BrokenRule[] {
+  const broken = brokers
     .filter((broker) => !/^[^\s:/]+:\d{1,5}$/.test(broker))
-    .map((broker) => `KAFKA_BROKERS holds ${JSON.stringify(broker)}, which is no host:port`);
+    .map(
+      (broker): BrokenRule => ({
+        names: ['KAFKA_BROKERS'],
+        problem: `KAFKA_BROKERS holds ${JSON.stringify(broker)}, which is not host:port, such as 127.0.0.1:9092`,
+      }),
+    );
   const hasUser = env.KAFKA_USERNAME !== '' && env.KAFKA_PASSWORD !== '';
   if ((env.KAFKA_SASL_MECHANISM !== '') !== hasUser) {
-    problems.push('KAFKA_SASL_MECHANISM, KAFKA_USERNAME and KAFKA_PASSWORD go together: set all or none');
+    broken.push({
+      names: ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'],
+      problem: 'KAFKA_SASL_MECHANISM, KAFKA_USERNAME and KAFKA_PASSWORD go together: set all or none',
+    });
   }
-  return problems;
+  return broken;
 }
+
+/** Browsers send scheme, host and a port that is not the default, in lower case: anything else would never match. */
+function originRules(origins: readonly string[]): BrokenRule[] {
+  return origins.flatMap((origin): BrokenRule[] => {
+    const url = URL.canParse(origin) ? new URL(origin) : undefined;
+    const isWeb = url !== undefined && /^https?:$/.test(url.protocol);
+    if (isWeb ? url.origin === origin : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)) return [];
+    const example = isWeb ? url.origin : 'https://app.example.com';
+    return [
+      {
+        names: ['REACHLINE_CORS_ORIGINS'],
+        problem: `REACHLINE_CORS_ORIGINS holds ${JSON.stringify(origin)}, which is not an origin such as ${example}`,
+      },
+    ];
+  });
+}
+
+const proxyRules = (proxies: readonly string[]): BrokenRule[] =>
+  proxies
+    .filter((proxy) => addressRange(proxy) === null)
+    .map((proxy) => ({
+      names: ['REACHLINE_TRUSTED_PROXIES'],
+      problem: `REACHLINE_TRUSTED_PROXIES holds ${JSON.stringify(proxy)}, which is not an address or a CIDR block such as 10.0.0.0/8`,
+    }));
 
 const listed = (text: string) =>
   text

@@ -85,6 +85,7 @@ describe('reachline ingest', function () {
   it('shows twenty refusals and counts the others', async () => {
     const { stderr } = await run(['ingest', 'contacts', '-'], { env, stdin: 'x\n'.repeat(50) });
     expect(stderr.match(/^line /gm)?.length).to.equal(20);
+    expect(stderr.match(/more refused/g)).to.have.lengthOf(1);
     expect(stderr).to.match(/and 30 more refused/);
   });
 
@@ -199,6 +200,23 @@ describe('reachline ingest', function () {
       expect(stderr).to.match(/^line 3: \/age/);
       expect(await readFile(rejects, 'utf8')).to.equal(`${lines.filter((_, n) => n % 3 !== 0).join('\n')}\n`);
       expect(await gateway.stores.search.getContact('org_a', 'g999')).to.include({ contact_id: 'g999' });
+    });
+
+    it('counts every refused record once, also those that no answer lists', async () => {
+      const stdin = 'x\n'.repeat(250);
+      const { stderr } = await run(['ingest', 'contacts', '-', ...through(gateway.key)], { stdin });
+      expect(stderr.match(/more refused/g)).to.have.lengthOf(1);
+      expect(stderr).to.contain('and 230 more refused');
+    });
+
+    it('takes address and key from the environment', async () => {
+      const env = { REACHLINE_URL: gateway.url, REACHLINE_API_KEY: gateway.key };
+      const loaded = await run(['ingest', 'contacts', '-'], { env, stdin: '{"contact_id":"ge1"}' });
+      expect(loaded).to.include({ code: 0 });
+      expect(await gateway.stores.search.getContact('org_a', 'ge1')).to.include({ contact_id: 'ge1' });
+      const keyless = await run(['ingest', 'contacts', '-'], { env: { REACHLINE_URL: gateway.url } });
+      expect(keyless).to.include({ code: 2 });
+      expect(keyless.stderr).to.contain('REACHLINE_API_KEY');
     });
 
     it('sends CSV as records of the organization of the key', async () => {

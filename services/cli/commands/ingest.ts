@@ -33,11 +33,11 @@ export interface IngestCommand {
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
   if (command.organization !== undefined) requireId('--organization', command.organization);
-  const target = targetOf(command, stream);
+  const target = targetOf(io, command, stream);
   if (command.rejects !== undefined && resolve(command.rejects) === resolve(command.file)) {
     throw new UsageError('--rejects names the file that is read; choose another.');
   }
-  const opened = await openSource(io, stream, command);
+  const opened = await openSource(io, stream, command, target);
   const stores = target ? undefined : await openStores(loadConfig(io.env));
   try {
     return await load(io, command, { stream, ...opened, destination: stores ?? (target as GatewayTarget) });
@@ -98,13 +98,20 @@ function requireStream(name: string): Stream {
   throw new UsageError(`There is no stream ${JSON.stringify(name)}. ${hint}`);
 }
 
-function targetOf({ url, apiKey }: IngestCommand, stream: Stream): GatewayTarget | undefined {
+/** The environment stands in for options, as every user of a machine can see those in `ps` (contract 7). */
+function targetOf({ env }: Io, command: IngestCommand, stream: Stream): GatewayTarget | undefined {
+  const url = command.url ?? (env.REACHLINE_URL || undefined);
+  const apiKey = command.apiKey ?? (env.REACHLINE_API_KEY || undefined);
   if (url === undefined) {
-    if (apiKey !== undefined) throw new UsageError('--api-key belongs to --url <base>.');
+    if (command.apiKey !== undefined) {
+      throw new UsageError('--api-key belongs to --url <base>, or to REACHLINE_URL.');
+    }
     return undefined;
   }
   if (apiKey === undefined) {
-    throw new UsageError('--url needs --api-key <key>, a key with the scope ingest:write.');
+    throw new UsageError(
+      '--url needs a key with the scope ingest:write: set REACHLINE_API_KEY, or give --api-key <key>.',
+    );
   }
   intakeUrl(url, stream);
   return { url, apiKey };
@@ -116,7 +123,12 @@ interface OpenedSource {
   headerBytes?: Buffer;
 }
 
-async function openSource(io: Io, stream: Stream, command: IngestCommand): Promise<OpenedSource> {
+async function openSource(
+  io: Io,
+  stream: Stream,
+  command: IngestCommand,
+  target: GatewayTarget | undefined,
+): Promise<OpenedSource> {
   const input = openInput(io, command.file);
   const format = command.format ?? input.format;
   if (format === 'csv') {
@@ -125,7 +137,7 @@ async function openSource(io: Io, stream: Stream, command: IngestCommand): Promi
       columns: command.columns,
       with: command.with ?? [],
       organization: command.organization,
-      organizationOptional: command.url !== undefined,
+      organizationOptional: target !== undefined,
     });
   }
   if (command.columns !== undefined || command.with !== undefined) {

@@ -77,9 +77,16 @@ function stateOf(key: StoredKey): string {
   return keyIsActive(key, Date.now()) ? 'active' : 'expired';
 }
 
-/** Takes the id, or the whole key for want of it. */
+/** Takes the id; for want of it the whole key, of which only the id is used and printed. */
 export async function revokeKey(io: Io, given: string): Promise<void> {
-  const id = /^rl_live_([0-9A-Za-z]{8})/.exec(given)?.[1] ?? given;
+  const whole = /^rl_live_([0-9A-Za-z]{8})/.exec(given);
+  const id = whole?.[1] ?? given;
+  if (whole) {
+    tell(
+      io,
+      `Only the id ${id} is needed; a whole key on the command line can be seen in ps and in the shell's history.`,
+    );
+  }
   const known = await withAccounts(io, (accounts) => accounts.revokeKey(id, new Date().toISOString()));
   if (!known) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
   tell(io, `The key ${id} is revoked.`);

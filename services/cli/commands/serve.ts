@@ -11,6 +11,7 @@ import { utcDate } from '../../shared/clock.js';
 import { type Config, loadConfig } from '../../shared/config.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
+import { warnOfIgnored } from '../ignored-variables.js';
 import { type Io, say, tell } from '../io.js';
 import { patience } from '../patience.js';
 import { firstRequests, loadSample } from '../sample.js';
@@ -38,6 +39,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 
 async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
+  warnOfIgnored(config, logger);
   const opened = await openStores(config, { patience: patience(logger) });
   const { stores, url: sql } = await withSqlDoor(config, opened);
   const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
@@ -50,6 +52,7 @@ async function serveAlone(io: Io, config: Config, options: ServeOptions): Promis
 /** Brings the stores up to date once, and leaves the requests to processes that it keeps up. */
 async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
+  warnOfIgnored(config, logger);
   const stores = await openStores(config, { patience: patience(logger) });
   const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
   await stores.close();
@@ -57,7 +60,9 @@ async function serveInProcesses(io: Io, config: Config, options: ServeOptions): 
   if (!processes) return EXIT.failed;
   const closed = untilClosed(() => processes.stop(), logger, { delay: GRACE_MS + 2000 });
   sayListening(io, processes.url, options, key);
-  return Promise.race([closed, processes.failed.then(() => EXIT.failed)]);
+  // The event loop of the primary is empty then, which would count as an orderly end.
+  void processes.failed.then(() => process.exit(EXIT.failed));
+  return closed;
 }
 
 /** One of those processes. */

@@ -7,6 +7,7 @@ import { createLogger, logFile } from '../../gateway/request-log.js';
 import { loadConfig } from '../../shared/config.js';
 import { openStores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
+import { warnOfIgnored } from '../ignored-variables.js';
 import { type Io, say } from '../io.js';
 import { requireKafka } from '../kafka.js';
 import { patience } from '../patience.js';
@@ -28,6 +29,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const kafka = requireKafka(config.kafka);
   const streams = parseStreams(options.streams);
   const logger = createLogger(config.logLevel, logFile(2));
+  warnOfIgnored(config, logger);
   const stores = await openStores(config, { patience: patience(logger) });
   const registry = new Registry();
   // Each look at the event loop wakes a process that may have nothing else to do.

@@ -43,7 +43,7 @@ export function intakeUrl(base: string, stream: Stream): URL {
   const url = URL.canParse(base) ? new URL(base) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(
-      `--url takes the base address of a gateway, such as http://127.0.0.1:8080, not ${base}.`,
+      `--url (or REACHLINE_URL) takes the base address of a gateway, such as http://127.0.0.1:8080, not ${base}.`,
     );
   }
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/ingest/${stream.name}`;
@@ -204,7 +204,7 @@ function failure(answer: HttpAnswer | Error, url: URL): CommandError {
   if (answer instanceof Error) {
     const reason = (answer.cause as NodeJS.ErrnoException | undefined)?.code ?? answer.message;
     return new CommandError(
-      `${url.origin} cannot be reached (${reason}). Check --url, and that reachline serve runs there.`,
+      `${url.origin} cannot be reached (${reason}). Check --url or REACHLINE_URL, and that reachline serve runs there.`,
     );
   }
   const { code = '', detail = 'no reason given.' } = problemOf(answer.text);
@@ -223,5 +223,5 @@ function problemOf(text: string): { code?: string; detail?: string } {
 
 const HINTS: Record<string, string> = {
   insufficient_scope: ' Make a key with: reachline keys create --organization <id> --scopes ingest:write',
-  invalid_api_key: ' Check --api-key; reachline keys list shows the keys there are.',
+  invalid_api_key: ' Check REACHLINE_API_KEY or --api-key; reachline keys list shows the keys there are.',
 };

@@ -56,6 +56,7 @@ export class Report {
   #bar: SingleBar | undefined;
   #input: Input | undefined;
   #shown = 0;
+  #hasEnded = false;
   accepted = 0;
   rejected = 0;
 
@@ -98,7 +99,9 @@ export class Report {
   end(): void {
     this.#bar?.stop();
     this.#bar = undefined;
-    const hidden = this.#shown - SHOWN_ERRORS;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const hidden = this.rejected - Math.min(this.#shown, SHOWN_ERRORS);
     if (hidden > 0) tell(this.#io, `… and ${grouped(hidden)} more refused records.`);
   }
 

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { ConfigError, loadConfig } from '../../services/shared/config.js';
+
+const problemsOf = (environment: Record<string, string>): string[] => {
+  try {
+    loadConfig(environment);
+    return [];
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError);
+    return (error as Error).message.split('\n');
+  }
+};
+
+/** What Kubernetes puts into a pod next to a Service `reachline` with the named port `http`. */
+const SERVICE_LINKS = {
+  REACHLINE_SERVICE_HOST: '10.96.0.7',
+  REACHLINE_SERVICE_PORT: '8080',
+  REACHLINE_SERVICE_PORT_HTTP: '8080',
+  REACHLINE_PORT: 'tcp://10.96.0.7:8080',
+  REACHLINE_PORT_8080_TCP: 'tcp://10.96.0.7:8080',
+  REACHLINE_PORT_8080_TCP_PROTO: 'tcp',
+  REACHLINE_PORT_8080_TCP_PORT: '8080',
+  REACHLINE_PORT_8080_TCP_ADDR: '10.96.0.7',
+};
+
+describe('The configuration', () => {
+  it('lists the problems of every setting at once, also where one is not even a number', () => {
+    const problems = problemsOf({ PORT: 'abc', ELASTICSEARCH_URL: 'foo', KAFKA_BROKERS: ':::' });
+    expect(problems).to.have.lengthOf(3);
+    expect(problems.join('\n')).to.match(
+      /^PORT is "abc" .*\nELASTICSEARCH_URL .*9200\nKAFKA_BROKERS holds ":::".*9092$/,
+    );
+  });
+
+  it('judges no rule by the default of a setting that is invalid', () => {
+    const problems = problemsOf({ REACHLINE_SQL_PORT: 'x', REACHLINE_SQL_PASSWORD: 'secret' });
+    expect(problems).to.have.lengthOf(1);
+    expect(problems[0]).to.match(/^REACHLINE_SQL_PORT is "x"/);
+  });
+
+  it('shows an address with the port of the store it is about', () => {
+    expect(problemsOf({ CLICKHOUSE_URL: 'clickhouse' })[0]).to.contain('http://127.0.0.1:8123');
+    expect(problemsOf({ ELASTICSEARCH_URL: 'elasticsearch' })[0]).to.contain('http://127.0.0.1:9200');
+  });
+
+  for (const origin of [
+    'x y',
+    '*',
+    'app.example.com',
+    'https://app.example.com/',
+    'https://App.example.com',
+    'https://app.example.com:443',
+  ]) {
+    it(`rejects the origin ${JSON.stringify(origin)}, which no browser sends`, () => {
+      const problems = problemsOf({ REACHLINE_CORS_ORIGINS: `https://a.example.com,${origin}` });
+      expect(problems).to.have.lengthOf(1);
+      expect(problems[0])
+        .to.contain(JSON.stringify(origin))
+        .and.match(/such as https:\/\/app\.example\.com$/);
+    });
+  }
+
+  it('takes origins as browsers send them', () => {
+    const origins = ['https://app.example.com', 'http://localhost:5173', 'chrome-extension://abcdef'];
+    expect(loadConfig({ REACHLINE_CORS_ORIGINS: origins.join(', ') }).corsOrigins).to.deep.equal(origins);
+  });
+
+  it('ignores the variables that Kubernetes sets for a Service called reachline, and tells them', () => {
+    const { ignoredVariables, port } = loadConfig({ ...SERVICE_LINKS, PORT: '9000' });
+    expect(ignoredVariables).to.deep.equal(Object.keys(SERVICE_LINKS).sort());
+    expect(port).to.equal(9000);
+  });
+
+  it('ignores the address of a Service whose name makes a setting', () => {
+    const links = { REACHLINE_WORKER_PORT: 'tcp://10.96.0.8:8081', REACHLINE_SQL_PORT: 'tcp://10.96.0.9:80' };
+    const { workerPort, ignoredVariables } = loadConfig(links);
+    expect(workerPort).to.equal(8081);
+    expect(ignoredVariables).to.have.members(Object.keys(links));
+    expect(loadConfig({ REACHLINE_WORKER_PORT: '9081' }).workerPort).to.equal(9081);
+  });
+
+  it('rejects a misspelt setting with the one that was meant', () => {
+    expect(problemsOf({ REACHLINE_RATELIMIT: '5' })).to.deep.equal([
+      'REACHLINE_RATELIMIT is not a setting of Reachline. Did you mean REACHLINE_RATE_LIMIT?',
+    ]);
+    expect(problemsOf({ REACHLINE_DATADIR: '/srv' })[0]).to.match(/Did you mean REACHLINE_DATA_DIR\?$/);
+    expect(problemsOf({ REACHLINE_KAFKA_BROKERS: 'k:9092' })[0]).to.match(/Did you mean KAFKA_BROKERS\?$/);
+  });
+
+  it('ignores a name that is near to none, and tells it', () => {
+    const names = { REACHLINE_IMAGE_TAG: '1.2', REACHLINE_TLS: 'on', REACHLINE_SPEED: '9' };
+    expect(loadConfig(names).ignoredVariables).to.deep.equal(Object.keys(names).sort());
+  });
+});
