@@ -1,7 +1,14 @@
-import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../shared/make-folder.js';
+import { type FolderHolder, readHolder, writeHolder } from './folder-holder.js';
+
+export interface FolderLock {
+  /** Lets others find the gateway that has the folder. */
+  announcePort(port: number): void;
+  release(): void;
+}
 
 /** The data folder cannot be used. The message says what to do about it. */
 export class DataFolderError extends Error {
@@ -12,7 +19,7 @@ export class DataFolderError extends Error {
  * Makes this process the only one that serves the folder. The lock is an exclusive transaction on a file of its own, which the
  * operating system lets go of however the process ends, so a crash needs no clean-up.
  */
-export function lockDataFolder(dataDir: string): { release(): void } {
+export function lockDataFolder(dataDir: string): FolderLock {
   const folder = resolve(dataDir);
   try {
     makeFolder(folder);
@@ -20,7 +27,7 @@ export function lockDataFolder(dataDir: string): { release(): void } {
   } catch (error) {
     throw cannotBeUsed(folder, error);
   }
-  const holder = join(folder, 'holder.json');
+  const holder: FolderHolder = { pid: process.pid, since: new Date().toISOString() };
   let database: InstanceType<typeof DatabaseSync>;
   try {
     database = new DatabaseSync(join(folder, 'lock.db'));
@@ -30,27 +37,28 @@ export function lockDataFolder(dataDir: string): { release(): void } {
   } catch (error) {
     if (/locked|busy/i.test(String(error))) {
       throw new DataFolderError(
-        `The data folder ${folder} is in use by another Reachline process${describeHolder(holder)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or send records through it with --url.`,
+        `The data folder ${folder} is in use by another Reachline process${describeHolder(folder)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or send records through it with --url.`,
       );
     }
     throw cannotBeUsed(folder, error);
   }
   try {
-    writeFileSync(holder, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }));
+    writeHolder(folder, holder);
   } catch (error) {
     database.close();
     throw cannotBeUsed(folder, error);
   }
-  return { release: () => database.close() };
+  return {
+    announcePort: (port) => writeHolder(folder, { ...holder, port }),
+    release: () => database.close(),
+  };
 }
 
-function describeHolder(file: string): string {
-  try {
-    const { pid, since } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; since: string };
-    return ` (process ${pid}, since ${since})`;
-  } catch {
-    return '';
-  }
+function describeHolder(folder: string): string {
+  const holder = readHolder(folder);
+  if (!holder) return '';
+  const { pid, since, port } = holder;
+  return ` (process ${pid}, since ${since}${port === undefined ? '' : `, on port ${port}`})`;
 }
 
 /** The error that tells whoever starts a process what to do about a folder, given what a file system or a store said. */

@@ -5,6 +5,7 @@ import type { Config } from '../shared/config.js';
 import type { AnalyticsStore } from './analytics-store.js';
 import type { Engine } from './clickhouse/engine.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
+import type { FolderLock } from './data-folder.js';
 import { openElasticsearchStore } from './elasticsearch/store.js';
 import type { SearchStore } from './search-store.js';
 import { loadSqlite } from './sqlite/load.js';
@@ -16,6 +17,8 @@ export interface Stores {
   analytics: AnalyticsStore;
   /** Of the embedded analytics store; null where a server holds the data. Not to be used once the stores close. */
   engine: Engine | null;
+  /** Notes in the data folder, where there is one, on which port this process serves it. */
+  announcePort(port: number): void;
   /** Finishes what is running and lets go of the data folder. */
   close(): Promise<void>;
 }
@@ -55,7 +58,8 @@ export async function openStores(
       ? await waiting(patience, () => openAnalyticsStore(clickhouse))
       : await inFolder(dataDir, () => openAnalyticsStore({ path: join(dataDir, 'clickhouse') }));
     opened.push(analytics);
-    return { search, analytics, engine, close };
+    const announcePort = (port: number) => lock?.announcePort(port);
+    return { search, analytics, engine, announcePort, close };
   } catch (error) {
     await close();
     throw error;
@@ -76,7 +80,7 @@ async function waiting<T>(patience: Patience | undefined, open: () => Promise<T>
   }
 }
 
-async function lockFolder(dataDir: string): Promise<{ release(): void }> {
+async function lockFolder(dataDir: string): Promise<FolderLock> {
   // The lock is a database, so where there is no SQLite this says so first.
   await loadSqlite();
   const { lockDataFolder } = await import('./data-folder.js');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseKey } from '../../services/accounts/keys.js';
 import { temporaryFolder } from '../support/gateway.js';
-import { run, takenPort } from './support.js';
+import { run, type Served, serve, takenPort } from './support.js';
 
 const COMMANDS = [
   ['serve'],
@@ -98,12 +98,23 @@ describe('The command line', function () {
   }
 
   it('lists every bad setting at once, with exit code 1 and without a stack', async () => {
-    const bad = { ...env, PORT: 'x', REACHLINE_RATE_LIMIT: '-1', REACHLINE_SPEED: '9' };
+    const bad = { ...env, PORT: 'x', REACHLINE_RATE_LIMIT: '-1', REACHLINE_SEARCHTHREADS: '9' };
     const { code, stderr } = await run(['keys', 'list'], { env: bad });
     expect(code).to.equal(1);
-    expect(stderr).to.match(/PORT.*\n.*REACHLINE_RATE_LIMIT|REACHLINE_SPEED/s);
-    for (const name of ['PORT', 'REACHLINE_RATE_LIMIT', 'REACHLINE_SPEED']) expect(stderr).to.contain(name);
+    expect(stderr).to.match(/PORT.*\n.*REACHLINE_RATE_LIMIT|REACHLINE_SEARCHTHREADS/s);
+    for (const name of ['PORT', 'REACHLINE_RATE_LIMIT', 'REACHLINE_SEARCHTHREADS'])
+      expect(stderr).to.contain(name);
     expect(stderr.trim().split('\n').length).to.equal(3);
+  });
+
+  it('names ignored variables on standard error, and lets the command run', async () => {
+    const odd = { ...env, REACHLINE_IMAGE_TAG: '1.2', REACHLINE_PORT: 'tcp://10.96.0.7:8080' };
+    const listed = await run(['keys', 'list'], { env: odd });
+    expect(listed.code).to.equal(0);
+    expect(listed.stderr).to.match(/^Ignored, .*: REACHLINE_IMAGE_TAG, REACHLINE_PORT\n/);
+    const checked = await run(['doctor'], { env: { ...odd, PORT: '0' } });
+    expect(checked.code).to.equal(0);
+    expect(checked.stdout).to.match(/^! Ignored, .*: REACHLINE_IMAGE_TAG, REACHLINE_PORT$/m);
   });
 
   it('shows a stack only at the log level debug', async () => {
@@ -132,13 +143,22 @@ describe('The command line', function () {
       .to.match(new RegExp(`${id} +org_r +active .*2998-12-31`))
       .and.not.contain(key.slice(17));
     expect(listed.stdout).to.not.contain('org_k');
-    expect((await run(['keys', 'revoke', id], { env })).code).to.equal(0);
+    const whole = await run(['keys', 'revoke', key], { env });
+    expect(whole).to.include({ code: 0 });
+    expect(whole.stderr)
+      .to.match(new RegExp(`Only the id ${id} is needed`))
+      .and.not.contain(key.slice(17));
+    expect((await run(['keys', 'revoke', id], { env })).stderr).to.equal(`The key ${id} is revoked.\n`);
     expect((await run(['keys', 'list'], { env })).stdout).to.match(new RegExp(`${id} +org_r +revoked`));
     expect(await run(['keys', 'revoke', 'nobody00'], { env })).to.include({ code: 1 });
   });
 
   it('sets, grants and shows credits', async () => {
     const credits = async (...args: string[]) => (await run(['credits', ...args], { env })).stdout;
+    expect(await credits('show', '--organization', 'org_c')).to.equal('unmetered\n');
+    const granted = await run(['credits', 'grant', '--organization', 'org_c', '5'], { env });
+    expect(granted).to.include({ code: 1, stdout: '' });
+    expect(granted.stderr).to.contain('reachline credits set --organization org_c');
     expect(await credits('show', '--organization', 'org_c')).to.equal('unmetered\n');
     expect(await credits('set', '--organization', 'org_c', '40')).to.equal('40\n');
     expect(await credits('grant', '--organization', 'org_c', '2')).to.equal('42\n');
@@ -194,6 +214,36 @@ describe('The command line', function () {
     const bad = await run(['doctor'], { env: { PORT: 'x', REACHLINE_LOG_LEVEL: 'loud' } });
     expect(bad.code).to.equal(1);
     expect(bad.stdout).to.match(/✗ .*PORT.*\n✗ .*REACHLINE_LOG_LEVEL.*\n2 things/s);
+  });
+
+  it('has a doctor who knows which server has the data folder', async () => {
+    const [mine, theirs] = ['mine', 'theirs'].map((name) => ({
+      REACHLINE_DATA_DIR: join(folder.path, name),
+    }));
+    const own = await serve([], { env: mine });
+    const other = await serve([], { env: theirs });
+    const doctor = async (dataDir: Record<string, string> | undefined, served: Served) =>
+      run(['doctor'], { env: { ...dataDir, PORT: new URL(served.url).port } });
+    try {
+      const healthy = await doctor(mine, own);
+      expect(healthy.code, healthy.stdout).to.equal(0);
+      expect(healthy.stdout).to.contain(
+        `The stores of ${mine?.REACHLINE_DATA_DIR} are open in the server at ${own.url}`,
+      );
+      const held = await doctor(mine, other);
+      expect(held.code).to.equal(1);
+      expect(held.stdout).to.match(
+        new RegExp(`✗ The Reachline server at ${other.url} does not have .*/mine `),
+      );
+      expect(held.stdout).to.match(
+        new RegExp(`✗ The data folder .*/mine is in use .*on port ${new URL(own.url).port}`),
+      );
+      const free = await doctor({ REACHLINE_DATA_DIR: join(folder.path, 'third') }, other);
+      expect(free.code).to.equal(1);
+      expect(free.stdout).to.match(/✗ The Reachline server at .* does not have .*\/third but another/);
+    } finally {
+      await Promise.all([own.stop(), other.stop()]);
+    }
   });
 
   it('says in a line that the data folder cannot be written', async function () {

@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import { type Config, ConfigError, loadConfig } from '../../shared/config.js';
+import { type Config, ConfigError, ignoredVariablesWarning, loadConfig } from '../../shared/config.js';
+import { readHolder } from '../../stores/folder-holder.js';
 import { openStores } from '../../stores/open-stores.js';
 import { StoreUnavailable } from '../../stores/store-error.js';
 import { cannotAnswer, checkServers, type Finding } from '../check-servers.js';
@@ -31,14 +32,15 @@ export async function doctor(io: Io): Promise<number> {
   if ('problem' in config) show(config);
   else {
     show({ good: 'The settings are valid' });
+    const warning = ignoredVariablesWarning(config.ignoredVariables);
+    if (warning !== null) say(io, `! ${warning}`);
     const findings = await checkServers(config);
     if (isEmbedded(config)) findings.push(...checkData(config.dataDir));
     findings.forEach(show);
     const server = await findServer(config);
-    show(
-      server === undefined ? await checkPort(config) : { good: `A Reachline server answers at ${server}` },
-    );
-    if (isEmbedded(config) && findings.every(isGood)) show(await checkStores(config, server));
+    const stores = isEmbedded(config) && findings.every(isGood) ? await openOnce(config) : undefined;
+    show(server === undefined ? await checkPort(config) : await describeServer(config, server, stores));
+    if (stores) showStores(config, stores, server, show);
   }
   say(
     io,
@@ -138,8 +140,17 @@ function checkPort({ host, port }: Config): Promise<Finding> {
   });
 }
 
-async function checkStores(config: Config, server: string | undefined): Promise<Finding> {
-  if (!existsSync(resolve(config.dataDir))) return { good: 'The stores are made when serve runs first' };
+/** What came of opening the embedded stores: opened, held by a process that is running, or a finding. */
+type OpenResult = { kind: 'opened' } | { kind: 'held'; port: number | undefined; detail: string } | Failed;
+interface Failed {
+  kind: 'finding';
+  finding: Finding;
+}
+
+async function openOnce(config: Config): Promise<OpenResult> {
+  if (!existsSync(resolve(config.dataDir))) {
+    return { kind: 'finding', finding: { good: 'The stores are made when serve runs first' } };
+  }
   try {
     const stores = await openStores(config);
     try {
@@ -148,19 +159,47 @@ async function checkStores(config: Config, server: string | undefined): Promise<
     } finally {
       await stores.close();
     }
-    return { good: 'The stores open and are up to date' };
+    return { kind: 'opened' };
   } catch (error) {
-    if (error instanceof StoreUnavailable) return { problem: cannotAnswer(error) };
+    if (error instanceof StoreUnavailable) return failed(cannotAnswer(error));
     const { message } = explain(error);
-    if (server !== undefined && /in use/.test(message)) return checkReadiness(server);
-    return { problem: message };
+    if (!/in use/.test(message)) return failed(message);
+    return { kind: 'held', port: readHolder(resolve(config.dataDir))?.port, detail: message };
   }
 }
 
-/** The stores are held by the server, so it is asked. */
-async function checkReadiness(server: string): Promise<Finding> {
+const failed = (problem: string): Failed => ({ kind: 'finding', finding: { problem } });
+
+/** Whether the server on the port of the settings has the data folder of the settings. */
+const servesFolder = (config: Config, server: string | undefined, stores: OpenResult): boolean =>
+  server !== undefined && stores.kind === 'held' && stores.port === config.port;
+
+/** The server that answers on the port: with embedded stores it has to be the one that has this data folder. */
+async function describeServer(
+  config: Config,
+  server: string,
+  stores: OpenResult | undefined,
+): Promise<Finding> {
+  if (!stores) return { good: `A Reachline server answers at ${server}` };
+  const folder = resolve(config.dataDir);
+  if (!servesFolder(config, server, stores)) {
+    return {
+      problem: `The Reachline server at ${server} does not have the data folder ${folder} but another: set PORT to another port, or REACHLINE_DATA_DIR to its folder`,
+    };
+  }
   const answer = await request(`${server}/readyz`, {}, 5000).catch(() => undefined);
   return answer?.status === 200
-    ? { good: `The stores are open in the server at ${server}, which is ready` }
+    ? { good: `The stores of ${folder} are open in the server at ${server}, which is ready` }
     : { problem: `The server at ${server} is not ready (${server}/readyz): see its log` };
+}
+
+function showStores(
+  config: Config,
+  stores: OpenResult,
+  server: string | undefined,
+  show: (finding: Finding) => void,
+): void {
+  if (stores.kind === 'opened') show({ good: 'The stores open and are up to date' });
+  else if (stores.kind === 'finding') show(stores.finding);
+  else if (!servesFolder(config, server, stores)) show({ problem: stores.detail });
 }

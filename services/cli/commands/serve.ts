@@ -90,6 +90,7 @@ async function listen(
   const { kafka } = config;
   const publisher = kafka ? new Publisher(kafka, logger) : undefined;
   const gateway = await orClose(stores, () => startGateway(config, stores, logger, { peers, publisher }));
+  stores.announcePort(Number(new URL(gateway.url).port || 80));
   // Only this process can write to an embedded store.
   const isWorker = kafka && !(config.elasticsearch && config.clickhouse);
   const worker = isWorker ? keepWorker(kafka, stores, gateway.registry, logger) : undefined;
