@@ -61,19 +61,23 @@ function writeProblem(ctx: Context, problem: Problem): void {
   ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
   ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.state.problem = problem.code;
-  const body = JSON.stringify({
-    type: `urn:reachline:problem:${problem.code}`,
-    title: PROBLEMS[problem.code][1],
-    status: problem.status,
-    detail: problem.message,
-    instance: ctx.path,
-    code: problem.code,
-    request_id: ctx.state.requestId,
-    ...problem.extras,
-  });
+  const body = problemText(problem, ctx.state.requestId as string, ctx.path);
   if (ctx.req.complete) ctx.body = body;
   else {
     ctx.respond = false;
     answerUnreadBody(ctx.req, ctx.res, body);
   }
+}
+
+export function problemText(problem: Problem, requestId: string, instance: string): string {
+  return JSON.stringify({
+    type: `urn:reachline:problem:${problem.code}`,
+    title: PROBLEMS[problem.code][1],
+    status: problem.status,
+    detail: problem.message,
+    instance,
+    code: problem.code,
+    request_id: requestId,
+    ...problem.extras,
+  });
 }

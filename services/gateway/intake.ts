@@ -17,7 +17,7 @@ import { readIdempotencyKey } from './idempotency.js';
 import type { Metrics } from './metrics.js';
 import { invalid, Problem } from './problems.js';
 import { readQuery } from './query-string.js';
-import { requireMediaType } from './read-body.js';
+import { requireMediaType, sendContinue } from './read-body.js';
 import { compileValidator } from './validate.js';
 
 /** Bytes of records a request may carry, after decompression. */
@@ -41,6 +41,7 @@ export function createIntake(
     const dryRun = readParameters(ctx);
     const type = requireMediaType(ctx, ['application/x-ndjson', 'application/json']);
     if (Number(ctx.get('Content-Length')) > INTAKE_LIMIT) throw tooLarge();
+    sendContinue(ctx);
     const { accepted, rejected, errors } = await ingestLines({
       stream: dryRun ? unwritten(stream) : (publisher?.published(stream, request.signal) ?? stream),
       stores,

@@ -1,6 +1,7 @@
 /** Every error a client can meet, and the one class that carries it to the error handler (contract 1.2). */
 
 export const PROBLEMS = {
+  malformed_request: [400, 'The request is not valid HTTP'],
   invalid_json: [400, 'The body is not valid JSON'],
   invalid_body: [400, 'The body has the wrong JSON type'],
   missing_api_key: [401, 'A valid API key is required'],
@@ -22,11 +23,13 @@ export const PROBLEMS = {
   idempotency_in_progress: [409, 'A request with this idempotency key is still running'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The body must be JSON in UTF-8'],
+  expectation_failed: [417, 'The expectation cannot be met'],
   validation_failed: [422, 'The request breaks a rule'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
   page_window_exceeded: [422, 'The page lies too deep'],
   too_many_points: [422, 'The time series would have too many points'],
   rate_limited: [429, 'Too many requests'],
+  headers_too_large: [431, 'The headers are too large'],
   internal: [500, 'Something went wrong on our side'],
   store_unavailable: [503, 'A data store cannot be reached'],
   overloaded: [503, 'The service has too much to do'],

@@ -29,6 +29,7 @@ export async function readBody(ctx: Context, request: AdmittedRequest): Promise<
   const { 'content-length': length } = ctx.req.headers;
   // A body whose length is not told may have as many bytes as are allowed.
   request.receive(length === undefined ? BODY_LIMIT : Math.min(Number(length), BODY_LIMIT));
+  sendContinue(ctx);
   const chunks: Buffer[] = [];
   // The parser decodes leniently, so the bytes are watched on their way: a listener attached in the same tick misses none.
   ctx.req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -44,6 +45,11 @@ export async function readBody(ctx: Context, request: AdmittedRequest): Promise<
     throw new Problem('invalid_body', 'The body must be a JSON object.');
   }
   return body as Record<string, unknown>;
+}
+
+/** Tells a client that waits for it to send the body. */
+export function sendContinue({ req, res }: Context): void {
+  if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
 }
 
 /** Throws 415 unless the body is of one of these types, in UTF-8. */

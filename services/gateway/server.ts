@@ -1,5 +1,5 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Publisher } from '../../ingest/publisher.js';
@@ -7,9 +7,11 @@ import { type Clock, systemClock } from '../shared/clock.js';
 import type { Config } from '../shared/config.js';
 import type { Stores } from '../stores/open-stores.js';
 import { createApp } from './app.js';
+import { type ConnectionLimits, Connections, connectionLimits } from './connections.js';
 import { createMetrics } from './metrics.js';
 import type { Peers } from './peers.js';
 import { createRateLimiter } from './rate-limit.js';
+import { serveRequests } from './refused-requests.js';
 import { readVersion } from './version.js';
 
 /** A listening gateway. */
@@ -30,15 +32,19 @@ export interface GatewayOptions {
   clock?: Clock;
   peers?: Peers;
   publisher?: Publisher;
+  limits?: Partial<ConnectionLimits>;
 }
+
+const MARGIN_MS = 15_000;
 
 export async function startGateway(
   config: Config,
   stores: Pick<Stores, 'search' | 'analytics'>,
   logger: Logger,
-  { clock = systemClock, peers, publisher }: GatewayOptions = {},
+  { clock = systemClock, peers, publisher, ...options }: GatewayOptions = {},
 ): Promise<Gateway> {
   let stopping = false;
+  const limits = { ...connectionLimits(), ...options.limits };
   const metrics = createMetrics(() => publisher?.queuedBytes ?? 0);
   const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({
@@ -56,12 +62,19 @@ export async function startGateway(
     stopping: () => stopping,
   });
   const handle = app.callback();
-  const connections = new Connections();
-  const server = createServer((request, response) => {
-    connections.answering(request.socket, response);
-    void handle(request, response);
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    // The application's own deadline is earlier, and says what the request waited for.
+    requestTimeout: config.requestTimeoutMs + MARGIN_MS,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkMs,
+    // Told in the form of every other error.
+    requireHostHeader: false,
   });
-  server.on('connection', (socket) => connections.add(socket));
+  // Ends a connection whose client neither sends nor reads.
+  server.timeout = config.requestTimeoutMs + MARGIN_MS;
+  const connections = new Connections(server, limits.max);
+  serveRequests(server, (request, response) => void handle(request, response), connections, metrics, logger);
   await listen(server, config);
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -74,40 +87,6 @@ export async function startGateway(
       return closed;
     },
   };
-}
-
-/**
- * What is open, so that stopping waits for answers and for nothing else: `closeIdleConnections` leaves a connection that
- * never sent a request, as browsers keep in reserve, open for a minute.
- */
-class Connections {
-  readonly #answers = new Map<Socket, Set<ServerResponse>>();
-  #stopping = false;
-
-  add(socket: Socket): void {
-    this.#answers.set(socket, new Set());
-    socket.once('close', () => this.#answers.delete(socket));
-  }
-
-  answering(socket: Socket, response: ServerResponse): void {
-    const answers = this.#answers.get(socket);
-    if (this.#stopping) response.setHeader('Connection', 'close');
-    answers?.add(response);
-    response.once('close', () => {
-      answers?.delete(response);
-      if (this.#stopping && answers?.size === 0) socket.end();
-    });
-  }
-
-  stop(): void {
-    this.#stopping = true;
-    for (const [socket, answers] of this.#answers) {
-      if (answers.size === 0) socket.destroy();
-      for (const response of answers) {
-        if (!response.headersSent) response.setHeader('Connection', 'close');
-      }
-    }
-  }
 }
 
 function listen(server: Server, { host, port }: Config): Promise<void> {

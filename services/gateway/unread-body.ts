@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Milliseconds for which, and bytes up to which, a refused body is read on, so that its client gets to read why. */
-const LINGER_MS = 1000;
-const LINGER_BYTES = 8 * 1024 * 1024;
+export const LINGER_MS = 1000;
+export const LINGER_BYTES = 8 * 1024 * 1024;
 
 /**
  * Sends an answer while the body is still arriving, then ends the connection. The body is read on for a bounded time first: a

@@ -1,8 +1,8 @@
-import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { expectProblem } from '../support/problems.js';
+import { sendBytes } from '../support/raw-http.js';
 
 const SEARCH = '/api/contacts/search';
 const INTAKE = '/api/ingest/contacts';
@@ -50,7 +50,7 @@ describe('Bodies that never end', function () {
         '\r\n',
       ].join('\r\n');
       const answers = await Promise.all(
-        Array.from({ length: STALLED }, () => answerTo(gateway.url, [head, begun])),
+        Array.from({ length: STALLED }, () => sendBytes(gateway.url, [head, begun])),
       );
       for (const text of answers) expect(text).to.match(/^HTTP\/1\.1 (408|503) /);
       expect(answers.some((text) => text.startsWith('HTTP/1.1 408'))).to.equal(true);
@@ -61,19 +61,3 @@ describe('Bodies that never end', function () {
     });
   }
 });
-
-/** All that comes back until the connection ends. */
-function answerTo(url: string, parts: readonly (string | Buffer)[]): Promise<string> {
-  const { port, hostname } = new URL(url);
-  return new Promise((resolve) => {
-    let text = '';
-    const socket: Socket = connect(Number(port), hostname);
-    for (const part of parts) socket.write(part);
-    socket.setEncoding('utf8');
-    socket.on('data', (piece: string) => {
-      text += piece;
-    });
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve(text));
-  });
-}

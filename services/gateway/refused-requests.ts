@@ -1,0 +1,108 @@
+/** Requests that never reach the application: what Node's HTTP parser refuses, in the form of every other error (contract 1.8). */
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { newId } from '../shared/ids.js';
+import type { Connections } from './connections.js';
+import { problemText } from './error-handler.js';
+import type { Metrics } from './metrics.js';
+import { Problem } from './problems.js';
+import { answerUnreadBody, LINGER_BYTES, LINGER_MS } from './unread-body.js';
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Hands requests to `handle`, and answers those that are not HTTP. */
+export function serveRequests(
+  server: Server,
+  handle: Handle,
+  connections: Connections,
+  metrics: Metrics,
+  logger: Logger,
+): void {
+  /** Connections that were told, with the bytes they had sent by then. */
+  const told = new WeakMap<Socket, number>();
+
+  function receive(request: IncomingMessage, response: ServerResponse): void {
+    connections.answering(request.socket, response);
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      refuse(request, response, new Problem('malformed_request', 'The request has no Host header.'));
+    } else handle(request, response);
+  }
+
+  function refuse(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
+    const requestId = note(problem, request.socket);
+    response.statusCode = problem.status;
+    for (const [name, value] of Object.entries(headersOf(requestId))) response.setHeader(name, value);
+    answerUnreadBody(request, response, problemText(problem, requestId, '/'));
+  }
+
+  function note(problem: Problem, socket: Socket): string {
+    const requestId = newId('req');
+    metrics.problems.inc({ code: problem.code });
+    logger.info(
+      { request_id: requestId, status: problem.status, code: problem.code, client: socket.remoteAddress },
+      'request refused',
+    );
+    return requestId;
+  }
+
+  server.on('request', receive);
+  // Answered with 100 Continue where the body is read, so that nobody sends a body that is refused.
+  server.on('checkContinue', receive);
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    connections.answering(request.socket, response);
+    refuse(request, response, new Problem('expectation_failed', 'Expect may only be 100-continue.'));
+  });
+
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const before = told.get(socket);
+    if (before !== undefined) {
+      if (socket.bytesRead - before > LINGER_BYTES) socket.destroy();
+      return;
+    }
+    if (!socket.writable || socket.bytesRead === 0 || connections.hasAnswered(socket)) {
+      socket.destroy();
+      return;
+    }
+    const problem = toProblem(error.code);
+    if (!problem) {
+      socket.destroy();
+      return;
+    }
+    told.set(socket, socket.bytesRead);
+    const requestId = note(problem, socket);
+    const body = problemText(problem, requestId, '/');
+    const headers = {
+      ...headersOf(requestId),
+      Connection: 'close',
+      'Content-Length': Buffer.byteLength(body),
+    };
+    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${head.join('')}\r\n${body}`);
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(timer));
+  });
+}
+
+const headersOf = (requestId: string) => ({
+  'Content-Type': 'application/problem+json; charset=utf-8',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'X-Request-Id': requestId,
+});
+
+/** Null where nobody is there to be told. */
+function toProblem(code = ''): Problem | null {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new Problem('request_timeout', 'The request did not arrive in time.');
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new Problem('headers_too_large', 'The headers may have at most 16 KiB in all.');
+  }
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
+    return new Problem('body_too_large', 'The chunk extensions of the body are too large.');
+  }
+  return code.startsWith('HPE_')
+    ? new Problem('malformed_request', 'The request is not valid HTTP/1.1.')
+    : null;
+}

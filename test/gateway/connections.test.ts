@@ -1,0 +1,164 @@
+import { Agent, request as sendRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { createLogger } from '../../services/gateway/request-log.js';
+import { type Gateway, type GatewayOptions, startGateway } from '../../services/gateway/server.js';
+import { loadConfig } from '../../services/shared/config.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { parseAnswer, sendBytes } from '../support/raw-http.js';
+
+const SEARCH = '/api/contacts/search';
+const INTAKE = '/api/ingest/contacts';
+const MIB = 1024 * 1024;
+
+describe('The connections of a gateway', function () {
+  this.timeout(60_000);
+  let stores: TestGateway;
+  const started: Gateway[] = [];
+  before(async () => {
+    stores = await startTestGateway();
+  });
+  after(async () => {
+    await Promise.all(started.map((gateway) => gateway.stop()));
+    await stores.close();
+  });
+
+  async function start(limits: GatewayOptions['limits'] = {}): Promise<string> {
+    const config = loadConfig({ PORT: '0', REACHLINE_RATE_LIMIT: '0', REACHLINE_DATA_DIR: stores.dataDir });
+    const gateway = await startGateway(config, stores.stores, createLogger('silent'), { limits });
+    started.push(gateway);
+    return gateway.url;
+  }
+
+  const head = (path: string, ...headers: string[]) =>
+    [`POST ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...headers, '\r\n'].join('\r\n');
+  const jsonOf = (key: string) => [`X-Api-Key: ${key}`, 'Content-Type: application/json'];
+
+  describe('show why a body is refused although it is still being sent:', () => {
+    let url: string;
+    before(async () => {
+      url = await start();
+    });
+    const chunk = Buffer.alloc(MIB, 'x');
+    const sixMib = Array.from({ length: 6 }, () => chunk);
+    const cases: [what: string, path: string, headers: () => string[], status: number, code: string][] = [
+      ['without a key', SEARCH, () => [`Content-Length: ${6 * MIB}`], 401, 'missing_api_key'],
+      [
+        'too large',
+        SEARCH,
+        () => [...jsonOf(stores.key), `Content-Length: ${6 * MIB}`],
+        413,
+        'body_too_large',
+      ],
+      [
+        'too large for ingest',
+        INTAKE,
+        () => [...jsonOf(stores.key), `Content-Length: ${17 * MIB}`],
+        413,
+        'body_too_large',
+      ],
+      [
+        'of a type that is not taken',
+        SEARCH,
+        () => [`X-Api-Key: ${stores.key}`, 'Content-Type: text/plain', `Content-Length: ${6 * MIB}`],
+        415,
+        'unsupported_media_type',
+      ],
+      ['to nowhere', '/api/nowhere', () => [`Content-Length: ${6 * MIB}`], 404, 'route_not_found'],
+    ];
+    for (const [what, path, headers, status, code] of cases) {
+      it(what, async () => {
+        for (let round = 0; round < 5; round++) {
+          const answer = parseAnswer(await sendBytes(url, [head(path, ...headers()), ...sixMib]));
+          expect(answer.status).to.equal(status);
+          expect(answer.body.code).to.equal(code);
+          expect(answer.headers.connection).to.equal('close');
+        }
+      });
+    }
+
+    it('too large in chunks', async () => {
+      const chunks = sixMib.flatMap((bytes) => [`${bytes.length.toString(16)}\r\n`, bytes, '\r\n']);
+      const headers = [...jsonOf(stores.key), 'Transfer-Encoding: chunked'];
+      const answer = parseAnswer(await sendBytes(url, [head(SEARCH, ...headers), ...chunks]));
+      expect(answer.body.code).to.equal('body_too_large');
+    });
+
+    it('and do not ask for it first', async () => {
+      const headers = ['X-Api-Key: wrong', 'Content-Length: 9', 'Expect: 100-continue'];
+      const refused = await sendBytes(url, [head(SEARCH, ...headers)]);
+      expect(parseAnswer(refused).body.code).to.equal('invalid_api_key');
+      const taken = [...jsonOf(stores.key), 'Content-Length: 2', 'Expect: 100-continue', 'Connection: close'];
+      expect(await sendBytes(url, [head(SEARCH, ...taken), '{}'])).to.match(
+        /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP/,
+      );
+    });
+  });
+
+  describe('answer what is not HTTP with a problem:', () => {
+    let url: string;
+    before(async () => {
+      url = await start({ headersMs: 200, checkMs: 50 });
+    });
+    const cases: [what: string, text: string, status: number, code: string][] = [
+      ['nonsense', 'HELLO\r\n\r\n', 400, 'malformed_request'],
+      ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
+      ['two lengths', head(SEARCH, 'Content-Length: 1', 'Content-Length: 2'), 400, 'malformed_request'],
+      ['headers of 20 KiB', head(SEARCH, `X-Filler: ${'x'.repeat(20_000)}`), 431, 'headers_too_large'],
+      ['an expectation', head(SEARCH, 'Expect: miracles', 'Content-Length: 0'), 417, 'expectation_failed'],
+      ['headers that never end', 'GET /livez HTTP/1.1\r\nHost: x\r\n', 408, 'request_timeout'],
+    ];
+    for (const [what, text, status, code] of cases) {
+      it(what, async () => {
+        const answer = parseAnswer(await sendBytes(url, [text]));
+        expect(answer.status).to.equal(status);
+        expect(answer.headers['content-type']).to.equal('application/problem+json; charset=utf-8');
+        expect(answer.headers['x-request-id']).to.match(/^req_/);
+        expect(answer.body).to.include({ status, code, request_id: answer.headers['x-request-id'] });
+      });
+    }
+  });
+
+  it('are kept for 75 s, also where headers have to come sooner', async () => {
+    const url = await start({ headersMs: 100, checkMs: 20 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const sockets = new Set<Socket>();
+    const livez = () =>
+      new Promise<string>((resolve, reject) => {
+        const sent = sendRequest(`${url}/livez`, { agent }, (response) => {
+          response.resume().once('end', () => resolve(String(response.headers['keep-alive'])));
+        });
+        sent.once('socket', (socket: Socket) => sockets.add(socket));
+        sent.once('error', reject).end();
+      });
+    const begun = Date.now();
+    do {
+      expect(await livez()).to.equal('timeout=75');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    } while (Date.now() - begun < 900);
+    expect(sockets.size).to.equal(1);
+    agent.destroy();
+  });
+
+  it('are open to new clients although idle ones have taken them all', async () => {
+    const url = await start({ max: 50 });
+    const { port, hostname } = new URL(url);
+    const idle = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => {
+        const socket = connect(Number(port), hostname);
+        socket.on('error', () => undefined);
+        // Some send nothing, some half of a request.
+        if (index % 2 === 0) socket.write('GET /livez HTTP/1.1\r\nHo');
+        return new Promise<Socket>((resolve) => socket.once('connect', () => resolve(socket)));
+      }),
+    );
+    const response = await fetch(`${url}/livez`);
+    expect(response.status).to.equal(200);
+    for (const socket of idle) socket.destroy();
+  });
+
+  it('are closed when they send nothing at all', async () => {
+    const url = await start({ headersMs: 100, checkMs: 20 });
+    expect(await sendBytes(url, [])).to.equal('');
+  });
+});
