@@ -1,8 +1,9 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../shared/make-folder.js';
 import { type FolderHolder, readHolder, writeHolder } from './folder-holder.js';
+import { ANALYTICS_FOLDER, HOLDER_FILE, LOCK_FILE, SEARCH_FILE } from './folder-layout.js';
 
 export interface FolderLock {
   /** Lets others find the gateway that has the folder. */
@@ -22,7 +23,7 @@ export class DataFolderError extends Error {
 export function lockDataFolder(dataDir: string): FolderLock {
   const folder = resolve(dataDir);
   try {
-    makeFolder(folder);
+    makePrivate(folder);
     accessSync(folder, constants.W_OK | constants.R_OK | constants.X_OK);
   } catch (error) {
     throw cannotBeUsed(folder, error);
@@ -30,7 +31,7 @@ export function lockDataFolder(dataDir: string): FolderLock {
   const holder: FolderHolder = { pid: process.pid, since: new Date().toISOString() };
   let database: InstanceType<typeof DatabaseSync>;
   try {
-    database = new DatabaseSync(join(folder, 'lock.db'));
+    database = new DatabaseSync(join(folder, LOCK_FILE));
     database.exec(
       'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (at TEXT); COMMIT; BEGIN EXCLUSIVE',
     );
@@ -52,6 +53,29 @@ export function lockDataFolder(dataDir: string): FolderLock {
     announcePort: (port) => writeHolder(folder, { ...holder, port }),
     release: () => database.close(),
   };
+}
+
+/**
+ * Makes the folder, and lets no other user of the machine read what is in it, nor anything this process makes from now on:
+ * personal data and hashes of keys. A folder that holds other things as well keeps its own permissions.
+ */
+export function makePrivate(folder: string): void {
+  process.umask(0o077);
+  makeFolder(folder);
+  const entries = readdirSync(folder);
+  const own = [SEARCH_FILE, `${SEARCH_FILE}-wal`, `${SEARCH_FILE}-shm`, LOCK_FILE, HOLDER_FILE];
+  const known = new Set([...own, `${LOCK_FILE}-journal`, ANALYTICS_FOLDER]);
+  if (entries.every((name) => known.has(name))) close(folder, 0o700);
+  for (const name of own) close(join(folder, name), 0o600);
+  close(join(folder, ANALYTICS_FOLDER), 0o700);
+}
+
+function close(path: string, mode: number): void {
+  try {
+    if (existsSync(path)) chmodSync(path, mode);
+  } catch {
+    // Of another user, as mounted volumes are: then it is theirs to decide.
+  }
 }
 
 function describeHolder(folder: string): string {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HOLDER_FILE } from './folder-layout.js';
 
 /** The process that has a data folder locked, or had it last: the file outlives the lock. */
 export interface FolderHolder {
@@ -10,7 +11,7 @@ export interface FolderHolder {
   port?: number;
 }
 
-const fileOf = (folder: string) => join(folder, 'holder.json');
+const fileOf = (folder: string) => join(folder, HOLDER_FILE);
 
 export function writeHolder(folder: string, holder: FolderHolder): void {
   writeFileSync(fileOf(folder), JSON.stringify(holder));

@@ -7,6 +7,7 @@ import type { Engine } from './clickhouse/engine.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
 import type { FolderLock } from './data-folder.js';
 import { openElasticsearchStore } from './elasticsearch/store.js';
+import { ANALYTICS_FOLDER } from './folder-layout.js';
 import type { SearchStore } from './search-store.js';
 import { loadSqlite } from './sqlite/load.js';
 import { type StoreName, StoreUnavailable } from './store-error.js';
@@ -43,6 +44,7 @@ export async function openStores(
   { patience, clock = systemClock }: { patience?: Patience; clock?: Clock } = {},
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
+  const used = { search: !elasticsearch, analytics: !clickhouse };
   const lock = elasticsearch && clickhouse ? null : await lockFolder(dataDir);
   const opened: { close(): Promise<void> }[] = [];
   const close = async () => {
@@ -50,14 +52,17 @@ export async function openStores(
     lock?.release();
   };
   try {
+    const marks = lock && (await import('./store-marks.js'));
+    marks?.checkMarks(dataDir, used);
     const search = elasticsearch
       ? await waiting(patience, () => openElasticsearchStore(elasticsearch, { clock }))
       : await inFolder(dataDir, async () => (await loadSqlite()).openSqliteStore({ ...config, clock }));
     opened.push(search);
     const { store: analytics, engine } = clickhouse
       ? await waiting(patience, () => openAnalyticsStore(clickhouse))
-      : await inFolder(dataDir, () => openAnalyticsStore({ path: join(dataDir, 'clickhouse') }));
+      : await inFolder(dataDir, () => openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }));
     opened.push(analytics);
+    marks?.writeMarks(dataDir, used);
     const announcePort = (port: number) => lock?.announcePort(port);
     return { search, analytics, engine, announcePort, close };
   } catch (error) {

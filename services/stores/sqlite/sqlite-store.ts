@@ -3,8 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
-import { makeFolder } from '../../shared/make-folder.js';
 import type { VisitRecord } from '../../visits/schema.js';
+import { makePrivate } from '../data-folder.js';
+import { SEARCH_FILE } from '../folder-layout.js';
 import type { AudienceSearch, ContactSearch, VisitSearch } from '../search-query.js';
 import type {
   AudienceStore,
@@ -18,6 +19,7 @@ import type {
   SearchStore,
   StoredKey,
 } from '../search-store.js';
+import { checkMarks } from '../store-marks.js';
 import {
   findKey,
   grantCredits,
@@ -233,6 +235,7 @@ class SqliteStore implements SearchStore {
 export async function openSqliteAccounts(options: {
   dataDir: string;
 }): Promise<KeyStore & CreditStore & AudienceStore & RecordSearch & { close(): Promise<void> }> {
+  checkMarks(options.dataDir, { search: true, analytics: false });
   const connection = inStore(() => openMigrated(databasePath(options.dataDir), CACHE_MB.accounts));
   const session = new WriteSession(connection);
   const read = async <T>(work: () => T): Promise<T> => inStore(work);
@@ -254,11 +257,11 @@ export async function openSqliteAccounts(options: {
 }
 
 function databasePath(dataDir: string): string {
-  return join(dataDir, 'reachline.db');
+  return join(dataDir, SEARCH_FILE);
 }
 
 function openMigrated(path: string, cacheMb = CACHE_MB.accounts): Connection {
-  makeFolder(resolve(path, '..'));
+  makePrivate(resolve(path, '..'));
   const connection = new Connection(path, { cacheMb });
   try {
     migrate(connection);

@@ -1,0 +1,5 @@
+/** The stores of a data folder, and what says who holds it. */
+export const SEARCH_FILE = 'reachline.db';
+export const ANALYTICS_FOLDER = 'clickhouse';
+export const LOCK_FILE = 'lock.db';
+export const HOLDER_FILE = 'holder.json';
