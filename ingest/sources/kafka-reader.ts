@@ -1,5 +1,6 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { KafkaRecord } from './kafka.js';
+import type { Unreadable } from './record-batches.js';
 
 /** What a reader of a topic may do between records. */
 export interface ReadProgress {
@@ -135,7 +136,8 @@ function bytesOf({ key, value, headers = {} }: KafkaMessage): number {
 
 export function toRecord(
   partition: number,
-  { offset, key, value, headers, timestamp }: KafkaMessage,
+  { offset, key, value, headers, timestamp, unreadable }: KafkaMessage & { unreadable?: Unreadable },
 ): KafkaRecord {
-  return { partition, offset, key, value, headers: headers ?? {}, timestamp: Number(timestamp) };
+  const record = { partition, offset, key, value, headers: headers ?? {}, timestamp: Number(timestamp) };
+  return unreadable ? { ...record, unreadable } : record;
 }

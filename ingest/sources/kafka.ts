@@ -1,6 +1,7 @@
 /** Everything Kafka: the one file that knows the client library, and makes up for what it lacks. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import kafkajs, {
   type Admin,
@@ -15,21 +16,46 @@ import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../services/shared/config.js';
-import { lz4Codec, snappyCodec, zstdCodec } from './compression.js';
+import { DECOMPRESSORS } from './decompression.js';
 import { KafkaProducer, type RetryPolicy } from './kafka-producer.js';
 import { type ReadOptions, readTopic, toRecord } from './kafka-reader.js';
+import { MAGIC, MAGIC_AT, MAX_BATCH_BYTES, readRecordBatches, type Unreadable } from './record-batches.js';
 
 export { KafkaProducer, type OutgoingRecord } from './kafka-producer.js';
 
-const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
+const { CompressionCodecs, Kafka, logLevel, Partitioners } = kafkajs;
 
 /** An answer begins with its size. */
 const SIZE_BYTES = 4;
 const TIMEOUT_CHECK_MS = 5000;
 
-CompressionCodecs[CompressionTypes.Snappy] = () => snappyCodec;
-CompressionCodecs[CompressionTypes.LZ4] = () => lz4Codec;
-CompressionCodecs[CompressionTypes.ZSTD] = () => zstdCodec;
+// kafkajs decompresses without a bound, and gives up all of an answer, again and again, for one batch that it cannot read.
+const require = createRequire(import.meta.url);
+const DECODE_MESSAGES = 'kafkajs/src/protocol/requests/fetch/v4/decodeMessages.js';
+const decodeMessageSet = require(DECODE_MESSAGES) as (decoder: LibraryDecoder) => Promise<unknown[]>;
+(require.cache[require.resolve(DECODE_MESSAGES)] as NodeJS.Module).exports = async (
+  decoder: LibraryDecoder,
+) => {
+  const size = decoder.readInt32();
+  if (size <= 0 || !decoder.canReadBytes(size)) return [];
+  const bytes = decoder.readBytes(size);
+  if (bytes.length > MAGIC_AT && bytes.readInt8(MAGIC_AT) === MAGIC) return readRecordBatches(bytes);
+  // Kafka wrote them before its version 0.11.
+  decoder.offset -= size + SIZE_BYTES;
+  return decodeMessageSet(decoder);
+};
+for (const [type, decompress] of Object.entries(DECOMPRESSORS)) {
+  (CompressionCodecs as Record<number, () => object>)[Number(type)] = () => ({
+    compress: async () => {
+      throw new Error('record batches are not compressed here');
+    },
+    async decompress(compressed: Buffer) {
+      const { bytes, missing } = await decompress(compressed, MAX_BATCH_BYTES);
+      if (missing) throw new Error(`a compressed message set is ${missing}`);
+      return bytes;
+    },
+  });
+}
 
 // The library looks for pending requests every millisecond of every connection, also while there is none.
 const { scheduleCheckPendingRequests } = RequestQueue.prototype;
@@ -81,6 +107,8 @@ export interface KafkaRecord {
   headers: Headers;
   /** Milliseconds since the epoch: when the broker, or else the producer, says it was accepted. */
   timestamp: number;
+  /** There when this stands for records that cannot be read. Key and value are the beginning of the first's. */
+  unreadable?: Unreadable;
 }
 
 /** Neighbouring records of one partition, in their order. */
@@ -134,6 +162,14 @@ export interface Topic {
   partitions: number;
   replicas: number;
   settings: Record<string, string>;
+}
+
+/** What kafkajs reads answers with. */
+interface LibraryDecoder {
+  offset: number;
+  readInt32(): number;
+  canReadBytes(count: number): boolean;
+  readBytes(count: number): Buffer;
 }
 
 /** Of a session. */

@@ -1,13 +1,3 @@
-declare module 'lz4js' {
-  const lz4: { compress(bytes: Uint8Array): Uint8Array; decompress(bytes: Uint8Array): Uint8Array };
-  export default lz4;
-}
-
-declare module 'snappyjs' {
-  const snappy: { compress(bytes: Uint8Array): Uint8Array; uncompress(bytes: Uint8Array): Uint8Array };
-  export default snappy;
-}
-
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
   /** What is read of a partition at once. */
   export interface Fetched {

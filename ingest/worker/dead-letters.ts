@@ -86,8 +86,13 @@ async function sendLetters(
 }
 
 function letterOf(topic: string, { record, reason, stage }: RefusedRecord): OutgoingRecord {
-  const { key, value } = record;
-  return { key, value, headers: { ...record.headers, ...headersOf(topic, record, reason, stage) } };
+  const { key, value, unreadable } = record;
+  const headers = { ...record.headers, ...headersOf(topic, record, reason, stage) };
+  if (unreadable) {
+    headers[HEADER.offset] = unreadable.first;
+    headers[HEADER.truncated] = String(unreadable.valueBytes);
+  }
+  return { key, value, headers };
 }
 
 /** Headers, offset and the beginning of a record that is too large; how many bytes it had is said in a header. */
@@ -104,7 +109,7 @@ function cut({ key, value, headers = {} }: OutgoingRecord): OutgoingRecord {
     headers: {
       ...(bytesOf({ key: null, value: null, headers: theirs }) > MAX_KEPT_HEADERS_BYTES ? {} : theirs),
       ...ours,
-      [HEADER.truncated]: String(value === null ? 0 : Buffer.byteLength(value)),
+      [HEADER.truncated]: headerText(headers, HEADER.truncated) || String(Buffer.byteLength(value ?? '')),
     },
   };
 }

@@ -6,6 +6,7 @@ import { decoder } from '../decode.js';
 import { type DeadLetter, deadLetter, notStorable } from '../outcome.js';
 import type { KafkaRecord, Slice } from '../sources/kafka.js';
 import { MAX_LINE_BYTES } from '../sources/lines.js';
+import type { Unreadable } from '../sources/record-batches.js';
 import type { IngestStores, Stream } from '../streams/stream.js';
 import { isOutage, type Refused, writeRecords } from '../write-records.js';
 import type { RefusedRecord, SendDeadLetters } from './dead-letters.js';
@@ -97,6 +98,18 @@ interface Decoded {
 const NO_VALUE = deadLetter('no_value', '', 'The record has no value.');
 const TOO_LONG = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
 
+function cannotBeRead({ reason, first, last }: Unreadable): DeadLetter {
+  const records =
+    first === last ? `The record at offset ${first}` : `The records at offsets ${first} to ${last}`;
+  return reason === 'too large'
+    ? deadLetter(
+        'batch_too_large',
+        '',
+        `${records} came in a batch that has too many bytes when decompressed.`,
+      )
+    : deadLetter('batch_corrupt', '', `${records} came in a batch that cannot be decompressed.`);
+}
+
 function createSliceDecoder(stream: Stream): (slice: Slice) => Promise<Decoded> {
   const decode = decoder(stream, { others: 'allow' });
   return async (slice) => {
@@ -105,8 +118,9 @@ function createSliceDecoder(stream: Stream): (slice: Slice) => Promise<Decoded> 
       decoded.refused.push({ record, reason, stage: 'decode' });
     const turn = new Turn();
     for (const record of slice.records) {
-      const { value, timestamp } = record;
-      if (value === null) refuse(record, NO_VALUE);
+      const { value, timestamp, unreadable } = record;
+      if (unreadable) refuse(record, cannotBeRead(unreadable));
+      else if (value === null) refuse(record, NO_VALUE);
       else if (value.length > MAX_LINE_BYTES) refuse(record, TOO_LONG);
       else {
         const outcome = decode({ line: 0, bytes: value, acceptedAt: timestamp });

@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { expect } from 'chai';
 import kafkajs from 'kafkajs';
-import { type Codec, lz4Codec, snappyCodec, zstdCodec } from '../../../ingest/sources/compression.js';
+import { DECOMPRESSORS, type Decompress } from '../../../ingest/sources/decompression.js';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka.js';
 import { topicOf } from '../../../ingest/worker/topics.js';
 import { packageRoot } from '../../../services/shared/package-root.js';
@@ -38,8 +39,9 @@ interface Batch {
 
 describe(`compressed batches (TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
-  const codecs: Partial<Record<number, () => Codec>> = CompressionCodecs;
-  const before = { ...codecs };
+  const codecs = CompressionCodecs as Record<number, () => object>;
+  const decompressors = DECOMPRESSORS as Record<number, Decompress>;
+  const before = { codecs: { ...codecs }, decompressors: { ...decompressors } };
   /** Codecs of the batches that this process has read. */
   const seen = new Set<string>();
   let topics: TestTopics;
@@ -47,17 +49,17 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
   let workers: Workers;
 
   beforeEach(async () => {
-    const gzip = before[TYPES.gzip]?.() as Codec;
-    codecs[TYPES.gzip] = noticed('gzip', gzip, gzip.compress);
-    codecs[TYPES.snappy] = noticed('snappy', snappyCodec, async ({ buffer }) => compressSnappy(buffer));
-    codecs[TYPES.lz4] = noticed('lz4', lz4Codec, async ({ buffer }) => compressLz4(buffer));
-    codecs[TYPES.zstd] = noticed('zstd', zstdCodec, ({ buffer }) => compressZstd(buffer));
+    compressWith('gzip', promisify(gzip));
+    compressWith('snappy', async (bytes) => compressSnappy(bytes));
+    compressWith('lz4', async (bytes) => compressLz4(bytes));
+    compressWith('zstd', compressZstd);
     seen.clear();
     test = await workerTest();
     ({ topics, workers } = test);
   });
   afterEach(async () => {
-    Object.assign(codecs, before);
+    Object.assign(codecs, before.codecs);
+    Object.assign(decompressors, before.decompressors);
     await test?.remove();
   });
 
@@ -119,14 +121,14 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
     await topics.cluster.readAll(topicOf(topics.config, STREAMS[0]), async () => true);
   }
 
-  function noticed(name: CodecName, { decompress }: Codec, compress: Codec['compress']): () => Codec {
-    return () => ({
-      compress,
-      decompress(compressed) {
-        const framed = name === 'snappy' && compressed[0] === 0x82;
-        seen.add(framed ? 'snappy in frames' : name);
-        return decompress(compressed);
-      },
-    });
+  /** What producers of this process compress with; notes which batches it decompresses. */
+  function compressWith(name: CodecName, compress: (bytes: Buffer) => Promise<Buffer>): void {
+    const type = TYPES[name];
+    codecs[type] = () => ({ compress: ({ buffer }: { buffer: Buffer }) => compress(buffer) });
+    const decompress = before.decompressors[type] as Decompress;
+    decompressors[type] = (compressed, maxBytes) => {
+      seen.add(name === 'snappy' && compressed[0] === 0x82 ? 'snappy in frames' : name);
+      return decompress(compressed, maxBytes);
+    };
   }
 });

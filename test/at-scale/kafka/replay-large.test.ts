@@ -6,10 +6,10 @@ import { run } from '../../cli/support.js';
 import { endOf, spawnServer } from '../../support/server-process.js';
 import { type TestTopics, testTopics } from './topics.js';
 
-/** More than the broker gives at once, which is 1 MiB. */
-const LETTERS = Number(process.env.TEST_LETTERS ?? 4000);
+const LETTERS = Number(process.env.TEST_LETTERS ?? 8000);
 const STREAM = 'contacts';
-const FILLING = 'x'.repeat(600);
+/** Small ones, of which a fetch of 1 MiB has many, then larger ones, so that it takes more than one. */
+const fillingOf = (index: number) => 'x'.repeat(index < 0.75 * LETTERS ? 1 : 600);
 
 describe(`${LETTERS} dead letters that are replayed`, function () {
   this.timeout(600_000);
@@ -21,7 +21,7 @@ describe(`${LETTERS} dead letters that are replayed`, function () {
     for (let start = 0; start < LETTERS; start += 1000) {
       const letters = Array.from({ length: Math.min(1000, LETTERS - start) }, (_, index) => ({
         key: `k${start + index}`,
-        value: JSON.stringify({ contact_id: `c${start + index}`, city: FILLING }),
+        value: JSON.stringify({ contact_id: `c${start + index}`, city: fillingOf(start + index) }),
         headers: { [HEADER.code]: 'test', [HEADER.attempts]: '1' },
       }));
       await producer.send(deadLetterTopicOf(topicOf(topics.config, STREAM)), letters);

@@ -1,0 +1,303 @@
+/**
+ * What compressed record batches hold, up to a bound. No decoder allocates more than the bound, or what its input can hold, whatever
+ * the input says of itself, and each ends on every input.
+ */
+import { promisify } from 'node:util';
+import { createGunzip, gunzip } from 'node:zlib';
+import { decompress as decompressZstd, Decompress as ZstdStream } from 'fzstd';
+
+/** The beginning of what was compressed, and why there is no more of it. */
+export interface Decompressed {
+  bytes: Buffer;
+  /** `null` when everything is there. */
+  missing: 'too large' | 'corrupt' | null;
+}
+
+export type Decompress = (compressed: Buffer, maxBytes: number) => Promise<Decompressed>;
+
+/** By the number that a record batch has for its codec. */
+export const DECOMPRESSORS: Readonly<Record<number, Decompress>> = {
+  1: decompressGzip,
+  2: async (compressed, maxBytes) => readSnappy(compressed, maxBytes),
+  3: async (compressed, maxBytes) => collect(maxBytes, (output) => readLz4(compressed, output)),
+  4: async (compressed, maxBytes) => readZstd(compressed, maxBytes),
+};
+
+class CorruptError extends Error {}
+class TooLargeError extends Error {}
+
+async function decompressGzip(compressed: Buffer, maxBytes: number): Promise<Decompressed> {
+  try {
+    return { bytes: await promisify(gunzip)(compressed, { maxOutputLength: maxBytes }), missing: null };
+  } catch {
+    return gzipBeginning(compressed, maxBytes);
+  }
+}
+
+function gzipBeginning(compressed: Buffer, maxBytes: number): Promise<Decompressed> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let left = maxBytes;
+    const stream = createGunzip();
+    const end = (missing: Decompressed['missing']) => {
+      stream.destroy();
+      resolve({ bytes: Buffer.concat(chunks), missing });
+    };
+    stream.on('data', (chunk: Buffer) => {
+      chunks.push(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left < 0) end('too large');
+    });
+    stream.once('end', () => end(null));
+    stream.once('error', () => end('corrupt'));
+    stream.end(compressed);
+  });
+}
+
+/** Grows with what is written into it, up to a bound. */
+class Output {
+  #bytes: Buffer;
+  readonly #maxBytes: number;
+  length = 0;
+
+  constructor(maxBytes: number, firstBytes = 64 * 1024) {
+    this.#maxBytes = maxBytes;
+    this.#bytes = Buffer.allocUnsafe(Math.min(firstBytes, maxBytes));
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  append(source: Buffer, start: number, end: number): void {
+    if (start < 0 || end < start || end > source.length) throw new CorruptError();
+    const fits = this.#reserve(end - start);
+    source.copy(this.#bytes, this.length, start, start + fits);
+    this.length += fits;
+    if (fits < end - start) throw new TooLargeError();
+  }
+
+  /** Repeats what was written `distance` bytes ago; it may overlap with what is written now. */
+  repeat(distance: number, count: number): void {
+    if (distance <= 0 || distance > this.length) throw new CorruptError();
+    const fits = this.#reserve(count);
+    const bytes = this.#bytes;
+    const start = this.length;
+    for (let copied = 0; copied < fits; ) {
+      const some = Math.min(distance + copied, fits - copied);
+      bytes.copyWithin(start + copied, start - distance, start - distance + some);
+      copied += some;
+    }
+    this.length += fits;
+    if (fits < count) throw new TooLargeError();
+  }
+
+  /** Makes room; returns how many of the bytes wanted fit. */
+  #reserve(count: number): number {
+    const wanted = this.length + count;
+    if (wanted > this.#bytes.length && this.#bytes.length < this.#maxBytes) {
+      const grown = Buffer.allocUnsafe(Math.min(this.#maxBytes, Math.max(wanted, 2 * this.#bytes.length)));
+      this.bytes.copy(grown);
+      this.#bytes = grown;
+    }
+    return Math.min(count, this.#bytes.length - this.length);
+  }
+}
+
+function collect(maxBytes: number, decode: (output: Output) => void): Decompressed {
+  const output = new Output(maxBytes);
+  try {
+    decode(output);
+    return { bytes: output.bytes, missing: null };
+  } catch (error) {
+    return { bytes: output.bytes, missing: error instanceof TooLargeError ? 'too large' : 'corrupt' };
+  }
+}
+
+/** Java clients write snappy in a frame of their own (xerial): a header of 16 bytes, then chunks behind their length. */
+const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
+const XERIAL_HEADER = 16;
+
+function readSnappy(compressed: Buffer, maxBytes: number): Decompressed {
+  return collect(maxBytes, (output) => {
+    if (!compressed.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) {
+      readSnappyBlock(compressed, output);
+      return;
+    }
+    for (let start = XERIAL_HEADER; start < compressed.length; ) {
+      if (start + 4 > compressed.length) throw new CorruptError();
+      const end = start + 4 + compressed.readUInt32BE(start);
+      if (end > compressed.length) throw new CorruptError();
+      readSnappyBlock(compressed.subarray(start + 4, end), output);
+      start = end;
+    }
+  });
+}
+
+/** https://github.com/google/snappy/blob/main/format_description.txt */
+function readSnappyBlock(input: Buffer, output: Output): void {
+  let at = 0;
+  let declared = 0;
+  for (let shift = 0; ; shift += 7) {
+    const byte = input[at++];
+    if (byte === undefined || shift > 28) throw new CorruptError();
+    declared += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) break;
+  }
+  const end = output.length + declared;
+  while (at < input.length) {
+    const tag = input[at++] as number;
+    const kind = tag & 3;
+    if (kind === 0) {
+      let length = tag >> 2;
+      if (length >= 60) {
+        const bytes = length - 59;
+        if (at + bytes > input.length) throw new CorruptError();
+        length = input.readUIntLE(at, bytes);
+        at += bytes;
+      }
+      length += 1;
+      output.append(input, at, at + length);
+      at += length;
+    } else {
+      const bytes = kind === 3 ? 4 : kind;
+      if (at + bytes > input.length) throw new CorruptError();
+      const offset = input.readUIntLE(at, bytes) + (kind === 1 ? (tag >> 5) << 8 : 0);
+      at += bytes;
+      output.repeat(offset, kind === 1 ? 4 + ((tag >> 2) & 7) : 1 + (tag >> 2));
+    }
+    if (output.length > end) throw new CorruptError();
+  }
+  if (output.length !== end) throw new CorruptError();
+}
+
+const LZ4_MAGIC = 0x184d2204;
+const LZ4_UNCOMPRESSED = 0x80000000;
+
+/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md. Checksums are not looked at: the batch has one of its own. */
+function readLz4(input: Buffer, output: Output): void {
+  if (input.length < 7 || input.readUInt32LE(0) !== LZ4_MAGIC) throw new CorruptError();
+  const flags = input[4] as number;
+  if (flags >> 6 !== 1 || flags & 1) throw new CorruptError();
+  const blocksHaveChecksums = (flags & 0x10) !== 0;
+  let at = 7 + (flags & 0x08 ? 8 : 0);
+  for (;;) {
+    if (at + 4 > input.length) throw new CorruptError();
+    const size = input.readUInt32LE(at);
+    at += 4;
+    if (size === 0) return;
+    const length = size & ~LZ4_UNCOMPRESSED;
+    if (at + length > input.length) throw new CorruptError();
+    if (size >= LZ4_UNCOMPRESSED) output.append(input, at, at + length);
+    else readLz4Block(input.subarray(at, at + length), output);
+    at += length + (blocksHaveChecksums ? 4 : 0);
+  }
+}
+
+/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md */
+function readLz4Block(input: Buffer, output: Output): void {
+  let at = 0;
+  const lengthFrom = (nibble: number) => {
+    let length = nibble;
+    if (nibble === 15) {
+      for (let byte = 255; byte === 255; length += byte) {
+        const next = input[at++];
+        if (next === undefined) throw new CorruptError();
+        byte = next;
+      }
+    }
+    return length;
+  };
+  while (at < input.length) {
+    const token = input[at++] as number;
+    const literals = lengthFrom(token >> 4);
+    output.append(input, at, at + literals);
+    at += literals;
+    // The last sequence has literals alone.
+    if (at === input.length) return;
+    if (at + 2 > input.length) throw new CorruptError();
+    const distance = input.readUInt16LE(at);
+    at += 2;
+    output.repeat(distance, 4 + lengthFrom(token & 15));
+  }
+}
+
+const ZSTD_MAGIC = 0xfd2fb528;
+/** The lower half of the number is free. */
+const ZSTD_SKIPPABLE = 0x184d2a50;
+
+interface ZstdFrame {
+  bytes: Buffer;
+  /** What the decoder has to allocate before it begins. */
+  windowBytes: number;
+  /** Whether the window is the content. */
+  isSingleSegment: boolean;
+}
+
+function readZstd(compressed: Buffer, maxBytes: number): Decompressed {
+  return collect(maxBytes, (output) => {
+    for (const { bytes, windowBytes, isSingleSegment } of zstdFrames(compressed)) {
+      if (windowBytes > maxBytes) throw new TooLargeError();
+      const whole = isSingleSegment ? wholeZstdFrame(bytes) : null;
+      if (whole) output.append(whole, 0, whole.length);
+      else {
+        const stream = new ZstdStream((chunk) =>
+          output.append(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length), 0, chunk.length),
+        );
+        stream.push(bytes, true);
+      }
+    }
+  });
+}
+
+/** Much faster than in blocks; null when the frame is corrupt. */
+function wholeZstdFrame(frame: Buffer): Buffer | null {
+  try {
+    const whole = decompressZstd(frame);
+    return Buffer.from(whole.buffer, whole.byteOffset, whole.length);
+  } catch {
+    return null;
+  }
+}
+
+/** Finds the frames without reading what is in them. https://www.rfc-editor.org/rfc/rfc8878#section-3.1 */
+function* zstdFrames(input: Buffer): Generator<ZstdFrame> {
+  const need = (end: number) => {
+    if (end > input.length) throw new CorruptError();
+  };
+  for (let start = 0; start < input.length; ) {
+    need(start + 8);
+    const magic = input.readUInt32LE(start);
+    if ((magic & ~0xf) >>> 0 === ZSTD_SKIPPABLE) {
+      start += 8 + input.readUInt32LE(start + 4);
+      continue;
+    }
+    if (magic !== ZSTD_MAGIC) throw new CorruptError();
+    const descriptor = input[start + 4] as number;
+    const isSingleSegment = (descriptor & 0x20) !== 0;
+    const sizeFlag = descriptor >> 6;
+    const sizeBytes = sizeFlag === 0 ? Number(isSingleSegment) : 1 << sizeFlag;
+    const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] as number;
+    let at = start + (isSingleSegment ? 5 : 6) + dictionaryBytes;
+    need(at + sizeBytes);
+    const window = input[start + 5] as number;
+    const windowBase = 2 ** (10 + (window >> 3));
+    let windowBytes = windowBase + (windowBase / 8) * (window & 7);
+    if (isSingleSegment) {
+      windowBytes = sizeBytes === 8 ? Number(input.readBigUInt64LE(at)) : input.readUIntLE(at, sizeBytes);
+      if (sizeBytes === 2) windowBytes += 256;
+    }
+    at += sizeBytes;
+    for (let isLast = false; !isLast; ) {
+      need(at + 3);
+      const header = input.readUIntLE(at, 3);
+      isLast = (header & 1) === 1;
+      const isRepeated = ((header >> 1) & 3) === 1;
+      at += 3 + (isRepeated ? 1 : header >> 3);
+    }
+    if (descriptor & 4) at += 4;
+    need(at);
+    yield { bytes: input.subarray(start, at), windowBytes, isSingleSegment };
+    start = at;
+  }
+}

@@ -1,0 +1,113 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { DECOMPRESSORS, type Decompress } from '../../ingest/sources/decompression.js';
+import { compressLz4, compressSnappy, compressZstd } from '../support/compress.js';
+
+const MAX_BYTES = 1024 * 1024;
+const CODECS: readonly [
+  name: string,
+  decompress: Decompress,
+  compress: (bytes: Buffer) => Promise<Buffer>,
+][] = [
+  ['gzip', DECOMPRESSORS[1] as Decompress, promisify(gzip)],
+  ['snappy', DECOMPRESSORS[2] as Decompress, async (bytes) => compressSnappy(bytes)],
+  ['snappy in frames', DECOMPRESSORS[2] as Decompress, async (bytes) => inFrames(bytes)],
+  ['lz4', DECOMPRESSORS[3] as Decompress, async (bytes) => compressLz4(bytes)],
+  ['zstd', DECOMPRESSORS[4] as Decompress, compressZstd],
+];
+
+/** As Java clients frame snappy. */
+function inFrames(bytes: Buffer): Buffer {
+  const frames: Buffer[] = [
+    Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1]),
+  ];
+  for (let start = 0; start < bytes.length; start += 10_000) {
+    const chunk = compressSnappy(bytes.subarray(start, start + 10_000));
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(chunk.length);
+    frames.push(length, chunk);
+  }
+  return Buffer.concat(frames);
+}
+
+/** Text that repeats at many distances, and bytes that do not. */
+const content = fc
+  .array(
+    fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc
+        .tuple(fc.string({ minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 3000 }))
+        .map(([text, times]) => Buffer.from(text.repeat(times))),
+    ),
+    { maxLength: 20 },
+  )
+  .map((parts) => Buffer.concat(parts));
+
+describe('Decompression', function () {
+  this.timeout(60_000);
+  for (const [name, decompress, compress] of CODECS) {
+    it(`of ${name} gives back what was compressed`, async () => {
+      await fc.assert(
+        fc.asyncProperty(content, async (bytes) => {
+          const { bytes: actual, missing } = await decompress(await compress(bytes), MAX_BYTES);
+          expect(missing).to.equal(null);
+          expect(actual.equals(bytes)).to.equal(true);
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it(`of ${name} gives the beginning of what is larger than its bound, and says so`, async () => {
+      const bytes = Buffer.from('0123456789'.repeat(300_000));
+      const { bytes: actual, missing } = await decompress(await compress(bytes), MAX_BYTES);
+      expect(missing).to.equal('too large');
+      expect(actual.length).to.be.at.most(MAX_BYTES);
+      expect(bytes.subarray(0, actual.length).equals(actual)).to.equal(true);
+    });
+
+    it(`of ${name} ends on every input and stays within its bound`, async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          content,
+          fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 8 }),
+          fc.nat(),
+          async (bytes, changes, cut) => {
+            const broken = Buffer.from(await compress(bytes));
+            for (const [place, value] of changes) broken[place % broken.length] = value;
+            const { bytes: actual } = await decompress(
+              broken.subarray(0, 1 + (cut % broken.length)),
+              MAX_BYTES,
+            );
+            expect(actual.length).to.be.at.most(MAX_BYTES);
+          },
+        ),
+        { numRuns: 200 },
+      );
+    });
+  }
+
+  it('ends on nine bytes of snappy that never ended, and calls them corrupt', async () => {
+    const outcome = await DECOMPRESSORS[2]?.(Buffer.from('61fc96a09c9d1534c1', 'hex'), MAX_BYTES);
+    expect(outcome).to.include({ missing: 'corrupt' });
+  });
+
+  it('allocates for sixty bytes of lz4 no more than they hold', async () => {
+    // A block of four bytes that says it has 2 GiB, behind a header that says the content has as many.
+    const bomb = Buffer.alloc(60, 0xff);
+    bomb.set([0x04, 0x22, 0x4d, 0x18, 0x68, 0x70, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 0x73], 0);
+    const before = process.memoryUsage().arrayBuffers;
+    const outcome = await DECOMPRESSORS[3]?.(bomb, 128 * MAX_BYTES);
+    expect(outcome).to.include({ missing: 'corrupt' });
+    expect(process.memoryUsage().arrayBuffers - before).to.be.lessThan(2 * MAX_BYTES);
+  });
+
+  it('allocates for a frame of zstd no more than the bound, whatever its header says', async () => {
+    const claims = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x70, 0x03, 0, 0, 0x41]);
+    expect(await DECOMPRESSORS[4]?.(claims, MAX_BYTES)).to.deep.equal({
+      bytes: Buffer.alloc(0),
+      missing: 'too large',
+    });
+  });
+});
