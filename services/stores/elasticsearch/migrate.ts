@@ -65,6 +65,7 @@ export async function migrateElasticsearch(
             await reindex({
               cluster,
               names,
+              clock,
               live,
               aliases: live.alias === all ? [] : [all],
               definition,

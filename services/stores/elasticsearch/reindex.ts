@@ -9,16 +9,19 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../shared/clock.js';
 import { StoreUnavailable } from '../store-error.js';
 import type { Cluster } from './cluster.js';
 import { search } from './documents.js';
 import { createIndex, type Definition, type IndexNames, type LiveIndex } from './indices.js';
-import { type ReindexLock, rollBackReindex } from './reindex-lock.js';
-import { blockWrites, buildingAlias, dropIndex, moveAliases } from './reindex-steps.js';
+import { acquireReindexLock, type ReindexLock, rollBackReindex } from './reindex-lock.js';
+import { blockWrites, buildingAlias, dropIndex, moveAliases, unblockWrites } from './reindex-steps.js';
+import { retryWithBackoff } from './retry.js';
 
 export interface ReindexOptions {
   cluster: Cluster;
   names: IndexNames;
+  clock: Clock;
   live: LiveIndex;
   /** Other aliases that the index has beside its own. */
   aliases: readonly string[];
@@ -60,16 +63,33 @@ export async function reindex(options: ReindexOptions): Promise<string> {
     await lock.update({});
     await moveAliases(cluster, live.index, target, [live.alias, ...aliases]);
   } catch (error) {
-    // Without the lock its next holder rolls back.
-    if (lock.lost.aborted) throw error;
-    const outcome = await rollBackReindex(cluster, lock).catch(() => 'unknown');
-    if (outcome !== 'finished') throw error;
-    return target;
+    const outcome = await lock
+      .update({})
+      .then(() => rollBackReindex(cluster, lock))
+      .catch(() => 'unknown' as const);
+    if (outcome === 'finished') return target;
+    if (lock.lost.aborted) await endLateBlock(options).catch(() => undefined);
+    throw error;
   }
   await pause(DRAIN_MS);
   await dropIndex(cluster, live.index);
   await lock.update({ index: null, successor: null });
   return target;
+}
+
+/**
+ * The next holder of the lock has rolled back. A block of ours that landed after that is ours to end, but only while nobody
+ * else reindexes.
+ */
+async function endLateBlock({ cluster, names, clock, live }: ReindexOptions): Promise<void> {
+  const lock = await retryWithBackoff(async () => {
+    return (await acquireReindexLock(cluster, names, clock)) ?? undefined;
+  });
+  try {
+    await unblockWrites(cluster, live.index);
+  } finally {
+    await lock.release();
+  }
 }
 
 interface Hit {

@@ -9,8 +9,8 @@ export type Fate =
   | 'cut'
   /** Reaches the cluster, whose answer never comes back. */
   | 'cut answer'
-  /** Never reaches the cluster, which seems to have answered. */
-  | { answer: object };
+  /** Does not reach the cluster, which seems to have answered; with `forwarded` it does, and the answer is another. */
+  | { answer: object; forwarded?: boolean };
 
 export interface ProxiedRequest {
   method: string;
@@ -41,12 +41,15 @@ export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpP
       outgoing.destroy();
       return;
     }
-    if (typeof fate === 'object') {
+    const forge = (answer: object) => {
       outgoing.writeHead(200, {
         'Content-Type': 'application/vnd.elasticsearch+json;compatible-with=9',
         'X-Elastic-Product': 'Elasticsearch',
       });
-      outgoing.end(JSON.stringify(fate.answer));
+      outgoing.end(JSON.stringify(answer));
+    };
+    if (typeof fate === 'object' && !fate.forwarded) {
+      forge(fate.answer);
       return;
     }
     const { hostname, port } = new URL(upstream);
@@ -55,6 +58,10 @@ export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpP
     onward.on('response', (answer) => {
       if (fate === 'cut answer') {
         answer.resume().on('end', () => outgoing.destroy());
+        return;
+      }
+      if (typeof fate === 'object') {
+        answer.resume().on('end', () => forge(fate.answer));
         return;
       }
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
