@@ -1,4 +1,4 @@
-import { fold, withinDistance } from './text.js';
+import { distanceWithin, fold } from './text.js';
 
 /** The candidate a misspelt name most likely meant; null when none is near. */
 export function closest(name: string, candidates: readonly string[]): string | null {
@@ -6,7 +6,7 @@ export function closest(name: string, candidates: readonly string[]): string | n
   if (given.length > 64) return null;
   for (const limit of [0, 1, 2, 3]) {
     if (limit > given.length / 3) break;
-    const found = candidates.find((candidate) => withinDistance(given, plain(candidate), limit));
+    const found = candidates.find((candidate) => distanceWithin(given, plain(candidate), limit) !== null);
     if (found !== undefined) return found;
   }
   return null;

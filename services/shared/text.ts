@@ -144,14 +144,14 @@ export function allowedTypos(word: string): 0 | 1 | 2 {
 let rows: [number[], number[], number[]] = [[], [], []];
 
 /**
- * Whether two words differ by at most `limit` insertions, deletions, substitutions or transpositions of
- * neighbours (optimal string alignment distance).
+ * Insertions, deletions, substitutions and transpositions of neighbours between two words (optimal string alignment
+ * distance), or null where they are more than `limit`.
  */
-export function withinDistance(left: string, right: string, limit: number): boolean {
-  if (left === right) return true;
+export function distanceWithin(left: string, right: string, limit: number): number | null {
+  if (left === right) return 0;
   const a = letters(left);
   const b = letters(right);
-  if (Math.abs(a.length - b.length) > limit) return false;
+  if (Math.abs(a.length - b.length) > limit) return null;
   const tooFar = limit + 1;
   let [beforeLast, last, current] = rows;
   for (let column = 0; column <= b.length; column++) last[column] = Math.min(column, tooFar);
@@ -175,11 +175,12 @@ export function withinDistance(left: string, right: string, limit: number): bool
       current[column] = distance;
       if (distance < best) best = distance;
     }
-    if (best > limit) return false;
+    if (best > limit) return null;
     [beforeLast, last, current] = [last, current, beforeLast];
   }
   rows = [beforeLast, last, current];
-  return (last[b.length] as number) <= limit;
+  const distance = last[b.length] as number;
+  return distance <= limit ? distance : null;
 }
 
 function letters(word: string): number[] {

@@ -8,7 +8,7 @@ import {
   searchableTextWords,
   searchableValues,
 } from '../../services/contacts/searchable.js';
-import { codePoints, withinDistance } from '../../services/shared/text.js';
+import { codePoints, distanceWithin } from '../../services/shared/text.js';
 import type {
   ContactCondition,
   ContactSearch,
@@ -92,6 +92,6 @@ function isTypo(held: string, asked: string, typos: number): boolean {
     typos > 0 &&
     /^\p{L}+$/u.test(held) &&
     held.codePointAt(0) === asked.codePointAt(0) &&
-    withinDistance(held, asked, typos)
+    distanceWithin(held, asked, typos) !== null
   );
 }

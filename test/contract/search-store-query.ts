@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { wordsTwoTyposFrom } from '../support/near-words.js';
 import { found, freshOrganization, load, type Open, type OpenStore } from './search-support.js';
 
 export function searchStoreQuery(open: Open): void {
@@ -110,6 +111,20 @@ export function searchStoreQuery(open: Open): void {
       expect(await found(opened.store, organization, { query: 'york' }, 'aud_r')).to.deep.equal(['robert']);
       expect(await found(opened.store, organization, { query: 'maria' }, 'aud_r')).to.deep.equal([]);
       expect(await found(opened.store, organization, {}, 'aud_unknown')).to.deep.equal([]);
+    });
+
+    it('a word is found through each of a thousand words that are two typos away', async () => {
+      const own = freshOrganization();
+      const words = wordsTwoTyposFrom('nebukadnezar', 1000);
+      await load(
+        opened.store,
+        own,
+        words.map((last_name) => ({ last_name })),
+      );
+      expect(await found(opened.store, own, { query: 'nebukadnezar' })).to.have.length(1000);
+      expect(await found(opened.store, own, { query: 'nebukadnezar', last_name: words[999] })).to.have.length(
+        1,
+      );
     });
   });
 }

@@ -48,7 +48,7 @@ export function planMatch(
     term.kind === 'word' && term.prefix ? terms.beginning(term.word) : terms.exactly(term),
   );
   const similar = required.map((term, index) =>
-    anyOf([begun[index] as Expression, ...similarWords(terms, term, findSimilar)]),
+    anyOfMany(terms, [begun[index] as Expression, ...similarWords(terms, term, findSimilar)]),
   );
   const inGroups = groups.map((columns) => within(columns, anyOf(begun)));
   const tiers: Tier[] = [];
@@ -68,6 +68,22 @@ export function planMatch(
     before = upToHere;
   }
   return { all: before as Expression, tiers };
+}
+
+const ALTERNATIVES_PER_GROUP = 32;
+
+/**
+ * Any of many expressions. FTS5 looks at every alternative of an OR for every row it finds, and makes one OR of an OR
+ * within an OR; "but not a term that no row has" keeps groups apart, so that a row costs their number and the size of one.
+ */
+function anyOfMany(terms: OrganizationTerms, expressions: Expression[]): Expression {
+  if (expressions.length <= ALTERNATIVES_PER_GROUP) return anyOf(expressions);
+  const groups: Expression[] = [];
+  for (let from = 0; from < expressions.length; from += ALTERNATIVES_PER_GROUP) {
+    const group = anyOf(expressions.slice(from, from + ALTERNATIVES_PER_GROUP));
+    groups.push(butNot(group, [exactTerm(terms.nothing)]));
+  }
+  return anyOf(groups);
 }
 
 function similarWords(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar): Expression[] {

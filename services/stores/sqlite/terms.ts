@@ -44,6 +44,11 @@ export class OrganizationTerms {
     return `${this.#prefix}|`;
   }
 
+  /** Carried by no row. */
+  get nothing(): string {
+    return `${this.#prefix}\\`;
+  }
+
   /** Stands between two values of one field, so that no phrase runs across. */
   get gap(): string {
     return `${this.#prefix}/`;
