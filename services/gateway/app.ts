@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Router } from '@koa/router';
 import Koa, { type Context } from 'koa';
 import type { Logger } from 'pino';
@@ -12,13 +13,14 @@ import { Admission } from './admission.js';
 import { createAuthenticate, type Principal } from './authenticate.js';
 import { createClientAddress } from './client-address.js';
 import { createCors } from './cors.js';
+import { DOCS_CSP, renderDocs } from './docs-page.js';
 import type { Endpoint, EndpointServices } from './endpoint.js';
 import { createErrorWriter } from './error-handler.js';
 import { checkReadiness } from './health.js';
 import { createIntake } from './intake.js';
 import type { Metrics } from './metrics.js';
 import { observeStore } from './observe-store.js';
-import { docsPage, docsScript, openApiDocument } from './openapi.js';
+import { openApiDocument } from './openapi.js';
 import { createOperation } from './operation.js';
 import { Problem } from './problems.js';
 import type { RateLimiter } from './rate-limit.js';
@@ -119,13 +121,9 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   router.get('/version', (ctx) => {
     ctx.body = version;
   });
-  const document = JSON.stringify(openApiDocument(served, version.version));
-  router.get('/openapi.json', (ctx) => {
-    ctx.type = 'application/json';
-    ctx.body = document;
-  });
-  router.get('/docs', docsPage);
-  router.get('/docs/rapidoc.js', docsScript);
+  const document = openApiDocument(served, version.version);
+  router.get('/openapi.json', serveText('application/json', JSON.stringify(document)));
+  router.get('/docs', serveText('html', renderDocs(document), { 'Content-Security-Policy': DOCS_CSP }));
 
   const app = new Koa();
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -144,6 +142,20 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   app.use(router.routes());
   app.use((ctx) => refuseUnrouted(ctx, router));
   return app;
+}
+
+/** Text that never changes while the process runs: made once, and not sent to whoever has it. */
+function serveText(type: string, text: string, headers: Record<string, string> = {}) {
+  const body = Buffer.from(text);
+  const etag = createHash('sha256').update(body).digest('base64url');
+  return (ctx: Context): void => {
+    ctx.set(headers);
+    ctx.etag = etag;
+    ctx.type = type;
+    ctx.status = 200;
+    if (ctx.fresh) ctx.status = 304;
+    else ctx.body = body;
+  };
 }
 
 function refuseUnrouted(ctx: Context, router: Router): void {

@@ -1,6 +1,3 @@
-import { createReadStream } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
 import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
 import type { Endpoint } from './endpoint.js';
@@ -257,30 +254,4 @@ function hoist(schema: unknown, components: Json): unknown {
   if (typeof $id !== 'string') return plain;
   components[$id] = plain;
   return { $ref: `#/components/schemas/${$id}` };
-}
-
-const PAGE = `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Reachline API</title>
-<script type="module" src="/docs/rapidoc.js"></script></head>
-<body><rapi-doc spec-url="/openapi.json" render-style="read" show-header="false" allow-server-selection="false" load-fonts="false"></rapi-doc></body>
-</html>
-`;
-
-/** The documentation as a page that needs nothing from elsewhere. */
-export function docsPage(ctx: Context): void {
-  ctx.set(
-    'Content-Security-Policy',
-    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
-  );
-  ctx.type = 'html';
-  ctx.body = PAGE;
-}
-
-const require = createRequire(import.meta.url);
-
-export function docsScript(ctx: Context): void {
-  ctx.set('Cache-Control', 'public, max-age=86400');
-  ctx.type = 'text/javascript';
-  ctx.body = createReadStream(require.resolve('rapidoc/dist/rapidoc-min.js'));
 }
