@@ -53,6 +53,9 @@ export const endpoints: readonly Endpoint[] = [
   ...advertisingEndpoints,
 ] as unknown as readonly Endpoint[];
 
+/** Codes of a client that leaves in the middle of a request or answer, or sends what is not HTTP: no failure of ours. */
+const LEAVING = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_\w+)$/;
+
 /** The gateway as a Koa application. It listens on nothing and opens nothing by itself. */
 export function createApp(dependencies: AppDependencies, served: readonly Endpoint[] = endpoints): Koa {
   const { stores, publisher, logger, metrics, clock, version } = dependencies;
@@ -65,7 +68,10 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
 
   /** The caller, after key and rate limit. Answers without a promise while the key is fresh in memory. */
   function admit(ctx: Context): Principal | Promise<Principal> {
-    const known = authenticate(ctx.req.headers['x-api-key'] as string | undefined, () => addressOf(ctx.req));
+    const known = authenticate(
+      ctx.req.headers['x-api-key'] as string | undefined,
+      ctx.state.client as string,
+    );
     return known instanceof Promise ? known.then((principal) => limit(ctx, principal)) : limit(ctx, known);
   }
 
@@ -127,17 +133,17 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
 
   const app = new Koa();
   app.on('error', (error: NodeJS.ErrnoException) => {
-    // A client that leaves in the middle of an answer is no failure of ours.
-    if (
-      error.code !== 'ECONNRESET' &&
-      error.code !== 'EPIPE' &&
-      error.code !== 'ERR_STREAM_PREMATURE_CLOSE'
-    ) {
-      logger.error({ err: error }, 'answer could not be written');
-    }
+    if (LEAVING.test(error.code ?? '')) logger.debug({ err: error }, 'the connection of a request ended');
+    else logger.error({ err: error }, 'answer could not be written');
   });
   app.use(
-    createRequestContext(logger, metrics, createCors(dependencies.corsOrigins), createErrorWriter(logger)),
+    createRequestContext(
+      logger,
+      metrics,
+      addressOf,
+      createCors(dependencies.corsOrigins),
+      createErrorWriter(logger),
+    ),
   );
   app.use(router.routes());
   app.use((ctx) => refuseUnrouted(ctx, router));

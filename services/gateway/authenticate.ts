@@ -43,10 +43,7 @@ interface KnownKey {
  * Answers at once where the key was seen lately, else after asking the store. Throws 401 in one form for every reason, and 429
  * when too many wrong keys came from the address.
  */
-export type Authenticate = (
-  header: string | undefined,
-  address: () => string,
-) => Principal | Promise<Principal>;
+export type Authenticate = (header: string | undefined, address: string) => Principal | Promise<Principal>;
 
 export function createAuthenticate(
   keys: Pick<KeyStore, 'findKey'>,
@@ -62,10 +59,10 @@ export function createAuthenticate(
   const lookups = new Map<string, Promise<KnownKey | null>>();
   let unknownLookups = 0;
 
-  function verify(entry: KnownKey | null, secret: string, header: string, address: () => string): Principal {
+  function verify(entry: KnownKey | null, secret: string, header: string, address: string): Principal {
     if (!entry) throw invalidKey();
     if (!secretMatches(secret, entry.secretHash)) {
-      wrongKeys.take(address());
+      wrongKeys.take(address);
       throw invalidKey();
     }
     verified.set(header, entry);
@@ -77,10 +74,10 @@ export function createAuthenticate(
     return principal;
   }
 
-  function lookUp(id: string, last: KnownKey | undefined, address: () => string): Promise<KnownKey | null> {
+  function lookUp(id: string, last: KnownKey | undefined, address: string): Promise<KnownKey | null> {
     const underWay = lookups.get(id);
     if (underWay) return underWay;
-    const found = last ? refresh(id, last) : findUnknown(id, address());
+    const found = last ? refresh(id, last) : findUnknown(id, address);
     lookups.set(id, found);
     const forget = () => lookups.delete(id);
     found.then(forget, forget);

@@ -2,6 +2,8 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { Overloaded, StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
 import { PROBLEMS, Problem } from './problems.js';
+import type { RequestState } from './request-context.js';
+import { loggedPath } from './request-log.js';
 import { answerUnreadBody } from './unread-body.js';
 
 const RETRY_AFTER_SECONDS = '1';
@@ -11,15 +13,40 @@ export type ErrorWriter = (ctx: Context, error: unknown) => void;
 
 /** The only writer of error bodies: `application/problem+json`, never with a store's own words. */
 export function createErrorWriter(logger: Logger): ErrorWriter {
+  const warnOfOverload = createOverloadWarning(logger);
   return (ctx, error) => {
+    if (ctx.res.destroyed) {
+      // The client has left: nobody is answered, and whatever was given up for it is no failure. Its request is logged as 499.
+      ctx.respond = false;
+      logger.debug({ request_id: ctx.state.requestId, err: error }, 'given up, as the client left');
+      return;
+    }
     const problem = toProblem(error);
-    if (problem.status >= 500) {
+    if (problem.code === 'overloaded') warnOfOverload();
+    else if (problem.status >= 500) {
+      const { requestId } = ctx.state as RequestState;
+      const reason = error instanceof Problem ? { detail: error.message } : { err: error };
       logger.error(
-        { request_id: ctx.state.requestId, path: ctx.path, code: problem.code, err: error },
+        { request_id: requestId, path: loggedPath(ctx.path), code: problem.code, ...reason },
         'request failed',
       );
     }
     writeProblem(ctx, problem);
+  };
+}
+
+const OVERLOAD_WARNING_MS = 1000;
+
+/** One line a second with a count: a line for each would be more work while there is too much of it. */
+function createOverloadWarning(logger: Logger): () => void {
+  let refused = 0;
+  return () => {
+    if (refused++ > 0) return;
+    const warn = () => {
+      logger.warn({ code: 'overloaded', refused }, 'requests were refused, as too many are under way');
+      refused = 0;
+    };
+    setTimeout(warn, OVERLOAD_WARNING_MS).unref();
   };
 }
 
@@ -59,7 +86,6 @@ function writeProblem(ctx: Context, problem: Problem): void {
   ctx.status = problem.status;
   ctx.set(problem.headers);
   ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
-  ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.state.problem = problem.code;
   const body = problemText(problem, ctx.state.requestId as string, ctx.path);
   if (ctx.req.complete) ctx.body = body;

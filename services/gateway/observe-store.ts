@@ -26,6 +26,8 @@ export function observeStore<T extends object>(
     const call = (store as Record<string, Method>)[method] as Method;
     const succeeded = histogram.labels(name, method, 'ok');
     const failed = histogram.labels(name, method, 'failed');
+    // Given up, as the client left or the time was over.
+    const aborted = histogram.labels(name, method, 'aborted');
     observed[method] = async function (this: Observed, ...args: unknown[]) {
       const begun = performance.now();
       let outcome = failed;
@@ -33,6 +35,9 @@ export function observeStore<T extends object>(
         const answer = await call.apply(store, args);
         outcome = succeeded;
         return answer;
+      } catch (error) {
+        if (error instanceof Error && error.name === 'AbortError') outcome = aborted;
+        throw error;
       } finally {
         const elapsed = performance.now() - begun;
         this.spent.storeMs += elapsed;

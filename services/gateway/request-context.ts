@@ -3,15 +3,19 @@ import type { Logger } from 'pino';
 import { newId } from '../shared/ids.js';
 import type { AdmittedRequest } from './admission.js';
 import type { Principal } from './authenticate.js';
+import type { ClientAddress } from './client-address.js';
 import type { Cors } from './cors.js';
 import type { ErrorWriter } from './error-handler.js';
 import type { Metrics } from './metrics.js';
+import { loggedPath } from './request-log.js';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** What the parts of the gateway tell each other about one request. */
 export interface RequestState {
   requestId: string;
+  /** Address of the client. */
+  client: string;
   principal?: Principal;
   admitted?: AdmittedRequest;
   /** Path pattern of the route: the label of the metrics. */
@@ -24,15 +28,23 @@ export interface RequestState {
  * The outermost middleware: gives every request its id, turns errors into answers, and writes the request's line to the log
  * and its time to the metrics once the answer has gone out. It is one function, since each layer costs every request.
  */
-export function createRequestContext(logger: Logger, metrics: Metrics, cors: Cors, writeError: ErrorWriter) {
+export function createRequestContext(
+  logger: Logger,
+  metrics: Metrics,
+  addressOf: ClientAddress,
+  cors: Cors,
+  writeError: ErrorWriter,
+) {
   return async function requestContext(ctx: Context, next: Next): Promise<void> {
     const begun = performance.now();
     const { headers } = ctx.req;
     const given = headers['x-request-id'] as string | undefined;
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : newId('req');
-    const state: RequestState = { requestId };
+    const state: RequestState = { requestId, client: addressOf(ctx.req) };
     ctx.state = state;
     ctx.res.setHeader('X-Request-Id', requestId);
+    ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
+    ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.once('close', () => finish(ctx, state, begun));
     try {
       if (headers.origin === undefined || cors(ctx, headers.origin)) await next();
@@ -53,10 +65,11 @@ export function createRequestContext(logger: Logger, metrics: Metrics, cors: Cor
       {
         request_id: state.requestId,
         method: ctx.req.method,
-        path: ctx.path,
+        path: loggedPath(ctx.path),
         status,
         code: state.problem,
         duration_ms: Math.round(elapsed * 10) / 10,
+        client: state.client,
         key_id: state.principal?.keyId,
         organization_id: state.principal?.organizationId,
       },

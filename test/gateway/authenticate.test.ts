@@ -61,7 +61,7 @@ describe('Authentication', () => {
     await folder.remove();
   });
 
-  const call = async (header: string, address = '192.0.2.1') => authenticate(header, () => address);
+  const call = async (header: string, address = '192.0.2.1') => authenticate(header, address);
   /** The code a key is refused with, or the organization it is of. */
   const outcome = (header: string, address?: string) =>
     call(header, address).then(

@@ -215,6 +215,17 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     }
   });
 
+  it('tells clients neither to keep answers nor to guess their type', async () => {
+    for (const answer of [
+      await gateway.call(SEARCH, organization),
+      await gateway.call(SEARCH, organization, { key: null }),
+      await gateway.call('/readyz', undefined, { method: 'GET' }),
+    ]) {
+      expect(answer.headers.get('X-Content-Type-Options')).to.equal('nosniff');
+      expect(answer.headers.get('Cache-Control')).to.equal('no-store');
+    }
+  });
+
   it('reports the time of the store', async () => {
     const answer = await gateway.call(SEARCH, organization);
     expect(answer.headers.get('Server-Timing')).to.match(/^store;dur=\d+\.\d$/);
