@@ -114,7 +114,7 @@ const searchContacts = endpoint({
   path: SEARCH_PATH,
   summary: 'Search contacts',
   description:
-    'All filters given must match. With `query`, the best matches come first; without, the newest. Page on with `cursor`; the last page has a null `next_cursor`.',
+    'All filters given must match. With `query`, the best matches come first; without, the newest. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB.',
   tag: 'Contacts',
   scope: 'contacts:read',
   request: SearchContactsRequest,

@@ -2,6 +2,7 @@
  * Admission control: how much may be under way at once, in all and per key, and for how long. Whatever a client, a handler or
  * a store does, a request gives back what it holds when its time is up.
  */
+import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { Problem } from './problems.js';
 
@@ -17,6 +18,9 @@ export interface AdmissionLimits {
   /** Bytes of those bodies, after decompression. */
   bodyBytes: number;
   bodyBytesPerKey: number;
+  /** Bytes of answers that their clients have not read yet. */
+  answerBytes: number;
+  answerBytesPerKey: number;
 }
 
 /** No key can use up what the others need. */
@@ -27,6 +31,8 @@ export const ADMISSION_LIMITS: AdmissionLimits = {
   bodiesPerKey: 200,
   bodyBytes: 256 * MIB,
   bodyBytesPerKey: 64 * MIB,
+  answerBytes: 256 * MIB,
+  answerBytesPerKey: 64 * MIB,
 };
 
 const RETRY = { 'Retry-After': '1' };
@@ -36,10 +42,11 @@ export interface Usage {
   slots: number;
   bodies: number;
   bodyBytes: number;
+  answerBytes: number;
 }
 
 export class Admission {
-  readonly total: Usage = { slots: 0, bodies: 0, bodyBytes: 0 };
+  readonly total: Usage = { slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 };
   readonly limits: AdmissionLimits;
   readonly #timeoutMs: number;
   readonly #keys = new Map<string, Usage>();
@@ -83,7 +90,7 @@ export class Admission {
     let key = this.#keys.get(keyId);
     if (total.bodies >= limits.bodies) throw overloaded('Too many request bodies are arriving');
     if (key === undefined) {
-      key = { slots: 0, bodies: 0, bodyBytes: 0 };
+      key = { slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 };
       this.#keys.set(keyId, key);
     } else if (key.bodies >= limits.bodiesPerKey) {
       throw overloaded(`${limits.bodiesPerKey} request bodies of this key are arriving`);
@@ -95,7 +102,7 @@ export class Admission {
 
   /** A key that holds nothing is forgotten. */
   forget(keyId: string, key: Usage): void {
-    if (key.bodies === 0 && key.slots === 0) this.#keys.delete(keyId);
+    if (key.bodies === 0 && key.slots === 0 && key.answerBytes === 0) this.#keys.delete(keyId);
   }
 }
 
@@ -118,7 +125,7 @@ export class AdmittedRequest {
     key.bodies++;
   }
 
-  /** Aborted when the client leaves or the time is up before the answer is ready. Made only when asked for. */
+  /** Aborted when the client leaves, the time is up, or the answer is ready. Made only when asked for. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -156,9 +163,30 @@ export class AdmittedRequest {
     this.#key.slots += slots;
   }
 
-  /** Gives everything back. */
+  /** Counts an answer until its client has read it or left. Throws 503 when too much of others waits to be read. */
+  answer(bytes: number, response: ServerResponse): void {
+    if (response.closed) return;
+    const { total, limits } = this.#admission;
+    const key = this.#key;
+    if (total.answerBytes > 0 && total.answerBytes + bytes > limits.answerBytes) {
+      throw overloaded(`${limits.answerBytes} bytes of answers wait to be read`);
+    }
+    if (key.answerBytes > 0 && key.answerBytes + bytes > limits.answerBytesPerKey) {
+      throw overloaded(`${limits.answerBytesPerKey} bytes of answers of this key wait to be read`);
+    }
+    total.answerBytes += bytes;
+    key.answerBytes += bytes;
+    response.once('close', () => {
+      total.answerBytes -= bytes;
+      key.answerBytes -= bytes;
+      this.#admission.forget(this.#keyId, key);
+    });
+  }
+
+  /** Gives everything back but answers, and lets stores know that the request is over. */
   release(): void {
     if (this.#released) return;
+    this.#controller?.abort();
     this.#leaveBody();
     this.#released = true;
     this.#admission.total.slots -= this.#slots;

@@ -54,7 +54,9 @@ export function createOperation(endpoint: Endpoint): Operation {
     };
     const answer = (await endpoint.handle(call)) as object;
     ctx.type = 'application/json';
-    ctx.body = await serialize(answer);
+    const written = await serialize(answer);
+    request.answer(written.length, ctx.res);
+    ctx.body = written;
   };
 }
 

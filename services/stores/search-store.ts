@@ -3,7 +3,8 @@
  *
  * Every method is scoped by organization. A resolved write is durable and visible to every later read of any process.
  * A store that cannot answer throws `StoreUnavailable`; nothing else of a store's own words crosses this port.
- * A read whose `signal` is aborted stops as soon as the store can and rejects with the signal's reason.
+ * A read whose `signal` is aborted stops as soon as the store can and rejects with the signal's reason. The signal is also
+ * aborted when the request it belongs to is over: until then a store may count what it answered as under way.
  */
 
 import type { Audience, AudienceRecord } from '../audiences/schema.js';

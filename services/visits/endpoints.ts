@@ -9,7 +9,7 @@ const searchVisits = endpoint({
   path: PATH,
   summary: 'Search website visits',
   description:
-    'Newest first. All filters given must match. Page on with `cursor`; the last page has a null `next_cursor`.',
+    'Newest first. All filters given must match. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB.',
   tag: 'Website visits',
   scope: 'visits:read',
   request: SearchVisitsRequest,

@@ -179,6 +179,25 @@ export function searchStoreOrder(open: Open): void {
         expect(seen).to.include.members(ids);
       }
     });
+
+    it('a page ends before its contacts take more than 4 MiB, and the next goes on', async () => {
+      const organization = freshOrganization();
+      const phones = Array.from({ length: 50 }, () => '\u0001'.repeat(1024));
+      await load(
+        opened.store,
+        organization,
+        Array.from({ length: 20 }, (_, index) => ({ contact_id: `k${index}`, first_name: 'Ann', phones })),
+      );
+      for (const request of [{}, { query: 'ann' }, { first_name: 'ann' }]) {
+        const search = asked(organization, { ...request, limit: 1000 });
+        const page = await opened.store.searchContacts(search);
+        expect(JSON.stringify(page).length).to.be.within(2 * 1024 * 1024, 4 * 1024 * 1024);
+        expect(page.total).to.equal(20);
+        expect((await allPages(opened.store, search)).map(({ id }) => id)).to.deep.equal(
+          Array.from({ length: 20 }, (_, index) => `k${index}`),
+        );
+      }
+    });
   });
 }
 

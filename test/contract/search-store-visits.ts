@@ -194,6 +194,26 @@ export function searchStoreVisits(open: Open): void {
       await arriving;
     });
 
+    it('a page ends before its visits take more than 4 MiB, and the next goes on', async () => {
+      const organizationId = freshOrganization();
+      const startUrl = `https://shop.example/${'x'.repeat(8000)}`;
+      const ids = Array.from({ length: 800 }, (_, index) => `v${index}`);
+      await insert(
+        ids.map((id, index) => ({
+          id,
+          organizationId,
+          startUrl,
+          createdAt: new Date(T0 - index).toISOString(),
+        })),
+      );
+      const search = { organizationId, limit: 1000 };
+      const first = await opened.store.searchVisits(search);
+      expect(JSON.stringify(first).length).to.be.within(2 * 1024 * 1024, 4 * 1024 * 1024);
+      const rest = await opened.store.searchVisits({ ...search, after: first.next ?? undefined });
+      expect([first.total, rest.total, rest.next]).to.deep.equal([800, 800, null]);
+      expect([...first.items, ...rest.items].map(({ id }) => id)).to.deep.equal(ids);
+    });
+
     it('finds what a plain list finds, newest first, and pages tile', async () => {
       await fc.assert(
         fc.asyncProperty(

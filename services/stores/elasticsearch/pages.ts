@@ -1,4 +1,5 @@
 import type { estypes } from '@elastic/elasticsearch';
+import { fillPage } from '../page-room.js';
 import type { Page, Position } from '../search-query.js';
 
 type Sort = estypes.SortCombinations[];
@@ -32,12 +33,14 @@ export function toPage<Source, T>(
   bestScore: number | null,
   toItem: (source: Source) => T,
 ): Page<T> {
-  const page = hits.hits.slice(0, limit);
-  const last = page.at(-1);
+  const found = hits.hits.map((hit) => ({ hit, item: toItem(hit._source as Source) }));
+  const { page } = fillPage(found, limit, ({ item }) => JSON.stringify(item));
+  const last = page.at(-1)?.hit;
   return {
-    items: page.map(({ _source }) => toItem(_source as Source)),
+    items: page.map(({ item }) => item),
     total: total(hits),
-    next: hits.hits.length > limit && last ? position(last.sort as (string | number)[], bestScore) : null,
+    next:
+      hits.hits.length > page.length && last ? position(last.sort as (string | number)[], bestScore) : null,
   };
 }
 

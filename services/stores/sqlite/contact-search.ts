@@ -1,4 +1,5 @@
 import type { Contact } from '../../contacts/schema.js';
+import { fillPage } from '../page-room.js';
 import type { ContactSearch, Page, Position } from '../search-query.js';
 import { findAudience } from './audiences.js';
 import type { Connection } from './connection.js';
@@ -36,15 +37,13 @@ export function searchContacts(connection: Connection, search: ContactSearch): J
     }
     // One more than asked for tells whether there is a next page.
     const { rows, total } = findRows(connection, search, organization, audience, search.limit + 1);
-    const page = rows.slice(0, search.limit);
+    const { page, items } = fillPage(rows, search.limit, ({ position }) =>
+      bodyAt(connection, organization, position),
+    );
     const last = page.at(-1);
     const next =
       rows.length > page.length && last ? { rank: last.rank, createdAt: last.createdMs, id: last.id } : null;
-    return pageJson(
-      page.map(({ position }) => bodyAt(connection, organization, position)),
-      total,
-      next,
-    );
+    return pageJson(items, total, next);
   });
 }
 

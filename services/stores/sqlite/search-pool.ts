@@ -20,6 +20,9 @@ const LONG_SEARCHES = 2;
 /** A search that nobody waits for ends by itself within this time, or its process is ended: starting one takes about as long. */
 const ABANDONED_MS = 100;
 
+/** Bytes of answers whose requests are still under way, above which no search begins: a few times the largest page. */
+const MAX_HELD = 32 * 1024 * 1024;
+
 /** Milliseconds that searches may still take when the store closes. */
 const CLOSING_MS = 5000;
 
@@ -66,6 +69,7 @@ export class SearchPool<Of extends Operations> {
   readonly #waiting = new FairQueue<Search>();
   readonly #waitingLong = new FairQueue<Search>();
   #calls = 0;
+  #held = 0;
   #timer: NodeJS.Timeout | undefined;
   #closed: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -148,6 +152,7 @@ export class SearchPool<Of extends Operations> {
         begun: 0,
         resolve: (json) => {
           signal?.removeEventListener('abort', abandon);
+          if (signal) this.#hold(json.length, signal);
           resolve(json);
         },
         reject: (error) => {
@@ -163,6 +168,17 @@ export class SearchPool<Of extends Operations> {
       this.#waiting.push(search.organizationId, search);
       this.#dispatch();
     });
+  }
+
+  /** Counts an answer until its request is over, which its signal tells. */
+  #hold(bytes: number, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#held += bytes;
+    const release = () => {
+      this.#held -= bytes;
+      this.#dispatch();
+    };
+    signal.addEventListener('abort', release, { once: true });
   }
 
   /** Nobody waits for the answer any more. */
@@ -187,7 +203,7 @@ export class SearchPool<Of extends Operations> {
 
   /** Gives searches that may run to processes that are free, and starts more where there are too few. */
   #dispatch(): void {
-    while (this.#isAdmitted() || this.#makeRoom()) {
+    while (this.#held < MAX_HELD && (this.#isAdmitted() || this.#makeRoom())) {
       const process = this.#free();
       if (!process) {
         this.#startWanted();

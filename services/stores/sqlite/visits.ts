@@ -1,6 +1,7 @@
 import { parseMoment } from '../../shared/moments.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
+import { fillPage } from '../page-room.js';
 import type { Page, VisitSearch } from '../search-query.js';
 import type { Connection, SqlValue } from './connection.js';
 import { pageJson } from './contact-search.js';
@@ -63,10 +64,10 @@ export function searchVisits(connection: Connection, search: VisitSearch): Json<
             ...(after ? [after.createdAt, after.id] : []),
             search.limit + 1,
           );
-    const page = rows.slice(0, search.limit);
+    const { page, items } = fillPage(rows, search.limit, ([, , key]) => bodyOf(connection, key));
     const last = page.at(-1);
     return pageJson<Visit>(
-      page.map(([, , key]) => bodyOf(connection, key)),
+      items,
       Number(total),
       rows.length > page.length && last ? { rank: 0, createdAt: Number(last[0]), id: last[1] } : null,
     );

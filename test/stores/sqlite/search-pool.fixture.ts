@@ -9,6 +9,8 @@ function run(operation: string): unknown {
   switch (operation) {
     case 'count':
       return { process: process.pid, calls };
+    case 'large':
+      return 'x'.repeat(20 * 1024 * 1024);
     case 'endless':
       return database
         .prepare(

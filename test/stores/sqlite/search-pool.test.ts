@@ -7,7 +7,7 @@ interface Counted {
   process: number;
   calls: number;
 }
-type Fixture = { count: () => string; endless: () => string; die: () => string };
+type Fixture = { count: () => string; endless: () => string; large: () => string; die: () => string };
 
 const LEFT = new Error('the client left');
 
@@ -110,6 +110,17 @@ describe('The processes that search', () => {
     const answers = await Promise.all(asked);
     const refused = answers.filter((answer) => answer instanceof Overloaded);
     expect(refused).to.have.length(300 - 250);
+  });
+
+  it('begin no search while the requests of earlier ones hold many bytes of answers', async () => {
+    const pool = start(1);
+    const requests = [new AbortController(), new AbortController()];
+    await Promise.all(requests.map(({ signal }) => pool.call('org_a', 'large', [], signal)));
+    const next = count(pool, 'org_a');
+    await count(start(1), 'org_a');
+    expect([pool.running, pool.waiting]).to.deep.equal([0, 1]);
+    requests[0]?.abort();
+    expect((await next).calls).to.be.greaterThan(1);
   });
 
   it('that die fail the search they had, and no other', async () => {

@@ -1,0 +1,38 @@
+const MIB = 1024 * 1024;
+
+/** Bytes of the items of a page: with what stands around them an answer stays within 4 MiB (contract 3.10). */
+export const PAGE_BYTES = 4 * MIB - 16 * 1024;
+
+/** What of a page is still free. Every store ends its pages by it, so that no answer grows with what records hold. */
+export class PageRoom {
+  #left = PAGE_BYTES;
+  #isEmpty = true;
+
+  /** Takes one more item, as JSON; false when the page is full. The first always fits, so that every page goes on. */
+  take(json: string): boolean {
+    // The items are joined by commas.
+    this.#left -= Buffer.byteLength(json) + 1;
+    const fits = this.#isEmpty || this.#left >= 0;
+    this.#isEmpty = false;
+    return fits;
+  }
+}
+
+/** As many of the rows, in order, as are asked for and as fit. */
+export function fillPage<Row>(
+  rows: Iterable<Row>,
+  limit: number,
+  read: (row: Row) => string,
+): { page: Row[]; items: string[] } {
+  const room = new PageRoom();
+  const page: Row[] = [];
+  const items: string[] = [];
+  for (const row of rows) {
+    if (page.length >= limit) break;
+    const json = read(row);
+    if (!room.take(json)) break;
+    page.push(row);
+    items.push(json);
+  }
+  return { page, items };
+}

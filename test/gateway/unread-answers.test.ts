@@ -1,0 +1,56 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import type { Context } from 'koa';
+import { ADMISSION_LIMITS, Admission } from '../../services/gateway/admission.js';
+import type { Problem } from '../../services/gateway/problems.js';
+
+const ANSWER = Buffer.alloc(8 * 1024 * 1024);
+
+describe('Answers that clients do not read', () => {
+  const limits = {
+    ...ADMISSION_LIMITS,
+    answerBytes: 3 * ANSWER.length,
+    answerBytesPerKey: 2 * ANSWER.length,
+  };
+  const admission = new Admission(60_000, limits);
+  const sockets: Socket[] = [];
+  let server: Server;
+
+  before((done) => {
+    server = createServer((req, res) => {
+      const key = String(req.headers['x-api-key']);
+      const answer = async (request: { answer(bytes: number, response: typeof res): void }) => {
+        request.answer(ANSWER.length, res);
+        res.end(ANSWER);
+      };
+      admission.run({ req, res, state: {} } as unknown as Context, key, answer).catch((error: Problem) => {
+        res.statusCode = error.status;
+        res.end();
+      });
+    }).listen(0, '127.0.0.1', done);
+  });
+  after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  /** The status, and the socket, of which nothing more is read. */
+  const ask = (key: string) =>
+    new Promise<[status: string, socket: Socket]>((resolve) => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      sockets.push(socket);
+      socket.write(`GET / HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${key}\r\n\r\n`);
+      socket.once('readable', () => resolve([String(socket.read(12)), socket]));
+    });
+
+  it('are bounded for each key and in all, and given back when the clients leave', async () => {
+    const [OK, FULL] = ['HTTP/1.1 200', 'HTTP/1.1 503'];
+    const [first, second] = [await ask('a'), await ask('a')];
+    expect([first[0], second[0], (await ask('a'))[0]]).to.deep.equal([OK, OK, FULL]);
+    expect([(await ask('b'))[0], (await ask('c'))[0]]).to.deep.equal([OK, FULL]);
+    first[1].destroy();
+    while (admission.total.answerBytes > 2 * ANSWER.length) await new Promise(setImmediate);
+    expect((await ask('c'))[0]).to.equal(OK);
+  });
+});
