@@ -14,7 +14,9 @@ export interface TestTopics {
   environment: Record<string, string>;
   /** In their order; resolves when the broker has all. */
   produce(stream: StreamName, records: readonly OutgoingRecord[]): Promise<void>;
-  /** Resolves when the workers have committed everything that is there. */
+  /** Resolves when readers see so many records: those of a transaction appear some time after its commit was acknowledged. */
+  visible(stream: StreamName, count: number): Promise<void>;
+  /** Resolves when the workers have committed everything that readers see. */
   drained(...streams: StreamName[]): Promise<void>;
   behind(stream: StreamName): Promise<number>;
   deadLetters(stream: StreamName): Promise<KafkaRecord[]>;
@@ -59,6 +61,17 @@ export async function testTopics({
     async produce(stream, records) {
       for (let start = 0; start < records.length; start += PRODUCED_AT_ONCE) {
         await producer.send(topicOf(config, stream), records.slice(start, start + PRODUCED_AT_ONCE));
+      }
+    },
+    async visible(stream, count) {
+      for (;;) {
+        let seen = 0;
+        await cluster.readAll(topicOf(config, stream), async (records) => {
+          seen += records.length;
+          return true;
+        });
+        if (seen >= count) return;
+        await pause(100);
       }
     },
     async drained(...streams) {

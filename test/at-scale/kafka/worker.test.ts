@@ -149,6 +149,29 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
       await transaction.commit();
     }
     await producer.disconnect();
+    await topics.visible('contacts', records.length);
+    await topics.drained('contacts');
+    expectSame(await actualContacts(indices.config), expected);
+  });
+
+  it('has nothing to read of a transaction that is open, and takes it once it is committed', async () => {
+    const { records, expected } = contactHistory(new Random(SEED), 100);
+    const kafka = new kafkajs.Kafka({ brokers: topics.config.brokers, logLevel: kafkajs.logLevel.NOTHING });
+    const producer = kafka.producer({
+      transactionalId: topics.config.group,
+      maxInFlightRequests: 1,
+      idempotent: true,
+    });
+    await producer.connect();
+    const transaction = await producer.transaction();
+    await transaction.send({ topic: topicOf(topics.config, 'contacts'), messages: records });
+    // The end that `drained` compares with stands still before the transaction, so it says that nothing is left to read.
+    await workers.start(['contacts']);
+    await topics.drained('contacts');
+    expect(await actualContacts(indices.config)).to.have.property('size', 0);
+    await transaction.commit();
+    await producer.disconnect();
+    await topics.visible('contacts', records.length);
     await topics.drained('contacts');
     expectSame(await actualContacts(indices.config), expected);
   });
