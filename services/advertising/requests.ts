@@ -23,6 +23,9 @@ const strings = (description: string, item: string, maxLength = 64, options = {}
       ...options,
     }),
   );
+/** As long as an id of a record can be (contract 3.1). */
+const MAX_ID_LENGTH = 128;
+const ids = (description: string, item: string) => strings(description, item, MAX_ID_LENGTH);
 const pageNumber = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 1_000_000, default: 1 }));
 const pageSize = (description: string) =>
@@ -53,7 +56,7 @@ const objectiveTypes = strings(
   64,
   { examples: [['LEAD_GENERATION']] },
 );
-const campaignIds = strings('Only of these campaigns.', 'Identifier of a campaign.');
+const campaignIds = ids('Only of these campaigns.', 'Identifier of a campaign.');
 
 const rangeFields = {
   organization_id: Type.Optional(nullable(organizationId)),
@@ -99,7 +102,7 @@ export type CampaignsRequest = Static<typeof CampaignsRequest>;
 export const CreativesRequest = closed({
   ...rangeFields,
   campaign_ids: campaignIds,
-  creative_ids: strings('Only these creatives.', 'Identifier of a creative.'),
+  creative_ids: ids('Only these creatives.', 'Identifier of a creative.'),
   statuses: statuses('creative'),
   objective_types: objectiveTypes,
   search: search('the name or headline of the creative, or of the name of its campaign'),
@@ -114,8 +117,8 @@ export type CreativesRequest = Static<typeof CreativesRequest>;
 export const CompaniesRequest = closed({
   ...rangeFields,
   campaign_ids: campaignIds,
-  company_ids: strings('Only these companies, also without activity.', 'Identifier of a company.'),
-  network_a_company_ids: strings(
+  company_ids: ids('Only these companies, also without activity.', 'Identifier of a company.'),
+  network_a_company_ids: ids(
     'Only companies with these identifiers of network_a, also without activity.',
     'Identifier of a company on network_a.',
   ),
@@ -140,7 +143,7 @@ export const CompanyRequest = closed({
   company_id: optional(
     text('Identifier of the company, ours or that of network_a. Either this or domain.', {
       minLength: 1,
-      maxLength: 64,
+      maxLength: MAX_ID_LENGTH,
     }),
   ),
   domain: optional(

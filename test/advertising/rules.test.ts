@@ -256,10 +256,10 @@ describe('the rules of advertising requests', () => {
     const long = (length: number) => 'x'.repeat(length);
     for (const operation of [searchCampaigns, searchCreatives, searchCompanies, getCompany] as never[]) {
       expect(
-        codesOf(operation, { campaign_ids: Array(100).fill(long(64)), metrics: ['clicks'] }),
+        codesOf(operation, { campaign_ids: Array(100).fill(long(128)), metrics: ['clicks'] }),
       ).to.deep.equal([]);
       expect(codesOf(operation, { campaign_ids: Array(101).fill('x') })).to.deep.equal(['/campaign_ids']);
-      expect(codesOf(operation, { campaign_ids: [long(65)] })).to.deep.equal(['/campaign_ids/0']);
+      expect(codesOf(operation, { campaign_ids: [long(129)] })).to.deep.equal(['/campaign_ids/0']);
       expect(codesOf(operation, { campaign_ids: [''] })).to.deep.equal(['/campaign_ids/0']);
       expect(
         codesOf(operation, { campaign_ids: null, granularity: null, organization_id: null }),
