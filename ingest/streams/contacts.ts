@@ -1,3 +1,4 @@
+import { contactTooLarge } from '../../services/contacts/record-size.js';
 import { ContactRecord } from '../../services/contacts/schema.js';
 import type { Stream } from './stream.js';
 
@@ -10,6 +11,7 @@ export const contacts: Stream<ContactRecord> = {
   organizationField: 'organization_id',
   versionField: 'updated_at',
   store: 'search',
+  check: contactTooLarge,
   normalize(record) {
     if (record.work_emails) record.work_emails = lowerCase(record.work_emails);
     if (record.personal_emails) record.personal_emails = lowerCase(record.personal_emails);

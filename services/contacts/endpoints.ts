@@ -2,8 +2,9 @@ import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
 import { writeCursor } from '../gateway/cursor.js';
 import { endpoint } from '../gateway/endpoint.js';
 import { unwrapOnce } from '../gateway/idempotency.js';
-import { Problem } from '../gateway/problems.js';
+import { invalid, Problem } from '../gateway/problems.js';
 import { newContact } from './create.js';
+import { contactTooLarge } from './record-size.js';
 import {
   AddContactRequest,
   AddContactResponse,
@@ -35,7 +36,7 @@ const createContact = endpoint({
   path: '/api/contacts/create',
   summary: 'Create a contact in an audience',
   description:
-    'Debits `required_credits` together with the creation, or does neither. With an `Idempotency-Key` header a repeated request gets the first answer again and costs nothing.',
+    'Debits `required_credits` together with the creation, or does neither. With an `Idempotency-Key` header a repeated request gets the first answer again and costs nothing. A contact takes at most 32 KiB as JSON.',
   tag: 'Contacts',
   scope: 'contacts:write',
   request: CreateContactRequest,
@@ -56,6 +57,8 @@ const createContact = endpoint({
   idempotent: true,
   async handle(call) {
     const { body, query, organizationId, services, idempotency } = call;
+    const tooLarge = contactTooLarge(body);
+    if (tooLarge) throw invalid(tooLarge);
     const requiredCredits = query.required_credits ?? 1;
     const dryRun = query.dry_run ?? false;
     const once = await services.search.createContact({

@@ -17,6 +17,9 @@ import {
 /** Of `query`, as written and once folded. */
 export const MAX_QUERY_LENGTH = 200;
 
+/** Contract 3.2. */
+export const MAX_AUDIENCES_PER_CONTACT = 10_000;
+
 const email = (description: string) => Type.String({ description, format: 'email', maxLength: 320 });
 
 /** What a caller may write about a person, by HTTP or by a stream. Values are kept as given, save for emails in lower case. */
@@ -130,7 +133,7 @@ export const ContactRecord = closed({
   company_image_url: optional(recorded.company_image_url),
   audience_ids: optional(
     list('Audiences to join. A record adds memberships and never removes one.', id('An audience id.'), {
-      maxItems: 1000,
+      maxItems: MAX_AUDIENCES_PER_CONTACT,
     }),
   ),
   created_at: optional(dateTime('When the contact was first recorded; the time of acceptance when absent.')),

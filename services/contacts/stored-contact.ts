@@ -193,6 +193,7 @@ const companyIdOf = memoize((ofBoth) => {
 
 /** The union, ascending; the same array when nothing is new. */
 function joinAudiences(before: string[], joined: readonly string[]): string[] {
-  const fresh = joined.filter((id) => !before.includes(id));
+  const held = new Set(before);
+  const fresh = joined.filter((id) => !held.has(id));
   return fresh.length === 0 ? before : [...new Set([...before, ...fresh])].sort();
 }

@@ -49,6 +49,20 @@ describe('A record that cannot be taken', () => {
       'too_long',
       '/description',
     ],
+    [
+      'takes more than 32 KiB',
+      'contacts',
+      contact(`"phones":${JSON.stringify(Array(50).fill('1'.repeat(700)))}`),
+      'record_too_large',
+      '',
+    ],
+    [
+      'names more than 10 000 audiences',
+      'contacts',
+      contact(`"audience_ids":${JSON.stringify(Array(10_001).fill('a'))}`),
+      'too_many_items',
+      '/audience_ids',
+    ],
     ['has text for a number', 'contacts', contact('"age":"5"'), 'invalid_type', '/age'],
     ['has a day that does not exist', 'contacts', contact('"dob":"1990-02-30"'), 'invalid_date', '/dob'],
     [
@@ -135,6 +149,13 @@ describe('A record that is taken', () => {
       phones: ['1'],
       age: null,
     });
+  });
+
+  it('has 32 KiB and 10 000 audiences at most, each by itself', () => {
+    const phones = Array.from({ length: 50 }, () => '1'.repeat(640));
+    const audiences = Array.from({ length: 10_000 }, (_, index) => `aud_${index}`);
+    const text = contact(`"phones":${JSON.stringify(phones)},"audience_ids":${JSON.stringify(audiences)}`);
+    expect(record('contacts', text).audience_ids).to.have.length(10_000);
   });
 
   it('has its emails in lower case', () => {

@@ -130,6 +130,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       ],
       [CREATE, { audience_id: 'no' }, 'audience_not_found', { audience_id: 'no' }],
       [COMPANY, { ...range, company_id: 'no' }, 'company_not_found', {}],
+      [COMPANY, { ...range, company_id: 'x'.repeat(128) }, 'company_not_found', {}],
       [COMPANY, { ...range, domain: 'no.example' }, 'company_not_found', {}],
     ];
     for (const [path, body, code, extras] of missing) {
@@ -326,6 +327,12 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       ],
       ['a query of 201 characters', SEARCH, { ...organization, query: 'x'.repeat(201) }, ['/query too_long']],
       [
+        'a person of more than 32 KiB',
+        CREATE,
+        { ...organization, audience_id: 'aud_1', phones: Array(50).fill('\u0001'.repeat(128)) },
+        [' record_too_large'],
+      ],
+      [
         'a query that grows when it is folded',
         SEARCH,
         { ...organization, query: '⒈'.repeat(101) },
@@ -413,6 +420,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       for (const body of [
         { start_date: '2016-01-01', end_date: '2026-01-08', granularity: 'monthly' },
         { start_date: '2026-01-01', end_date: '2026-01-01', campaign_ids: [], search: null },
+        { ...range, campaign_ids: ['x'.repeat(128)] },
         { start_date: '0000-01-01', end_date: '0000-01-02' },
         { start_date: '9999-12-31', end_date: '9999-12-31', page: 1_000_000, page_size: 200 },
       ]) {

@@ -1,0 +1,34 @@
+import type { FieldError } from '../gateway/problems.js';
+
+/** Of a contact as JSON, without its audiences (contract 3.2). */
+const MAX_CONTACT_BYTES = 32 * 1024;
+
+/** A control character becomes `\u0001`. */
+const MAX_JSON_BYTES_PER_CHARACTER = 6;
+/** More than a name, quotes, colon and comma, or a number, take. */
+const FIELD_BYTES = 64;
+
+/** Says that the fields of a contact, given by a request or a record, take more than 32 KiB as JSON; null where they fit. */
+export function contactTooLarge(fields: object): FieldError | null {
+  if (mostBytes(fields) <= MAX_CONTACT_BYTES) return null;
+  const bytes = Buffer.byteLength(JSON.stringify({ ...fields, audience_ids: undefined }));
+  if (bytes <= MAX_CONTACT_BYTES) return null;
+  return {
+    pointer: '',
+    code: 'record_too_large',
+    detail: `The contact has ${bytes} bytes as JSON; at most ${MAX_CONTACT_BYTES} are allowed.`,
+  };
+}
+
+/** No JSON of the fields is longer. A fraction of the cost of making it, which only large contacts are worth. */
+function mostBytes(fields: object): number {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(fields)) {
+    bytes += FIELD_BYTES;
+    if (typeof value === 'string') bytes += value.length * MAX_JSON_BYTES_PER_CHARACTER;
+    else if (Array.isArray(value) && name !== 'audience_ids') {
+      for (const item of value) bytes += String(item).length * MAX_JSON_BYTES_PER_CHARACTER + FIELD_BYTES;
+    }
+  }
+  return bytes;
+}
