@@ -1,5 +1,6 @@
 import type { Config } from '../shared/config.js';
 import { startAnalystDoor } from '../sql-door/analyst-door.js';
+import type { SqlDoor } from '../sql-door/server.js';
 import type { Stores } from '../stores/open-stores.js';
 import { CommandError } from './errors.js';
 
@@ -12,14 +13,27 @@ export async function withSqlDoor(
   if (!sqlDoor || !engine) return { stores, url: null };
   try {
     const door = await startAnalystDoor(engine, sqlDoor);
-    const close = async () => {
-      await door.close();
-      await stores.close();
-    };
-    return { stores: { ...stores, close }, url: door.url };
+    return { stores: closedWithDoor(stores, door), url: door.url };
   } catch (error) {
     await stores.close();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new CommandError(`Port ${sqlDoor.port} is in use. Choose another with REACHLINE_SQL_PORT.`);
   }
+}
+
+/**
+ * The stores, which close after the door. A statement that the engine cannot end keeps the engine open, and Node.js from
+ * exiting, as it joins its threads: the search store is closed then, and the process kills itself once it exits.
+ */
+export function closedWithDoor(stores: Stores, door: SqlDoor): Stores {
+  const killIfHeld = () => {
+    if (door.running() > 0) process.kill(process.pid, 'SIGKILL');
+  };
+  process.once('exit', killIfHeld);
+  const close = async () => {
+    if (!(await door.close())) return stores.search.close();
+    process.off('exit', killIfHeld);
+    await stores.close();
+  };
+  return { ...stores, close };
 }

@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import { type Duplex, finished } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { CODE, DbException } from './exceptions.js';
 
-const DECODERS: { [encoding: string]: () => NodeJS.ReadWriteStream } = {
-  gzip: createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+/** A map, not an object: an object has `constructor` and the like, and clients send any name. */
+const DECODERS = new Map<string, () => Duplex>([
+  ['gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
 /** A body, and in which encoding it still is when that is none of HTTP's own. */
 export interface Body {
@@ -18,11 +19,11 @@ export interface Body {
 /** Reads to the end, at most so many bytes after decoding. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Body> {
   const encoding = request.headers['content-encoding'];
-  const decoder = encoding === undefined ? undefined : DECODERS[encoding];
-  const source = decoder ? decoded(request, decoder()) : request;
+  const createDecoder = encoding === undefined ? undefined : DECODERS.get(encoding);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
+    const source = createDecoder ? decoded(request, createDecoder()) : request;
     for await (const chunk of source as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > limit) throw new DbException(CODE.queryIsTooLarge, `The body exceeds ${limit} bytes`);
@@ -33,10 +34,13 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     throw new DbException(CODE.badArguments, 'The body cannot be read in its Content-Encoding');
   }
   const data = Buffer.concat(chunks);
-  return { data, encoding: decoder || data.length === 0 ? undefined : encoding };
+  return { data, encoding: createDecoder || data.length === 0 ? undefined : encoding };
 }
 
-function decoded(request: IncomingMessage, decoder: NodeJS.ReadWriteStream): Readable {
-  request.on('error', (error) => decoder.emit('error', error));
-  return request.pipe(decoder) as unknown as Readable;
+/** As `pipeline`, but an error of the decoder leaves the request open: destroying it would close the socket before the answer. */
+function decoded(request: IncomingMessage, decoder: Duplex): Duplex {
+  finished(request, { writable: false }, (error) => {
+    if (error) decoder.destroy(error);
+  });
+  return request.pipe(decoder);
 }

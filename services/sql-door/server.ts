@@ -30,12 +30,16 @@ export interface SqlDoorOptions {
   concurrency: number;
   /** Bytes. */
   bodyLimit: number;
+  /** Milliseconds after which a client is answered and the next statement runs, whatever the engine does. */
+  deadlineMs?: number;
 }
 
 export interface SqlDoor {
   url: string;
-  /** Ends what is running. Leaves the engine open. */
-  close(): Promise<void>;
+  /** Ends what is running, and leaves the engine open. False when a statement did not end, which then holds the engine for good. */
+  close(): Promise<boolean>;
+  /** Statements that the engine has not ended. */
+  running(): number;
 }
 
 interface Door extends Pick<SqlDoorOptions, 'password' | 'bodyLimit'> {
@@ -45,6 +49,10 @@ interface Door extends Pick<SqlDoorOptions, 'password' | 'bodyLimit'> {
 }
 
 const WAITING = 100;
+/** Longer than the engine lets a statement run that it can end. */
+const DEADLINE_MS = 35_000;
+/** How long closing waits for statements that were told to end. */
+const CLOSING_MS = 1500;
 const KEEP_ALIVE_MS = 30_000;
 /** Bytes of an address with its headers: as much as a server takes. */
 const ADDRESS_LIMIT = 1024 * 1024;
@@ -52,7 +60,11 @@ const ADDRESS_LIMIT = 1024 * 1024;
 export async function startSqlDoor(options: SqlDoorOptions): Promise<SqlDoor> {
   const runner = new Runner(options.engine);
   const admit = await options.policy(runner);
-  const turns = new Turns(options.concurrency, WAITING);
+  const turns = new Turns({
+    size: options.concurrency,
+    line: WAITING,
+    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+  });
   const running = new Set<Promise<void>>();
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: ADDRESS_LIMIT },
@@ -76,10 +88,26 @@ export async function startSqlDoor(options: SqlDoorOptions): Promise<SqlDoor> {
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
-      await Promise.all([closed, ...running]);
-      runner.close();
+      const ended = await within(
+        CLOSING_MS,
+        Promise.all([closed, ...running]).then(() => runner.idle()),
+      );
+      void runner.idle().then(() => runner.close());
+      return ended;
     },
+    running: () => runner.running,
   };
+}
+
+/** Whether `work` is done within some milliseconds. */
+async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, false);
+  });
+  const done = await Promise.race([work.then(() => true), late]);
+  clearTimeout(timer);
+  return done;
 }
 
 /** How long a client may be silent in the middle of its request, unless the setting says otherwise. */
@@ -112,10 +140,10 @@ async function answer(
       await readForm(asked, type, body.data);
       body = { data: Buffer.alloc(0), encoding: undefined };
     }
-    await turns.take(async () => {
+    await turns.take(async (signal) => {
       const { statement, format, release } = await admit(asked, body, runner);
       try {
-        const result = await runner.run(statement, leaving.signal);
+        const result = await runner.run(statement, signal);
         const summary = summaryOf(result, statement.inserts);
         response.setHeader('Content-Type', contentType(format));
         response.setHeader('X-ClickHouse-Format', format);

@@ -18,6 +18,8 @@ export interface Statement {
 }
 
 const KILL_AGAIN_MS = 200;
+/** After these the engine will not end it, or ends it at its own time limit. */
+const KILL_TRIES = 25;
 
 const identifier = (name: string) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
 
@@ -41,6 +43,8 @@ export class Runner {
   /** Its statements hold up the event loop for a few milliseconds, but need none of the threads that long ones fill. */
   readonly #control: EngineSession;
   #last = 0;
+  #running = 0;
+  #onIdle: (() => void) | undefined;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -55,9 +59,14 @@ export class Runner {
     const cancel = () => {
       this.#kill(tag);
       // The engine may not have begun it.
-      again = setInterval(() => this.#kill(tag), KILL_AGAIN_MS);
+      let tries = 1;
+      again = setInterval(() => {
+        this.#kill(tag);
+        if (++tries >= KILL_TRIES) clearInterval(again);
+      }, KILL_AGAIN_MS);
     };
     if (statement.cancellable) signal?.addEventListener('abort', cancel, { once: true });
+    this.#running++;
     try {
       return await session.queryAsync(`${preamble(statement)} ${tag} ${statement.sql}`, {
         format: statement.format,
@@ -66,7 +75,21 @@ export class Runner {
       clearInterval(again);
       signal?.removeEventListener('abort', cancel);
       session.close();
+      this.#running--;
+      if (this.#running === 0) this.#onIdle?.();
     }
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Resolves when nothing runs. */
+  async idle(): Promise<void> {
+    if (this.#running === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
   }
 
   close(): void {

@@ -1,23 +1,40 @@
 import { CODE, DbException } from './exceptions.js';
 
+export interface TurnsOptions {
+  /** Statements that run at the same time. */
+  size: number;
+  /** Statements that wait for others. */
+  line: number;
+  /** Milliseconds after which a slot is given back, whatever its statement still does. */
+  deadlineMs: number;
+}
+
+/** Statements past their deadline that the engine has not ended; each holds a thread that the gateway's own statements need. */
+const MAX_ABANDONED = 2;
+
 /** Lets a few run at a time and a limited number wait, first come first served. */
 export class Turns {
-  readonly #size: number;
-  readonly #line: number;
+  readonly #options: TurnsOptions;
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
+  #abandoned = 0;
 
-  constructor(size: number, line: number) {
-    this.#size = size;
-    this.#line = line;
+  constructor(options: TurnsOptions) {
+    this.#options = options;
   }
 
-  /** Throws code 202 when too many wait already. A signal that aborts while waiting gives the place up. */
-  async take<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (this.#busy >= this.#size) await this.#wait(signal);
+  /**
+   * Throws code 202 when too many wait already, and code 209 at the deadline, which also aborts the signal that `run` is
+   * given. A caller's signal that aborts while waiting gives the place up.
+   */
+  async take<T>(run: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (this.#busy >= this.#options.size) await this.#wait(signal);
     else this.#busy++;
     try {
-      return await run();
+      if (this.#abandoned >= MAX_ABANDONED) {
+        throw new DbException(CODE.socketTimeout, 'Statements that could not be ended are still running');
+      }
+      return await this.#untilDeadline(run, signal);
     } finally {
       const next = this.#waiting.shift();
       if (next) next();
@@ -25,9 +42,36 @@ export class Turns {
     }
   }
 
+  async #untilDeadline<T>(run: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { deadlineMs } = this.#options;
+    const overdue = new AbortController();
+    let settled = false;
+    const running = run(AbortSignal.any([signal, overdue.signal])).finally(() => {
+      settled = true;
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const seconds = deadlineMs / 1000;
+        reject(new DbException(CODE.socketTimeout, `The statement did not end within ${seconds} s`));
+        overdue.abort();
+      }, deadlineMs);
+    });
+    try {
+      return await Promise.race([running, deadline]);
+    } finally {
+      clearTimeout(timer);
+      if (!settled) {
+        this.#abandoned++;
+        const ended = () => void this.#abandoned--;
+        running.then(ended, ended);
+      }
+    }
+  }
+
   #wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#waiting.length >= this.#line) {
+    if (this.#waiting.length >= this.#options.line) {
       throw new DbException(CODE.tooManySimultaneousQueries, 'Too many simultaneous queries');
     }
     return new Promise((resolve, reject) => {

@@ -100,6 +100,12 @@ describe('the SQL door for analysts', () => {
     ["SELECT name FROM system.tables WHERE database = 'reachline' ORDER BY name LIMIT 1", 'campaign_daily\n'],
     ["SELECT value FROM system.settings WHERE name = 'readonly'", '1\n'],
     [
+      "SELECT value FROM system.settings WHERE name = 'max_block_size'",
+      '1024\n',
+      { max_block_size: '65536' },
+    ],
+    ["SELECT value FROM system.settings WHERE name = 'max_block_size'", '10\n', { max_block_size: '10' }],
+    [
       "SELECT table_name FROM information_schema.tables WHERE table_schema = 'reachline' AND table_name = 'campaigns'",
       'campaigns\n',
     ],
@@ -112,6 +118,19 @@ describe('the SQL door for analysts', () => {
       else expect(text).to.match(expected);
     });
   }
+
+  it('answers a Content-Encoding that only objects have, and those after it', async () => {
+    for (const encoding of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'br, gzip']) {
+      const address = `${door.url}/?${new URLSearchParams({ password: PASSWORD })}`;
+      const answer = await fetch(address, {
+        method: 'POST',
+        body: 'SELECT 1',
+        headers: { 'Content-Encoding': encoding },
+      });
+      expect(answer.headers.get('x-clickhouse-exception-code'), await answer.text()).to.equal('89');
+    }
+    expect((await ask('SELECT 1')).text).to.equal('1\n');
+  });
 
   const secret = () => join(folder, 'secret.csv');
   const address = () => `http://127.0.0.1:${(outside.address() as AddressInfo).port}/`;
@@ -250,6 +269,14 @@ describe('the SQL door for analysts', () => {
     ["SELECT COLUMNS('path') FROM system.databases"],
     ['SELECT system.databases.data_path FROM system.databases'],
     ['DESCRIBE TABLE nowhere.processes'],
+    // What takes seconds for two texts, and cannot be interrupted.
+    ["SELECT levenshteinDistance('a', 'b')"],
+    ["SELECT editDistanceUTF8('a', 'b'), DAMERAULEVENSHTEINDISTANCE('a', 'b')"],
+    ["SELECT jaroWinklerSimilarity('a', 'b')"],
+    ['SELECT arrayLevenshteinDistance([1], [2]), arraySimilarity([1], [2], [1], [1])'],
+    ["SELECT arrayMap(x -> multiMatchAny(x, ['a']), ['b'])"],
+    ["SELECT multiFuzzyMatchAnyIndex('a', 1, ['a'])"],
+    ["SELECT multiSearchAllPositionsCaseInsensitiveUTF8('a', ['a'])"],
     // Several statements, and limits.
     ['SELECT 1; DROP TABLE default.deliveries'],
     ['SELECT 1;;SELECT 2'],

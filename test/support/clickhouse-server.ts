@@ -5,13 +5,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Body } from '../../services/sql-door/body.js';
 import { canonical } from '../../services/sql-door/parser.js';
 import type { DoorRequest } from '../../services/sql-door/request.js';
-import { type Admitted, startSqlDoor } from '../../services/sql-door/server.js';
+import {
+  type Admitted,
+  type SqlDoor,
+  type SqlDoorOptions,
+  startSqlDoor,
+} from '../../services/sql-door/server.js';
 import type { Runner, Statement } from '../../services/sql-door/statement.js';
 import { literal } from '../../services/stores/clickhouse/bind.js';
-import { openEngine } from '../../services/stores/clickhouse/engine.js';
+import { type Engine, openEngine } from '../../services/stores/clickhouse/engine.js';
 
 export interface ClickHouseServer {
   url: string;
@@ -26,28 +32,41 @@ const CONCURRENCY = 3;
 /** Serves a folder, made when missing, to the user `default`. Only one process may have it. */
 export async function startClickHouseServer(
   folder: string,
-  { port = 0, password = '' }: { port?: number; password?: string } = {},
+  {
+    port = 0,
+    password = '',
+    concurrency = CONCURRENCY,
+    deadlineMs,
+  }: { port?: number; password?: string; concurrency?: number; deadlineMs?: number } = {},
 ): Promise<ClickHouseServer> {
   const engine = openEngine(folder);
   const bodies = mkdtempSync(join(tmpdir(), 'reachline-bodies-'));
-  let count = 0;
-  const door = await startSqlDoor({
-    engine,
-    port,
-    password,
-    concurrency: CONCURRENCY,
-    bodyLimit: BODY_LIMIT,
-    policy: async (runner) => (request, body) =>
-      admitAll(request, body, runner, join(bodies, String(++count))),
-  });
+  const door = await startOpenDoor(engine, bodies, { port, password, concurrency, deadlineMs });
   return {
     url: door.url,
     async close() {
       await door.close();
+      while (door.running() > 0) await pause(50);
       await engine.close();
       rmSync(bodies, { recursive: true, force: true });
     },
   };
+}
+
+/** The door with every statement let in. Bodies of inserts lie in a folder for a moment. */
+export function startOpenDoor(
+  engine: Engine,
+  bodies: string,
+  options: Pick<SqlDoorOptions, 'port' | 'password' | 'concurrency' | 'deadlineMs'>,
+): Promise<SqlDoor> {
+  let count = 0;
+  return startSqlDoor({
+    ...options,
+    engine,
+    bodyLimit: BODY_LIMIT,
+    policy: async (runner) => (request, body) =>
+      admitAll(request, body, runner, join(bodies, String(++count))),
+  });
 }
 
 /** The beginning of an insert whose rows follow it in the body. */

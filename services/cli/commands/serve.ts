@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Publisher } from '../../../ingest/publisher.js';
 import { keepWorker } from '../../../ingest/worker/keep-worker.js';
@@ -19,7 +20,10 @@ import { withSqlDoor } from '../sql-door.js';
 import { untilClosed } from '../until-closed.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
-const GRACE_MS = 15_000;
+/** Milliseconds from a signal to the end of the process, whatever runs. */
+const GRACE_MS = 9500;
+/** Of these, what requests and the worker get to end by themselves. */
+const REQUESTS_GRACE_MS = 7000;
 
 export interface ServeOptions {
   demo?: boolean;
@@ -96,7 +100,8 @@ async function listen(
   const worker = isWorker ? keepWorker(kafka, stores, gateway.registry, logger) : undefined;
   const stop = async () => {
     // The gateway first, then the stores, so that requests under way are answered.
-    await Promise.all([gateway.stop(), worker?.stop()]);
+    const answered = Promise.all([gateway.stop(), worker?.stop()]);
+    await Promise.race([answered, pause(REQUESTS_GRACE_MS, undefined, { ref: false })]);
     await publisher?.close();
     await stores.close();
   };
