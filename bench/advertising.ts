@@ -1,4 +1,5 @@
 /** What a list over HTTP costs beside the statements it sends, put straight through the client to the same engine. */
+
 import { resolve } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { createChdbConnection } from 'chdb/connection';
@@ -8,6 +9,7 @@ import { createLogger } from '../services/gateway/request-log.js';
 import { startGateway } from '../services/gateway/server.js';
 import { utcDate } from '../services/shared/clock.js';
 import { loadConfig } from '../services/shared/config.js';
+import { inOrder } from '../services/shared/record-order.js';
 import type { AnalyticsQuery, AnalyticsStore } from '../services/stores/analytics-store.js';
 import { openStores } from '../services/stores/open-stores.js';
 import { type Comparison, compare } from './measure.js';
@@ -27,15 +29,17 @@ async function load(analytics: AnalyticsStore): Promise<number> {
   const random = randomSource(2);
   const count = (most: number) => Math.floor(random() * most);
   await analytics.insertCampaigns(
-    Array.from({ length: CAMPAIGNS }, (_, index) => ({
-      organization_id: ORGANIZATION,
-      id: `cmp_${index}`,
-      name: `Campaign ${index}`,
-      status: index % 3 === 0 ? 'PAUSED' : 'ACTIVE',
-      objective_type: 'WEBSITE_VISITS',
-      currency: 'USD',
-    })),
-    Date.now(),
+    inOrder(
+      Array.from({ length: CAMPAIGNS }, (_, index) => ({
+        organization_id: ORGANIZATION,
+        id: `cmp_${index}`,
+        name: `Campaign ${index}`,
+        status: index % 3 === 0 ? 'PAUSED' : 'ACTIVE',
+        objective_type: 'WEBSITE_VISITS',
+        currency: 'USD',
+      })),
+      Date.now(),
+    ),
   );
   let rows = 0;
   for (let ago = DAYS; ago >= 1; ago--) {
@@ -61,7 +65,7 @@ async function load(analytics: AnalyticsStore): Promise<number> {
       });
     }
     for (let company = 0; company < 1500; company++) add({ company_id: `com_${count(COMPANIES)}` });
-    await analytics.insertDeliveries(records, Date.now());
+    await analytics.insertDeliveries(inOrder(records, Date.now()));
     rows += records.length;
   }
   return rows;

@@ -2,6 +2,7 @@
  * What the service adds to ClickHouse over HTTP: lists beside the statements they send, and those statements on restated
  * deliveries beside the same ones, without FINAL, on a copy that holds nothing but the last reports.
  */
+
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { issueKey } from '../services/accounts/keys.js';
@@ -9,6 +10,7 @@ import { createLogger } from '../services/gateway/request-log.js';
 import { startGateway } from '../services/gateway/server.js';
 import { utcDate } from '../services/shared/clock.js';
 import { loadConfig } from '../services/shared/config.js';
+import { inOrder } from '../services/shared/record-order.js';
 import type { AnalyticsQuery, AnalyticsStore } from '../services/stores/analytics-store.js';
 import { parameterText } from '../services/stores/clickhouse/bind.js';
 import { commonSettings } from '../services/stores/clickhouse/settings.js';
@@ -87,26 +89,30 @@ async function planLists(
     },
   };
   await analytics.insertCampaigns(
-    Array.from({ length: CAMPAIGNS }, (_, index) => ({
-      organization_id: 'org_0',
-      id: `cmp_${index}`,
-      name: `Campaign ${index}`,
-      status: index % 3 === 0 ? 'PAUSED' : 'ACTIVE',
-      objective_type: 'WEBSITE_VISITS',
-      currency: 'USD',
-    })),
-    Date.now(),
+    inOrder(
+      Array.from({ length: CAMPAIGNS }, (_, index) => ({
+        organization_id: 'org_0',
+        id: `cmp_${index}`,
+        name: `Campaign ${index}`,
+        status: index % 3 === 0 ? 'PAUSED' : 'ACTIVE',
+        objective_type: 'WEBSITE_VISITS',
+        currency: 'USD',
+      })),
+      Date.now(),
+    ),
   );
   // Without a delivery, a list asks for no series.
   await analytics.insertDeliveries(
-    Array.from({ length: 200 }, (_, index) => ({
-      organization_id: 'org_0',
-      date: day(1),
-      campaign_id: `cmp_${index}`,
-      ...(index < 100 ? { creative_id: `cre_${index}` } : { company_id: `com_${index}` }),
-      impressions: 1,
-    })),
-    1,
+    inOrder(
+      Array.from({ length: 200 }, (_, index) => ({
+        organization_id: 'org_0',
+        date: day(1),
+        campaign_id: `cmp_${index}`,
+        ...(index < 100 ? { creative_id: `cre_${index}` } : { company_id: `com_${index}` }),
+        impressions: 1,
+      })),
+      1,
+    ),
   );
   const gateway = await startGateway(config, { search: stores.search, analytics }, createLogger('silent'));
   const key = await issueKey(stores.search, { organizationId: 'org_0', scopes: ['*'] });

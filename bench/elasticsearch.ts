@@ -60,7 +60,7 @@ function load(stores: Stores, file: string) {
     stores,
     source: createReadStream(file, { highWaterMark: 1024 * 1024 }),
     format: 'ndjson',
-    acceptedAt: Date.now(),
+    acceptance: { acceptedAt: Date.now(), sequence: 0 },
   });
 }
 
@@ -124,7 +124,7 @@ function bulkBodies(count: number): Buffer[] {
   const bodies: Buffer[] = [];
   let text = '';
   for (const contact of syntheticContacts(count, ORGANIZATIONS)) {
-    const stored = applyRecord(undefined, contact as ContactRecord, 0);
+    const stored = applyRecord(undefined, { record: contact as ContactRecord, acceptedAt: 0, sequence: 0 });
     if (!stored) throw new Error('a first record makes a contact');
     const { organization_id: routing, contact_id } = contact;
     const action = { create: { _id: documentId(routing, contact_id), routing } };

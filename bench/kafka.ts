@@ -1,4 +1,5 @@
 /** What a worker adds to the stores it writes to: topics through it beside inserts of what was put together before. */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import type { OutgoingRecord } from '../ingest/sources/kafka.js';
@@ -6,6 +7,7 @@ import { networkADeliveries } from '../ingest/streams/network-a-deliveries.js';
 import { topicOf } from '../ingest/worker/topics.js';
 import { DeliveryRecord } from '../services/advertising/schema.js';
 import { type KafkaConfig, loadConfig } from '../services/shared/config.js';
+import { inOrder } from '../services/shared/record-order.js';
 import { deliveryRows } from '../services/stores/clickhouse/rows.js';
 import { openAnalyticsStore } from '../services/stores/clickhouse/store.js';
 import { startClickHouse } from '../test/stack/clickhouse.js';
@@ -107,7 +109,7 @@ async function prepared(bench: Bench): Promise<() => Promise<number>> {
   let columns: readonly string[] = [];
   for (let start = 0; start < records.length; start += INSERT_RECORDS) {
     const some = records.slice(start, start + INSERT_RECORDS).map(({ value }) => JSON.parse(String(value)));
-    const rows = deliveryRows(some as DeliveryRecord[], 0);
+    const rows = deliveryRows(inOrder(some as DeliveryRecord[], 0, start));
     bodies.push(rows.text);
     columns = rows.columns;
   }

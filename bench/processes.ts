@@ -1,8 +1,10 @@
 /** What a second gateway process adds on one machine, whose cores the stores use as well. */
+
 import { join } from 'node:path';
 import autocannon from 'autocannon';
 import { issueKey } from '../services/accounts/keys.js';
 import { loadConfig } from '../services/shared/config.js';
+import { inOrder } from '../services/shared/record-order.js';
 import { openStores } from '../services/stores/open-stores.js';
 import { startClickHouse } from '../test/stack/clickhouse.js';
 import { startElasticsearch } from '../test/stack/elasticsearch.js';
@@ -25,7 +27,7 @@ export async function benchProcesses(folder: string, note: (text: string) => voi
   try {
     const stores = await openStores(loadConfig({ ...environment, REACHLINE_DATA_DIR: folder }));
     const contacts = [...syntheticContacts(CONTACTS, 1)];
-    await stores.search.upsertContacts(contacts, Date.now());
+    await stores.search.upsertContacts(inOrder(contacts, Date.now()));
     await stores.search.refresh();
     const key = await issueKey(stores.search, { organizationId: ORGANIZATION, scopes: ['*'] });
     await stores.close();

@@ -32,7 +32,7 @@ export async function benchImport(
     stores,
     source: createReadStream(file, { highWaterMark: 1024 * 1024 }),
     format: 'ndjson',
-    acceptedAt: Date.now(),
+    acceptance: { acceptedAt: Date.now(), sequence: 0 },
     onProgress: (accepted) => progress(`${accepted} contacts`),
   });
   const seconds = (performance.now() - begun) / 1000;

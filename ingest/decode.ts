@@ -15,7 +15,8 @@ export interface OrganizationRule {
   others: 'refuse' | 'allow';
 }
 
-export type Decode = (raw: RawRecord) => DecodeOutcome<object>;
+/** The acceptance of a record and its sequence are what orders it (contract 6.2). */
+export type Decode = (raw: RawRecord, acceptedAt: number, sequence: number) => DecodeOutcome<object>;
 type Fields = Record<string, unknown>;
 
 const money = new RegExp(MONEY_PATTERN);
@@ -30,8 +31,8 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
   const longMoney = moneyFields.length === 0 ? null : longNumbersOf(moneyFields);
   const { organizationField } = stream;
 
-  return (raw) => {
-    const parsed = parse(raw, longMoney);
+  return (raw, acceptedAt, sequence) => {
+    const parsed = parse(raw, longMoney, acceptedAt, sequence);
     if (parsed.kind !== 'ok') return parsed;
     const fields = parsed.record;
     const unstorable = tidy(fields, required);
@@ -53,15 +54,16 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
     const broken = stream.check?.(fields);
     if (broken) return refused([broken]);
     stream.normalize?.(fields);
-    if (stream.versionField !== undefined && raw.acceptedAt !== undefined) {
-      // Told once and for all, so that taking the record again does not make it newer.
-      fields[stream.versionField] ??= new Date(raw.acceptedAt).toISOString();
-    }
-    return ok(fields);
+    return parsed;
   };
 }
 
-function parse(raw: RawRecord, longMoney: RegExp | null): DecodeOutcome<Fields> {
+function parse(
+  raw: RawRecord,
+  longMoney: RegExp | null,
+  acceptedAt: number,
+  sequence: number,
+): DecodeOutcome<Fields> {
   let value = raw.value;
   if (value === undefined) {
     if (!isUtf8(raw.bytes)) return deadLetter('invalid_utf8', '', 'The record is not valid UTF-8.');
@@ -76,7 +78,7 @@ function parse(raw: RawRecord, longMoney: RegExp | null): DecodeOutcome<Fields> 
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return deadLetter('not_an_object', '', 'A record is a JSON object.');
   }
-  return ok(value as Fields);
+  return ok(value as Fields, acceptedAt, sequence);
 }
 
 /** V8's message quotes the text itself, so only the place is taken from it. */

@@ -1,8 +1,9 @@
+import type { OrderedRecord } from '../services/shared/record-order.js';
+
 /** What a step of the ingest says about a record. Steps only say; the pipeline's loop acts on it. */
 
-export interface Accepted<Record> {
+export interface Accepted<Record> extends OrderedRecord<Record> {
   kind: 'ok';
-  record: Record;
 }
 
 /** The record can never be accepted as it is. `pointer` is a JSON Pointer into it, '' for the whole. */
@@ -15,7 +16,12 @@ export interface DeadLetter {
 
 export type DecodeOutcome<Record> = Accepted<Record> | DeadLetter;
 
-export const ok = <Record>(record: Record): Accepted<Record> => ({ kind: 'ok', record });
+export const ok = <Record>(record: Record, acceptedAt: number, sequence: number): Accepted<Record> => ({
+  kind: 'ok',
+  record,
+  acceptedAt,
+  sequence,
+});
 
 export const deadLetter = (code: string, pointer: string, detail: string): DeadLetter => ({
   kind: 'dead_letter',

@@ -1,3 +1,4 @@
+import type { Acceptance, OrderedRecord } from '../services/shared/record-order.js';
 import { Turn } from '../services/shared/turn.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
 import { type DeadLetter, deadLetter, notStorable } from './outcome.js';
@@ -32,8 +33,8 @@ export interface IngestResult {
 export interface IngestOptions extends Partial<OrganizationRule> {
   stream: Stream;
   stores: IngestStores;
-  /** Milliseconds that stand in for timestamps left out. */
-  acceptedAt: number;
+  /** Of all that comes from this source. */
+  acceptance: Acceptance;
   /** Told of each refused record, with its bytes as they came. */
   onRefused?(record: RefusedRecord, untouched: Buffer): void;
   /** Told of every piece of an over-long line but its last, which comes with `onRefused`. */
@@ -59,7 +60,7 @@ export function ingestLines(
 export async function ingestRecords(
   options: IngestOptions & { source: RecordSource },
 ): Promise<IngestResult> {
-  const { stream, stores, signal } = options;
+  const { stream, stores, signal, acceptance } = options;
   const { batchRecords } = stores[stream.store];
   const others = options.others ?? (options.organizationId === undefined ? 'allow' : 'refuse');
   const decode = decoder(stream, { organizationId: options.organizationId, others });
@@ -82,7 +83,7 @@ export async function ingestRecords(
       pending = source.next();
       pending.catch(() => undefined);
       for (const raw of step.value) {
-        decodeInto(batch, report, decode, raw);
+        decodeInto(batch, report, decode, raw, acceptance);
         if (batch.records.length >= batchRecords || batch.bytes >= BATCH_BYTES) {
           await writer.write(batch);
           batch = new Batch();
@@ -100,13 +101,19 @@ export async function ingestRecords(
   }
 }
 
-function decodeInto(batch: Batch, report: Report, decode: Decode, raw: RawRecord): void {
+function decodeInto(
+  batch: Batch,
+  report: Report,
+  decode: Decode,
+  raw: RawRecord,
+  { acceptedAt, sequence }: Acceptance,
+): void {
   if (raw.overlong === 'piece') {
     report.overlong(raw.bytes);
     return;
   }
-  const outcome = raw.overlong ? tooLong : (raw.refusal ?? decode(raw));
-  if (outcome.kind === 'ok') batch.add(outcome.record, raw);
+  const outcome = raw.overlong ? tooLong : (raw.refusal ?? decode(raw, acceptedAt, sequence + raw.line));
+  if (outcome.kind === 'ok') batch.add(outcome, raw);
   else report.refuse(outcome, raw);
 }
 
@@ -114,12 +121,12 @@ const tooLong = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BY
 
 /** Records decoded and not yet written, with where they came from. */
 class Batch {
-  readonly records: object[] = [];
+  readonly records: OrderedRecord<object>[] = [];
   readonly origins: RawRecord[] = [];
   readonly begun = Date.now();
   bytes = 0;
 
-  add(record: object, origin: RawRecord): void {
+  add(record: OrderedRecord<object>, origin: RawRecord): void {
     this.records.push(record);
     this.origins.push(origin);
     this.bytes += origin.bytes.length;
@@ -165,7 +172,7 @@ class Report {
   }
 }
 
-/** Hands batches to the store in order, a few at a time, so that it never waits for the next to be decoded. */
+/** Hands batches to the store, a few at a time, so that it never waits for the next to be decoded. */
 class Writer {
   readonly #options: IngestOptions;
   readonly #report: Report;
@@ -196,8 +203,8 @@ class Writer {
   }
 
   async #writeAll({ records, origins }: Batch): Promise<void> {
-    const { stream, stores, acceptedAt } = this.#options;
-    const refused = await writeRecords(stream, stores, records, acceptedAt);
+    const { stream, stores } = this.#options;
+    const refused = await writeRecords(stream, stores, records);
     // A store that takes none of them is itself what is wrong.
     if (refused.length === records.length) throw (refused[0] as Refused).reason;
     for (const { index } of refused) this.#report.refuse(notStorable, origins[index] as RawRecord);

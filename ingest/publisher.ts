@@ -1,6 +1,7 @@
 /** Records that are put into the topics of their streams, for workers to apply. */
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../services/shared/config.js';
+import type { OrderedRecord } from '../services/shared/record-order.js';
 import { Overloaded, StoreUnavailable } from '../services/stores/store-error.js';
 import { KafkaCluster, type KafkaProducer, type OutgoingRecord, PROMPT } from './sources/kafka.js';
 import type { Stream } from './streams/stream.js';
@@ -54,10 +55,10 @@ export class Publisher {
       ...stream,
       // A topic has nothing to refresh, and the search store may be away while records go into it.
       refresh: undefined,
-      write: (_, records: readonly object[]) =>
+      write: (_, records: readonly OrderedRecord<object>[]) =>
         this.#publish(
           topic,
-          records.map((record) => ({ key: stream.key(record), value: JSON.stringify(record) })),
+          records.map(({ record }) => ({ key: stream.key(record), value: JSON.stringify(record) })),
           signal,
         ),
     };

@@ -1,4 +1,4 @@
-import { type Fence, Overtaken } from '../services/stores/fence.js';
+import type { OrderedRecord } from '../services/shared/record-order.js';
 import { Overloaded, StoreTimeout, StoreUnavailable } from '../services/stores/store-error.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 
@@ -9,28 +9,26 @@ export interface Refused {
 }
 
 /**
- * Writes records in their order. Those the store will not take are looked for by halves, so that the others are written. Rejects
+ * Writes records. Those the store will not take are looked for by halves, so that the others are written. Rejects
  * with `StoreUnavailable` or `StoreTimeout` when the store is out; some may be written then, and all may be given again.
  */
 export async function writeRecords(
   stream: Stream,
   stores: IngestStores,
-  records: readonly object[],
-  acceptedAt: number,
-  fence?: Fence,
+  records: readonly OrderedRecord<object>[],
   first = 0,
 ): Promise<Refused[]> {
   if (records.length === 0) return [];
   try {
-    await stream.write(stores, records, acceptedAt, fence);
+    await stream.write(stores, records);
     return [];
   } catch (reason) {
-    if (isOutage(reason) || reason instanceof Overtaken) throw reason;
+    if (isOutage(reason)) throw reason;
     if (records.length === 1) return [{ index: first, reason }];
   }
   const half = Math.ceil(records.length / 2);
-  const front = await writeRecords(stream, stores, records.slice(0, half), acceptedAt, fence, first);
-  const back = await writeRecords(stream, stores, records.slice(half), acceptedAt, fence, first + half);
+  const front = await writeRecords(stream, stores, records.slice(0, half), first);
+  const back = await writeRecords(stream, stores, records.slice(half), first + half);
   return [...front, ...back];
 }
 

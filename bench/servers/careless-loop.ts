@@ -2,12 +2,14 @@
  * `careless-loop.js <records>`: decodes deliveries and inserts them as a worker does, but its place is kept by time, whatever became
  * of the records. Tells how fast it wrote its first so many.
  */
+
 import kafkajs from 'kafkajs';
 import { decoder } from '../../ingest/decode.js';
 import { networkADeliveries } from '../../ingest/streams/network-a-deliveries.js';
 import { topicOf } from '../../ingest/worker/topics.js';
 import type { DeliveryRecord } from '../../services/advertising/schema.js';
 import { type KafkaConfig, loadConfig } from '../../services/shared/config.js';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { Count, counted } from '../kafka-support.js';
 
@@ -32,11 +34,13 @@ await consumer.run({
   partitionsConsumedConcurrently: 8,
   eachBatch: async ({ batch: { messages } }) => {
     for (let start = 0; start < messages.length; start += analytics.batchRecords) {
-      const records = messages.slice(start, start + analytics.batchRecords).flatMap(({ value }) => {
-        const outcome = decode({ line: 0, bytes: value as Buffer });
-        return outcome.kind === 'ok' ? [outcome.record as DeliveryRecord] : [];
-      });
-      await analytics.insertDeliveries(records, 0);
+      const records = messages
+        .slice(start, start + analytics.batchRecords)
+        .flatMap(({ value, timestamp, offset }) => {
+          const outcome = decode({ line: 0, bytes: value as Buffer }, Number(timestamp), Number(offset));
+          return outcome.kind === 'ok' ? [outcome as OrderedRecord<DeliveryRecord>] : [];
+        });
+      await analytics.insertDeliveries(records);
     }
   },
 });

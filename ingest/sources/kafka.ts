@@ -118,10 +118,8 @@ export interface Slice {
   records: readonly KafkaRecord[];
   /** Records behind these. */
   lag: number;
-  /** False once the partition may be another's: from then on nothing of the slice may be written or committed. */
+  /** False once the partition may be another's: to write is then of no use, and to commit is refused. */
   isOurs(): boolean;
-  /** When it may be another's unless this member is heard of again, in milliseconds since the epoch. */
-  oursUntil(): number;
   /** Tells the group, as long as the work takes, that this member is alive. Rejects, once the work is done, when it is not. */
   whileAlive<T>(work: Promise<T>): Promise<T>;
   /** Everything up to here is applied. */
@@ -450,12 +448,6 @@ export class KafkaCluster {
   }
 }
 
-/** By the clock of this process alone, which is never set, and by the one that can be compared with those of others. */
-interface Moment {
-  steady: number;
-  wall: number;
-}
-
 const SIGNS_OF_LIFE = new Set(['Heartbeat', 'SyncGroup']);
 
 /** What a consumer knows of its place in the group. */
@@ -468,14 +460,14 @@ class Membership {
   readonly #read = new Map<number, { next: bigint; end: bigint; at: number }>();
   #id = '';
   /** When the last request was sent that the group took for a sign of life: what a process handles late was true before. */
-  #lastSeen: Moment = { steady: Number.NEGATIVE_INFINITY, wall: 0 };
+  #lastSeen = Number.NEGATIVE_INFINITY;
   #lastSent = this.#lastSeen;
 
   constructor(consumer: Consumer, topic: string, sessionMs: number) {
     this.sessionMs = sessionMs;
     consumer.on('consumer.network.request', ({ payload }) => {
       if (!SIGNS_OF_LIFE.has(payload.apiName)) return;
-      this.#lastSent = { steady: performance.now() - (Date.now() - payload.sentAt), wall: payload.sentAt };
+      this.#lastSent = performance.now() - (Date.now() - payload.sentAt);
     });
     consumer.on('consumer.group_join', ({ payload }) => {
       this.epoch++;
@@ -496,7 +488,7 @@ class Membership {
 
   /** A member that was silent for longer than a session is none any more, whether it knows or not. */
   holds(partition: number, epoch: number): boolean {
-    const silent = performance.now() - this.#lastSeen.steady;
+    const silent = performance.now() - this.#lastSeen;
     return epoch === this.epoch && this.partitions.has(partition) && silent < this.sessionMs;
   }
 
@@ -530,11 +522,6 @@ class Membership {
   end(): void {
     members.delete(this.#id);
   }
-
-  /** When the group gives its partitions to others unless it hears of this member, in milliseconds since the epoch. */
-  get until(): number {
-    return this.#lastSeen.wall + this.sessionMs;
-  }
 }
 
 async function consumeBatch(
@@ -555,7 +542,6 @@ async function consumeBatch(
       records: slice.map((message) => toRecord(partition, message)),
       lag: Number(BigInt(highWatermark) - BigInt(last.offset) - 1n),
       isOurs,
-      oursUntil: () => membership.until,
       whileAlive: (work) => whileAlive(work, heartbeat, membership.sessionMs / HEARTBEATS),
       async commit() {
         resolveOffset(last.offset);

@@ -8,8 +8,6 @@ export interface RawRecord {
   bytes: Buffer;
   /** The text with what was stripped from it, where that differs. */
   untouched?: Buffer;
-  /** Milliseconds; when it was accepted, where that was before it came here. */
-  acceptedAt?: number;
   /** The parsed value, where the source had to parse it. */
   value?: unknown;
   /** Why the source could not make a record of it. */

@@ -6,9 +6,8 @@ export const audiences: Stream<AudienceRecord> = {
   summary: 'Named groups of contacts, each record whole.',
   schema: AudienceRecord,
   organizationField: 'organization_id',
-  versionField: 'updated_at',
   store: 'search',
   key: (record) => `${record.organization_id}/${record.id}`,
   refresh: (stores) => stores.search.refresh(),
-  write: (stores, records, acceptedAt, fence) => stores.search.upsertAudiences(records, acceptedAt, fence),
+  write: (stores, records) => stores.search.upsertAudiences(records),
 };

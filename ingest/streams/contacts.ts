@@ -9,7 +9,6 @@ export const contacts: Stream<ContactRecord> = {
   summary: 'People: fields given overwrite, absent ones stay, null clears.',
   schema: ContactRecord,
   organizationField: 'organization_id',
-  versionField: 'updated_at',
   store: 'search',
   check: contactTooLarge,
   normalize(record) {
@@ -18,5 +17,5 @@ export const contacts: Stream<ContactRecord> = {
   },
   key: (record) => `${record.organization_id}/${record.contact_id}`,
   refresh: (stores) => stores.search.refresh(),
-  write: (stores, records, acceptedAt, fence) => stores.search.upsertContacts(records, acceptedAt, fence),
+  write: (stores, records) => stores.search.upsertContacts(records),
 };

@@ -6,9 +6,8 @@ export const networkACampaigns: Stream<CampaignRecord> = {
   summary: 'Advertising campaigns, each record whole.',
   schema: CampaignRecord,
   organizationField: 'organization_id',
-  versionField: 'updated_at',
   store: 'analytics',
   moneyFields: ['daily_budget', 'total_budget'],
   key: (record) => `${record.organization_id}/${record.id}`,
-  write: (stores, records, acceptedAt, fence) => stores.analytics.insertCampaigns(records, acceptedAt, fence),
+  write: (stores, records) => stores.analytics.insertCampaigns(records),
 };

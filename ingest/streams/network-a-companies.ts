@@ -6,8 +6,7 @@ export const networkACompanies: Stream<CompanyRecord> = {
   summary: 'Companies that ads reach, each record whole.',
   schema: CompanyRecord,
   organizationField: 'organization_id',
-  versionField: 'updated_at',
   store: 'analytics',
   key: (record) => `${record.organization_id}/${record.id}`,
-  write: (stores, records, acceptedAt, fence) => stores.analytics.insertCompanies(records, acceptedAt, fence),
+  write: (stores, records) => stores.analytics.insertCompanies(records),
 };

@@ -6,8 +6,7 @@ export const networkACreatives: Stream<CreativeRecord> = {
   summary: 'Creatives of campaigns, each record whole.',
   schema: CreativeRecord,
   organizationField: 'organization_id',
-  versionField: 'updated_at',
   store: 'analytics',
   key: (record) => `${record.organization_id}/${record.id}`,
-  write: (stores, records, acceptedAt, fence) => stores.analytics.insertCreatives(records, acceptedAt, fence),
+  write: (stores, records) => stores.analytics.insertCreatives(records),
 };

@@ -6,7 +6,6 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
   summary: 'Figures of a day and campaign, by creative, by company or by both; the newest report wins.',
   schema: DeliveryRecord,
   organizationField: 'organization_id',
-  versionField: 'reported_at',
   store: 'analytics',
   moneyFields: ['ad_spend', 'conversion_value'],
   check: (record) =>
@@ -19,6 +18,5 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
         },
   key: ({ organization_id, date, campaign_id, creative_id, company_id }) =>
     [organization_id, date, campaign_id, creative_id ?? '', company_id ?? ''].join('/'),
-  write: (stores, records, acceptedAt, fence) =>
-    stores.analytics.insertDeliveries(records, acceptedAt, fence),
+  write: (stores, records) => stores.analytics.insertDeliveries(records),
 };

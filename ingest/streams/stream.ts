@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { FieldError } from '../../services/gateway/problems.js';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
 import type { AnalyticsWriter } from '../../services/stores/analytics-store.js';
-import type { Fence } from '../../services/stores/fence.js';
 import type { SearchStore } from '../../services/stores/search-store.js';
 
 type SearchWriter = Pick<
@@ -23,17 +23,15 @@ export interface Stream<Record extends object = object> {
   organizationField: 'organization_id' | 'organizationId';
   /** The one store its records go to. */
   store: keyof IngestStores;
-  /** The date-time that orders the records of one key; the time of acceptance where a record lacks it. */
-  versionField?: string;
   /** Fields that hold money: a number given for one is kept to the digit. */
   moneyFields?: readonly string[];
   /** Puts values into the form they are kept in. */
   normalize?(record: Record): void;
   /** A rule that spans fields; null when it holds. */
   check?(record: Record): FieldError | null;
-  /** Records with one key are applied in the order they came. */
+  /** What its records are ordered within. */
   key(record: Record): string;
   /** Makes what was written appear in searches; absent where it does so by itself. */
   refresh?(stores: IngestStores): Promise<void>;
-  write(stores: IngestStores, records: readonly Record[], acceptedAt: number, fence?: Fence): Promise<void>;
+  write(stores: IngestStores, records: readonly OrderedRecord<Record>[]): Promise<void>;
 }

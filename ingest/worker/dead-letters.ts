@@ -26,8 +26,13 @@ export const HEADER = {
   attempts: 'reachline-attempts',
   /** There when the record was too large to be kept: the bytes its value had. What is kept of it is its beginning. */
   truncated: 'reachline-truncated',
+  /** When it was first accepted, in milliseconds since the epoch, and its offset then: what orders it, also when it is replayed. */
+  acceptedAt: 'reachline-accepted-at',
+  sequence: 'reachline-sequence',
 } as const;
 const OURS: ReadonlySet<string> = new Set(Object.values(HEADER));
+/** Of these, what a record keeps when it is tried again. */
+const REVIVED: ReadonlySet<string> = new Set([HEADER.attempts, HEADER.acceptedAt, HEADER.sequence]);
 
 /** Bytes sent at once, unless one record has more. */
 const SEND_BYTES = 1024 * 1024;
@@ -131,6 +136,8 @@ function headersOf(topic: string, record: KafkaRecord, reason: DeadLetter, stage
     [HEADER.partition]: String(record.partition),
     [HEADER.offset]: record.offset,
     [HEADER.attempts]: String(attemptsOf(record.headers) + 1),
+    [HEADER.acceptedAt]: String(acceptedAtOf(record)),
+    [HEADER.sequence]: String(sequenceOf(record)),
   };
 }
 
@@ -142,9 +149,21 @@ function bytesOf({ key, value, headers = {} }: OutgoingRecord): number {
   return bytes;
 }
 
-function attemptsOf(headers: Headers): number {
-  const attempts = Number(headerText(headers, HEADER.attempts));
-  return Number.isSafeInteger(attempts) && attempts > 0 ? attempts : 0;
+const attemptsOf = (headers: Headers): number => headerNumber(headers, HEADER.attempts) ?? 0;
+
+/** When a record was accepted: when its topic had it first. */
+export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord): number =>
+  headerNumber(headers, HEADER.acceptedAt) ?? Math.max(0, timestamp);
+
+/** Its offset when its topic had it first. */
+export const sequenceOf = ({ headers, offset }: KafkaRecord): number =>
+  headerNumber(headers, HEADER.sequence) ?? Number(offset);
+
+/** Undefined where there is none. */
+function headerNumber(headers: Headers, name: string): number | undefined {
+  if (headers[name] === undefined) return undefined;
+  const text = headerText(headers, name);
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** '' where there is none. */
@@ -153,8 +172,8 @@ export function headerText(headers: Headers, name: string): string {
   return (Array.isArray(value) ? value[0] : value)?.toString() ?? '';
 }
 
-/** The record as it first came, so that it can be tried again; it remembers how often it was refused. */
+/** The record as it first came, so that it can be tried again; it remembers how often it was refused, and keeps its order. */
 export function revived({ key, value, headers }: KafkaRecord): OutgoingRecord {
-  const kept = Object.entries(headers).filter(([name]) => name === HEADER.attempts || !OURS.has(name));
+  const kept = Object.entries(headers).filter(([name]) => REVIVED.has(name) || !OURS.has(name));
   return { key, value, headers: Object.fromEntries(kept) };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OneAtATime } from '../../services/shared/one-at-a-time.js';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { Turn } from '../../services/shared/turn.js';
-import { Overtaken } from '../../services/stores/fence.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, deadLetter, notStorable } from '../outcome.js';
 import type { KafkaRecord, Slice } from '../sources/kafka.js';
@@ -9,7 +9,7 @@ import { MAX_LINE_BYTES } from '../sources/lines.js';
 import type { Unreadable } from '../sources/record-batches.js';
 import type { IngestStores, Stream } from '../streams/stream.js';
 import { isOutage, type Refused, writeRecords } from '../write-records.js';
-import type { RefusedRecord, SendDeadLetters } from './dead-letters.js';
+import { acceptedAtOf, type RefusedRecord, type SendDeadLetters, sequenceOf } from './dead-letters.js';
 import type { StreamMetrics } from './metrics.js';
 
 export interface LoopServices {
@@ -52,19 +52,14 @@ async function untilWritten(
   stream: Stream,
   { stores, metrics, onOutage, abandon }: LoopServices,
   slice: Slice,
-  records: readonly object[],
+  records: readonly OrderedRecord<object>[],
 ): Promise<Refused[] | 'given up'> {
-  const acceptedAt = slice.records[0]?.timestamp ?? 0;
-  const fence = () => {
-    if (!slice.isOurs()) throw new Overtaken('the partition is not ours any more');
-    return slice.oursUntil();
-  };
   for (let tries = 0; slice.isOurs() && !abandon.aborted; tries++) {
     try {
-      const written = writeRecords(stream, stores, records, acceptedAt, fence);
+      const written = writeRecords(stream, stores, records);
       return await slice.whileAlive(orAbandoned(written, abandon));
     } catch (error) {
-      if (abandon.aborted || error instanceof Overtaken) break;
+      if (abandon.aborted) break;
       if (!isOutage(error)) throw error;
       metrics.retried();
       onOutage(error, tries);
@@ -89,7 +84,7 @@ function orAbandoned<T>(work: Promise<T>, abandon: AbortSignal): Promise<T> {
 }
 
 interface Decoded {
-  records: object[];
+  records: OrderedRecord<object>[];
   /** The records of the topic they were made from, in the same order. */
   origins: KafkaRecord[];
   refused: RefusedRecord[];
@@ -118,15 +113,15 @@ function createSliceDecoder(stream: Stream): (slice: Slice) => Promise<Decoded> 
       decoded.refused.push({ record, reason, stage: 'decode' });
     const turn = new Turn();
     for (const record of slice.records) {
-      const { value, timestamp, unreadable } = record;
+      const { value, unreadable } = record;
       if (unreadable) refuse(record, cannotBeRead(unreadable));
       else if (value === null) refuse(record, NO_VALUE);
       else if (value.length > MAX_LINE_BYTES) refuse(record, TOO_LONG);
       else {
-        const outcome = decode({ line: 0, bytes: value, acceptedAt: timestamp });
+        const outcome = decode({ line: 0, bytes: value }, acceptedAtOf(record), sequenceOf(record));
         if (outcome.kind !== 'ok') refuse(record, outcome);
         else {
-          decoded.records.push(outcome.record);
+          decoded.records.push(outcome);
           decoded.origins.push(record);
         }
       }

@@ -1,4 +1,5 @@
--- Entities are whole records: the newest `version` (milliseconds, of equal ones the later insert) replaces the others.
+-- Entities are whole records: the greatest `version` replaces the others, whatever order they were inserted in. Its digits are those
+-- of recordOrder in services/shared/record-order.ts: 16 of the time spoken of, 13 of the acceptance, 10 of the sequence.
 -- `*_key` columns hold the form that filters and sorting compare. Days are text because they may lie outside of Date.
 CREATE TABLE IF NOT EXISTS campaigns
 (
@@ -22,7 +23,7 @@ CREATE TABLE IF NOT EXISTS campaigns
     campaign_group_name_key Nullable(String),
     status_key Nullable(String),
     objective_type_key Nullable(String),
-    version Int64
+    version UInt128
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)

@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS creatives
     name_key Nullable(String),
     headline_key Nullable(String),
     status_key Nullable(String),
-    version Int64
+    version UInt128
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)

@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS companies
     logo_url Nullable(String),
     name_key Nullable(String),
     domain_key Nullable(String),
-    version Int64
+    version UInt128
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)

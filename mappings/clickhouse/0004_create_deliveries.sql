@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS deliveries
     lead_form_opens UInt64,
     conversions UInt64,
     conversion_value Decimal(38, 12),
-    version Int64
+    version UInt128
 )
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(date)

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS company_deliveries
     conversions UInt64,
     conversion_value Decimal(38, 12),
     active Bool,
-    version Int64
+    version UInt128
 )
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(date)

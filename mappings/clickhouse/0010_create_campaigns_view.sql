@@ -35,6 +35,6 @@ AS SELECT
     total_budget,
     toDate32OrNull(start_date) AS start_date,
     toDate32OrNull(end_date) AS end_date,
-    fromUnixTimestamp64Milli(version, 'UTC') AS updated_at
+    fromUnixTimestamp64Milli(toInt64(intDiv(version, toUInt128('100000000000000000000000'))) - 1100000000000000, 'UTC') AS updated_at
 FROM campaigns FINAL
 COMMENT 'The campaigns as last reported, one row each'

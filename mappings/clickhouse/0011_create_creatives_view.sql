@@ -25,6 +25,6 @@ AS SELECT
     headline,
     landing_page_url,
     image_url,
-    fromUnixTimestamp64Milli(version, 'UTC') AS updated_at
+    fromUnixTimestamp64Milli(toInt64(intDiv(version, toUInt128('100000000000000000000000'))) - 1100000000000000, 'UTC') AS updated_at
 FROM creatives FINAL
 COMMENT 'The creatives as last reported, one row each'

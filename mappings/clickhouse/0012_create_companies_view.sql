@@ -23,6 +23,6 @@ AS SELECT
     employee_range,
     country,
     logo_url,
-    fromUnixTimestamp64Milli(version, 'UTC') AS updated_at
+    fromUnixTimestamp64Milli(toInt64(intDiv(version, toUInt128('100000000000000000000000'))) - 1100000000000000, 'UTC') AS updated_at
 FROM companies FINAL
 COMMENT 'The companies as last reported, one row each'

@@ -1,6 +1,6 @@
 -- position: the moment of creation and a number, see services/stores/sqlite/positions.ts. It is the rowid in contact_terms.
 -- body: the Contact as JSON without audience_ids, created_at and updated_at. audience_ids: a JSON array, ascending.
--- record_ms: version of the last stream record, null while there was none (contract 6.2).
+-- record_order: of the last stream record that changed it, null while there was none (contract 6.2, recordOrder).
 CREATE TABLE contacts (
   key INTEGER PRIMARY KEY,
   organization INTEGER NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE contacts (
   position INTEGER NOT NULL,
   created_ms INTEGER NOT NULL,
   updated_ms INTEGER NOT NULL,
-  record_ms INTEGER,
+  record_order TEXT,
   audience_ids TEXT NOT NULL,
   body TEXT NOT NULL
 );
@@ -25,6 +25,10 @@ CREATE VIRTUAL TABLE contact_terms USING fts5 (
   content = '', contentless_delete = 1, detail = full,
   tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'"
 );
+
+-- Bulk loads leave up to 16 segments a level before they merge: half the work. The writer merges the rest when it is idle.
+INSERT INTO contact_terms (contact_terms, rank) VALUES ('automerge', 16);
+INSERT INTO contact_terms (contact_terms, rank) VALUES ('hashsize', 8000000);
 
 -- The words of letters in use, for finding the ones a typo away. indexed: 0 contacts, 1 audiences.
 CREATE TABLE vocabulary (

@@ -1,12 +1,12 @@
 -- An audience that only memberships name has a key and no body yet.
--- body: the Audience as JSON. record_ms: version of the record (contract 6.2).
+-- body: the Audience as JSON. record_order: of the last record (contract 6.2, recordOrder).
 CREATE TABLE audiences (
   key INTEGER PRIMARY KEY,
   organization INTEGER NOT NULL,
   id TEXT NOT NULL,
   position INTEGER,
   created_ms INTEGER,
-  record_ms INTEGER,
+  record_order TEXT,
   body TEXT
 );
 

@@ -22,6 +22,7 @@ const EXPLAINED = new Set([
   'SqliteMissing',
   'ListenError',
   'MappingChanged',
+  'MigrationChanged',
   'MigrationNeeded',
   'ReaderConflictError',
   'SkipError',
@@ -55,9 +56,6 @@ function sentence(error: Error): string {
   }
   if (error.name === 'FolderInUse') {
     return 'The data folder is in use by another Reachline process. Stop it, or send records through it with --url.';
-  }
-  if (error.name === 'MigrationChanged') {
-    return `${error.message}. This data folder belongs to another version of Reachline; use the version that made it, or another REACHLINE_DATA_DIR.`;
   }
   if (code !== undefined && path !== undefined && code in SYSTEM) return `${path} ${SYSTEM[code]}.`;
   return `Something went wrong: ${error.message}. Set REACHLINE_LOG_LEVEL=debug to see where.`;

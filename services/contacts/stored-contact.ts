@@ -3,6 +3,7 @@ import { companyId } from '../shared/ids.js';
 import { memoize } from '../shared/memoize.js';
 import { formatMoment, parseMoment } from '../shared/moments.js';
 import { normalizeDomain } from '../shared/normalize.js';
+import { type OrderedRecord, recordOrder } from '../shared/record-order.js';
 import type { Contact, ContactRecord } from './schema.js';
 import { searchableValues } from './searchable.js';
 
@@ -13,8 +14,8 @@ export interface StoredContact {
   /** Milliseconds since the epoch, as are the others. */
   createdMs: number;
   updatedMs: number;
-  /** Version of the last stream record, null while there was none. */
-  recordMs: number | null;
+  /** Of the last stream record that changed it, null while there was none. */
+  recordOrder: string | null;
   /** Ascending. */
   audienceIds: string[];
   body: ContactBody;
@@ -38,18 +39,18 @@ export function intoContact({ body, audienceIds, createdMs, updatedMs }: StoredC
   return contact;
 }
 
-/** The contact after a stream record; null when the record is older than the last one, and so changes nothing. */
+/** The contact after a stream record; null when the record does not come after the last one, and so changes nothing. */
 export function applyRecord(
   before: StoredContact | undefined,
-  record: ContactRecord,
-  acceptedAt: number,
+  { record, acceptedAt, sequence }: OrderedRecord<ContactRecord>,
 ): StoredContact | null {
-  const version = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
-  if (before && before.recordMs !== null && version < before.recordMs) return null;
+  const order = recordOrder(record.updated_at, acceptedAt, sequence);
+  if (before && before.recordOrder !== null && order <= before.recordOrder) return null;
+  const updatedMs = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
   return {
     createdMs: record.created_at ? parseMoment(record.created_at) : (before?.createdMs ?? acceptedAt),
-    updatedMs: Math.max(version, before?.updatedMs ?? version),
-    recordMs: version,
+    updatedMs: Math.max(updatedMs, before?.updatedMs ?? updatedMs),
+    recordOrder: order,
     audienceIds: joinAudiences(before?.audienceIds ?? [], record.audience_ids ?? []),
     body: mergeBody(before?.body ?? emptyBody(record.organization_id, record.contact_id), record),
   };
@@ -62,7 +63,7 @@ export function createdContact(contact: Contact, audienceId: string): StoredCont
   return {
     createdMs,
     updatedMs: Math.max(createdMs, parseMoment(updated_at)),
-    recordMs: null,
+    recordOrder: null,
     audienceIds: [audienceId],
     body: mergeBody(emptyBody(contact.organization_id, contact.contact_id), given),
   };

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
 import { utcDate } from '../shared/clock.js';
+import { inOrder } from '../shared/record-order.js';
 import type { Stores } from '../stores/open-stores.js';
 import type { CreditStore } from '../stores/search-store.js';
 import { DEMO_ORGANIZATION } from './calendar.js';
@@ -55,7 +56,7 @@ export interface DemoOptions {
 export async function loadDemo(stores: DemoStores, { now, onProgress }: DemoOptions): Promise<void> {
   let written = 0;
   for (const [name, records] of demoRecords(utcDate(now))) {
-    await STREAMS[name].write(stores, records as never, now);
+    await STREAMS[name].write(stores, inOrder(records as never[], now, written));
     written += records.length;
     onProgress?.(written);
     await setImmediate();

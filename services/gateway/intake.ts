@@ -9,6 +9,7 @@ import { findStream, STREAM_NAMES } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import type { Clock } from '../shared/clock.js';
 import { closest } from '../shared/closest.js';
+import { acceptanceClock } from '../shared/record-order.js';
 import { boolean, closed } from '../shared/schema.js';
 import type { Stores } from '../stores/open-stores.js';
 import type { AdmittedRequest } from './admission.js';
@@ -33,6 +34,7 @@ export function createIntake(
   metrics: Metrics,
   clock: Clock,
 ) {
+  const accept = acceptanceClock(clock);
   return async function intake(ctx: Context, principal: Principal, request: AdmittedRequest): Promise<void> {
     requireScope(principal, 'ingest:write');
     const name = (ctx.params as { stream: string }).stream;
@@ -48,7 +50,7 @@ export function createIntake(
       source: bodyOf(ctx, request),
       format: type === 'application/json' ? 'json' : 'ndjson',
       organizationId: principal.organizationId,
-      acceptedAt: clock.now(),
+      acceptance: accept(),
       signal: request.signal,
     }).catch((error: unknown) => {
       throw translate(error);

@@ -131,8 +131,7 @@ async function answer(
     const queryId = asked.queryId ?? randomUUID();
     response.setHeader('X-ClickHouse-Query-Id', queryId);
     authenticate(asked, password);
-    const stalled = Number(url.searchParams.get('http_receive_timeout')) || RECEIVE_SECONDS;
-    request.setTimeout(stalled * 1000, () => request.destroy());
+    request.setTimeout(RECEIVE_SECONDS * 1000, () => request.destroy());
     let body = await readBody(request, bodyLimit);
     request.setTimeout(0);
     const type = request.headers['content-type'];

@@ -1,7 +1,7 @@
 /** The port to advertising data: ClickHouse, in process or over HTTP, through one client and one SQL. */
 
 import type { CampaignRecord, CompanyRecord, CreativeRecord, DeliveryRecord } from '../advertising/schema.js';
-import type { Fence } from './fence.js';
+import type { OrderedRecord } from '../shared/record-order.js';
 
 export interface AnalyticsQuery {
   /** Also the metric label and the `log_comment`. */
@@ -21,14 +21,14 @@ export interface AnalyticsReader {
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
 }
 
-/** Records are applied in order; a resolved write is durable and visible. `acceptedAt` (ms) stands in for timestamps left out. */
+/** Of the records of a key the last in the order of contract 6.2 stays, whatever order they are written in. A resolved write is durable and visible. */
 export interface AnalyticsWriter {
   /** Records that one write should hold where many are waiting: each write makes a file. */
   readonly batchRecords: number;
-  insertCampaigns(records: readonly CampaignRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
-  insertCreatives(records: readonly CreativeRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
-  insertCompanies(records: readonly CompanyRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
-  insertDeliveries(records: readonly DeliveryRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
+  insertCampaigns(records: readonly OrderedRecord<CampaignRecord>[]): Promise<void>;
+  insertCreatives(records: readonly OrderedRecord<CreativeRecord>[]): Promise<void>;
+  insertCompanies(records: readonly OrderedRecord<CompanyRecord>[]): Promise<void>;
+  insertDeliveries(records: readonly OrderedRecord<DeliveryRecord>[]): Promise<void>;
 }
 
 export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {

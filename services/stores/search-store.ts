@@ -9,8 +9,8 @@
 
 import type { Audience, AudienceRecord } from '../audiences/schema.js';
 import type { Contact, ContactRecord } from '../contacts/schema.js';
+import type { OrderedRecord } from '../shared/record-order.js';
 import type { Visit, VisitRecord } from '../visits/schema.js';
-import type { Fence } from './fence.js';
 import type { AudienceSearch, ContactSearch, Page, VisitSearch } from './search-query.js';
 
 /** The write was asked for under an idempotency key. Kept 24 hours for one organization and route. */
@@ -81,8 +81,8 @@ export interface ContactStore {
   createContact(command: CreateContact): Promise<Once<CreateOutcome>>;
   addMembership(membership: Membership): Promise<Once<AddOutcome>>;
   removeMembership(membership: Membership): Promise<Once<RemoveOutcome>>;
-  /** Applies records in order (contract 6.2). `acceptedAt` (ms) stands in for timestamps left out. */
-  upsertContacts(records: readonly ContactRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
+  /** A record changes a contact only when it comes after the last one that did, in the order of contract 6.2. */
+  upsertContacts(records: readonly OrderedRecord<ContactRecord>[]): Promise<void>;
 }
 
 export interface AudienceStore {
@@ -91,14 +91,15 @@ export interface AudienceStore {
     search: AudienceSearch,
     signal?: AbortSignal,
   ): Promise<{ items: Audience[]; total: number }>;
-  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number, fence?: Fence): Promise<void>;
+  /** As records of contacts, each whole. */
+  upsertAudiences(records: readonly OrderedRecord<AudienceRecord>[]): Promise<void>;
 }
 
 export interface VisitStore {
   /** Newest first. */
   searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<Page<Visit>>;
   /** The first record of an id and moment stays. */
-  insertVisits(records: readonly VisitRecord[]): Promise<void>;
+  insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
 }
 
 /** An API key as stored: never the secret itself. Times are ISO 8601 UTC. */

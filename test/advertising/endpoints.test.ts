@@ -6,6 +6,7 @@ import {
   searchCreatives,
 } from '../../services/advertising/endpoints.js';
 import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 
 describe('advertising operations', () => {
@@ -16,75 +17,80 @@ describe('advertising operations', () => {
     ({ store, dispose } = await openTemporaryStore());
     const organization_id = 'org_a';
     await store.insertCampaigns(
-      [
-        {
-          organization_id,
-          id: 'c1',
-          name: 'Élan',
-          status: 'ACTIVE',
-          objective_type: 'WEBSITE_VISIT',
-          currency: 'EUR',
-          daily_budget: '12.50',
-        },
-        {
-          organization_id,
-          id: 'c2',
-          name: 'zoo',
-          status: 'CANCELLED',
-          campaign_group_name: '50%_OFF',
-          currency: 'USD',
-        },
-      ],
-      1,
+      accepted(
+        [
+          {
+            organization_id,
+            id: 'c1',
+            name: 'Élan',
+            status: 'ACTIVE',
+            objective_type: 'WEBSITE_VISIT',
+            currency: 'EUR',
+            daily_budget: '12.50',
+          },
+          {
+            organization_id,
+            id: 'c2',
+            name: 'zoo',
+            status: 'CANCELLED',
+            campaign_group_name: '50%_OFF',
+            currency: 'USD',
+          },
+        ],
+        1,
+      ),
     );
     await store.insertCreatives(
-      [{ organization_id, id: 'r1', campaign_id: 'c1', name: 'Straße', headline: 'Hi' }],
-      1,
+      accepted([{ organization_id, id: 'r1', campaign_id: 'c1', name: 'Straße', headline: 'Hi' }], 1),
     );
     await store.insertCompanies(
-      [
-        {
-          organization_id,
-          id: 'o1',
-          network_a_company_id: '77',
-          name: 'Acme',
-          domain: 'https://WWW.Acme.com/x',
-        },
-        { organization_id, id: 'o2', network_a_company_id: 'o1', name: 'Beta', domain: 'acme.com' },
-      ],
-      1,
+      accepted(
+        [
+          {
+            organization_id,
+            id: 'o1',
+            network_a_company_id: '77',
+            name: 'Acme',
+            domain: 'https://WWW.Acme.com/x',
+          },
+          { organization_id, id: 'o2', network_a_company_id: 'o1', name: 'Beta', domain: 'acme.com' },
+        ],
+        1,
+      ),
     );
     await store.insertDeliveries(
-      [
-        {
-          organization_id,
-          date: '2026-10-01',
-          campaign_id: 'c1',
-          creative_id: 'r1',
-          impressions: 3,
-          clicks: 1,
-          ad_spend: 0.1,
-        },
-        {
-          organization_id,
-          date: '2026-10-02',
-          campaign_id: 'c1',
-          creative_id: 'r1',
-          impressions: 3,
-          clicks: 1,
-          ad_spend: '0.2',
-        },
-        { organization_id, date: '2026-10-02', campaign_id: 'c9', creative_id: 'r9', impressions: 1 },
-        {
-          organization_id,
-          date: '2026-10-02',
-          campaign_id: 'c9',
-          company_id: 'o9',
-          impressions: 4,
-          engagements: 2,
-        },
-      ],
-      1,
+      accepted(
+        [
+          {
+            organization_id,
+            date: '2026-10-01',
+            campaign_id: 'c1',
+            creative_id: 'r1',
+            impressions: 3,
+            clicks: 1,
+            ad_spend: 0.1,
+          },
+          {
+            organization_id,
+            date: '2026-10-02',
+            campaign_id: 'c1',
+            creative_id: 'r1',
+            impressions: 3,
+            clicks: 1,
+            ad_spend: '0.2',
+          },
+          { organization_id, date: '2026-10-02', campaign_id: 'c9', creative_id: 'r9', impressions: 1 },
+          {
+            organization_id,
+            date: '2026-10-02',
+            campaign_id: 'c9',
+            company_id: 'o9',
+            impressions: 4,
+            engagements: 2,
+          },
+        ],
+        1,
+      ),
     );
   });
   after(() => dispose());

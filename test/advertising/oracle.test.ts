@@ -8,6 +8,7 @@ import {
 } from '../../services/advertising/endpoints.js';
 import type { Endpoint } from '../../services/gateway/endpoint.js';
 import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore, TODAY } from './helper.js';
 import { type ExpectedWarning, Oracle, type OracleRequest, type Records } from './oracle.js';
 import {
@@ -42,13 +43,13 @@ function checkWarnings(warnings: string[], expected: ExpectedWarning[], context:
 
 async function insert(store: AnalyticsStore, records: Records, random: Random) {
   for (const { records: some, acceptedAt } of batches(random, records.campaigns))
-    await store.insertCampaigns(some, acceptedAt);
+    await store.insertCampaigns(accepted(some, acceptedAt));
   for (const { records: some, acceptedAt } of batches(random, records.creatives))
-    await store.insertCreatives(some, acceptedAt);
+    await store.insertCreatives(accepted(some, acceptedAt));
   for (const { records: some, acceptedAt } of batches(random, records.companies))
-    await store.insertCompanies(some, acceptedAt);
+    await store.insertCompanies(accepted(some, acceptedAt));
   for (const { records: some, acceptedAt } of batches(random, records.deliveries))
-    await store.insertDeliveries(some, acceptedAt);
+    await store.insertDeliveries(accepted(some, acceptedAt));
 }
 
 for (const seed of SEEDS) {

@@ -184,18 +184,20 @@ function groupBy<T, K>(values: Iterable<T>, key: (value: T) => K): Map<K, T[]> {
   return groups;
 }
 
-/** Newest version of each key; of equal ones the later in the list. */
+/** Newest version of each key; of equal ones the one accepted last, then the later in the list. */
 function newest<T>(
   entries: { record: T; acceptedAt: number }[],
   key: (record: T) => string,
   moment: (record: T) => string | null | undefined,
 ): T[] {
-  const kept = new Map<string, { record: T; version: number }>();
+  const kept = new Map<string, { record: T; version: number; acceptedAt: number }>();
   for (const { record, acceptedAt } of entries) {
     const given = moment(record);
     const version = given ? Date.parse(given) : acceptedAt;
     const before = kept.get(key(record));
-    if (!before || version >= before.version) kept.set(key(record), { record, version });
+    const isLater =
+      before && (version > before.version || (version === before.version && acceptedAt >= before.acceptedAt));
+    if (!before || isLater) kept.set(key(record), { record, version, acceptedAt });
   }
   return [...kept.values()].map(({ record }) => record);
 }

@@ -13,6 +13,7 @@ import type { DeliveryRecord } from '../../services/advertising/schema.js';
 import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
 import { openClickHouse } from '../../services/stores/clickhouse/client.js';
 import { migrate } from '../../services/stores/clickhouse/migrate.js';
+import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 import { Random, randomRecords } from './random-records.js';
 
@@ -34,20 +35,28 @@ describe('advertising figures agree with each other (contract 5.12)', function (
     ({ store, dispose } = await openTemporaryStore());
     const records = randomRecords(new Random(11), 1500);
     await store.insertCampaigns(
-      records.campaigns.map(({ record }) => record),
-      1,
+      accepted(
+        records.campaigns.map(({ record }) => record),
+        1,
+      ),
     );
     await store.insertCreatives(
-      records.creatives.map(({ record }) => record),
-      1,
+      accepted(
+        records.creatives.map(({ record }) => record),
+        1,
+      ),
     );
     await store.insertCompanies(
-      records.companies.map(({ record }) => record),
-      1,
+      accepted(
+        records.companies.map(({ record }) => record),
+        1,
+      ),
     );
     await store.insertDeliveries(
-      records.deliveries.map(({ record }) => record),
-      1,
+      accepted(
+        records.deliveries.map(({ record }) => record),
+        1,
+      ),
     );
   });
   after(() => dispose());
@@ -134,7 +143,7 @@ describe('advertising figures agree with each other (contract 5.12)', function (
       );
     }
     // The last of equally new reports counts, so of each only that one is sent again.
-    await store.insertDeliveries([...unique.values()].reverse(), 1);
+    await store.insertDeliveries(accepted([...unique.values()].reverse(), 1));
     expect(await call(searchCompanies, store, 'org_a', range)).to.deep.equal(before);
   });
 
@@ -201,7 +210,7 @@ describe('money', function () {
         ad_spend,
         clicks: 1,
       }));
-      await store.insertDeliveries(batch, 1);
+      await store.insertDeliveries(accepted(batch, 1));
       const { items } = await call(searchCampaigns, store, 'org', {
         start_date: '2026-10-01',
         end_date: '2026-10-01',

@@ -10,6 +10,7 @@ import { METRIC_NAMES } from '../../services/advertising/metrics.js';
 import { Problem } from '../../services/gateway/problems.js';
 import { compileValidator } from '../../services/gateway/validate.js';
 import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 
 const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
@@ -37,34 +38,38 @@ describe('the rules of advertising requests', () => {
       domain: 'twins.example',
     }));
     await store.insertCompanies(
-      [
-        ...companies,
-        { organization_id: 'org_a', id: 'shared2', network_a_company_id: 'twin_03' },
-        { organization_id: 'org_b', id: 'only_b', domain: 'b.example' },
-      ],
-      1,
+      accepted(
+        [
+          ...companies,
+          { organization_id: 'org_a', id: 'shared2', network_a_company_id: 'twin_03' },
+          { organization_id: 'org_b', id: 'only_b', domain: 'b.example' },
+        ],
+        1,
+      ),
     );
-    await store.insertCampaigns([{ organization_id: 'org_b', id: 'c1', name: 'of b' }], 1);
+    await store.insertCampaigns(accepted([{ organization_id: 'org_b', id: 'c1', name: 'of b' }], 1));
     await store.insertDeliveries(
-      [
-        {
-          organization_id: 'org_a',
-          date: '2026-10-05',
-          campaign_id: 'c1',
-          creative_id: 'r1',
-          company_id: 'o1',
-          impressions: 5,
-        },
-        {
-          organization_id: 'org_b',
-          date: '2026-10-05',
-          campaign_id: 'c1',
-          creative_id: 'r1',
-          company_id: 'o1',
-          impressions: 7,
-        },
-      ],
-      1,
+      accepted(
+        [
+          {
+            organization_id: 'org_a',
+            date: '2026-10-05',
+            campaign_id: 'c1',
+            creative_id: 'r1',
+            company_id: 'o1',
+            impressions: 5,
+          },
+          {
+            organization_id: 'org_b',
+            date: '2026-10-05',
+            campaign_id: 'c1',
+            creative_id: 'r1',
+            company_id: 'o1',
+            impressions: 7,
+          },
+        ],
+        1,
+      ),
     );
   });
   after(() => dispose());

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import type { DeliveryRecord } from '../../services/advertising/schema.js';
 import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { accepted } from '../support/accepted.js';
+import { KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
 
 export interface OpenedStore {
   store: AnalyticsStore;
@@ -108,10 +111,12 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
         0,
       ];
       await store.insertDeliveries(
-        amounts.map((ad_spend, index) =>
-          delivery({ organization_id: 'org_money', campaign_id: `c${index}`, ad_spend }),
+        accepted(
+          amounts.map((ad_spend, index) =>
+            delivery({ organization_id: 'org_money', campaign_id: `c${index}`, ad_spend }),
+          ),
+          1,
         ),
-        1,
       );
       expect((await deliveriesOf('org_money')).map(({ ad_spend }) => ad_spend)).to.deep.equal([
         '99999999999999999999999999.999999999999',
@@ -133,9 +138,9 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
           reported_at: `2026-10-0${day}T00:00:00Z`,
         }),
       );
-      await store.insertDeliveries(reports.slice(0, 2), 1);
-      await store.insertDeliveries(reports.slice(2, 3), 1);
-      await store.insertDeliveries(reports.slice(3), 1);
+      await store.insertDeliveries(accepted(reports.slice(0, 2), 1));
+      await store.insertDeliveries(accepted(reports.slice(2, 3), 1));
+      await store.insertDeliveries(accepted(reports.slice(3), 1));
       for (const table of ['deliveries', 'company_deliveries']) {
         expect(
           (await deliveriesOf('org_restated', table)).map(({ impressions }) => impressions),
@@ -146,13 +151,13 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     it('shows the later of two equally new reports, in one batch or in two', async () => {
       const report = (impressions: number) =>
         delivery({ organization_id: 'org_equal', company_id: 'o', impressions });
-      await store.insertDeliveries([report(1), report(2)], 5);
+      await store.insertDeliveries(accepted([report(1), report(2)], 5));
       for (const table of ['deliveries', 'company_deliveries']) {
         expect((await deliveriesOf('org_equal', table)).map(({ impressions }) => impressions)).to.deep.equal([
           2,
         ]);
       }
-      await store.insertDeliveries([report(3)], 5);
+      await store.insertDeliveries(accepted([report(3)], 5));
       for (const table of ['deliveries', 'company_deliveries']) {
         expect((await deliveriesOf('org_equal', table)).map(({ impressions }) => impressions)).to.deep.equal([
           3,
@@ -160,13 +165,105 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       }
     });
 
+    it('shows the last report of a row, whatever order reports are written in, twice and by two writers', async () => {
+      const report = fc.record({
+        campaign_id: fc.constantFrom(...KEYS),
+        impressions: fc.nat(1_000_000),
+        reported_at: spokenOf,
+      });
+      const cases = orderedRecords(report).chain((records) =>
+        fc.tuple(fc.constant(records), twoWriters(records)),
+      );
+      let runs = 0;
+      await fc.assert(
+        fc.asyncProperty(cases, async ([records, batches]) => {
+          const organization_id = `org_any_order_${++runs}`;
+          await Promise.all(
+            batches.map(async (own) => {
+              for (const batch of own)
+                await store.insertDeliveries(
+                  batch.map((ordered) => ({
+                    ...ordered,
+                    record: delivery({ ...ordered.record, organization_id, company_id: 'o' }),
+                  })),
+                );
+            }),
+          );
+          const last = lastOfEach(
+            records,
+            ({ campaign_id }) => campaign_id,
+            ({ reported_at }) => reported_at,
+          );
+          const expected = KEYS.flatMap((key) => last.get(key)?.record.impressions ?? []);
+          for (const table of ['deliveries', 'company_deliveries']) {
+            const rows = await deliveriesOf(organization_id, table);
+            expect(
+              rows.map(({ impressions }) => impressions),
+              table,
+            ).to.deep.equal(expected);
+          }
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it('shows the last record of an entity, whatever order records are written in', async () => {
+      const entity = fc.record({
+        id: fc.constantFrom(...KEYS),
+        name: fc.constantFrom('North', 'South', 'East'),
+        updated_at: spokenOf,
+      });
+      const cases = orderedRecords(entity).chain((records) =>
+        fc.tuple(fc.constant(records), twoWriters(records)),
+      );
+      let runs = 0;
+      await fc.assert(
+        fc.asyncProperty(cases, async ([records, batches]) => {
+          const organization_id = `org_any_order_${++runs}`;
+          await Promise.all(
+            batches.map(async (own) => {
+              for (const batch of own) {
+                const ordered = batch.map((each) => ({
+                  ...each,
+                  record: { ...each.record, organization_id },
+                }));
+                await store.insertCampaigns(ordered);
+                await store.insertCompanies(ordered);
+                await store.insertCreatives(
+                  ordered.map((each) => ({ ...each, record: { ...each.record, campaign_id: 'c' } })),
+                );
+              }
+            }),
+          );
+          const last = lastOfEach(
+            records,
+            ({ id }) => id,
+            ({ updated_at }) => updated_at,
+          );
+          const expected = KEYS.flatMap((key) => last.get(key)?.record.name ?? []);
+          for (const table of ['campaigns', 'companies', 'creatives']) {
+            const { rows } = await store.query<{ name: string }>({
+              name: 'test',
+              sql: `SELECT name FROM ${table} FINAL WHERE organization_id = {organization:String} ORDER BY id`,
+              params: { organization: organization_id },
+            });
+            expect(
+              rows.map(({ name }) => name),
+              table,
+            ).to.deep.equal(expected);
+          }
+        }),
+        { numRuns: 15 },
+      );
+    });
+
     it('takes a report without a time as of its acceptance', async () => {
       const report = (impressions: number, reported_at?: string) =>
         delivery({ organization_id: 'org_accepted', impressions, reported_at });
-      await store.insertDeliveries([report(1, '2026-10-02T00:00:00Z')], 0);
-      await store.insertDeliveries([report(2)], Date.parse('2026-10-01T00:00:00Z'));
+      await store.insertDeliveries(accepted([report(1, '2026-10-02T00:00:00Z')], 0));
+      await store.insertDeliveries(accepted([report(2)], Date.parse('2026-10-01T00:00:00Z')));
       expect((await deliveriesOf('org_accepted')).map(({ impressions }) => impressions)).to.deep.equal([1]);
-      await store.insertDeliveries([report(3)], Date.parse('2026-10-03T00:00:00Z'));
+      await store.insertDeliveries(accepted([report(3)], Date.parse('2026-10-03T00:00:00Z')));
       expect((await deliveriesOf('org_accepted')).map(({ impressions }) => impressions)).to.deep.equal([3]);
     });
 
@@ -178,7 +275,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
           impressions: 1,
         }),
       );
-      await store.insertDeliveries(batch, 1);
+      await store.insertDeliveries(accepted(batch, 1));
       expect(await deliveriesOf('org_months')).to.have.length(400);
     });
 
@@ -193,14 +290,14 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
         return rows;
       };
       await store.insertCampaigns(
-        [{ ...campaign, name: 'new', currency: 'EUR', updated_at: '2026-10-02T00:00:00Z' }],
-        1,
+        accepted([{ ...campaign, name: 'new', currency: 'EUR', updated_at: '2026-10-02T00:00:00Z' }], 1),
       );
-      await store.insertCampaigns([{ ...campaign, name: 'old', updated_at: '2026-10-01T23:59:59.999Z' }], 1);
+      await store.insertCampaigns(
+        accepted([{ ...campaign, name: 'old', updated_at: '2026-10-01T23:59:59.999Z' }], 1),
+      );
       expect(await nameOf()).to.deep.equal([{ name: 'new', currency: 'EUR' }]);
       await store.insertCampaigns(
-        [{ ...campaign, name: 'newest', updated_at: '2026-10-03T00:00:00+02:00' }],
-        1,
+        accepted([{ ...campaign, name: 'newest', updated_at: '2026-10-03T00:00:00+02:00' }], 1),
       );
       expect(await nameOf()).to.deep.equal([{ name: 'newest', currency: null }]);
     });
@@ -208,8 +305,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     it('keeps text with any character', async () => {
       const name = 'a\tb\nc\\d\r"\'\\N é 🎉';
       await store.insertCompanies(
-        [{ organization_id: 'org_text', id: 'o', name, domain: 'WWW.Example.COM.' }],
-        1,
+        accepted([{ organization_id: 'org_text', id: 'o', name, domain: 'WWW.Example.COM.' }], 1),
       );
       const { rows } = await store.query({
         name: 'test',
@@ -220,8 +316,8 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     });
 
     it('takes an empty batch for what it is', async () => {
-      await store.insertDeliveries([], 1);
-      await store.insertCampaigns([], 1);
+      await store.insertDeliveries(accepted([], 1));
+      await store.insertCampaigns(accepted([], 1));
     });
 
     it('refuses a query that binds too little', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { SearchStore, StoredKey } from '../../services/stores/search-store.js';
+import { accepted } from '../support/accepted.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
 export function searchStoreAccounts(open: Open): void {
@@ -74,11 +75,13 @@ export function searchStoreAccounts(open: Open): void {
     const emails = { work_emails: [], personal_emails: [] };
     const writes: Record<string, (store: SearchStore, organization_id: string) => Promise<unknown>> = {
       contacts: (store, organization_id) =>
-        store.upsertContacts([{ ...emails, organization_id, contact_id: 'c' }], T0),
+        store.upsertContacts(accepted([{ ...emails, organization_id, contact_id: 'c' }], T0)),
       audiences: (store, organization_id) =>
-        store.upsertAudiences([{ organization_id, id: 'a', name: 'A' }], T0),
+        store.upsertAudiences(accepted([{ organization_id, id: 'a', name: 'A' }], T0)),
       visits: (store, organizationId) =>
-        store.insertVisits([{ organizationId, id: 'v', createdAt: new Date(T0).toISOString() }]),
+        store.insertVisits(
+          accepted([{ organizationId, id: 'v', createdAt: new Date(T0).toISOString() }], T0),
+        ),
       keys: (store, organizationId) =>
         store.insertKey({
           id: organizationId,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { AudienceRecord } from '../../services/audiences/schema.js';
 import { parseQuery } from '../../services/contacts/query.js';
 import type { TextQuery } from '../../services/stores/search-query.js';
+import { accepted } from '../support/accepted.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
 export function searchStoreAudiences(open: Open): void {
@@ -16,8 +17,10 @@ export function searchStoreAudiences(open: Open): void {
 
     async function load(organization: string, ...records: Omit<AudienceRecord, 'organization_id'>[]) {
       await opened.store.upsertAudiences(
-        records.map((record) => ({ ...record, organization_id: organization })),
-        T0,
+        accepted(
+          records.map((record) => ({ ...record, organization_id: organization })),
+          T0,
+        ),
       );
       await opened.store.refresh();
     }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Contact } from '../../services/contacts/schema.js';
 import type { CreateContact, Idempotency } from '../../services/stores/search-store.js';
+import { accepted } from '../support/accepted.js';
 import {
   asked,
   found,
@@ -22,7 +23,9 @@ export function searchStoreCreate(open: Open): void {
 
     async function organizationWith(balance?: number): Promise<string> {
       const organization = freshOrganization();
-      await opened.store.upsertAudiences([{ organization_id: organization, id: 'aud', name: 'A' }], T0);
+      await opened.store.upsertAudiences(
+        accepted([{ organization_id: organization, id: 'aud', name: 'A' }], T0),
+      );
       if (balance !== undefined) await opened.store.setCredits(organization, balance);
       return organization;
     }
@@ -108,7 +111,9 @@ export function searchStoreCreate(open: Open): void {
         created_at: moment(0),
       });
       await create(organization, 'other', { personal_emails: ['a@x.example'] });
-      await opened.store.upsertAudiences([{ organization_id: organization, id: 'two', name: 'B' }], T0);
+      await opened.store.upsertAudiences(
+        accepted([{ organization_id: organization, id: 'two', name: 'B' }], T0),
+      );
       const given = { work_emails: ['b@x.example', 'A@x.example'], network_a_url: 'n.example/in/a' };
       const returned = await create(organization, 'fresh', given, {
         onDuplicate: 'return',

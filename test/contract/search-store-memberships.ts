@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { accepted } from '../support/accepted.js';
 import { found, freshOrganization, load, type Open, type OpenStore, T0 } from './search-support.js';
 
 export function searchStoreMemberships(open: Open): void {
@@ -12,8 +13,10 @@ export function searchStoreMemberships(open: Open): void {
     beforeEach(async () => {
       organization = freshOrganization();
       await opened.store.upsertAudiences(
-        ['a', 'b', 'c', 'd'].map((id) => ({ organization_id: organization, id, name: id })),
-        T0,
+        accepted(
+          ['a', 'b', 'c', 'd'].map((id) => ({ organization_id: organization, id, name: id })),
+          T0,
+        ),
       );
       await load(opened.store, organization, [{ contact_id: 'c', first_name: 'Ann' }]);
     });

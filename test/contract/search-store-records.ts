@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { companyId } from '../../services/shared/ids.js';
+import { accepted } from '../support/accepted.js';
 import { asked, found, freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
 export function searchStoreRecords(open: Open): void {
@@ -14,8 +15,10 @@ export function searchStoreRecords(open: Open): void {
 
     async function upsert(organization: string, ...records: Record<string, unknown>[]) {
       await opened.store.upsertContacts(
-        records.map((record) => ({ contact_id: 'c', ...record, organization_id: organization })),
-        T0,
+        accepted(
+          records.map((record) => ({ contact_id: 'c', ...record, organization_id: organization })),
+          T0,
+        ),
       );
       await opened.store.refresh();
       return opened.store.getContact(organization, 'c');
@@ -119,7 +122,9 @@ export function searchStoreRecords(open: Open): void {
 
     it('changes through the API do not count in the order of records', async () => {
       const organization = freshOrganization();
-      await opened.store.upsertAudiences([{ organization_id: organization, id: 'a', name: 'A' }], T0);
+      await opened.store.upsertAudiences(
+        accepted([{ organization_id: organization, id: 'a', name: 'A' }], T0),
+      );
       await upsert(organization, { first_name: 'One', updated_at: at(-1000) });
       const added = await opened.store.addMembership({
         organizationId: organization,
@@ -139,7 +144,9 @@ export function searchStoreRecords(open: Open): void {
       const contact = await upsert(organization, { audience_ids: ['c', 'a'] });
       expect(contact?.audience_ids).to.deep.equal(['a', 'b', 'c']);
       expect(await opened.store.getAudience(organization, 'a')).to.equal(null);
-      await opened.store.upsertAudiences([{ organization_id: organization, id: 'a', name: 'A' }], T0);
+      await opened.store.upsertAudiences(
+        accepted([{ organization_id: organization, id: 'a', name: 'A' }], T0),
+      );
       expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['c']);
     });
 
@@ -147,16 +154,18 @@ export function searchStoreRecords(open: Open): void {
       const organization = freshOrganization();
       await upsert(organization, { first_name: 'Ann', audience_ids: ['a'], created_at: at(5) });
       await opened.store.upsertContacts(
-        [
-          {
-            organization_id: organization,
-            contact_id: 'd',
-            first_name: 'Ann',
-            audience_ids: ['a'],
-            created_at: at(9),
-          },
-        ],
-        T0,
+        accepted(
+          [
+            {
+              organization_id: organization,
+              contact_id: 'd',
+              first_name: 'Ann',
+              audience_ids: ['a'],
+              created_at: at(9),
+            },
+          ],
+          T0,
+        ),
       );
       await opened.store.refresh();
       expect(await found(opened.store, organization, { query: 'ann' })).to.deep.equal(['d', 'c']);
@@ -203,7 +212,7 @@ export function searchStoreRecords(open: Open): void {
         contact_id: `n${index}`,
         first_name: index % 2 === 0 ? 'Even' : 'Odd',
       }));
-      await opened.store.upsertContacts([...records, ...records.slice(0, 100)], T0);
+      await opened.store.upsertContacts(accepted([...records, ...records.slice(0, 100)], T0));
       await opened.store.refresh();
       const page = await opened.store.searchContacts(asked(organization, { limit: 1 }));
       expect(page.total).to.equal(2500);

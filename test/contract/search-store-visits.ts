@@ -9,6 +9,7 @@ import {
 import { foldValue } from '../../services/shared/text.js';
 import type { VisitSearch } from '../../services/stores/search-query.js';
 import type { VisitRecord } from '../../services/visits/schema.js';
+import { accepted } from '../support/accepted.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 });
@@ -79,7 +80,7 @@ export function searchStoreVisits(open: Open): void {
     after(() => opened.close());
 
     async function insert(records: readonly VisitRecord[]) {
-      await opened.store.insertVisits(records);
+      await opened.store.insertVisits(accepted(records, T0));
       await opened.store.refresh();
     }
 

@@ -5,6 +5,7 @@ import { searchStoreFilters } from './search-store-filters.js';
 import { searchStoreMemberships } from './search-store-memberships.js';
 import { searchStoreOrder } from './search-store-order.js';
 import { searchStoreQuery } from './search-store-query.js';
+import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
 import { searchStoreVisits } from './search-store-visits.js';
 import type { Open } from './search-support.js';
@@ -16,6 +17,7 @@ export function searchStoreContract(name: string, open: Open): void {
     searchStoreQuery(open);
     searchStoreOrder(open);
     searchStoreRecords(open);
+    searchStoreRecordOrder(open);
     searchStoreCreate(open);
     searchStoreMemberships(open);
     searchStoreAudiences(open);

@@ -4,9 +4,12 @@ import { toConditions, toTextQuery } from '../../services/contacts/search.js';
 import type { Clock } from '../../services/shared/clock.js';
 import type { ContactSearch, Position } from '../../services/stores/search-query.js';
 import type { SearchStore } from '../../services/stores/search-store.js';
+import { accepted } from '../support/accepted.js';
 
 export interface OpenStore {
   store: SearchStore;
+  /** Of the same data, as another process would open it. */
+  another(): Promise<SearchStore>;
   close(): Promise<void>;
 }
 
@@ -65,13 +68,15 @@ export async function load(
   records: (Omit<ContactRecord, 'organization_id' | 'contact_id'> & { contact_id?: string })[],
 ): Promise<void> {
   await store.upsertContacts(
-    records.map((record, index) => ({
-      contact_id: `c${index}`,
-      created_at: new Date(T0 - index).toISOString(),
-      ...record,
-      organization_id: organizationId,
-    })),
-    T0,
+    accepted(
+      records.map((record, index) => ({
+        contact_id: `c${index}`,
+        created_at: new Date(T0 - index).toISOString(),
+        ...record,
+        organization_id: organizationId,
+      })),
+      T0,
+    ),
   );
   await store.refresh();
 }

@@ -44,7 +44,7 @@ describe('The sample data', () => {
     it(`holds only valid records of ${stream}, in the form they are kept in`, () => {
       const decode = decoder(STREAMS[stream], { organizationId: 'org_demo', others: 'refuse' });
       for (const record of of<object>(stream)) {
-        const outcome = decode({ line: 1, bytes: Buffer.from(JSON.stringify(record)) });
+        const outcome = decode({ line: 1, bytes: Buffer.from(JSON.stringify(record)) }, 0, 1);
         if (outcome.kind !== 'ok') expect.fail(JSON.stringify({ outcome, record }));
         expect(outcome.record).to.deep.equal(record);
       }

@@ -5,7 +5,7 @@ import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 const anyOrganization: OrganizationRule = { others: 'allow' };
 
 const decode = (stream: StreamName, text: string | Buffer, rule = anyOrganization) =>
-  decoder(STREAMS[stream], rule)({ line: 1, bytes: Buffer.from(text) });
+  decoder(STREAMS[stream], rule)({ line: 1, bytes: Buffer.from(text) }, 0, 1);
 
 const contact = (fields: string) => `{"organization_id":"org_a","contact_id":"c1"${fields && `,${fields}`}}`;
 const delivery = (fields: string) =>

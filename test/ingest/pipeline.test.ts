@@ -43,7 +43,7 @@ describe('The pipeline', () => {
       stores,
       source: inPieces(text),
       format: 'ndjson',
-      acceptedAt: ACCEPTED_AT,
+      acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
       ...more,
     });
 
@@ -187,7 +187,7 @@ describe('The pipeline over a store that is out', () => {
         source: inPieces(record),
         format: 'ndjson',
         organizationId: 'org_a',
-        acceptedAt: ACCEPTED_AT,
+        acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
       }).catch((error: unknown) => error);
       expect(error).to.include({ name: 'StoreUnavailable' });
     });
@@ -222,7 +222,7 @@ describe('The shared data', () => {
         stores,
         source: inPieces(readFileSync(join(SHARED, `${stream}.ndjson`), 'utf8'), 65_536),
         format: 'ndjson',
-        acceptedAt: ACCEPTED_AT,
+        acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
       });
       results[stream] = [accepted, rejected];
     }

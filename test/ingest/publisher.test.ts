@@ -7,6 +7,7 @@ import type { IngestStores } from '../../ingest/streams/stream.js';
 import { createLogger } from '../../services/gateway/request-log.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { Overloaded, StoreUnavailable } from '../../services/stores/store-error.js';
+import { accepted } from '../support/accepted.js';
 
 const NO_STORES = {} as IngestStores;
 
@@ -47,7 +48,7 @@ describe('The publisher', function () {
   const write = (id: string, signal?: AbortSignal) =>
     publisher
       .published(STREAMS.contacts, signal)
-      .write(NO_STORES, [{ organization_id: 'org_a', contact_id: id, city: 'x'.repeat(3000) }], 0)
+      .write(NO_STORES, accepted([{ organization_id: 'org_a', contact_id: id, city: 'x'.repeat(3000) }], 0))
       .then(
         () => 'written',
         (error: unknown) => error,
@@ -67,7 +68,7 @@ describe('The publisher', function () {
   it('takes a record larger than all it may hold when nothing else waits', async () => {
     const { write: writeAll } = publisher.published(STREAMS.contacts);
     const large = { organization_id: 'org_a', contact_id: 'a', city: 'x'.repeat(20_000) };
-    const outcome = writeAll(NO_STORES, [large], 0).catch((error: unknown) => error);
+    const outcome = writeAll(NO_STORES, accepted([large], 0)).catch((error: unknown) => error);
     expect(publisher.queuedBytes).to.be.greaterThan(20_000);
     broker.close();
     expect(await outcome).to.be.instanceOf(StoreUnavailable);

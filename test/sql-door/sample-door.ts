@@ -7,6 +7,7 @@ import { startAnalystDoor } from '../../services/sql-door/analyst-door.js';
 import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { SearchStore } from '../../services/stores/search-store.js';
+import { accepted } from '../support/accepted.js';
 
 export const PASSWORD = 'analysts';
 
@@ -27,7 +28,7 @@ export async function openSampleDoor(day: string): Promise<SampleDoor> {
   const stores = { analytics: store, search: undefined as unknown as SearchStore };
   for (const [name, records] of demoRecords(day)) {
     const { store: kept, write } = STREAMS[name];
-    if (kept === 'analytics') await write(stores, records as never, Date.parse(day));
+    if (kept === 'analytics') await write(stores, accepted(records as never[], Date.parse(day)));
   }
   const door = await startAnalystDoor(engine, { port: 0, password: PASSWORD });
   return {

@@ -2,6 +2,7 @@ import { decoder } from '../../../ingest/decode.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import { newId } from '../../shared/ids.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
 import { requireId, withAccounts } from '../accounts.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, say } from '../io.js';
@@ -17,25 +18,26 @@ export interface CreateAudienceOptions {
 export async function createAudience(io: Io, options: CreateAudienceOptions): Promise<void> {
   requireId('--organization', options.organization);
   if (options.id !== undefined) requireId('--id', options.id);
-  const record = checked({
+  const audience = checked({
     organization_id: options.organization,
     id: options.id ?? newId('aud'),
     name: options.name,
     description: options.description,
   });
   await withAccounts(io, async (accounts) => {
-    if ((await accounts.getAudience(record.organization_id, record.id)) !== null) {
-      throw new CommandError(`The audience ${record.id} exists already.`);
+    if ((await accounts.getAudience(audience.record.organization_id, audience.record.id)) !== null) {
+      throw new CommandError(`The audience ${audience.record.id} exists already.`);
     }
-    await accounts.upsertAudiences([record], Date.now());
+    await accounts.upsertAudiences([audience]);
     await accounts.refresh();
   });
-  say(io, record.id);
+  say(io, audience.record.id);
 }
 
 /** By the rules of the stream. */
-function checked(value: object): AudienceRecord {
-  const outcome = decoder(STREAMS.audiences, { others: 'allow' })({ line: 1, bytes: Buffer.alloc(0), value });
+function checked(value: object): OrderedRecord<AudienceRecord> {
+  const decode = decoder(STREAMS.audiences, { others: 'allow' });
+  const outcome = decode({ line: 1, bytes: Buffer.alloc(0), value }, Date.now(), 0);
   if (outcome.kind !== 'ok') throw new UsageError(outcome.detail);
-  return outcome.record as AudienceRecord;
+  return outcome as OrderedRecord<AudienceRecord>;
 }

@@ -74,7 +74,12 @@ async function load(
   try {
     const { accepted, rejected } =
       'search' in destination
-        ? await ingestRecords({ ...options, stores: destination, acceptedAt: Date.now(), others: 'allow' })
+        ? await ingestRecords({
+            ...options,
+            stores: destination,
+            acceptance: { acceptedAt: Date.now(), sequence: 0 },
+            others: 'allow',
+          })
         : await sendRecords({
             ...options,
             target: destination,

@@ -37,11 +37,7 @@ export interface ClickHouse {
   /** Null over HTTP. */
   readonly engine: Engine | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
-  /**
-   * Fails over HTTP when the server meets it so late that it could be under way at `until`, in milliseconds since the epoch. The
-   * engine in this process has no other writer.
-   */
-  insert(name: string, rows: Rows, until?: number): Promise<void>;
+  insert(name: string, rows: Rows): Promise<void>;
   command(name: string, sql: string): Promise<void>;
   /** Makes the database of the tables where it is missing. */
   createDatabase(): Promise<void>;

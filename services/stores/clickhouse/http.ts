@@ -8,14 +8,11 @@ import { StoreUnavailable } from '../store-error.js';
 import type { ClickHouse, HttpOptions } from './client.js';
 import { onCluster } from './render.js';
 import { checkBound, settle, toResult } from './result.js';
-import { ServerClock } from './server-clock.js';
 import { CLUSTER_SETTINGS, commonSettings, DEFAULT_TIMEOUT_MS } from './settings.js';
 
 const CONNECT_TIMEOUT_MS = 1500;
 /** The server gives up first, so that it says why. */
 const ANSWER_MARGIN_MS = 2000;
-/** The server ends an insert of which nothing comes for so long, as that of a process that stands still. */
-const STALLED_INSERT_SECONDS = 2;
 const CONNECTIONS = 32;
 /** Below the 10 s after which a server closes an idle connection. */
 const IDLE_CONNECTION_MS = 5000;
@@ -48,19 +45,6 @@ export function openHttp(options: HttpOptions, within = tablesOf(options.databas
     // The status of the answer is then that of the whole statement.
     wait_end_of_query: 1 as const,
   });
-  const clock = new ServerClock(async () => {
-    const query = 'SELECT toUnixTimestamp64Milli(now64(3))';
-    const answer = await client.query({
-      query,
-      format: 'JSONCompact',
-      clickhouse_settings: settings('clock'),
-    });
-    const { data } = await answer.json<[number]>();
-    return (data[0] as [number])[0];
-  });
-  /** What the constraint `in_time` of the tables reads: an insert that begins later can be ended too late. */
-  const bounded = async (name: string, until: number) =>
-    `${name} before ${await clock.there(until - STALLED_INSERT_SECONDS * 1000)}`;
   let closing = false;
   const guard = () => {
     if (closing) throw new StoreUnavailable('analytics');
@@ -97,24 +81,17 @@ export function openHttp(options: HttpOptions, within = tablesOf(options.databas
       return settle(running, signal);
     },
 
-    async insert(name, { table, columns, text }, until) {
+    async insert(name, { table, columns, text }) {
       guard();
-      const insert = async () => {
-        const label = until === undefined ? name : await bounded(name, until);
-        await client.insert({
+      await settle(
+        client.insert({
           table,
           columns: columns as [string, ...string[]],
           values: Readable.from([text], { objectMode: false }),
           format: 'TabSeparated',
-          clickhouse_settings: { ...settings(label), http_receive_timeout: STALLED_INSERT_SECONDS },
-        });
-      };
-      const inserting = insert().catch((error: unknown) => {
-        // It was late, or the server's clock was set.
-        clock.forget();
-        throw error;
-      });
-      await settle(inserting);
+          clickhouse_settings: settings(name),
+        }),
+      );
     },
 
     async command(name, sql) {

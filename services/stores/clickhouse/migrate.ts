@@ -7,12 +7,14 @@ import { onCluster, render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../mappings/clickhouse/', import.meta.url));
 
-/** A migration was edited after it had been applied; the store cannot know what it holds. */
+/** The database was made by other migrations than those of this package, so its tables are others too. The message says what to do. */
 export class MigrationChanged extends Error {
   override readonly name = 'MigrationChanged';
 
   constructor(migration: string) {
-    super(`the migration ${migration} was changed after it had been applied to this store`);
+    super(
+      `The ClickHouse tables were made by another version of Reachline, whose ${migration} is another one, and this version cannot upgrade them. Use the version that made them, or name an empty folder with REACHLINE_DATA_DIR, or on a server an empty database with CLICKHOUSE_DATABASE, and load the records again.`,
+    );
   }
 }
 

@@ -9,11 +9,12 @@ import type {
   DeliveryRecord,
 } from '../../advertising/schema.js';
 import { normalizeDomain } from '../../shared/normalize.js';
+import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import type { Rows } from './client.js';
 
 type Value = string | number | null;
 /** A column and what a record puts in it. */
-type Column<T> = readonly [name: string, value: (record: T, acceptedAt: number) => Value];
+type Column<T> = readonly [name: string, value: (record: T, ordered: OrderedRecord<T>) => Value];
 interface Table<T> {
   name: string;
   columns: readonly Column<T>[];
@@ -32,10 +33,6 @@ function money(value: string | number | null | undefined): string | null {
   if (text === null) throw new RangeError('an amount of money passed validation but is none');
   return text;
 }
-
-/** Milliseconds; the newest wins. */
-const version = (moment: Given, acceptedAt: number) =>
-  given(moment) === null ? acceptedAt : Date.parse(moment as string);
 
 /** Columns that hold a field of the record as it is. */
 function fields<T>(...names: (keyof T & string)[]): Column<T>[] {
@@ -67,7 +64,7 @@ const campaigns: Table<CampaignRecord> = {
     ['campaign_group_name_key', (record) => keyed(record.campaign_group_name, caseKey)],
     ['status_key', (record) => keyed(record.status, statusKey)],
     ['objective_type_key', (record) => keyed(record.objective_type, objectiveKey)],
-    ['version', (record, acceptedAt) => version(record.updated_at, acceptedAt)],
+    ['version', (record, { acceptedAt, sequence }) => recordOrder(record.updated_at, acceptedAt, sequence)],
   ],
 };
 
@@ -90,7 +87,7 @@ const creatives: Table<CreativeRecord> = {
     ['name_key', (record) => keyed(record.name, caseKey)],
     ['headline_key', (record) => keyed(record.headline, caseKey)],
     ['status_key', (record) => keyed(record.status, statusKey)],
-    ['version', (record, acceptedAt) => version(record.updated_at, acceptedAt)],
+    ['version', (record, { acceptedAt, sequence }) => recordOrder(record.updated_at, acceptedAt, sequence)],
   ],
 };
 
@@ -113,7 +110,7 @@ const companies: Table<CompanyRecord> = {
     ['domain', domain],
     ['name_key', (record) => keyed(record.name, caseKey)],
     ['domain_key', (record) => keyed(domain(record), caseKey)],
-    ['version', (record, acceptedAt) => version(record.updated_at, acceptedAt)],
+    ['version', (record, { acceptedAt, sequence }) => recordOrder(record.updated_at, acceptedAt, sequence)],
   ],
 };
 
@@ -127,7 +124,7 @@ const deliveries: Table<DeliveryRecord> = {
       if (SUMMED_METRICS[name].kind === 'money') return [name, (record) => money(record[name]) ?? '0'];
       return [name, (record) => record[name] ?? 0];
     }),
-    ['version', (record, acceptedAt) => version(record.reported_at, acceptedAt)],
+    ['version', (record, { acceptedAt, sequence }) => recordOrder(record.reported_at, acceptedAt, sequence)],
   ],
 };
 
@@ -141,25 +138,22 @@ function tabSeparated(value: Value): string | number {
 }
 
 /** Joined row by row: one text that grows by every cell costs more than twice as much, most of it collecting garbage. */
-function toRows<T>({ name: table, columns }: Table<T>, records: readonly T[], acceptedAt: number): Rows {
+function toRows<T>({ name: table, columns }: Table<T>, records: readonly OrderedRecord<T>[]): Rows {
   const names = columns.map(([name]) => name);
   const cells = new Array<string | number>(columns.length);
   const lines: string[] = [];
-  for (const record of records) {
+  for (const ordered of records) {
     for (let place = 0; place < columns.length; place++) {
       const [, value] = columns[place] as Column<T>;
-      cells[place] = tabSeparated(value(record, acceptedAt));
+      cells[place] = tabSeparated(value(ordered.record, ordered));
     }
     lines.push(cells.join('\t'));
   }
   return { table, columns: names, text: lines.length === 0 ? '' : `${lines.join('\n')}\n` };
 }
 
-export const campaignRows = (records: readonly CampaignRecord[], acceptedAt: number) =>
-  toRows(campaigns, records, acceptedAt);
-export const creativeRows = (records: readonly CreativeRecord[], acceptedAt: number) =>
-  toRows(creatives, records, acceptedAt);
-export const companyRows = (records: readonly CompanyRecord[], acceptedAt: number) =>
-  toRows(companies, records, acceptedAt);
-export const deliveryRows = (records: readonly DeliveryRecord[], acceptedAt: number) =>
-  toRows(deliveries, records, acceptedAt);
+export const campaignRows = (records: readonly OrderedRecord<CampaignRecord>[]) => toRows(campaigns, records);
+export const creativeRows = (records: readonly OrderedRecord<CreativeRecord>[]) => toRows(creatives, records);
+export const companyRows = (records: readonly OrderedRecord<CompanyRecord>[]) => toRows(companies, records);
+export const deliveryRows = (records: readonly OrderedRecord<DeliveryRecord>[]) =>
+  toRows(deliveries, records);

@@ -1,5 +1,4 @@
 import type { AnalyticsStore } from '../analytics-store.js';
-import type { Fence } from '../fence.js';
 import { type ClickHouse, type ClickHouseOptions, openClickHouse, type Rows } from './client.js';
 import type { Engine } from './engine.js';
 import { insertError } from './errors.js';
@@ -24,20 +23,19 @@ export async function openAnalyticsStore(
 }
 
 function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
-  const insert = async (rows: Rows, fence?: Fence) => {
-    const until = fence?.();
+  const insert = async (rows: Rows) => {
     if (rows.text === '') return;
-    await clickhouse.insert(`insert_${rows.table}`, rows, until).catch((error: unknown) => {
+    await clickhouse.insert(`insert_${rows.table}`, rows).catch((error: unknown) => {
       throw insertError(error);
     });
   };
   return {
     batchRecords: BATCH_RECORDS,
     query: (query, signal) => clickhouse.query(query, signal),
-    insertCampaigns: (records, acceptedAt, fence) => insert(campaignRows(records, acceptedAt), fence),
-    insertCreatives: (records, acceptedAt, fence) => insert(creativeRows(records, acceptedAt), fence),
-    insertCompanies: (records, acceptedAt, fence) => insert(companyRows(records, acceptedAt), fence),
-    insertDeliveries: (records, acceptedAt, fence) => insert(deliveryRows(records, acceptedAt), fence),
+    insertCampaigns: (records) => insert(campaignRows(records)),
+    insertCreatives: (records) => insert(creativeRows(records)),
+    insertCompanies: (records) => insert(companyRows(records)),
+    insertDeliveries: (records) => insert(deliveryRows(records)),
     // Reads a table, not a constant: a store that lost its schema cannot answer either.
     async ping() {
       await clickhouse.query({ name: 'ping', sql: 'SELECT 1 FROM deliveries LIMIT 1', params: {} });

@@ -1,4 +1,3 @@
-import type { Fence } from '../fence.js';
 import { StoreTimeout } from '../store-error.js';
 import type { Documents, Found } from './documents.js';
 
@@ -15,7 +14,6 @@ export interface Applied<Source, Record> {
   /** The source after the record; null when the record changes nothing. */
   apply(before: Source | undefined, record: Record): Source | null;
   toDocument(source: Source): object;
-  fence?: Fence;
 }
 
 /** How long a document that others write to all the time, or whose index is held, is tried. */
@@ -39,18 +37,14 @@ export async function applyRecords<Source, Record>(
 async function applyGroups<Source, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
-  { apply, toDocument, fence }: Applied<Source, Record>,
+  { apply, toDocument }: Applied<Source, Record>,
 ): Promise<void> {
   let open = groups;
   let found: Map<string, Found<Source>> = new Map();
   const until = Date.now() + PATIENCE_MS;
   for (let tries = 0; open.length > 0; tries++) {
     if (Date.now() > until) throw new StoreTimeout('search');
-    if (tries > 0) {
-      found = await documents.getMany(open);
-      // A write that follows meets a newer version and fails, but what was read just now may be the other's.
-      fence?.();
-    }
+    if (tries > 0) found = await documents.getMany(open);
     const changes = open.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);
       let source: Source | undefined = before?.source;

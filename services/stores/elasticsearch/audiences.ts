@@ -3,6 +3,7 @@ import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { toAudience } from '../../audiences/stored-audience.js';
 import { textWords } from '../../contacts/searchable.js';
 import { parseMoment } from '../../shared/moments.js';
+import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import type { AudienceSearch } from '../search-query.js';
 import { letterTokens } from './contact-document.js';
 import { pageSort } from './pages.js';
@@ -12,9 +13,10 @@ import { wordTokens } from './tokens.js';
 export interface AudienceSource {
   organization_id: string;
   audience_id: string;
-  /** Milliseconds since the epoch, as is the other. */
+  /** Milliseconds since the epoch. */
   created_at: number;
-  record_at: number;
+  /** Of the last record. */
+  record_order: string;
   audience: Audience;
 }
 
@@ -47,19 +49,18 @@ export function audienceQuery({
   };
 }
 
-/** The audience after a stream record; null when the record is older than the last one. */
+/** The audience after a stream record; null when the record does not come after the last one. */
 export function applyAudienceRecord(
   before: AudienceSource | undefined,
-  record: AudienceRecord,
-  acceptedAt: number,
+  { record, acceptedAt, sequence }: OrderedRecord<AudienceRecord>,
 ): AudienceSource | null {
-  const recordAt = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
-  if (before && recordAt < before.record_at) return null;
+  const order = recordOrder(record.updated_at, acceptedAt, sequence);
+  if (before && order <= before.record_order) return null;
   return {
     organization_id: record.organization_id,
     audience_id: record.id,
     created_at: record.created_at ? parseMoment(record.created_at) : (before?.created_at ?? acceptedAt),
-    record_at: recordAt,
+    record_order: order,
     audience: toAudience(record),
   };
 }

@@ -15,10 +15,11 @@ import { valueToken, wordToken, wordTokens } from './tokens.js';
 export interface ContactSource {
   organization_id: string;
   contact_id: string;
-  /** Milliseconds since the epoch, as are the others. */
+  /** Milliseconds since the epoch, as is the other. */
   created_at: number;
   updated_at: number;
-  record_at: number | null;
+  /** Of the last record that changed it; null while there was none. */
+  record_order: string | null;
   audience_ids: string[];
   contact: ContactBody;
   /** How a request made the contact, for one that is told again. */
@@ -50,7 +51,7 @@ export function toStoredContact(source: ContactSource): StoredContact {
   return {
     createdMs: source.created_at,
     updatedMs: source.updated_at,
-    recordMs: source.record_at,
+    recordOrder: source.record_order,
     audienceIds: source.audience_ids,
     body: source.contact,
   };
@@ -65,7 +66,7 @@ export function contactSource(
     contact_id: stored.body.contact_id,
     created_at: stored.createdMs,
     updated_at: stored.updatedMs,
-    record_at: stored.recordMs,
+    record_order: stored.recordOrder,
     audience_ids: stored.audienceIds,
     contact: stored.body,
     creation: rest.creation,
@@ -91,7 +92,7 @@ export function letterTokens(words: Iterable<string>): string[] {
 /** The document to index. */
 export function contactDocument(source: ContactSource | Tombstone): object {
   if (isTombstone(source)) return source;
-  const { organization_id, contact_id, created_at, updated_at, record_at, audience_ids, contact } = source;
+  const { organization_id, contact_id, created_at, updated_at, record_order, audience_ids, contact } = source;
   const { creation, removals } = source;
   // Field by field, which is a good deal faster than to spread.
   const kept: ContactSource = {
@@ -99,7 +100,7 @@ export function contactDocument(source: ContactSource | Tombstone): object {
     contact_id,
     created_at,
     updated_at,
-    record_at,
+    record_order,
     audience_ids,
     contact,
     creation,

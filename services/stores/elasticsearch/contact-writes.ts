@@ -8,7 +8,7 @@ import {
   withAudience,
   withoutAudience,
 } from '../../contacts/stored-contact.js';
-import type { Fence } from '../fence.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
 import type { AddOutcome, CreateContact, CreateOutcome, Membership, RemoveOutcome } from '../search-store.js';
 import { Rejected, StoreUnavailable } from '../store-error.js';
 import { applyRecords } from './apply-records.js';
@@ -41,23 +41,20 @@ interface Stores {
   locks: DuplicateLocks;
 }
 
-/** Applies stream records in order (contract 6.2). */
+/** Applies stream records (contract 6.2). */
 export function upsertContacts(
   contacts: ContactDocuments,
-  records: readonly ContactRecord[],
-  acceptedAt: number,
-  fence?: Fence,
+  records: readonly OrderedRecord<ContactRecord>[],
 ): Promise<void> {
   return applyRecords(contacts, records, {
-    idOf: (record) => documentId(record.organization_id, record.contact_id),
-    routingOf: (record) => record.organization_id,
-    apply(before, record) {
+    idOf: ({ record }) => documentId(record.organization_id, record.contact_id),
+    routingOf: ({ record }) => record.organization_id,
+    apply(before, ordered) {
       const known = before === undefined || isTombstone(before) ? undefined : before;
-      const stored = applyRecord(known && toStoredContact(known), record, acceptedAt);
+      const stored = applyRecord(known && toStoredContact(known), ordered);
       return stored && contactSource(stored, known ?? {});
     },
     toDocument: contactDocument,
-    fence,
   });
 }
 

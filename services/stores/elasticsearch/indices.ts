@@ -27,13 +27,13 @@ export interface Definition {
   mappings: estypes.MappingTypeMapping;
 }
 
-/** A mapping file was edited without a new version; nobody can tell what the indices hold. */
+/** The index was made from another definition of the same version, so its documents are others too. The message says what to do. */
 export class MappingChanged extends Error {
   override readonly name = 'MappingChanged';
 
-  constructor(resource: string) {
+  constructor(index: string, resource: string) {
     super(
-      `mappings/elasticsearch/${resource}.json was changed without a new version, and indices of that version exist`,
+      `The index ${index} was made by another version of Reachline, whose mappings/elasticsearch/${resource}.json is another one, and this version cannot upgrade it. Use the version that made it, or name other indices with ELASTICSEARCH_INDEX_PREFIX and load the records again.`,
     );
   }
 }
@@ -197,7 +197,7 @@ export function mustRebuild(
       `The index ${index} is of version ${version}, newer than this Reachline, which knows version ${definition.version}. Use a newer Reachline.`,
     );
   }
-  if (checksum !== definition.checksum) throw new MappingChanged(resource);
+  if (checksum !== definition.checksum) throw new MappingChanged(index, resource);
   return false;
 }
 

@@ -4,8 +4,8 @@ import { toContact } from '../../contacts/stored-contact.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { parseMoment } from '../../shared/moments.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
 import type { VisitRecord } from '../../visits/schema.js';
-import type { Fence } from '../fence.js';
 import type { AudienceSearch, ContactSearch, VisitSearch } from '../search-query.js';
 import type {
   CreateContact,
@@ -151,8 +151,8 @@ class ElasticsearchStore implements SearchStore {
     );
   }
 
-  upsertContacts(records: readonly ContactRecord[], acceptedAt: number, fence?: Fence) {
-    return upsertContacts(this.#contacts, records, acceptedAt, fence);
+  upsertContacts(records: readonly OrderedRecord<ContactRecord>[]) {
+    return upsertContacts(this.#contacts, records);
   }
 
   async getAudience(organizationId: string, audienceId: string) {
@@ -168,13 +168,12 @@ class ElasticsearchStore implements SearchStore {
     };
   }
 
-  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number, fence?: Fence) {
+  upsertAudiences(records: readonly OrderedRecord<AudienceRecord>[]) {
     return applyRecords(this.#audiences, records, {
-      idOf: (record) => documentId(record.organization_id, record.id),
-      routingOf: (record) => record.organization_id,
-      apply: (before, record) => applyAudienceRecord(before, record, acceptedAt),
+      idOf: ({ record }) => documentId(record.organization_id, record.id),
+      routingOf: ({ record }) => record.organization_id,
+      apply: applyAudienceRecord,
       toDocument: audienceDocument,
-      fence,
     });
   }
 
@@ -183,9 +182,9 @@ class ElasticsearchStore implements SearchStore {
     return toPage(await search<VisitSource>(this.#cluster, request), asked.limit, null, ({ visit }) => visit);
   }
 
-  async insertVisits(records: readonly VisitRecord[]): Promise<void> {
+  async insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {
     const months = new Map<string, Map<string, Change>>();
-    for (const record of records) {
+    for (const { record } of records) {
       const source = visitSource(record, parseMoment(record.createdAt));
       const { organization_id: routing, visit_id, created_at } = source;
       const id = `${documentId(routing, visit_id)}/${created_at}`;

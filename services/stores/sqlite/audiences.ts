@@ -2,6 +2,7 @@ import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { toAudience } from '../../audiences/stored-audience.js';
 import { textWords } from '../../contacts/searchable.js';
 import { parseMoment } from '../../shared/moments.js';
+import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import type { AudienceSearch } from '../search-query.js';
 import type { Connection } from './connection.js';
 import type { Json } from './json.js';
@@ -87,31 +88,29 @@ function bodyOf(connection: Connection, organization: number, id: string): strin
   return row[0];
 }
 
-/** Applies stream records in order; each is whole (contract 6.2). */
+/** Applies stream records; each is whole (contract 6.2). */
 export function upsertAudiences(
   session: WriteSession,
-  records: readonly AudienceRecord[],
-  acceptedAt: number,
+  records: readonly OrderedRecord<AudienceRecord>[],
 ): void {
   const changes = new IndexChanges(session.connection, 'audience_terms', AUDIENCE_COLUMNS);
-  for (const record of records) upsertAudience(session, changes, record, acceptedAt);
+  for (const record of records) upsertAudience(session, changes, record);
   changes.apply();
 }
 
 function upsertAudience(
   session: WriteSession,
   changes: IndexChanges,
-  record: AudienceRecord,
-  acceptedAt: number,
+  { record, acceptedAt, sequence }: OrderedRecord<AudienceRecord>,
 ): void {
   const organization = session.organization(record.organization_id);
   const key = session.audience(organization, record.id);
-  const [position, created, version] = session.connection.row<[bigint | null, bigint | null, bigint | null]>(
-    `SELECT position, created_ms, record_ms FROM audiences WHERE key = ?`,
+  const [position, created, last] = session.connection.row<[bigint | null, bigint | null, string | null]>(
+    `SELECT position, created_ms, record_order FROM audiences WHERE key = ?`,
     key,
-  ) as [bigint | null, bigint | null, bigint | null];
-  const recordMs = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
-  if (version !== null && recordMs < Number(version)) return;
+  ) as [bigint | null, bigint | null, string | null];
+  const order = recordOrder(record.updated_at, acceptedAt, sequence);
+  if (last !== null && order <= last) return;
   const createdMs = record.created_at
     ? parseMoment(record.created_at)
     : created === null
@@ -121,10 +120,10 @@ function upsertAudience(
   const newPosition = stays ? position : session.newPosition('audience_terms', createdMs);
   const audience = toAudience(record);
   session.connection.run(
-    `UPDATE audiences SET position = ?, created_ms = ?, record_ms = ?, body = ? WHERE key = ?`,
+    `UPDATE audiences SET position = ?, created_ms = ?, record_order = ?, body = ? WHERE key = ?`,
     newPosition,
     createdMs,
-    recordMs,
+    order,
     JSON.stringify(audience),
     key,
   );

@@ -13,8 +13,8 @@ export function readContactRow(
   organization: number,
   id: string,
 ): ContactRow | undefined {
-  const row = connection.row<[bigint, bigint, bigint, bigint | null, string, string]>(
-    `SELECT position, created_ms, updated_ms, record_ms, audience_ids, body
+  const row = connection.row<[bigint, bigint, bigint, string | null, string, string]>(
+    `SELECT position, created_ms, updated_ms, record_order, audience_ids, body
        FROM contacts WHERE organization = ? AND id = ?`,
     organization,
     id,
@@ -25,7 +25,7 @@ export function readContactRow(
     position,
     createdMs: Number(created),
     updatedMs: Number(updated),
-    recordMs: record === null ? null : Number(record),
+    recordOrder: record,
     audienceIds: JSON.parse(audienceIds) as string[],
     body: JSON.parse(body) as ContactBody,
   };

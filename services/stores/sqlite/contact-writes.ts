@@ -8,6 +8,7 @@ import {
   withAudience,
   withoutAudience,
 } from '../../contacts/stored-contact.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
 import type { AddOutcome, CreateContact, CreateOutcome, Membership, RemoveOutcome } from '../search-store.js';
 import { debit, readCredits } from './accounts.js';
 import { hasAudience } from './audiences.js';
@@ -15,26 +16,25 @@ import { CONTACT_COLUMNS, contactColumns, duplicateExpression } from './contact-
 import { type ContactRow, readContactRow } from './contact-rows.js';
 import { findOrganization, IndexChanges, type WriteSession } from './write-session.js';
 
-/** Applies stream records in order (contract 6.2). */
+/** Applies stream records (contract 6.2). */
 export function upsertContacts(
   session: WriteSession,
-  records: readonly ContactRecord[],
-  acceptedAt: number,
+  records: readonly OrderedRecord<ContactRecord>[],
 ): void {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  for (const record of records) upsertContact(session, changes, record, acceptedAt);
+  for (const record of records) upsertContact(session, changes, record);
   changes.apply();
 }
 
 function upsertContact(
   session: WriteSession,
   changes: IndexChanges,
-  record: ContactRecord,
-  acceptedAt: number,
+  ordered: OrderedRecord<ContactRecord>,
 ): void {
-  const organization = session.organization(record.organization_id);
-  const before = readContactRow(session.connection, organization, record.contact_id);
-  const stored = applyRecord(before, record, acceptedAt);
+  const { organization_id: organizationId, contact_id: contactId } = ordered.record;
+  const organization = session.organization(organizationId);
+  const before = readContactRow(session.connection, organization, contactId);
+  const stored = applyRecord(before, ordered);
   if (stored === null) return;
   const moved = before !== undefined && before.createdMs !== stored.createdMs;
   writeContact(session, changes, organization, before, {
@@ -55,14 +55,14 @@ function writeContact(
   const text = session.text('contact_terms', organization);
   if (!before) {
     connection.run(
-      `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_ms, audience_ids, body)
+      `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, audience_ids, body)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       organization,
       after.body.id,
       after.position,
       after.createdMs,
       after.updatedMs,
-      after.recordMs,
+      after.recordOrder,
       JSON.stringify(after.audienceIds),
       JSON.stringify(after.body),
     );
@@ -72,12 +72,12 @@ function writeContact(
     return;
   }
   connection.run(
-    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_ms = ?, audience_ids = ?, body = ?
+    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, audience_ids = ?, body = ?
       WHERE organization = ? AND id = ?`,
     after.position,
     after.createdMs,
     after.updatedMs,
-    after.recordMs,
+    after.recordOrder,
     JSON.stringify(after.audienceIds),
     JSON.stringify(after.body),
     organization,

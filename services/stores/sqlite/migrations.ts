@@ -6,9 +6,15 @@ import type { Connection } from './connection.js';
 
 const defaultFolder = join(packageRoot, 'mappings', 'sqlite');
 
-/** A migration that was already applied is not the one in the package any more. */
+/** The database was made by other migrations than those of this package, so its tables are others too. The message says what to do. */
 export class MigrationChanged extends Error {
   override readonly name = 'MigrationChanged';
+
+  constructor(migration: string) {
+    super(
+      `The data folder was made by another version of Reachline, whose ${migration} is another one, and this version cannot upgrade it. Use the version that made it, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`,
+    );
+  }
 }
 
 /** Applies the numbered files that were not applied yet, in order. Safe from several processes at once. */
@@ -52,9 +58,7 @@ function pending<File extends { name: string; sha256: string }>(
   return files.filter(({ name, sha256 }) => {
     const before = applied.get(name);
     if (before !== undefined && before !== sha256) {
-      throw new MigrationChanged(
-        `${name} was applied to this data folder with other contents; restore the file and add a new migration instead`,
-      );
+      throw new MigrationChanged(name);
     }
     return before === undefined;
   });

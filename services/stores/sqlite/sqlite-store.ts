@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import { makePrivate } from '../data-folder.js';
 import { SEARCH_FILE } from '../folder-layout.js';
@@ -126,8 +127,8 @@ class SqliteStore implements SearchStore {
     );
   }
 
-  upsertContacts(records: readonly ContactRecord[], acceptedAt: number) {
-    return this.#writeRecords('upsertContacts', records, acceptedAt);
+  upsertContacts(records: readonly OrderedRecord<ContactRecord>[]) {
+    return this.#writeRecords('upsertContacts', records);
   }
 
   getAudience(organizationId: string, audienceId: string) {
@@ -138,8 +139,8 @@ class SqliteStore implements SearchStore {
     return this.#searches.call(search.organizationId, 'searchAudiences', [search], signal);
   }
 
-  upsertAudiences(records: readonly AudienceRecord[], acceptedAt: number) {
-    return this.#writeRecords('upsertAudiences', records, acceptedAt);
+  upsertAudiences(records: readonly OrderedRecord<AudienceRecord>[]) {
+    return this.#writeRecords('upsertAudiences', records);
   }
 
   /** Every read sees what was written before. */
@@ -149,8 +150,8 @@ class SqliteStore implements SearchStore {
     return this.#searches.call(search.organizationId, 'searchVisits', [search], signal);
   }
 
-  insertVisits(records: readonly VisitRecord[]) {
-    return this.#writeRecords('insertVisits', records, 0);
+  insertVisits(records: readonly OrderedRecord<VisitRecord>[]) {
+    return this.#writeRecords('insertVisits', records);
   }
 
   findKey(keyId: string) {
@@ -211,15 +212,13 @@ class SqliteStore implements SearchStore {
   }
 
   /** Sends records in the order of calls, and lets the event loop turn between two messages. */
-  async #writeRecords(writer: RecordWriter, records: readonly unknown[], acceptedAt: number): Promise<void> {
+  async #writeRecords(writer: RecordWriter, records: readonly OrderedRecord<unknown>[]): Promise<void> {
     const written: Promise<unknown>[] = [];
     const send = async () => {
       for (let start = 0; start < records.length; start += RECORDS_A_MESSAGE) {
         if (start > 0) await nextTurn();
         const json = JSON.stringify(records.slice(start, start + RECORDS_A_MESSAGE));
-        written.push(
-          this.#writer.call(writer, json, acceptedAt).then(undefined, (error: unknown) => ({ error })),
-        );
+        written.push(this.#writer.call(writer, json).then(undefined, (error: unknown) => ({ error })));
       }
     };
     const sent = this.#sending.then(send);
@@ -250,7 +249,7 @@ export async function openSqliteAccounts(options: {
     grantCredits: (organizationId, amount) => write(() => grantCredits(connection, organizationId, amount)),
     getAudience: (organizationId, id) => read(() => fromJson(getAudience(connection, organizationId, id))),
     searchAudiences: (search) => read(() => fromJson(searchAudiences(connection, search))),
-    upsertAudiences: (records, acceptedAt) => write(() => upsertAudiences(session, records, acceptedAt)),
+    upsertAudiences: (records) => write(() => upsertAudiences(session, records)),
     refresh: async () => {},
     close: async () => connection.close(),
   };

@@ -1,4 +1,5 @@
 import { parseMoment } from '../../shared/moments.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import { fillPage } from '../page-room.js';
@@ -9,8 +10,8 @@ import type { Json } from './json.js';
 import { findOrganization, type WriteSession } from './write-session.js';
 
 /** The first record of an id and moment stays. */
-export function insertVisits(session: WriteSession, records: readonly VisitRecord[]): void {
-  for (const record of records) insertVisit(session, record);
+export function insertVisits(session: WriteSession, records: readonly OrderedRecord<VisitRecord>[]): void {
+  for (const { record } of records) insertVisit(session, record);
 }
 
 function insertVisit(session: WriteSession, record: VisitRecord): void {

@@ -1,5 +1,6 @@
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactRecord } from '../../contacts/schema.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { CreateContact, Membership, StoredKey } from '../search-store.js';
 import { grantCredits, insertKey, revokeKey, setCredits } from './accounts.js';
@@ -51,16 +52,16 @@ export function writeOperations(session: WriteSession) {
 }
 export type WriteOperations = ReturnType<typeof writeOperations>;
 
-/** Records of a stream, applied in order. */
+/** Records of a stream. */
 export const recordWriters = {
-  upsertContacts: (session: WriteSession, records: unknown[], acceptedAt: number) =>
-    upsertContacts(session, records as ContactRecord[], acceptedAt),
-  upsertAudiences: (session: WriteSession, records: unknown[], acceptedAt: number) =>
-    upsertAudiences(session, records as AudienceRecord[], acceptedAt),
-  insertVisits: (session: WriteSession, records: unknown[]) =>
-    insertVisits(session, records as VisitRecord[]),
+  upsertContacts: (session: WriteSession, records: OrderedRecord<unknown>[]) =>
+    upsertContacts(session, records as OrderedRecord<ContactRecord>[]),
+  upsertAudiences: (session: WriteSession, records: OrderedRecord<unknown>[]) =>
+    upsertAudiences(session, records as OrderedRecord<AudienceRecord>[]),
+  insertVisits: (session: WriteSession, records: OrderedRecord<unknown>[]) =>
+    insertVisits(session, records as OrderedRecord<VisitRecord>[]),
 };
 export type RecordWriter = keyof typeof recordWriters;
 
 /** Records travel as JSON: cheaper than a structured clone on both sides. */
-export type RecordOperations = Record<RecordWriter, (records: string, acceptedAt: number) => string>;
+export type RecordOperations = Record<RecordWriter, (records: string) => string>;

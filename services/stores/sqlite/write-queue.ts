@@ -1,3 +1,4 @@
+import type { OrderedRecord } from '../../shared/record-order.js';
 import type { ErrorMessage } from './sqlite-error.js';
 import { isUnavailable, toErrorMessage } from './sqlite-error.js';
 import type { AnswerMessage, CallMessage } from './thread-messages.js';
@@ -14,8 +15,7 @@ const RECORDS = { min: 2000, max: 5000, start: 2000 };
 interface RecordsJob {
   call: number;
   writer: RecordWriter;
-  records: unknown[];
-  acceptedAt: number;
+  records: OrderedRecord<unknown>[];
   done: number;
 }
 
@@ -48,12 +48,11 @@ export class WriteQueue {
       this.#requests.push(message);
       return;
     }
-    const [json, acceptedAt] = message.values as [string, number];
+    const [json] = message.values as [string];
     this.#jobs.push({
       call: message.call,
       writer: message.operation as RecordWriter,
-      records: JSON.parse(json) as unknown[],
-      acceptedAt,
+      records: JSON.parse(json) as OrderedRecord<unknown>[],
       done: 0,
     });
   }
@@ -94,7 +93,7 @@ export class WriteQueue {
     try {
       this.#session.transaction(() => {
         for (const { job, end } of parts) {
-          recordWriters[job.writer](this.#session, job.records.slice(job.done, end), job.acceptedAt);
+          recordWriters[job.writer](this.#session, job.records.slice(job.done, end));
         }
       });
     } catch (failure) {

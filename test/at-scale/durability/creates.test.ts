@@ -5,6 +5,7 @@ import { issueKey } from '../../../services/accounts/keys.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { SearchStore } from '../../../services/stores/search-store.js';
 import { allPages, asked, T0 } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
@@ -26,7 +27,9 @@ describe('Creating contacts through several gateways', () => {
     indices = testIndices();
     store = await openElasticsearchStore(indices.config);
     key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
-    await store.upsertAudiences([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0);
+    await store.upsertAudiences(
+      accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
+    );
   });
   afterEach(async () => {
     await gateways?.stop();

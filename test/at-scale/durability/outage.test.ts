@@ -8,6 +8,7 @@ import type { SearchStore } from '../../../services/stores/search-store.js';
 import { allPages, asked, T0 } from '../../contract/search-support.js';
 import { startElasticsearch } from '../../stack/elasticsearch.js';
 import type { Server } from '../../stack/server.js';
+import { accepted } from '../../support/accepted.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_outage';
@@ -33,7 +34,9 @@ describe('Elasticsearch killed under writes', () => {
     store = await openElasticsearchStore(config);
     const key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
     await store.setCredits(ORGANIZATION, BALANCE);
-    await store.upsertAudiences([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0);
+    await store.upsertAudiences(
+      accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
+    );
     gateways = await Gateways.start(2, config, key);
   });
   after(async () => {

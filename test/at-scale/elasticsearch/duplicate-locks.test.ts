@@ -3,6 +3,7 @@ import type { ElasticsearchConfig } from '../../../services/shared/config.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { CreateContact, SearchStore } from '../../../services/stores/search-store.js';
 import { allPages, asked, freshOrganization, newContact } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { type TestIndices, testIndices } from './support.js';
 
@@ -46,7 +47,9 @@ describe('Duplicate locks on Elasticsearch', () => {
   };
   const organizationWithCredits = async (store: SearchStore) => {
     const organization = freshOrganization();
-    await store.upsertAudiences([{ organization_id: organization, id: 'aud', name: 'A' }], Date.now());
+    await store.upsertAudiences(
+      accepted([{ organization_id: organization, id: 'aud', name: 'A' }], Date.now()),
+    );
     await store.setCredits(organization, 10);
     return organization;
   };

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { SearchStore } from '../../../services/stores/search-store.js';
 import { freshOrganization } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 import { type TestIndices, testIndices } from './support.js';
 
 describe('Months of visits on Elasticsearch', () => {
@@ -24,7 +25,7 @@ describe('Months of visits on Elasticsearch', () => {
   it('takes late visits of a month whose index was deleted, in every process that wrote to it before', async () => {
     const organizationId = freshOrganization();
     const insert = (store: SearchStore, id: string) =>
-      store.insertVisits([{ organizationId, id, createdAt: '2025-03-01T00:00:00Z' }]);
+      store.insertVisits(accepted([{ organizationId, id, createdAt: '2025-03-01T00:00:00Z' }], 0));
     for (const [index, store] of stores.entries()) await insert(store, `before_${index}`);
 
     const alias = `${indices.config.indexPrefix}-visits-2025.03`;

@@ -10,6 +10,7 @@ import { type MigrateOptions, migrateElasticsearch } from '../../../services/sto
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { SearchStore } from '../../../services/stores/search-store.js';
 import { allPages, asked, newContact, T0 } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 import { type TestIndices, testIndices } from './support.js';
 
 const ORGANIZATION = 'org_rebuilt';
@@ -41,7 +42,9 @@ describe('Rebuilding an index behind its alias', () => {
     Object.keys(await client.indices.getAlias({ name: alias(resource) }));
 
   it('goes on under 200 requests a second without an error, and nothing is missing after it', async () => {
-    await store.upsertAudiences([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0);
+    await store.upsertAudiences(
+      accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
+    );
     const record = (index: number) => ({
       organization_id: ORGANIZATION,
       contact_id: `loaded_${index}`,
@@ -51,8 +54,10 @@ describe('Rebuilding an index behind its alias', () => {
     });
     for (let start = 0; start < LOADED; start += 5000) {
       await store.upsertContacts(
-        Array.from({ length: 5000 }, (_, offset) => record(start + offset)),
-        T0,
+        accepted(
+          Array.from({ length: 5000 }, (_, offset) => record(start + offset)),
+          T0,
+        ),
       );
     }
     await store.refresh();
@@ -122,8 +127,7 @@ describe('Rebuilding an index behind its alias', () => {
     });
     await client.indices.addBlock({ index, block: 'write' });
     const waiting = store.upsertContacts(
-      [{ organization_id: ORGANIZATION, contact_id: 'loaded_1', first_name: 'After' }],
-      T0,
+      accepted([{ organization_id: ORGANIZATION, contact_id: 'loaded_1', first_name: 'After' }], T0),
     );
     await migrate({ mappings });
     await waiting;
@@ -186,15 +190,17 @@ class Traffic {
       case 1: {
         const city = `City${number}`;
         await this.#store.upsertContacts(
-          [
-            {
-              organization_id: ORGANIZATION,
-              contact_id: id,
-              city,
-              updated_at: new Date(T0 + number).toISOString(),
-            },
-          ],
-          T0,
+          accepted(
+            [
+              {
+                organization_id: ORGANIZATION,
+                contact_id: id,
+                city,
+                updated_at: new Date(T0 + number).toISOString(),
+              },
+            ],
+            T0,
+          ),
         );
         this.cities.set(id, city);
         return;

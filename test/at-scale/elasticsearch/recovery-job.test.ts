@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { SearchStore } from '../../../services/stores/search-store.js';
 import { freshOrganization } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 import { type TestIndices, testIndices } from './support.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -27,7 +28,9 @@ describe('The recovery job on Elasticsearch', () => {
 
   it('deletes all idempotency keys of the day before, however many, and no others', async () => {
     const organizationId = freshOrganization();
-    await store.upsertAudiences([{ organization_id: organizationId, id: 'aud', name: 'A' }], clock.now());
+    await store.upsertAudiences(
+      accepted([{ organization_id: organizationId, id: 'aud', name: 'A' }], clock.now()),
+    );
     const remove = (key: string) =>
       store.removeMembership({
         organizationId,

@@ -6,6 +6,7 @@ import { migrateElasticsearch } from '../../../services/stores/elasticsearch/mig
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { SearchStore } from '../../../services/stores/search-store.js';
 import { allPages, asked, newContact, T0 } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 import { type Fate, gate, type HttpProxy, type ProxiedRequest, startHttpProxy } from './http-proxy.js';
 import { type TestIndices, testIndices } from './support.js';
 
@@ -126,8 +127,7 @@ describe('A reindex that fails', () => {
       }
       if (step === 'POST _aliases' && !late) {
         late = store.upsertContacts(
-          [{ organization_id: ORGANIZATION, contact_id: 'late', first_name: 'Late' }],
-          clock.now(),
+          accepted([{ organization_id: ORGANIZATION, contact_id: 'late', first_name: 'Late' }], clock.now()),
         );
         await Promise.race([late, pause(1000)]);
       }
@@ -216,14 +216,18 @@ class Traffic {
 
   static async start(store: SearchStore): Promise<Traffic> {
     const traffic = new Traffic(store);
-    await store.upsertAudiences([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0);
+    await store.upsertAudiences(
+      accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
+    );
     await store.upsertContacts(
-      Array.from({ length: LOADED }, (_, index) => ({
-        organization_id: ORGANIZATION,
-        contact_id: `loaded_${index}`,
-        first_name: 'Loaded',
-      })),
-      T0,
+      accepted(
+        Array.from({ length: LOADED }, (_, index) => ({
+          organization_id: ORGANIZATION,
+          contact_id: `loaded_${index}`,
+          first_name: 'Loaded',
+        })),
+        T0,
+      ),
     );
     traffic.#resume();
     return traffic;
@@ -302,7 +306,7 @@ class Traffic {
         const city = `City${number}`;
         const record = { organization_id: ORGANIZATION, contact_id: id, city };
         const updated_at = new Date(T0 + number).toISOString();
-        await this.#store.upsertContacts([{ ...record, updated_at }], T0);
+        await this.#store.upsertContacts(accepted([{ ...record, updated_at }], T0));
         this.#cities.set(id, city);
         return;
       }

@@ -7,6 +7,7 @@ searchStoreContract('Elasticsearch', async (options) => {
   const store = await openElasticsearchStore(indices.config, options);
   return {
     store,
+    another: () => openElasticsearchStore(indices.config, options),
     async close() {
       await store.close();
       await indices.remove();

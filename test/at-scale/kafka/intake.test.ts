@@ -89,7 +89,7 @@ describe('Intake into Kafka', function () {
         source: Readable.from([Buffer.from('{"contact_id":"c"}')]),
         format: 'ndjson',
         organizationId: ORGANIZATION,
-        acceptedAt: Date.now(),
+        acceptance: { acceptedAt: Date.now(), sequence: 0 },
       });
       expect(result).to.deep.equal({ accepted: 1, rejected: 0, errors: [] });
       expect(await topics.behind('contacts')).to.equal(1);

@@ -16,7 +16,7 @@ export type KillPoint = (typeof KILL_POINTS)[number];
 
 /** What worker-process.ts is told of its end. */
 export interface Kill {
-  TEST_KILL_AT: KillPoint | 'after the fence';
+  TEST_KILL_AT: KillPoint | 'before the write';
   TEST_KILL_AFTER: string;
   TEST_KILL_IN_FLIGHT_MS?: string;
   TEST_KILL_SIGNAL?: NodeJS.Signals;

@@ -10,6 +10,7 @@ import { freePort } from '../../stack/free-port.js';
 import { startKafka } from '../../stack/kafka.js';
 import { type ProduceProxy, startProduceProxy } from '../../stack/produce-proxy.js';
 import type { Server } from '../../stack/server.js';
+import { accepted } from '../../support/accepted.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 5);
@@ -86,7 +87,9 @@ describe('a broker that appends records and is cut off before it answers', funct
     const publisher = new Publisher(behindProxy, createLogger('silent'));
     const { write } = publisher.published(STREAMS[STREAM]);
     try {
-      const ids = await acknowledged((sent) => write({} as IngestStores, recordsOf(sent), Date.now()));
+      const ids = await acknowledged((sent) =>
+        write({} as IngestStores, accepted(recordsOf(sent), Date.now())),
+      );
       expect([...(await contactsIn(topicOf(topics.config, STREAM)))]).to.include.members(ids);
     } finally {
       await publisher.close();

@@ -115,4 +115,48 @@ describe('dead letters that are replayed', function () {
     expect(await topics.deadLetters(STREAM)).to.have.lengthOf(40);
     expect((await command('replay')).stderr).to.contain('There are no dead letters to replay.');
   });
+
+  it('keep the order they had, and undo nothing that came after them', async () => {
+    await change(`ADD CONSTRAINT few CHECK clicks <= ${MOST_CLICKS}`);
+    const bodies = ['2026-06-02T00:00:00Z', undefined].map((reported_at, index) => ({
+      organization_id: 'org_a',
+      date: '2026-06-01',
+      campaign_id: 'c1',
+      creative_id: `late${index}`,
+      impressions: 1000,
+      ad_spend: '2.50',
+      reported_at,
+    }));
+    const sent = (clicks: number) =>
+      bodies.map((body) => ({
+        key: `org_a/2026-06-01/c1/${body.creative_id}`,
+        value: JSON.stringify({ ...body, clicks }),
+      }));
+    await topics.produce(STREAM, sent(MOST_CLICKS + 1));
+    await topics.produce(STREAM, sent(MOST_CLICKS + 2));
+    await topics.produce(STREAM, sent(1));
+    await topics.drained(STREAM);
+    // They are refused once more, and keep their order then too.
+    expect((await command('replay')).stdout).to.match(/^4 records sent again\./);
+    await topics.drained(STREAM);
+    await change('DROP CONSTRAINT few');
+    expect((await command('replay')).stdout).to.match(/^4 records sent again\./);
+    await topics.drained(STREAM);
+    const actual = await actualDeliveries(database.config);
+    for (const { key } of sent(1)) expect(actual.get(key), key).to.equal('1000|1|2.50');
+
+    const letters = await topics.deadLetters(STREAM);
+    const [first, second] = letters
+      .filter(({ key }) => key?.toString().endsWith('late0'))
+      .map(({ headers }) => ({
+        attempts: headerText(headers, HEADER.attempts),
+        order: [HEADER.acceptedAt, HEADER.sequence].map((name) => headerText(headers, name)),
+        offset: headerText(headers, HEADER.offset),
+      }))
+      .filter((_, index) => index % 2 === 0);
+    expect(first).to.include({ attempts: '1', offset: first?.order[1] });
+    expect(second?.attempts).to.equal('2');
+    expect(second?.order).to.deep.equal(first?.order);
+    expect(second?.offset).to.not.equal(first?.offset);
+  });
 });

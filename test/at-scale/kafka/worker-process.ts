@@ -9,7 +9,6 @@ import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
 import { startWorker } from '../../../ingest/worker/worker.js';
 import { createLogger, logFile } from '../../../services/gateway/request-log.js';
 import { loadConfig } from '../../../services/shared/config.js';
-import type { Fence } from '../../../services/stores/fence.js';
 import { openStores } from '../../../services/stores/open-stores.js';
 import type { Kill } from './kill-points.js';
 
@@ -57,13 +56,9 @@ function watched<Store extends object>(store: Store): Store {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
-      return async (records: unknown, acceptedAt: unknown, fence?: Fence) => {
-        const watchedFence = () => {
-          const until = fence?.();
-          passes('after the fence');
-          return until;
-        };
-        const writing = value.call(target, records, acceptedAt, watchedFence) as Promise<void>;
+      return async (records: unknown) => {
+        passes('before the write');
+        const writing = value.call(target, records) as Promise<void>;
         if (isDue('during the write')) {
           if (onItsWayMs === 0) die();
           setTimeout(die, onItsWayMs);

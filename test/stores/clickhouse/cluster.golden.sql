@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS campaigns_local ON CLUSTER `main`
     campaign_group_name_key Nullable(String),
     status_key Nullable(String),
     objective_type_key Nullable(String),
-    version Int64
+    version UInt128
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/campaigns', '{replica}', version)
 ORDER BY (organization_id, id)
@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS creatives_local ON CLUSTER `main`
     name_key Nullable(String),
     headline_key Nullable(String),
     status_key Nullable(String),
-    version Int64
+    version UInt128
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/creatives', '{replica}', version)
 ORDER BY (organization_id, id)
@@ -68,7 +68,7 @@ CREATE TABLE IF NOT EXISTS companies_local ON CLUSTER `main`
     logo_url Nullable(String),
     name_key Nullable(String),
     domain_key Nullable(String),
-    version Int64
+    version UInt128
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/companies', '{replica}', version)
 ORDER BY (organization_id, id)
@@ -99,7 +99,7 @@ CREATE TABLE IF NOT EXISTS deliveries_local ON CLUSTER `main`
     lead_form_opens UInt64,
     conversions UInt64,
     conversion_value Decimal(38, 12),
-    version Int64
+    version UInt128
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/deliveries', '{replica}', version)
 PARTITION BY toYYYYMM(date)
@@ -133,7 +133,7 @@ CREATE TABLE IF NOT EXISTS company_deliveries_local ON CLUSTER `main`
     conversions UInt64,
     conversion_value Decimal(38, 12),
     active Bool,
-    version Int64
+    version UInt128
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_deliveries', '{replica}', version)
 PARTITION BY toYYYYMM(date)
@@ -249,7 +249,7 @@ AS SELECT
     total_budget,
     toDate32OrNull(start_date) AS start_date,
     toDate32OrNull(end_date) AS end_date,
-    fromUnixTimestamp64Milli(version, 'UTC') AS updated_at
+    fromUnixTimestamp64Milli(toInt64(intDiv(version, toUInt128('100000000000000000000000'))) - 1100000000000000, 'UTC') AS updated_at
 FROM campaigns FINAL
 COMMENT 'The campaigns as last reported, one row each';
 
@@ -280,7 +280,7 @@ AS SELECT
     headline,
     landing_page_url,
     image_url,
-    fromUnixTimestamp64Milli(version, 'UTC') AS updated_at
+    fromUnixTimestamp64Milli(toInt64(intDiv(version, toUInt128('100000000000000000000000'))) - 1100000000000000, 'UTC') AS updated_at
 FROM creatives FINAL
 COMMENT 'The creatives as last reported, one row each';
 
@@ -309,7 +309,7 @@ AS SELECT
     employee_range,
     country,
     logo_url,
-    fromUnixTimestamp64Milli(version, 'UTC') AS updated_at
+    fromUnixTimestamp64Milli(toInt64(intDiv(version, toUInt128('100000000000000000000000'))) - 1100000000000000, 'UTC') AS updated_at
 FROM companies FINAL
 COMMENT 'The companies as last reported, one row each';
 
@@ -449,26 +449,6 @@ FROM company_deliveries AS day FINAL
 GROUP BY organization_id, date, company_id, campaign_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each company, campaign and day, restatements resolved; the network reports them apart from those of creatives';
-
-ALTER TABLE campaigns_local ON CLUSTER `main` ADD CONSTRAINT IF NOT EXISTS in_time CHECK NOT throwIf(
-    ifNull(toUnixTimestamp64Milli(now64(3)) >= toInt64OrNull(extract(getSetting('log_comment'), ' before (\\d+)$')), false),
-    'the insert came too late'
-);
-
-ALTER TABLE creatives_local ON CLUSTER `main` ADD CONSTRAINT IF NOT EXISTS in_time CHECK NOT throwIf(
-    ifNull(toUnixTimestamp64Milli(now64(3)) >= toInt64OrNull(extract(getSetting('log_comment'), ' before (\\d+)$')), false),
-    'the insert came too late'
-);
-
-ALTER TABLE companies_local ON CLUSTER `main` ADD CONSTRAINT IF NOT EXISTS in_time CHECK NOT throwIf(
-    ifNull(toUnixTimestamp64Milli(now64(3)) >= toInt64OrNull(extract(getSetting('log_comment'), ' before (\\d+)$')), false),
-    'the insert came too late'
-);
-
-ALTER TABLE deliveries_local ON CLUSTER `main` ADD CONSTRAINT IF NOT EXISTS in_time CHECK NOT throwIf(
-    ifNull(toUnixTimestamp64Milli(now64(3)) >= toInt64OrNull(extract(getSetting('log_comment'), ' before (\\d+)$')), false),
-    'the insert came too late'
-);
 
 CREATE ROLE IF NOT EXISTS reachline_analyst ON CLUSTER `main`;
 

@@ -1,13 +1,15 @@
 /** Writes to the store in the folder given until it is stopped, and prints each write that was acknowledged. */
+
 import { execFileSync } from 'node:child_process';
 import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
 import { StoreUnavailable } from '../../../services/stores/store-error.js';
 import { asked, newContact, T0 } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 
 const [dataDir, mode] = process.argv.slice(2) as [string, string];
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const store = await openSqliteStore({ dataDir, searchThreads: 1 });
-await store.upsertAudiences([{ organization_id: 'org', id: 'aud', name: 'A' }], T0);
+await store.upsertAudiences(accepted([{ organization_id: 'org', id: 'aud', name: 'A' }], T0));
 
 async function create(id: string): Promise<void> {
   await store.createContact({
@@ -21,12 +23,14 @@ async function create(id: string): Promise<void> {
 
 async function load(start: number): Promise<void> {
   await store.upsertContacts(
-    Array.from({ length: 300 }, (_, index) => ({
-      organization_id: 'org',
-      contact_id: `bulk_${start + index}`,
-      first_name: 'Bob',
-    })),
-    T0,
+    accepted(
+      Array.from({ length: 300 }, (_, index) => ({
+        organization_id: 'org',
+        contact_id: `bulk_${start + index}`,
+        first_name: 'Bob',
+      })),
+      T0,
+    ),
   );
 }
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
 import { asked, found, newContact, T0 } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 import { tempFolder } from './temp-folder.js';
 
 const fixture = fileURLToPath(new URL('./durability.fixture.js', import.meta.url));
@@ -58,7 +59,7 @@ describe('what the SQLite store acknowledged', () => {
     const dataDir = tempFolder();
     const create = async (id: string) => {
       const store = await openSqliteStore({ dataDir, searchThreads: 1, clock: { now: () => T0 } });
-      await store.upsertAudiences([{ organization_id: 'org', id: 'aud', name: 'A' }], T0);
+      await store.upsertAudiences(accepted([{ organization_id: 'org', id: 'aud', name: 'A' }], T0));
       const outcome = await store.createContact({
         contact: newContact('org', id),
         audienceId: 'aud',
@@ -78,7 +79,7 @@ describe('what the SQLite store acknowledged', () => {
 describe('a bulk load of the SQLite store', () => {
   it('lets reads and other writes through', async () => {
     const store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
-    await store.upsertAudiences([{ organization_id: 'org', id: 'aud', name: 'A' }], T0);
+    await store.upsertAudiences(accepted([{ organization_id: 'org', id: 'aud', name: 'A' }], T0));
     const order: string[] = [];
     const note = (name: string) => () => order.push(name);
     const records = Array.from({ length: 20_000 }, (_, index) => ({
@@ -87,7 +88,7 @@ describe('a bulk load of the SQLite store', () => {
       first_name: 'Bob',
       last_name: `Name${index}`,
     }));
-    const bulk = store.upsertContacts(records, T0).then(note('bulk'));
+    const bulk = store.upsertContacts(accepted(records, T0)).then(note('bulk'));
     const create = store
       .createContact({
         contact: newContact('org', 'ann', { first_name: 'Ann' }),
@@ -116,7 +117,7 @@ describe('a search with very many words a typo away', () => {
       name[7] = letters[Math.floor(index / 26) % 26] as string;
       return { organization_id: 'org', contact_id: `c${index}`, first_name: name.join('') };
     });
-    await store.upsertContacts(records, T0);
+    await store.upsertContacts(accepted(records, T0));
     const page = await store.searchContacts(asked('org', { query: 'mississippian', limit: 5 }));
     expect(page.total).to.equal(records.length);
     const twelve = Array(12).fill('mississippian').join(' ');

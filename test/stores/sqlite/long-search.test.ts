@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { SearchStore } from '../../../services/stores/search-store.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
 import { asked, load, newContact, T0 } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 import { removeTempFolders, tempFolder } from './temp-folder.js';
 
 const LEFT = new Error('the client left');
@@ -19,7 +20,7 @@ describe('A search that takes very long in SQLite', () => {
       'org_a',
       Array.from({ length: CONTACTS }, (_, index) => ({ job_title: `mmmmmmm${index} manager` })),
     );
-    await store.upsertAudiences([{ organization_id: 'org_a', id: 'aud', name: 'All' }], T0);
+    await store.upsertAudiences(accepted([{ organization_id: 'org_a', id: 'aud', name: 'All' }], T0));
   });
   after(async () => {
     await store.close();

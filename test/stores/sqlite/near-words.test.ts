@@ -1,18 +1,18 @@
 import { expect } from 'chai';
+import type { SearchStore } from '../../../services/stores/search-store.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
-import { asked, freshOrganization, load, type OpenStore } from '../../contract/search-support.js';
+import { asked, freshOrganization, load } from '../../contract/search-support.js';
 import { wordsTwoTyposFrom } from '../../support/near-words.js';
 import { removeTempFolders, tempFolder } from './temp-folder.js';
 
 describe('Words near a word of a query', () => {
   const word = 'nebukadnezar';
-  let opened: OpenStore;
+  let store: SearchStore;
   before(async () => {
-    const store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
-    opened = { store, close: () => store.close() };
+    store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
   });
   after(async () => {
-    await opened.close();
+    await store.close();
     removeTempFolders();
   });
 
@@ -20,13 +20,13 @@ describe('Words near a word of a query', () => {
     const organization = freshOrganization();
     const far = wordsTwoTyposFrom(word, 3000);
     const near = Array.from({ length: 25 }, (_, index) => `nebukadneza${LETTERS[index]}`);
-    await load(opened.store, organization, [
+    await load(store, organization, [
       ...far.map((last_name) => ({ last_name })),
       ...near.map((last_name) => ({ last_name, job_title: 'near' })),
     ]);
-    const { total } = await opened.store.searchContacts(asked(organization, { query: word, limit: 1 }));
+    const { total } = await store.searchContacts(asked(organization, { query: word, limit: 1 }));
     expect(total).to.equal(1000);
-    const nearest = await opened.store.searchContacts(asked(organization, { query: `${word} near` }));
+    const nearest = await store.searchContacts(asked(organization, { query: `${word} near` }));
     expect(nearest.total).to.equal(near.length);
   });
 });

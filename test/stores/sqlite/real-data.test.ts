@@ -6,6 +6,7 @@ import { packageRoot } from '../../../services/shared/package-root.js';
 import type { SearchStore } from '../../../services/stores/search-store.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
 import { asked, type Filters, T0 } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
 import { tempFolder } from './temp-folder.js';
 
 const file = join(packageRoot, '..', 'shared', 'data', 'contacts.ndjson');
@@ -22,8 +23,10 @@ describe('the members of Congress in the SQLite store', () => {
     store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
     const lines = readFileSync(file, 'utf8').trim().split('\n');
     await store.upsertContacts(
-      lines.map((line) => JSON.parse(line) as ContactRecord),
-      T0,
+      accepted(
+        lines.map((line) => JSON.parse(line) as ContactRecord),
+        T0,
+      ),
     );
   });
   after(async () => {

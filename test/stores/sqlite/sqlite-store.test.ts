@@ -5,6 +5,11 @@ import { removeTempFolders, tempFolder } from './temp-folder.js';
 after(removeTempFolders);
 
 searchStoreContract('SQLite', async (options) => {
-  const store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 2, ...options });
-  return { store, close: () => store.close() };
+  const dataDir = tempFolder();
+  const store = await openSqliteStore({ dataDir, searchThreads: 2, ...options });
+  return {
+    store,
+    another: () => openSqliteStore({ dataDir, searchThreads: 1, ...options }),
+    close: () => store.close(),
+  };
 });

@@ -1,0 +1,56 @@
+/** Records in any order, twice, in batches of any size, from two writers at once (contract 6.2). */
+import fc from 'fast-check';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
+import { T0 } from './search-support.js';
+
+export const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
+
+/** Few moments, so that many records tie in them; a record may have none. */
+export const spokenOf = fc.option(fc.constantFrom(0, 1, 2).map(at), { nil: undefined });
+
+export const KEYS = ['a', 'b', 'c'] as const;
+
+/** Records, each with a place of its own among those accepted in one millisecond. */
+export function orderedRecords<T>(record: fc.Arbitrary<T>, maxLength = 12): fc.Arbitrary<OrderedRecord<T>[]> {
+  return fc
+    .array(fc.record({ record, acceptedAt: fc.constantFrom(T0, T0 + 1) }), { minLength: 1, maxLength })
+    .map((records) => records.map((ordered, sequence) => ({ ...ordered, sequence })));
+}
+
+/** What two writers write, each all of the records. */
+export function twoWriters<T>(records: OrderedRecord<T>[]): fc.Arbitrary<OrderedRecord<T>[][][]> {
+  const shuffled = fc.shuffledSubarray(records, { minLength: records.length });
+  return fc
+    .array(fc.tuple(shuffled, fc.infiniteStream(fc.integer({ min: 1, max: 4 }))), {
+      minLength: 2,
+      maxLength: 2,
+    })
+    .map((writers) => writers.map(([order, sizes]) => inBatches(order, sizes)));
+}
+
+function inBatches<T>(records: readonly T[], sizes: Iterator<number>): T[][] {
+  const batches: T[][] = [];
+  for (let start = 0; start < records.length; ) {
+    const end = start + (sizes.next().value as number);
+    batches.push(records.slice(start, end));
+    start = end;
+  }
+  return batches;
+}
+
+/** Of each key the last in the order, worked out from its parts. */
+export function lastOfEach<T>(
+  records: readonly OrderedRecord<T>[],
+  keyOf: (record: T) => string,
+  timeOf: (record: T) => string | null | undefined,
+): Map<string, OrderedRecord<T>> {
+  const parts = ({ record, acceptedAt, sequence }: OrderedRecord<T>) => {
+    const time = timeOf(record);
+    return [time ? Date.parse(time) : acceptedAt, acceptedAt, sequence] as const;
+  };
+  const sorted = [...records].sort((left, right) => {
+    const [own, other] = [parts(left), parts(right)];
+    return own[0] - other[0] || own[1] - other[1] || own[2] - other[2];
+  });
+  return new Map(sorted.map((ordered) => [keyOf(ordered.record), ordered]));
+}

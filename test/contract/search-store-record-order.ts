@@ -1,0 +1,217 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { AudienceRecord } from '../../services/audiences/schema.js';
+import type { ContactRecord } from '../../services/contacts/schema.js';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
+import type { SearchStore } from '../../services/stores/search-store.js';
+import { accepted } from '../support/accepted.js';
+import { at, KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
+import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+
+const RUNS = { numRuns: 40 };
+
+export function searchStoreRecordOrder(open: Open): void {
+  describe('the order of records (contract 6.2)', () => {
+    let opened: OpenStore;
+    let writers: [SearchStore, SearchStore];
+    before(async () => {
+      opened = await open();
+      writers = [opened.store, await opened.another()];
+    });
+    after(async () => {
+      await writers[1].close();
+      await opened.close();
+    });
+
+    /** Each writer writes its batches one after another, both at once. */
+    const writeAll = <T>(
+      batches: readonly OrderedRecord<T>[][][],
+      write: (store: SearchStore, records: OrderedRecord<T>[]) => Promise<void>,
+    ) =>
+      Promise.all(
+        batches.map(async (own, writer) => {
+          for (const batch of own) await write(writers[writer] as SearchStore, batch);
+        }),
+      );
+
+    const contact = fc.record({
+      contact_id: fc.constantFrom(...KEYS),
+      first_name: fc.constantFrom('Ann', 'Bea', 'Cy'),
+      city: fc.constantFrom('Oslo', 'Rome', null),
+      work_emails: fc.constantFrom<string[]>([], ['a@x.example']),
+      created_at: fc.constantFrom(0, 5).map(at),
+      updated_at: spokenOf,
+    });
+
+    it('the last record of a contact stays, whatever order records are written in, twice and by two writers', async () => {
+      const cases = orderedRecords(contact).chain((records) =>
+        fc.tuple(fc.constant(records), twoWriters(records)),
+      );
+      await fc.assert(
+        fc.asyncProperty(cases, async ([records, batches]) => {
+          const organization_id = freshOrganization();
+          await writeAll(batches, (store, batch) =>
+            store.upsertContacts(
+              batch.map((ordered) => ({ ...ordered, record: { ...ordered.record, organization_id } })),
+            ),
+          );
+          const last = lastOfEach(
+            records,
+            ({ contact_id }) => contact_id,
+            ({ updated_at }) => updated_at,
+          );
+          for (const [id, { record, acceptedAt }] of last) {
+            const stored = await opened.store.getContact(organization_id, id);
+            expect(stored).to.deep.include({
+              ...record,
+              updated_at: record.updated_at ?? new Date(acceptedAt).toISOString(),
+            });
+          }
+        }),
+        RUNS,
+      );
+    });
+
+    it('the last record of an audience stays, whatever order records are written in, twice and by two writers', async () => {
+      const audience = fc.record({
+        id: fc.constantFrom(...KEYS),
+        name: fc.constantFrom('North', 'South', 'East'),
+        description: fc.constantFrom('about', null),
+        created_at: fc.constantFrom(0, 5).map(at),
+        updated_at: spokenOf,
+      });
+      const cases = orderedRecords(audience).chain((records) =>
+        fc.tuple(fc.constant(records), twoWriters(records)),
+      );
+      await fc.assert(
+        fc.asyncProperty(cases, async ([records, batches]) => {
+          const organization_id = freshOrganization();
+          await writeAll(batches, (store, batch) =>
+            store.upsertAudiences(
+              batch.map((ordered) => ({ ...ordered, record: { ...ordered.record, organization_id } })),
+            ),
+          );
+          const last = lastOfEach(
+            records,
+            ({ id }) => id,
+            ({ updated_at }) => updated_at,
+          );
+          for (const [id, { record }] of last) {
+            const { name, description } = record;
+            expect(await opened.store.getAudience(organization_id, id)).to.include({ id, name, description });
+          }
+          await opened.store.refresh();
+          const { items } = await opened.store.searchAudiences({
+            organizationId: organization_id,
+            offset: 0,
+            limit: 10,
+          });
+          const created = (id: string) => last.get(id)?.record.created_at ?? '';
+          const newestFirst = [...last.keys()].sort((left, right) =>
+            created(left) === created(right)
+              ? right.localeCompare(left)
+              : created(right).localeCompare(created(left)),
+          );
+          expect(items.map(({ id }) => id)).to.deep.equal(newestFirst);
+        }),
+        RUNS,
+      );
+    });
+
+    it('records that give some of the fields make the same contact when another writer repeats a part of them late', async () => {
+      const some = fc.record(
+        {
+          first_name: fc.constantFrom('Ann', 'Bea', null),
+          city: fc.constantFrom('Oslo', 'Rome', null),
+          age: fc.constantFrom(30, 40),
+          audience_ids: fc.constantFrom<string[]>(['one'], ['two', 'three']),
+          updated_at: fc.constantFrom(0, 1, 2).map(at),
+        },
+        { requiredKeys: [] },
+      );
+      const cases = orderedRecords(some).chain((records) =>
+        fc.record({
+          records: fc.constant(records),
+          // What the late writer holds was written by the other before.
+          from: fc.nat(records.length - 1),
+          to: fc.integer({ min: 1, max: records.length }),
+        }),
+      );
+      await fc.assert(
+        fc.asyncProperty(cases, async ({ records, from, to }) => {
+          const organization_id = freshOrganization();
+          const log = records.map(
+            ({ record }, sequence): OrderedRecord<ContactRecord> => ({
+              record: { ...record, organization_id, contact_id: 'c' },
+              acceptedAt: T0,
+              sequence,
+            }),
+          );
+          const [owner, late] = writers;
+          await owner.upsertContacts(log.slice(0, to));
+          const lateRecords = log.slice(Math.min(from, to), to);
+          await Promise.all([owner.upsertContacts(log.slice(to)), late.upsertContacts(lateRecords)]);
+
+          const expected: Record<string, unknown> = { first_name: null, city: null, age: null };
+          const audiences = new Set<string>();
+          let newest = Number.NEGATIVE_INFINITY;
+          for (const { record } of log) {
+            const time = Date.parse(record.updated_at ?? at(0));
+            if (time < newest) continue;
+            newest = time;
+            const { first_name, city, age, audience_ids } = record;
+            for (const [name, value] of Object.entries({ first_name, city, age }))
+              if (value !== undefined) expected[name] = value;
+            for (const id of audience_ids ?? []) audiences.add(id);
+          }
+          expect(await opened.store.getContact(organization_id, 'c')).to.deep.include({
+            ...expected,
+            audience_ids: [...audiences].sort(),
+            updated_at: new Date(newest).toISOString(),
+          });
+        }),
+        RUNS,
+      );
+    });
+
+    it('each record counts from its own acceptance, not from that of its batch', async () => {
+      const organization_id = freshOrganization();
+      const records = ['a', 'b', 'c'].map((contact_id, index) => ({
+        record: { organization_id, contact_id } as ContactRecord,
+        acceptedAt: T0 + index * 60_000,
+        sequence: index,
+      }));
+      await opened.store.upsertContacts(records);
+      for (const { record, acceptedAt } of records) {
+        const moment = new Date(acceptedAt).toISOString();
+        expect(await opened.store.getContact(organization_id, record.contact_id)).to.include({
+          created_at: moment,
+          updated_at: moment,
+        });
+      }
+      const audiences = ['b', 'a'].map((id, index) => ({
+        record: { organization_id, id, name: id } as AudienceRecord,
+        acceptedAt: T0 + index,
+        sequence: index,
+      }));
+      await opened.store.upsertAudiences(audiences);
+      await opened.store.refresh();
+      const found = await opened.store.searchAudiences({
+        organizationId: organization_id,
+        offset: 0,
+        limit: 10,
+      });
+      expect(found.items.map(({ id }) => id)).to.deep.equal(['a', 'b']);
+    });
+
+    it('the first visit of an id and moment stays', async () => {
+      const organizationId = freshOrganization();
+      const visit = (city: string) => ({ organizationId, id: 'v', createdAt: at(0), city });
+      await opened.store.insertVisits(accepted([visit('Oslo')], T0 + 5));
+      await writers[1].insertVisits(accepted([visit('Rome')], T0));
+      await opened.store.refresh();
+      const { items } = await opened.store.searchVisits({ organizationId, limit: 10 });
+      expect(items.map(({ city }) => city)).to.deep.equal(['Oslo']);
+    });
+  });
+}

@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { acceptanceClock, recordOrder } from '../../services/shared/record-order.js';
+
+describe('the order of records', () => {
+  it('is that of time, acceptance and sequence, compared as text and as a number', () => {
+    const year = (text: string) => Date.parse(text);
+    const parts = fc.record({
+      time: fc.option(
+        fc
+          .date({
+            min: new Date(year('0000-01-01T00:00:00Z')),
+            max: new Date(year('9999-12-31T23:59:59.999Z')),
+            noInvalidDate: true,
+          })
+          .filter((date) => /^\d{4}-/.test(date.toISOString()))
+          .map((date) => date.toISOString()),
+        { nil: null },
+      ),
+      acceptedAt: fc.oneof(fc.nat(3), fc.integer({ min: 0, max: 9_999_999_999_999 })),
+      sequence: fc.oneof(fc.nat(3), fc.integer({ min: 0, max: 9_999_999_999 })),
+    });
+    const compared = <T extends bigint | number | string>(left: T, right: T) =>
+      left === right ? 0 : left < right ? -1 : 1;
+    fc.assert(
+      fc.property(parts, parts, (left, right) => {
+        const order = [left, right].map(({ time, acceptedAt, sequence }) =>
+          recordOrder(time, acceptedAt, sequence),
+        ) as [string, string];
+        const spokenOf = [left, right].map(({ time, acceptedAt }) =>
+          time === null ? acceptedAt : Date.parse(time),
+        ) as [number, number];
+        const expected =
+          compared(spokenOf[0], spokenOf[1]) ||
+          compared(left.acceptedAt, right.acceptedAt) ||
+          compared(left.sequence, right.sequence);
+        expect(compared(order[0], order[1])).to.equal(expected);
+        expect(compared(BigInt(order[0]), BigInt(order[1]))).to.equal(expected);
+        for (const each of order) {
+          expect(each).to.match(/^1\d{38}$/);
+          expect(BigInt(each) < 2n ** 128n).to.equal(true);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('takes a topic without times, and offsets beyond ten digits', () => {
+    expect(recordOrder(null, -1, 1)).to.equal(recordOrder(null, 0, 1));
+    expect(recordOrder(null, 0, 12_345_678_901)).to.equal(recordOrder(null, 0, 2_345_678_901));
+  });
+
+  it('reads a leap second as the second after it began', () => {
+    expect(recordOrder('2016-12-31T23:59:60Z', 0, 0)).to.equal(recordOrder('2017-01-01T00:00:00Z', 0, 0));
+  });
+});
+
+describe('the acceptance of requests', () => {
+  it('puts every line of a request before those of the next, whatever the clock does', () => {
+    const steps = fc.array(fc.constantFrom(0, 0, 0, 1, 1000, -5000), { minLength: 1, maxLength: 400 });
+    fc.assert(
+      fc.property(steps, (moves) => {
+        let now = Date.parse('2026-08-01T12:00:00Z');
+        const accept = acceptanceClock({ now: () => now });
+        let last = '';
+        for (const move of moves) {
+          now += move;
+          const { acceptedAt, sequence } = accept();
+          const first = recordOrder(null, acceptedAt, sequence + 1);
+          expect(first > last).to.equal(true);
+          last = recordOrder(null, acceptedAt, sequence + 99_999_999);
+        }
+      }),
+    );
+  });
+
+  it('is of the clock as long as it goes on', () => {
+    let now = 1000;
+    const accept = acceptanceClock({ now: () => now });
+    expect([accept(), accept()].map(({ acceptedAt }) => acceptedAt)).to.deep.equal([1000, 1000]);
+    now = 1001;
+    expect(accept()).to.deep.equal({ acceptedAt: 1001, sequence: 0 });
+  });
+});
