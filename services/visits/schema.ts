@@ -80,9 +80,7 @@ export const SearchVisitsRequest = closed({
   browser: optional(text('Browser name, or the beginning of a word of it.', { examples: ['chrome'] })),
   platform: optional(text('Operating system, or the beginning of a word of it.')),
   has_recording: optional(boolean('Only visits with, or without, a recording.')),
-  start_url: optional(
-    text('A part of the first page; case, a scheme and a trailing slash are ignored.', { maxLength: 2048 }),
-  ),
+  start_url: optional(text('A part of the first page; case, a scheme and a trailing slash are ignored.')),
   created_after: optional(dateTime('Only visits at or after this moment.')),
   created_before: optional(dateTime('Only visits before this moment.')),
   min_intent_score: optional(integer('Only visits with at least this intent.')),

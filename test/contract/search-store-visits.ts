@@ -175,6 +175,52 @@ export function searchStoreVisits(open: Open): void {
       }
     });
 
+    it('a part of a URL of any length is found, and only where it stands as a whole', async () => {
+      const unit = fc.constantFrom(
+        'a',
+        'b',
+        'ab/',
+        'aaaaaaaaaaaaaaaaaa',
+        'b'.repeat(90),
+        ' ',
+        '\u00a0',
+        '🙂',
+        '%20',
+      );
+      const url = fc.array(unit, { minLength: 1, maxLength: 40 }).map((units) => `x${units.join('')}y`);
+      const cut = fc.record({
+        from: fc.nat(),
+        length: fc.integer({ min: 1, max: 500 }),
+        spoiled: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(url, { minLength: 1, maxLength: 12 }),
+          fc.array(cut, { minLength: 1, maxLength: 8 }),
+          async (urls, cuts) => {
+            const organizationId = freshOrganization();
+            const createdAt = new Date(T0).toISOString();
+            await insert(
+              urls.map((startUrl, index) => ({ id: `v${index}`, organizationId, createdAt, startUrl })),
+            );
+            for (const [index, { from, length, spoiled }] of cuts.entries()) {
+              const characters = Array.from(urls[index % urls.length] as string);
+              const start = from % characters.length;
+              const part = characters.slice(start, start + length);
+              if (spoiled) part[part.length >> 1] = 'b';
+              const startUrl = part.join('');
+              const page = await opened.store.searchVisits({ organizationId, limit: 20, startUrl });
+              const expected = urls.flatMap((value, number) =>
+                normalizeUrlText(value).includes(startUrl) ? [`v${number}`] : [],
+              );
+              expect(page.items.map(({ id }) => id).sort(), startUrl).to.deep.equal(expected.sort());
+            }
+          },
+        ),
+        { numRuns: Number(process.env.PROPERTY_RUNS ?? 60) },
+      );
+    }).timeout(600_000);
+
     it('searches go on while visits of other months arrive', async () => {
       const organizationId = freshOrganization();
       const months = Array.from({ length: 12 }, (_, month) =>

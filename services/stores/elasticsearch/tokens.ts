@@ -5,9 +5,6 @@ import { createHash } from 'node:crypto';
 const MAX_WORD = 255;
 /** Lucene refuses terms of more than 32 766 bytes. */
 const MAX_VALUE = 8000;
-/** As long as a term can be. What goes beyond cannot be found. */
-export const MAX_LONG = 10_900;
-
 const separator = /[\s\p{Cc}]/u;
 const separators = /[\s\p{Cc}]/gu;
 
@@ -30,9 +27,4 @@ export function wordTokens(words: readonly string[]): string {
 export function valueToken(value: string): string {
   const token = value.toWellFormed();
   return token.length <= MAX_VALUE ? token : createHash('sha256').update(token).digest('hex');
-}
-
-/** A value of which parts are asked for. */
-export function longToken(value: string): string {
-  return value.slice(0, MAX_LONG).toWellFormed();
 }

@@ -3,12 +3,10 @@ import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import type { VisitSearch } from '../search-query.js';
 import { after, pageSize, pageSort } from './pages.js';
-import { longToken, MAX_LONG, valueToken } from './tokens.js';
+import { contains, gramsOf } from './substrings.js';
+import { valueToken } from './tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
-
-/** The length of the text is what bounds them. */
-const MAX_STATES = 2 ** 31 - 1;
 
 export interface VisitSource {
   organization_id: string;
@@ -37,12 +35,12 @@ export function visitDocument(source: VisitSource): object {
     search: {
       countries: countries.map(valueToken),
       city: city === null ? null : valueToken(city),
-      browser: browser === null ? null : longToken(browser),
-      platform: platform === null ? null : longToken(platform),
+      browser: browser === null ? null : gramsOf(` ${browser}`),
+      platform: platform === null ? null : gramsOf(` ${platform}`),
       has_recording: source.visit.hasRecording,
       intent_score: source.visit.intentScore,
       address: address === null ? null : addressText(address),
-      start_url: startUrl === null ? null : longToken(startUrl),
+      start_url: startUrl === null ? null : gramsOf(startUrl),
     },
   };
 }
@@ -81,16 +79,5 @@ function addressText(key: string): string {
   return (key.match(/.{4}/g) ?? []).join(':');
 }
 
-const beginsWord = (field: string, text: string) => matching(field, '(.* )?', text);
-const contains = (field: string, text: string) => matching(field, '.*', text);
-
-/** Not by `prefix` and `wildcard`: the one takes 1 000 characters, the other no text that repeats itself at length. */
-function matching(field: string, before: string, text: string): Clause {
-  if (text.length > MAX_LONG) return { match_none: {} };
-  const value = `${before}${literal(text.toWellFormed())}.*`;
-  return { regexp: { [field]: { value, flags: 'NONE', max_determinized_states: MAX_STATES } } };
-}
-
-function literal(text: string): string {
-  return text.replace(/[^\p{L}\p{N}\s]/gu, '\\$&');
-}
+/** A word begins after a space, so that the beginning of a word is a substring too. */
+const beginsWord = (field: string, text: string): Clause => contains(field, ` ${text}`);

@@ -345,6 +345,12 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
         ['/query too_long'],
       ],
       [
+        'a start_url of 1 025 characters',
+        VISITS,
+        { ...organization, start_url: 'x'.repeat(1025) },
+        ['/start_url too_long'],
+      ],
+      [
         'a filter that grows when it is folded',
         SEARCH,
         { ...organization, city: '㌖'.repeat(171) },

@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { visitQuery } from '../../../services/stores/elasticsearch/visits.js';
+
+/** How often each kind of clause occurs anywhere in a query. */
+function kindsOf(query: unknown, kinds = new Map<string, number>()): Map<string, number> {
+  if (typeof query !== 'object' || query === null) return kinds;
+  for (const [kind, part] of Object.entries(query)) {
+    if (!Array.isArray(query)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    kindsOf(part, kinds);
+  }
+  return kinds;
+}
+
+describe('The query of a visit search on Elasticsearch', () => {
+  for (const [what, text] of [
+    ['one letter repeated', 'a'.repeat(1024)],
+    ['no letter twice in a row', '/summer-sale'.repeat(86).slice(0, 1024)],
+    ['characters outside the basic plane', '🙂'.repeat(1024)],
+    ['sixteen characters', 'a'.repeat(16)],
+    ['one character', 'a'],
+  ]) {
+    it(`looks for at most nine grams in each field and never runs a regular expression: ${what}`, () => {
+      const fields = { startUrl: text, browser: text, platform: text };
+      for (const field of ['startUrl', 'browser', 'platform'] as const) {
+        const { query } = visitQuery({ organizationId: 'org', limit: 10, [field]: text });
+        const kinds = kindsOf(query);
+        expect(kinds.get('span_term') ?? 0).to.be.at.most(9);
+        expect((kinds.get('span_term') ?? 0) + (kinds.get('prefix') ?? 0)).to.be.at.least(1);
+      }
+      const kinds = kindsOf(visitQuery({ organizationId: 'org', limit: 10, ...fields }).query);
+      expect(kinds.has('regexp')).to.equal(false);
+      expect(kinds.has('wildcard')).to.equal(false);
+    });
+  }
+});
