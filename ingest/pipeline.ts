@@ -88,7 +88,7 @@ export async function ingestRecords(
           await writer.write(batch);
           batch = new Batch();
         }
-        if (turn.isOver()) await turn.end(signal);
+        if (turn.isOver(raw.bytes.length)) await turn.end(signal);
       }
     }
     await writer.write(batch);

@@ -1,6 +1,7 @@
 import { toTextQuery } from '../contacts/search.js';
 import { endpoint } from '../gateway/endpoint.js';
 import { Problem } from '../gateway/problems.js';
+import { SMALL_BODY_LIMIT } from '../gateway/read-body.js';
 import type { AudienceStore } from '../stores/search-store.js';
 import {
   type Audience,
@@ -37,6 +38,7 @@ const getAudience = endpoint({
   summary: 'Get an audience',
   tag: 'Audiences',
   scope: 'audiences:read',
+  bodyLimit: SMALL_BODY_LIMIT,
   request: GetAudienceRequest,
   response: GetAudienceResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers' },
@@ -53,6 +55,7 @@ const searchAudiences = endpoint({
   description: 'By relevance with `query`, newest first without.',
   tag: 'Audiences',
   scope: 'audiences:read',
+  bodyLimit: SMALL_BODY_LIMIT,
   request: SearchAudiencesRequest,
   response: SearchAudiencesResponse,
   example: { organization_id: 'org_demo', page: 1, limit: 10 },

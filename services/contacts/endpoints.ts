@@ -3,6 +3,7 @@ import { writeCursor } from '../gateway/cursor.js';
 import { endpoint } from '../gateway/endpoint.js';
 import { unwrapOnce } from '../gateway/idempotency.js';
 import { invalid, Problem } from '../gateway/problems.js';
+import { SMALL_BODY_LIMIT } from '../gateway/read-body.js';
 import { newContact } from './create.js';
 import { contactTooLarge } from './record-size.js';
 import {
@@ -102,6 +103,7 @@ const getContact = endpoint({
   summary: 'Get a contact',
   tag: 'Contacts',
   scope: 'contacts:read',
+  bodyLimit: SMALL_BODY_LIMIT,
   request: GetContactRequest,
   response: GetContactResponse,
   example: { organization_id: 'org_demo', contact_id: 'demo_contact_0001' },
@@ -165,6 +167,7 @@ const addContact = endpoint({
   description: 'Adding a member again changes nothing and answers the same.',
   tag: 'Audiences',
   scope: 'audiences:write',
+  bodyLimit: SMALL_BODY_LIMIT,
   request: AddContactRequest,
   response: AddContactResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', contact_id: 'demo_contact_0001' },
@@ -191,6 +194,7 @@ const removeContact = endpoint({
   description: 'The contact itself stays.',
   tag: 'Audiences',
   scope: 'audiences:write',
+  bodyLimit: SMALL_BODY_LIMIT,
   request: RemoveContactRequest,
   response: RemoveContactResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', contact_id: 'demo_contact_0001' },

@@ -4,6 +4,7 @@ import type { Clock } from '../shared/clock.js';
 import type { AnalyticsReader } from '../stores/analytics-store.js';
 import type { SearchStore } from '../stores/search-store.js';
 import type { ProblemCode } from './problems.js';
+import type { BodyLimit } from './read-body.js';
 
 /** What every operation may use. */
 export interface EndpointServices {
@@ -47,6 +48,8 @@ export interface Endpoint<
   /** Problems of this operation beside those every operation has. */
   problems?: readonly ProblemCode[];
   idempotent?: boolean;
+  /** Bytes of a body; 1 MiB when absent. */
+  bodyLimit?: BodyLimit;
   handle(call: Call<Static<Body>, Static<Query>>): Promise<Static<Answer>>;
 }
 

@@ -3,6 +3,7 @@ import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
 import type { Endpoint } from './endpoint.js';
 import { IngestQuery } from './intake.js';
 import { PROBLEMS, type ProblemCode } from './problems.js';
+import { BODY_LIMIT } from './read-body.js';
 
 type Json = Record<string, unknown>;
 
@@ -92,6 +93,7 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
     ],
     requestBody: {
       required: true,
+      description: `At most ${(endpoint.bodyLimit ?? BODY_LIMIT) / 1024} KiB of JSON.`,
       content: {
         'application/json': { schema: hoist(endpoint.request, components), example: endpoint.example },
       },

@@ -30,12 +30,11 @@ export function createOperation(endpoint: Endpoint): Operation {
   return async function operate(ctx, principal, services, request) {
     requireScope(principal, endpoint.scope);
     requireJsonAccepted(ctx);
-    const sent = await readBody(ctx, request);
+    const sent = await readBody(ctx, request, endpoint.bodyLimit);
     request.bodyArrived(1);
-    const { tidied: body, errors } = tidy(sent);
+    const { tidied: body, errors } = tidy(isLenient(ctx) ? knownFields(ctx, sent, fields) : sent);
     requireOwnOrganization(body.organization_id, principal);
     if (!('organization_id' in fields)) delete body.organization_id;
-    dropUnknownFields(ctx, body, fields);
     const { query, errors: queryErrors } = readQuery(ctx, endpoint.query, validateQuery);
     const { key, errors: keyErrors } = readIdempotencyKey(ctx, endpoint.idempotent);
     errors.push(...validateBody(body), ...queryErrors, ...keyErrors);
@@ -78,14 +77,24 @@ function requireOwnOrganization(organizationId: unknown, principal: Principal): 
   );
 }
 
-/** With `Prefer: handling=lenient` (RFC 7240) fields the operation does not have are dropped, and told in a header. */
-function dropUnknownFields(ctx: Context, body: Record<string, unknown>, fields: object): void {
+/** `Prefer: handling=lenient` (RFC 7240). */
+function isLenient(ctx: Context): boolean {
   const { prefer } = ctx.req.headers;
-  if (prefer === undefined || !/\bhandling\s*=\s*"?lenient/i.test(String(prefer))) return;
-  const ignored = Object.keys(body).filter((name) => !Object.hasOwn(fields, name));
-  for (const name of ignored) delete body[name];
+  return prefer !== undefined && /\bhandling\s*=\s*"?lenient/i.test(String(prefer));
+}
+
+/** The fields the operation has; those it does not have are ignored, and told in a header. */
+function knownFields(ctx: Context, sent: Record<string, unknown>, fields: object): Record<string, unknown> {
+  const known: Record<string, unknown> = {};
+  const ignored: string[] = [];
+  for (const name in sent) {
+    const value = sent[name];
+    if (Object.hasOwn(fields, name) || name === 'organization_id') known[name] = value;
+    else if (value !== null && value !== '') ignored.push(name);
+  }
   ctx.set('Preference-Applied', 'handling=lenient');
   if (ignored.length > 0) ctx.set('X-Ignored-Fields', ignoredFields(ignored));
+  return known;
 }
 
 /** Percent-encoded names: as many as every client can take in one header. */

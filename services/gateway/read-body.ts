@@ -1,26 +1,38 @@
 import { isUtf8 } from 'node:buffer';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import koaBodyparser from 'koa-bodyparser';
 import type { AdmittedRequest } from './admission.js';
 import { type FieldError, Problem } from './problems.js';
 import { escapePointer, fieldName, MAX_ERRORS } from './validate.js';
 
+/** Bytes of a body. */
 export const BODY_LIMIT = 1024 * 1024;
 
-const parse = koaBodyparser({
-  enableTypes: ['json'],
-  jsonLimit: `${BODY_LIMIT}b`,
-  strict: false,
-  // `__proto__` is a field like any other that no request has: validation refuses it by name. The types lack the option.
-  ...{ onProtoPoisoning: 'ignore' },
-  onerror: (error) => {
-    throw translate(error);
-  },
-});
+/** Bytes of bodies that hold little more than identifiers. */
+export const SMALL_BODY_LIMIT = 64 * 1024;
+
+export type BodyLimit = typeof BODY_LIMIT | typeof SMALL_BODY_LIMIT;
+
+const parserOf = (limit: number) =>
+  koaBodyparser({
+    enableTypes: ['json'],
+    jsonLimit: `${limit}b`,
+    strict: false,
+    // `__proto__` is a field like any other that no request has: validation refuses it by name. The types lack the option.
+    ...{ onProtoPoisoning: 'ignore' },
+    onerror: (error) => {
+      throw translate(error, limit);
+    },
+  });
+const parsers = new Map([BODY_LIMIT, SMALL_BODY_LIMIT].map((limit) => [limit, parserOf(limit)]));
 const parsed = async () => {};
 
 /** The JSON object of a request, as sent. Throws 400, 413 and 415. */
-export async function readBody(ctx: Context, request: AdmittedRequest): Promise<Record<string, unknown>> {
+export async function readBody(
+  ctx: Context,
+  request: AdmittedRequest,
+  limit: BodyLimit = BODY_LIMIT,
+): Promise<Record<string, unknown>> {
   requireMediaType(ctx, ['application/json']);
   const encoding = ctx.req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
@@ -28,12 +40,12 @@ export async function readBody(ctx: Context, request: AdmittedRequest): Promise<
   }
   const { 'content-length': length } = ctx.req.headers;
   // A body whose length is not told may have as many bytes as are allowed.
-  request.receive(length === undefined ? BODY_LIMIT : Math.min(Number(length), BODY_LIMIT));
+  request.receive(length === undefined ? limit : Math.min(Number(length), limit));
   sendContinue(ctx);
   const chunks: Buffer[] = [];
   // The parser decodes leniently, so the bytes are watched on their way: a listener attached in the same tick misses none.
   ctx.req.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await parse(ctx, parsed);
+  await (parsers.get(limit) as Middleware)(ctx, parsed);
   const raw = ctx.request.rawBody as string | undefined;
   if (raw?.includes('\ufffd') && !isUtf8(Buffer.concat(chunks))) {
     throw new Problem('invalid_json', 'The body is not valid UTF-8.');
@@ -74,9 +86,9 @@ export function requireMediaType(ctx: Context, types: readonly string[]): string
   return type;
 }
 
-function translate(error: Error & { status?: number; type?: string }): Problem {
+function translate(error: Error & { type?: string }, limit: number): Problem {
   if (error.type === 'entity.too.large') {
-    return new Problem('body_too_large', `The body may have at most ${BODY_LIMIT} bytes.`);
+    return new Problem('body_too_large', `The body may have at most ${limit} bytes.`);
   }
   if (error.type === 'request.aborted') return new Problem('invalid_json', 'The body ended early.');
   const position = /position (\d+)/.exec(error.message)?.[1];
@@ -96,7 +108,7 @@ export function tidy(body: Record<string, unknown>): {
 } {
   const errors: FieldError[] = [];
   // Without a prototype, so that a field called `__proto__` is a field.
-  const tidied: Record<string, unknown> = Object.create(null);
+  const tidied: Record<string, unknown> = Object.hasOwn(body, '__proto__') ? Object.create(null) : {};
   for (const name in body) {
     // One level deep, as every request is: following a body that nests without end would overflow the stack.
     let value = body[name];

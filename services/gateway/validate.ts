@@ -55,6 +55,9 @@ const isDate = memoize((day) => {
 
 /** More would help nobody and costs memory for a hostile body. */
 export const MAX_ERRORS = 100;
+const MAX_UNKNOWN_FIELDS = MAX_ERRORS - 1;
+/** Unknown fields for which a known one is suggested. */
+const MAX_HINTS = 8;
 
 /** Checks a value against a schema; an empty list means it is valid. */
 export type Validator = (value: unknown) => FieldError[];
@@ -67,12 +70,101 @@ export function compileValidator(schema: TSchema): Validator {
   if (known) return known;
   const check = ajv.compile(schema);
   const fields = Object.keys((schema as { properties?: object }).properties ?? {});
+  const bound = createBounds(schema, fields);
   const validator: Validator = (value) => {
-    if (check(value)) return [];
-    return (check.errors ?? []).slice(0, MAX_ERRORS).map((error) => explain(error, fields));
+    const { bounded, errors: found } = bound(value);
+    if (check(bounded)) return found;
+    const isWhole = found.length === 0;
+    let hints = 0;
+    for (const error of check.errors ?? []) {
+      if (found.length >= MAX_ERRORS) break;
+      // Looking for what was meant costs more than all the rest.
+      const known = error.keyword === 'additionalProperties' && ++hints > MAX_HINTS ? [] : fields;
+      found.push(explain(error, known));
+    }
+    return isWhole ? found : inOrderOf(fields, found);
   };
   compiled.set(schema, validator);
   return validator;
+}
+
+interface ListSchema {
+  items?: TSchema;
+  minItems?: number;
+  maxItems?: number;
+}
+
+/**
+ * What of a value there is any use in checking. Ajv finds every error before the first hundred are taken, half a million of them
+ * in one body, so that counts are checked before it: a list that is too long is one error, and the items of a long list are
+ * checked up to the hundredth that is wrong.
+ */
+function createBounds(schema: TSchema, fields: readonly string[]) {
+  const { properties = {}, additionalProperties } = schema as {
+    properties?: Record<string, ListSchema>;
+    additionalProperties?: unknown;
+  };
+  const known = new Set(fields);
+  const lists = Object.entries(properties).flatMap(([name, list]) => {
+    const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = list;
+    return items ? [{ name, minItems, maxItems, most: Math.min(maxItems, MAX_ERRORS), items }] : [];
+  });
+  const isClosed = additionalProperties === false;
+
+  function isWithin(value: object): boolean {
+    for (const { name, most } of lists) {
+      const list = (value as Record<string, unknown>)[name];
+      if (Array.isArray(list) && list.length > most) return false;
+    }
+    if (!isClosed) return true;
+    let unknown = 0;
+    for (const name in value) if (!known.has(name) && ++unknown > MAX_UNKNOWN_FIELDS) return false;
+    return true;
+  }
+
+  return (value: unknown): { bounded: unknown; errors: FieldError[] } => {
+    if (typeof value !== 'object' || value === null || isWithin(value)) return { bounded: value, errors: [] };
+    const errors: FieldError[] = [];
+    const bounded: Record<string, unknown> = Object.create(null);
+    let unknown = 0;
+    for (const name in value) {
+      if (isClosed && !known.has(name) && ++unknown > MAX_UNKNOWN_FIELDS) continue;
+      bounded[name] = (value as Record<string, unknown>)[name];
+    }
+    if (unknown > MAX_UNKNOWN_FIELDS) {
+      const detail = `${unknown} fields are not fields of this request; the first ${MAX_UNKNOWN_FIELDS} are listed.`;
+      errors.push({ pointer: '', code: 'too_many_unknown_fields', detail });
+    }
+    for (const { name, minItems, maxItems, most, items: itemSchema } of lists) {
+      const list = bounded[name];
+      if (!Array.isArray(list) || list.length <= most) continue;
+      if (list.length > maxItems) {
+        const pointer = `/${escapePointer(name)}`;
+        errors.push({
+          pointer,
+          code: 'too_many_items',
+          detail: `${fieldName(pointer)} must have at most ${items(maxItems)}.`,
+        });
+        bounded[name] = list.slice(0, minItems);
+      } else bounded[name] = untilWrong(list, ajv.compile(itemSchema));
+    }
+    return { bounded, errors };
+  };
+}
+
+/** As Ajv orders errors: those of the object first, then by field. */
+function inOrderOf(fields: readonly string[], errors: FieldError[]): FieldError[] {
+  const ranks = new Map(fields.map((name, index) => [escapePointer(name), index]));
+  const rank = ({ pointer, code }: FieldError) =>
+    code === 'required' ? -1 : (ranks.get(pointer.split('/', 2)[1] ?? '') ?? -1);
+  return errors.sort((one, other) => rank(one) - rank(other));
+}
+
+/** The items up to the last that is told of. */
+function untilWrong(list: readonly unknown[], isRight: (item: unknown) => boolean): unknown[] {
+  let wrong = 0;
+  const end = list.findIndex((item) => !isRight(item) && ++wrong >= MAX_ERRORS);
+  return end < 0 ? [...list] : list.slice(0, end + 1);
 }
 
 export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');

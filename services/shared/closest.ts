@@ -2,6 +2,7 @@ import { distanceWithin, fold } from './text.js';
 
 /** The candidate a misspelt name most likely meant; null when none is near. */
 export function closest(name: string, candidates: readonly string[]): string | null {
+  if (name.length > 128) return null;
   const given = plain(name);
   if (given.length > 64) return null;
   for (const limit of [0, 1, 2, 3]) {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import {
   AddContactRequest,
+  ContactRecord,
   CreateContactRequest,
   SearchContactsRequest,
 } from '../../services/contacts/schema.js';
@@ -31,6 +32,31 @@ describe('Validation', () => {
       ['/work_emails/1', 'invalid_email'],
       ['/phones', 'invalid_type'],
     ]);
+  });
+
+  it('has one error for a list that is too long, whatever is in it', () => {
+    const phones = Array.from({ length: 500_000 }, () => 0);
+    const errors = compileValidator(CreateContactRequest)({ ...organization, audience_id: 'a', phones });
+    expect(errors.map(({ pointer, code }) => [pointer, code])).to.deep.equal([['/phones', 'too_many_items']]);
+  });
+
+  it('has at most 100 errors for a long list that is full of them', () => {
+    const audience_ids = Array.from({ length: 900 }, (_, index) => (index % 2 === 0 ? '' : 'aud_1'));
+    const errors = compileValidator(ContactRecord)({ ...organization, contact_id: 'a', audience_ids });
+    expect(errors).to.have.lengthOf(100);
+    expect(errors.at(-1)?.pointer).to.equal('/audience_ids/198');
+    const good = audience_ids.map(() => 'aud_1');
+    expect(
+      compileValidator(ContactRecord)({ ...organization, contact_id: 'a', audience_ids: good }),
+    ).to.deep.equal([]);
+  });
+
+  it('counts unknown fields beyond the first', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`frist_name${index}`, 1]));
+    const errors = compileValidator(SearchContactsRequest)({ ...unknown, ...organization });
+    expect(errors).to.have.lengthOf(100);
+    expect(errors[0]).to.include({ pointer: '', code: 'too_many_unknown_fields' });
+    expect(errors[0]?.detail).to.match(/^5000 fields /);
   });
 
   const guesses = [

@@ -107,6 +107,15 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(answer.status).to.equal(200);
     });
 
+    it('of 64 KiB are too large where there are only identifiers', async () => {
+      for (const { path, bodyLimit } of endpoints) {
+        const raw = JSON.stringify({ ...organization, filler: 'x'.repeat(64 * 1024) });
+        const answer = await gateway.call(path, undefined, { raw });
+        if (bodyLimit === undefined) expectProblem(answer, 422, 'validation_failed');
+        else expectProblem(answer, 413, 'body_too_large');
+      }
+    });
+
     const types: [string, number][] = [
       ['application/json', 200],
       ['application/json; charset=utf-8', 200],
