@@ -1,4 +1,7 @@
-/** Breaks the worker in a copy of what was built, one way at a time; a test must fail each time, and none without. */
+/**
+ * Breaks the worker in a copy of what was built, one way at a time: the simulation must find it within a minute, and a test against
+ * real servers must fail; neither without. `--simulation` leaves the servers out.
+ */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +13,7 @@ const COPIED = ['dist', 'mappings', 'package.json'];
 /** Enough that every kind of record is among them. */
 const SIZE = { TEST_RECORDS: '3000', TEST_POINT_KILLS: '2' };
 const OUTPUT_CHARACTERS = 5000;
+const SIMULATION_SECONDS = 60;
 
 interface Run {
   passed: boolean;
@@ -19,6 +23,7 @@ interface Run {
 }
 
 async function main(): Promise<number> {
+  const withServers = !process.argv.includes('--simulation');
   const folder = mkdtempSync(join(tmpdir(), 'reachline-mutations-'));
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -26,26 +31,27 @@ async function main(): Promise<number> {
   symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'));
 
   const outcomes: { mutant: string; test: string; outcome: string }[] = [];
-  const tell = (mutant: string, { test, only }: Mutant, outcome: string) => {
-    outcomes.push({ mutant, test: [test, only].filter(Boolean).join(': '), outcome });
+  const tell = (mutant: string, test: string, outcome: string) => {
+    outcomes.push({ mutant, test, outcome });
     process.stderr.write(`${mutant}: ${outcome}\n`);
   };
   const whole = new Set<string>();
   for (const mutant of MUTANTS) {
     const { name, file, replace, by } = mutant;
+    const test = [mutant.test, mutant.only].filter(Boolean).join(': ');
     const path = join(folder, 'dist', file);
     const text = readFileSync(path, 'utf8');
     if (text.split(replace).length !== 2) {
-      tell(name, mutant, 'NOT FOUND: the text to replace is not there once');
+      tell(name, test, 'NOT FOUND: the text to replace is not there once');
       continue;
     }
     const key = `${mutant.test} ${mutant.only}`;
-    if (!whole.has(key)) {
+    if (withServers && !whole.has(key)) {
       whole.add(key);
       const { passed, output } = await run(folder, mutant);
       if (!passed) {
         process.stderr.write(output);
-        tell('nothing broken', mutant, 'FAILED');
+        tell('nothing broken', test, 'FAILED');
         continue;
       }
     }
@@ -53,20 +59,39 @@ async function main(): Promise<number> {
       path,
       text.replace(replace, () => by),
     );
-    const { passed, why } = await run(folder, mutant);
+    const simulated = await simulate(folder);
+    tell(name, 'simulation', simulated.passed ? 'SURVIVED' : `caught (${simulated.why.slice(0, 70)})`);
+    if (withServers) {
+      const { passed, why } = await run(folder, mutant);
+      tell(name, test, passed ? 'SURVIVED' : `caught (${why.slice(0, 70)})`);
+    }
     writeFileSync(path, text);
-    tell(name, mutant, passed ? 'SURVIVED' : `caught (${why.slice(0, 70)})`);
   }
   console.table(outcomes);
   return outcomes.every(({ outcome }) => outcome.startsWith('caught')) ? 0 : 1;
 }
 
-function run(folder: string, { test, only }: Mutant): Promise<Run> {
+async function simulate(folder: string): Promise<Run> {
+  const main = join(folder, 'dist/test/simulation/main.js');
+  const { code, output } = await execute(folder, [main, '--seconds', String(SIMULATION_SECONDS)]);
+  if (code !== 0 && !output.includes('Seed')) throw new Error(`the simulation did not run:\n${output}`);
+  return { passed: code === 0, why: output.split('\n')[0] ?? '', output };
+}
+
+async function run(folder: string, { test, only }: Mutant): Promise<Run> {
   const args = [
     join(folder, 'node_modules/mocha/bin/mocha.js'),
     ...['--no-config', '--exit', ...(only ? ['--fgrep', only] : [])],
     join(folder, 'dist/test/at-scale/kafka', test),
   ];
+  const { code, output } = await execute(folder, args);
+  const ran = /^ +[1-9]\d* (passing|failing)/m.test(output);
+  if (!ran) throw new Error(`no test of ${test} ran:\n${output}`);
+  const why = /failing\n\n +1\) .*\n.*:\s+(\S.*)/.exec(output)?.[1] ?? 'without an error';
+  return { passed: code === 0, why, output: output.slice(-OUTPUT_CHARACTERS) };
+}
+
+function execute(folder: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, ...SIZE } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -76,12 +101,7 @@ function run(folder: string, { test, only }: Mutant): Promise<Run> {
   }
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => {
-      const ran = /^ +[1-9]\d* (passing|failing)/m.test(output);
-      if (!ran) reject(new Error(`no test of ${test} ran:\n${output}`));
-      const why = /failing\n\n +1\) .*\n.*:\s+(\S.*)/.exec(output)?.[1] ?? 'without an error';
-      resolve({ passed: code === 0, why, output: output.slice(-OUTPUT_CHARACTERS) });
-    });
+    child.once('close', (code) => resolve({ code, output }));
   });
 }
 

@@ -1,0 +1,394 @@
+/**
+ * One schedule: a topic, a few workers that crash, freeze, and lose their partitions, and stores that lie about what they did; then
+ * everything is well again, and the state is compared with what the records say by themselves.
+ */
+
+import type { KafkaProducer, KafkaRecord, Slice } from '../../ingest/sources/kafka.js';
+import { STREAMS } from '../../ingest/streams/index.js';
+import type { Stream } from '../../ingest/streams/stream.js';
+import { deadLetterSender, headerText, revived } from '../../ingest/worker/dead-letters.js';
+import { createLoop } from '../../ingest/worker/loop.js';
+import type { StreamMetrics } from '../../ingest/worker/metrics.js';
+import { oneAtATime } from '../../services/shared/one-at-a-time.js';
+import { Group } from './group.js';
+import { type Actor, Scheduler } from './scheduler.js';
+import { SharedStores, type StoreFaults, storesOf, UNSTORABLE } from './stores.js';
+import { Topic } from './topic.js';
+
+const PARTITIONS = 3;
+const KEYS = 5;
+const SESSION_MS = 300;
+const HEARTBEAT_MS = 50;
+/** Header that the code under test does not know, and must keep. */
+const ORIGIN = 'simulation-origin';
+/** Virtual milliseconds in which things go wrong. */
+const FAULTY_MS = 1500;
+
+export interface Outcome {
+  digest: string;
+  steps: number;
+  log: readonly string[];
+  /** What is wrong; empty when everything is as it must be. */
+  violations: string[];
+}
+
+interface WorkerProcess extends Actor {
+  /** Aborted when the process is to end: a batch that waits for its store is given up then. */
+  stop: AbortController;
+}
+
+type StreamName = 'contacts' | 'network-a-deliveries';
+
+const NO_FAULTS: StoreFaults = { unavailable: 0, lostAnswer: 0, late: 0, partial: 0 };
+const ignored = () => undefined;
+const metrics = {
+  applied: ignored,
+  retried: ignored,
+  lag: ignored,
+  offsetLost: ignored,
+} as unknown as StreamMetrics;
+
+export async function runSchedule(seed: number, options: { keepLog?: boolean } = {}): Promise<Outcome> {
+  return new Schedule(seed, options.keepLog ?? false).run();
+}
+
+class Schedule {
+  readonly #scheduler: Scheduler;
+  readonly #streamName: StreamName;
+  readonly #stream: Stream;
+  readonly #topic = new Topic(PARTITIONS);
+  readonly #deadLetters = new Topic(1);
+  readonly #group = new Group(PARTITIONS, SESSION_MS);
+  readonly #shared = new SharedStores();
+  readonly #faults: StoreFaults;
+  readonly #deadLetterFaults: number;
+  readonly #isMended: boolean;
+  #isReplayed: boolean;
+  #isFaulty = true;
+  #processes = 0;
+  #letters = 0;
+
+  constructor(seed: number, keepLog: boolean) {
+    this.#scheduler = new Scheduler(seed, { keepLog });
+    const { random } = this.#scheduler;
+    this.#streamName = random.chance(0.5) ? 'contacts' : 'network-a-deliveries';
+    this.#stream = STREAMS[this.#streamName] as Stream;
+    const share = () => (random.chance(0.5) ? 0 : random.next() * 0.25);
+    this.#faults = { unavailable: share(), lostAnswer: share(), late: share(), partial: share() };
+    this.#deadLetterFaults = share();
+    this.#isMended = random.chance(0.5);
+    this.#isReplayed = !this.#isMended;
+  }
+
+  async run(): Promise<Outcome> {
+    const scheduler = this.#scheduler;
+    const { random } = scheduler;
+    void this.#produce(random.between(8, 30));
+    for (let count = random.between(1, 3); count > 0; count--) this.#startWorker();
+    void this.#harm();
+    const isDone = () => !this.#isFaulty && this.#isReplayed && this.#isDrained();
+    const ended = await scheduler.run(isDone);
+    const violations = ended ? this.#check() : [`no progress after ${scheduler.steps} steps`];
+    // Writes that were answered as failures may still come.
+    await scheduler.run(() => this.#shared.pendingWrites === 0);
+    violations.push(...this.#check().map((violation) => `at last, ${violation}`));
+    return { digest: scheduler.digest, steps: scheduler.steps, log: scheduler.log, violations };
+  }
+
+  /** Appends records, some of them repeated, older than what came before, or of no use. */
+  async #produce(count: number): Promise<void> {
+    const { random, now } = this.#scheduler;
+    const start = now;
+    for (let index = 0; index < count; index++) {
+      const key = random.between(0, KEYS - 1);
+      const partition = key % PARTITIONS;
+      const earlier = this.#topic.partitions[partition]?.filter(
+        ({ key: other }) => String(other) === `key-${key}`,
+      );
+      const repeated = earlier?.length && random.chance(0.15) ? random.pick(earlier) : null;
+      const value = repeated?.value ?? this.#value(key, index, start);
+      const origin = `${partition}/${this.#topic.partitions[partition]?.length}/${this.#scheduler.now}`;
+      const headers = { [ORIGIN]: origin };
+      this.#topic.append(partition, { key: `key-${key}`, value, headers }, this.#scheduler.now);
+      // Often several in one millisecond.
+      await this.#scheduler.step(
+        null,
+        `appended to ${partition}`,
+        this.#scheduler.random.chance(0.5) ? 0 : 90,
+      );
+    }
+  }
+
+  #value(key: number, index: number, start: number): string {
+    const { random } = this.#scheduler;
+    const kind = random.next();
+    if (kind < 0.05) return random.pick(['{', '[]', '{"organization_id":"org"}', 'null']);
+    const isUnstorable = kind < 0.12;
+    // Few different moments, so that many records tie.
+    const moment = random.chance(0.3)
+      ? {}
+      : { at: new Date(start + random.between(-3, 3) * 1000).toISOString() };
+    const record =
+      this.#streamName === 'contacts'
+        ? {
+            organization_id: 'org',
+            contact_id: `key-${key}`,
+            first_name: `value ${index}`,
+            job_title: isUnstorable ? UNSTORABLE : 'fine',
+            updated_at: moment.at,
+          }
+        : {
+            organization_id: 'org',
+            date: '2024-01-01',
+            campaign_id: `key-${key}`,
+            creative_id: 'creative',
+            impressions: index,
+            lead_form_opens: isUnstorable ? 13 : 0,
+            reported_at: moment.at,
+          };
+    return JSON.stringify(record);
+  }
+
+  /** Makes processes crash, stand still, join and leave, and dead letters come again; then lets all of it be. */
+  async #harm(): Promise<void> {
+    const scheduler = this.#scheduler;
+    const { random } = scheduler;
+    const until = scheduler.now + FAULTY_MS;
+    while (scheduler.now < until) {
+      await scheduler.step(null, 'time passes', 200);
+      const running = this.#workers.filter(({ crashed, stop }) => !crashed && !stop.signal.aborted);
+      const victim = running.length > 0 ? random.pick(running) : null;
+      const kind = random.next();
+      if (victim && kind < 0.25) {
+        scheduler.note(`${victim.name} crashes`);
+        victim.crashed = true;
+      } else if (victim && kind < 0.5) {
+        victim.frozenUntil = scheduler.now + random.between(0, 4 * SESSION_MS);
+        scheduler.note(`${victim.name} stands still`);
+      } else if (kind < 0.65) {
+        this.#startWorker();
+      } else if (kind < 0.75) {
+        scheduler.note('partitions are shared out anew');
+        this.#group.rebalance();
+      } else if (kind < 0.85) {
+        this.#replay();
+      } else if (victim) {
+        scheduler.note(`${victim.name} is told to stop`);
+        victim.stop.abort(new Error('the worker stops'));
+      }
+    }
+    scheduler.note('all is well');
+    this.#isFaulty = false;
+    this.#startWorker();
+    if (!this.#isMended) return;
+    // What was rejected before can be stored now.
+    while (!this.#isDrained()) await scheduler.step(null, 'waits', 200);
+    this.#shared.takesEverything = true;
+    this.#replay();
+    this.#isReplayed = true;
+  }
+
+  readonly #workers: WorkerProcess[] = [];
+
+  #startWorker(): void {
+    const name = `worker ${++this.#processes}`;
+    const worker = { name, crashed: false, frozenUntil: 0, stop: new AbortController() };
+    this.#workers.push(worker);
+    void this.#work(worker);
+  }
+
+  /** A process: joins the group, and processes batches of its partitions until it crashes. */
+  async #work(actor: WorkerProcess): Promise<void> {
+    const scheduler = this.#scheduler;
+    const sendDeadLetters = deadLetterSender(this.#producer(actor));
+    const process = createLoop(this.#stream, {
+      stores: storesOf(actor, this.#shared, scheduler, () => (this.#isFaulty ? this.#faults : NO_FAULTS)),
+      sendDeadLetters,
+      metrics,
+      decoding: oneAtATime(),
+      onOutage: ignored,
+      abandon: actor.stop.signal,
+    });
+    while (!actor.stop.signal.aborted) {
+      await scheduler.step(actor, 'joins', 20);
+      const { generation, partitions } = this.#group.join(actor, scheduler.now);
+      await Promise.all(
+        partitions.map(async (partition) => {
+          while (
+            !actor.stop.signal.aborted &&
+            (await this.#takeBatch(actor, generation, partition, process))
+          );
+        }),
+      );
+    }
+  }
+
+  /** Fetches and processes one batch; false when the member has to join again. */
+  async #takeBatch(
+    actor: Actor,
+    generation: number,
+    partition: number,
+    process: (batch: Slice) => Promise<void>,
+  ): Promise<boolean> {
+    const scheduler = this.#scheduler;
+    const group = this.#group;
+    await scheduler.step(actor, `fetches of ${partition}`, 30);
+    if (!group.heartbeat(actor, generation, scheduler.now)) return false;
+    const from = group.committed[partition] as number;
+    const records = (this.#topic.partitions[partition] ?? []).slice(
+      from,
+      from + scheduler.random.between(1, 8),
+    );
+    const last = records.at(-1);
+    if (!last) return true;
+    let isLost = false;
+    let seenAt = scheduler.now;
+    const heartbeat = () => {
+      if (group.heartbeat(actor, generation, scheduler.now)) seenAt = scheduler.now;
+      else isLost = true;
+      return !isLost;
+    };
+    try {
+      await process({
+        topic: 'topic',
+        partition,
+        records,
+        lag: 0,
+        isOurs: () => !isLost && scheduler.now - seenAt < SESSION_MS,
+        async whileAlive(work) {
+          let isSettled = false;
+          const beating = (async () => {
+            while (!isSettled && !isLost) {
+              await scheduler.sleep(actor, 'heartbeat', HEARTBEAT_MS);
+              if (!isSettled) heartbeat();
+            }
+          })();
+          void beating;
+          const result = await work.finally(() => {
+            isSettled = true;
+          });
+          if (isLost) throw new Error('the session is over');
+          return result;
+        },
+        async commit() {
+          await scheduler.step(actor, `commits ${last.offset} of ${partition}`);
+          const offset = Number(last.offset) + 1;
+          if (!group.commit(actor, generation, partition, offset, scheduler.now))
+            throw new Error('not a member');
+          scheduler.note(`committed ${offset} of ${partition}`);
+        },
+      });
+    } catch {
+      return heartbeat();
+    }
+    return heartbeat();
+  }
+
+  /** Of dead letters: a send may fail before or after the letter is there. */
+  #producer(actor: Actor): KafkaProducer {
+    const scheduler = this.#scheduler;
+    const send = async (_: string, messages: readonly { key: never; value: never; headers: object }[]) => {
+      await scheduler.step(actor, 'dead letters sent');
+      const chance = this.#isFaulty ? scheduler.random.next() : 1;
+      if (chance < this.#deadLetterFaults / 2) throw new Error('no broker');
+      for (const message of messages) this.#deadLetters.append(0, message as never, scheduler.now);
+      await scheduler.step(actor, 'dead letters appended');
+      if (chance < this.#deadLetterFaults) throw new Error('the answer was lost');
+    };
+    return { send } as unknown as KafkaProducer;
+  }
+
+  /** Sends the dead letters that were not replayed yet to the topic again. */
+  #replay(): void {
+    const letters = this.#deadLetters.records.slice(this.#letters);
+    this.#letters += letters.length;
+    for (const letter of letters) {
+      this.#scheduler.note(`replays ${String(letter.key)}`);
+      this.#topic.append(originOf(letter).partition, revived(letter), this.#scheduler.now);
+    }
+  }
+
+  #isDrained(): boolean {
+    return this.#topic.partitions.every(
+      (records, partition) => this.#group.committed[partition] === records.length,
+    );
+  }
+
+  /** Compares with what the records say, without the code under test. */
+  #check(): string[] {
+    const violations: string[] = [];
+    const expected = new Map<string, { order: bigint; value: string }>();
+    const rejected = new Set<string>();
+    const perhapsRejected = new Set<string>();
+    for (const record of this.#topic.records) {
+      const origin = originOf(record);
+      const said = readRecord(record);
+      if (!said || (said.isUnstorable && !this.#isMended)) {
+        rejected.add(origin.id);
+        continue;
+      }
+      if (said.isUnstorable) perhapsRejected.add(origin.id);
+      const order =
+        (BigInt((said.at ?? origin.acceptedAt) + 1e15) << 80n) |
+        (BigInt(origin.acceptedAt) << 32n) |
+        BigInt(origin.offset);
+      const before = expected.get(said.key);
+      if (!before || before.order < order) expected.set(said.key, { order, value: said.value });
+    }
+    const actual = new Map<string, string>();
+    for (const [key, { body }] of this.#shared.contacts)
+      actual.set(key, String((body as { first_name?: string }).first_name));
+    for (const [key, { impressions }] of this.#shared.deliveries)
+      actual.set(String(key.split(' ')[1]), impressions);
+    for (const [key, { value }] of expected) {
+      if (actual.get(key) !== value) violations.push(`${key} is ${actual.get(key)} instead of ${value}`);
+    }
+    for (const key of actual.keys()) if (!expected.has(key)) violations.push(`${key} came from nowhere`);
+    const letters = new Set(this.#deadLetters.records.map((letter) => originOf(letter).id));
+    for (const id of rejected)
+      if (!letters.has(id)) violations.push(`record ${id} is neither stored nor a dead letter`);
+    for (const id of letters)
+      if (!rejected.has(id) && !perhapsRejected.has(id))
+        violations.push(`record ${id} is a dead letter for nothing`);
+    return violations;
+  }
+}
+
+/** Where and when a record, or the letter it became, was appended first. */
+function originOf({ headers }: KafkaRecord): {
+  id: string;
+  partition: number;
+  offset: number;
+  acceptedAt: number;
+} {
+  const id = headerText(headers, ORIGIN);
+  const [partition, offset, acceptedAt] = id.split('/').map(Number) as [number, number, number];
+  return { id, partition, offset, acceptedAt };
+}
+
+interface Statement {
+  key: string;
+  value: string;
+  /** Milliseconds; null where it does not say. */
+  at: number | null;
+  isUnstorable: boolean;
+}
+
+/** Null for what is no record. */
+function readRecord({ value }: KafkaRecord): Statement | null {
+  let record: Record<string, string | number>;
+  try {
+    record = JSON.parse(String(value));
+  } catch {
+    return null;
+  }
+  const key = record?.contact_id ?? record?.campaign_id;
+  if (key === undefined) return null;
+  const moment = record.updated_at ?? record.reported_at;
+  return {
+    key: String(key),
+    value: String(record.first_name ?? record.impressions),
+    at: moment === undefined ? null : Date.parse(String(moment)),
+    isUnstorable: record.job_title === UNSTORABLE || record.lead_form_opens === 13,
+  };
+}

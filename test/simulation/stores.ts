@@ -1,0 +1,120 @@
+import type { IngestStores } from '../../ingest/streams/stream.js';
+import type { DeliveryRecord } from '../../services/advertising/schema.js';
+import type { ContactRecord } from '../../services/contacts/schema.js';
+import { applyRecord, type StoredContact } from '../../services/contacts/stored-contact.js';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
+import { deliveryRows } from '../../services/stores/clickhouse/rows.js';
+import { StoreTimeout, StoreUnavailable } from '../../services/stores/store-error.js';
+import type { Actor, Scheduler } from './scheduler.js';
+
+/** The share of writes that go wrong in each way. */
+export interface StoreFaults {
+  /** Refused before anything is applied. */
+  unavailable: number;
+  /** Applied, and answered as a failure. */
+  lostAnswer: number;
+  /** Answered as a failure, and applied later: also when the process that sent it is gone. */
+  late: number;
+  /** Applied in part, and answered as a failure. */
+  partial: number;
+}
+
+/** A value that no store takes, although its schema does. */
+export const UNSTORABLE = 'unstorable';
+
+/** A row of the table of deliveries, by the order that replaces it. */
+interface Row {
+  version: string;
+  impressions: string;
+}
+
+/**
+ * What every process writes into. The rules by which records replace each other are those of the stores: the function that applies a
+ * record to a contact, and the rows that are inserted for deliveries, of which the greatest version stays.
+ */
+export class SharedStores {
+  readonly contacts = new Map<string, StoredContact>();
+  readonly deliveries = new Map<string, Row>();
+  /** Also what was rejected before. */
+  takesEverything = false;
+  /** Writes that were answered as failures and are not applied yet. */
+  pendingWrites = 0;
+
+  applyContacts(records: readonly OrderedRecord<ContactRecord>[]): void {
+    for (const ordered of records) {
+      const after = applyRecord(this.contacts.get(ordered.record.contact_id), ordered);
+      if (after) this.contacts.set(ordered.record.contact_id, after);
+    }
+  }
+
+  applyDeliveries(records: readonly OrderedRecord<DeliveryRecord>[]): void {
+    const { columns, text } = deliveryRows(records);
+    for (const line of text.split('\n').slice(0, -1)) {
+      const row = Object.fromEntries(line.split('\t').map((cell, place) => [columns[place], cell]));
+      const key = `${row.date} ${row.campaign_id} ${row.creative_id}`;
+      const before = this.deliveries.get(key);
+      const version = String(row.version);
+      if (before && BigInt(before.version) >= BigInt(version)) continue;
+      this.deliveries.set(key, { version, impressions: String(row.impressions) });
+    }
+  }
+}
+
+/** The stores as one process sees them: slow, away, or silent about what they did. */
+export function storesOf(
+  actor: Actor,
+  shared: SharedStores,
+  scheduler: Scheduler,
+  faults: () => StoreFaults,
+): IngestStores {
+  async function write<T extends OrderedRecord<object>>(
+    label: string,
+    records: readonly T[],
+    isUnstorable: (record: T) => boolean,
+    apply: (records: readonly T[]) => void,
+  ): Promise<void> {
+    await scheduler.step(actor, `${label} sent`);
+    const { unavailable, lostAnswer, late, partial } = faults();
+    const chance = scheduler.random.next();
+    if (chance < unavailable) throw new StoreUnavailable('search');
+    if (!shared.takesEverything && records.some(isUnstorable)) {
+      await scheduler.step(actor, `${label} rejected`);
+      throw new Error('a row cannot be stored');
+    }
+    if (chance < unavailable + late) {
+      // The request lies in the network or in the queue of the server.
+      shared.pendingWrites++;
+      void scheduler.step(null, `${label} applied late`, 400).then(() => {
+        apply(records);
+        shared.pendingWrites--;
+      });
+      await scheduler.step(actor, `${label} timed out`, 40);
+      throw new StoreTimeout('search');
+    }
+    const isPartial = chance < unavailable + late + partial;
+    apply(isPartial ? records.slice(0, scheduler.random.between(0, records.length)) : records);
+    await scheduler.step(actor, `${label} applied`);
+    if (isPartial || chance < unavailable + late + partial + lostAnswer) throw new StoreTimeout('search');
+  }
+  return {
+    search: {
+      preferredBatchSize: 1000,
+      upsertContacts: (records: readonly OrderedRecord<ContactRecord>[]) =>
+        write(
+          'contacts',
+          records,
+          ({ record }) => record.job_title === UNSTORABLE,
+          (applied) => shared.applyContacts(applied),
+        ),
+    },
+    analytics: {
+      insertDeliveries: (records: readonly OrderedRecord<DeliveryRecord>[]) =>
+        write(
+          'deliveries',
+          records,
+          ({ record }) => record.lead_form_opens === 13,
+          (applied) => shared.applyDeliveries(applied),
+        ),
+    },
+  } as unknown as IngestStores;
+}
