@@ -26,6 +26,9 @@ import { toContactSearch } from './search.js';
 const SEARCH_PATH = '/api/contacts/search';
 const SEARCH_AUDIENCE_PATH = '/api/audiences/contacts/search';
 
+/** A page of a thousand holds a store and the process longer than one of fifty. */
+const slotsOfPage = (limit: number | null | undefined) => ((limit ?? 0) > 200 ? 2 : 0);
+
 function contactNotFound(organizationId: string, contactId: string): Problem {
   return new Problem('contact_not_found', `The organization has no contact ${contactId}.`, {
     organization_id: organizationId,
@@ -123,6 +126,7 @@ const searchContacts = endpoint({
   tag: 'Contacts',
   scope: 'contacts:read',
   request: SearchContactsRequest,
+  slots: ({ query, limit }) => (query ? 2 : 1) + slotsOfPage(limit),
   response: SearchContactsResponse,
   example: { organization_id: 'org_demo', query: 'marketing', limit: 5 },
   async handle({ body, organizationId, services, signal }) {
@@ -144,6 +148,7 @@ const searchAudienceContacts = endpoint({
   tag: 'Audiences',
   scope: 'contacts:read',
   request: SearchAudienceContactsRequest,
+  slots: ({ limit }) => 1 + slotsOfPage(limit),
   response: SearchAudienceContactsResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers', country: 'US', limit: 5 },
   problems: ['audience_not_found'],

@@ -37,8 +37,12 @@ export const ADMISSION_LIMITS: AdmissionLimits = {
 
 const RETRY = { 'Retry-After': '1' };
 
+/** Made once, as its stack would cost every request. */
+const OVER = new DOMException('The request is over.', 'AbortError');
+
 /** What is held, by one key or by all. */
 export interface Usage {
+  requests: number;
   slots: number;
   bodies: number;
   bodyBytes: number;
@@ -46,7 +50,7 @@ export interface Usage {
 }
 
 export class Admission {
-  readonly total: Usage = { slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 };
+  readonly total: Usage = { requests: 0, slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 };
   readonly limits: AdmissionLimits;
   readonly #timeoutMs: number;
   readonly #keys = new Map<string, Usage>();
@@ -90,7 +94,7 @@ export class Admission {
     let key = this.#keys.get(keyId);
     if (total.bodies >= limits.bodies) throw overloaded('Too many request bodies are arriving');
     if (key === undefined) {
-      key = { slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 };
+      key = { requests: 0, slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 };
       this.#keys.set(keyId, key);
     } else if (key.bodies >= limits.bodiesPerKey) {
       throw overloaded(`${limits.bodiesPerKey} request bodies of this key are arriving`);
@@ -102,7 +106,7 @@ export class Admission {
 
   /** A key that holds nothing is forgotten. */
   forget(keyId: string, key: Usage): void {
-    if (key.bodies === 0 && key.slots === 0 && key.answerBytes === 0) this.#keys.delete(keyId);
+    if (key.requests === 0 && key.answerBytes === 0) this.#keys.delete(keyId);
   }
 }
 
@@ -121,7 +125,9 @@ export class AdmittedRequest {
     this.#admission = admission;
     this.#key = key;
     this.#keyId = keyId;
+    admission.total.requests++;
     admission.total.bodies++;
+    key.requests++;
     key.bodies++;
   }
 
@@ -129,7 +135,7 @@ export class AdmittedRequest {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#released) this.#controller.abort();
+      if (this.#released) this.#controller.abort(OVER);
     }
     return this.#controller.signal;
   }
@@ -186,16 +192,19 @@ export class AdmittedRequest {
   /** Gives everything back but answers, and lets stores know that the request is over. */
   release(): void {
     if (this.#released) return;
-    this.#controller?.abort();
+    this.#controller?.abort(OVER);
     this.#leaveBody();
     this.#released = true;
-    this.#admission.total.slots -= this.#slots;
+    const { total } = this.#admission;
+    total.requests--;
+    total.slots -= this.#slots;
+    this.#key.requests--;
     this.#key.slots -= this.#slots;
     this.#admission.forget(this.#keyId, this.#key);
   }
 
   abort(): void {
-    this.#controller?.abort();
+    this.#controller?.abort(OVER);
   }
 
   /** The client has left; what was ready before is not given up. */

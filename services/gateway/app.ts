@@ -6,6 +6,7 @@ import type { Publisher } from '../../ingest/publisher.js';
 import { advertisingEndpoints } from '../advertising/endpoints.js';
 import { audienceEndpoints } from '../audiences/endpoints.js';
 import { contactEndpoints } from '../contacts/endpoints.js';
+import { cached } from '../shared/cached.js';
 import type { Clock } from '../shared/clock.js';
 import type { Stores } from '../stores/open-stores.js';
 import { visitEndpoints } from '../visits/endpoints.js';
@@ -41,6 +42,8 @@ export interface AppDependencies {
   trustedProxies?: readonly string[];
   requestTimeoutMs: number;
   provisionalDays: number;
+  /** Whether `/metrics` is among the routes; true when absent. */
+  servesMetrics?: boolean;
   /** True once the process has begun to stop. */
   stopping(): boolean;
 }
@@ -53,6 +56,9 @@ export const endpoints: readonly Endpoint[] = [
   ...advertisingEndpoints,
 ] as unknown as readonly Endpoint[];
 
+/** Milliseconds for which readiness is not asked for again: nobody needs a key to ask. */
+const CACHE_MS = 1000;
+
 /** Codes of a client that leaves in the middle of a request or answer, or sends what is not HTTP: no failure of ours. */
 const LEAVING = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_\w+)$/;
 
@@ -64,6 +70,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   const searchOf = observeStore(stores.search, 'search', metrics.stores);
   const analyticsOf = observeStore(stores.analytics, 'analytics', metrics.stores);
   const admission = new Admission(dependencies.requestTimeoutMs);
+  metrics.measure({ usage: () => admission.total });
   const router = new Router();
 
   /** The caller, after key and rate limit. Answers without a promise while the key is fresh in memory. */
@@ -115,15 +122,19 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
+  const checkStores = cached(CACHE_MS, () => checkReadiness({ ...stores, intake: publisher }));
   router.get('/readyz', async (ctx) => {
-    const readiness = await checkReadiness({ ...stores, intake: publisher }, dependencies.stopping());
-    ctx.status = readiness.ready ? 200 : 503;
-    ctx.body = readiness;
+    const { ready, stores: states } = await checkStores();
+    const stopping = dependencies.stopping();
+    ctx.status = ready && !stopping ? 200 : 503;
+    ctx.body = { ready: ready && !stopping, stores: states, stopping };
   });
-  router.get('/metrics', async (ctx) => {
-    ctx.type = metrics.registry.contentType;
-    ctx.body = await metrics.render();
-  });
+  if (dependencies.servesMetrics !== false) {
+    router.get('/metrics', async (ctx) => {
+      ctx.type = metrics.registry.contentType;
+      ctx.body = await metrics.render();
+    });
+  }
   router.get('/version', (ctx) => {
     ctx.body = version;
   });
@@ -155,6 +166,8 @@ function serveText(type: string, text: string, headers: Record<string, string> =
   const body = Buffer.from(text);
   const etag = createHash('sha256').update(body).digest('base64url');
   return (ctx: Context): void => {
+    // Asked for again each time, and sent only where it has changed.
+    ctx.set('Cache-Control', 'no-cache');
     ctx.set(headers);
     ctx.etag = etag;
     ctx.type = type;

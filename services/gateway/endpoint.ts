@@ -48,6 +48,8 @@ export interface Endpoint<
   /** Problems of this operation beside those every operation has. */
   problems?: readonly ProblemCode[];
   idempotent?: boolean;
+  /** Slots of admission it takes, by what it may cost the stores; 1 when absent. */
+  slots?(body: Static<Body>): number;
   /** Bytes of a body; 1 MiB when absent. */
   bodyLimit?: BodyLimit;
   handle(call: Call<Static<Body>, Static<Query>>): Promise<Static<Answer>>;

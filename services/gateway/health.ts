@@ -6,7 +6,6 @@ export interface Readiness {
   ready: boolean;
   /** `intake` where records go to topics; without it everything else is still served. */
   stores: Partial<Record<StoreName, StoreState>>;
-  stopping: boolean;
 }
 
 const PING_TIMEOUT_MS = 2000;
@@ -17,19 +16,19 @@ export interface Pinged {
 }
 
 /** Asks the stores, each for at most 2 s. */
-export async function checkReadiness(
-  stores: { search: Pinged; analytics: Pinged; intake?: Pinged },
-  stopping: boolean,
-): Promise<Readiness> {
+export async function checkReadiness(stores: {
+  search: Pinged;
+  analytics: Pinged;
+  intake?: Pinged;
+}): Promise<Readiness> {
   const [search, analytics, intake] = await Promise.all([
     stateOf(stores.search),
     stateOf(stores.analytics),
     stores.intake && stateOf(stores.intake),
   ]);
   return {
-    ready: search === 'ok' && analytics === 'ok' && !stopping,
+    ready: search === 'ok' && analytics === 'ok',
     stores: { search, analytics, intake },
-    stopping,
   };
 }
 

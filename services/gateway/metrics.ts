@@ -1,4 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { cached } from '../shared/cached.js';
+import type { Usage } from './admission.js';
 
 /** Everything this process counts. The names are contract. */
 export interface Metrics {
@@ -9,11 +11,28 @@ export interface Metrics {
   problems: Counter<'code'>;
   stores: Histogram<'store' | 'operation' | 'outcome'>;
   ingested: Counter<'stream' | 'outcome'>;
+  /** Tells the gauges where to look. */
+  measure(sources: Partial<GaugeSources>): void;
 }
 
-/** `queuedBytes` counts the records that wait for Kafka. */
-export function createMetrics(queuedBytes = () => 0): Metrics {
+/** What gauges show, looked up when they are read. */
+export interface GaugeSources {
+  /** Bytes of records that wait for Kafka. */
+  queuedBytes(): number;
+  usage(): Usage;
+  connections(): number;
+}
+
+/** Milliseconds for which the answer of `/metrics` is not made again: nobody needs a key to ask. */
+export const RENDER_CACHE_MS = 1000;
+
+export function createMetrics(): Metrics {
   const registry = new Registry();
+  const sources: GaugeSources = {
+    queuedBytes: () => 0,
+    usage: () => ({ requests: 0, slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 }),
+    connections: () => 0,
+  };
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'reachline_http_request_duration_seconds',
@@ -22,19 +41,54 @@ export function createMetrics(queuedBytes = () => 0): Metrics {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],
   });
-  new Gauge({
-    name: 'reachline_ingest_queue_bytes',
-    help: 'Bytes of records taken in over HTTP that wait for Kafka or are on their way to it.',
-    registers: [registry],
-    collect() {
-      this.set(queuedBytes());
-    },
-  });
+  for (const [name, help, read] of [
+    [
+      'reachline_ingest_queue_bytes',
+      'Bytes of records taken in over HTTP that wait for Kafka or are on their way to it.',
+      () => sources.queuedBytes(),
+    ],
+    ['reachline_http_connections', 'Open connections.', () => sources.connections()],
+    [
+      'reachline_http_requests_in_flight',
+      'Requests with a good key that are not answered yet.',
+      () => sources.usage().requests,
+    ],
+    [
+      'reachline_http_slots_in_use',
+      'Slots of admission taken by operations, each as many as it weighs; at 1000, others get 503.',
+      () => sources.usage().slots,
+    ],
+    [
+      'reachline_http_bodies_in_progress',
+      'Requests whose body is still arriving, and ingest requests; at 1000, others get 503.',
+      () => sources.usage().bodies,
+    ],
+    [
+      'reachline_http_body_bytes',
+      'Bytes of those bodies, after decompression; at 256 MiB, others get 503.',
+      () => sources.usage().bodyBytes,
+    ],
+    [
+      'reachline_http_answer_bytes',
+      'Bytes of answers that their clients have not read yet; at 256 MiB, others get 503.',
+      () => sources.usage().answerBytes,
+    ],
+  ] as const) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
   // Looking a series up by its labels anew costs more than observing it.
   const series = new Map<string, { observe(seconds: number): void }>();
   return {
     registry,
-    render: () => registry.metrics(),
+    render: cached(RENDER_CACHE_MS, () => registry.metrics()),
+    measure: (given) => void Object.assign(sources, given),
     observeRequest(operation, status, seconds) {
       const name = `${status} ${operation}`;
       let known = series.get(name);

@@ -31,7 +31,6 @@ export function createOperation(endpoint: Endpoint): Operation {
     requireScope(principal, endpoint.scope);
     requireJsonAccepted(ctx);
     const sent = await readBody(ctx, request, endpoint.bodyLimit);
-    request.bodyArrived(1);
     const { tidied: body, errors } = tidy(isLenient(ctx) ? knownFields(ctx, sent, fields) : sent);
     requireOwnOrganization(body.organization_id, principal);
     if (!('organization_id' in fields)) delete body.organization_id;
@@ -39,6 +38,7 @@ export function createOperation(endpoint: Endpoint): Operation {
     const { key, errors: keyErrors } = readIdempotencyKey(ctx, endpoint.idempotent);
     errors.push(...validateBody(body), ...queryErrors, ...keyErrors);
     if (errors.length > 0) throw invalid(...errors);
+    request.bodyArrived(endpoint.slots?.(body) ?? 1);
     const call: Call<unknown, unknown> = {
       body,
       query,

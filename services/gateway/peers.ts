@@ -1,5 +1,6 @@
 /** What a gateway process has in common with the others that share its port. */
-import type { Metrics } from './metrics.js';
+import { cached } from '../shared/cached.js';
+import { type Metrics, RENDER_CACHE_MS } from './metrics.js';
 import type { FromGateway, ToGateway } from './peer-messages.js';
 import type { RateLimiter } from './rate-limit.js';
 
@@ -57,11 +58,14 @@ export function connectPeers(): Peers {
       });
       return {
         ...metrics,
-        render: () =>
-          new Promise((resolve) => {
-            waiting.set(++lastId, resolve);
-            send({ type: 'render', id: lastId });
-          }),
+        render: cached(
+          RENDER_CACHE_MS,
+          () =>
+            new Promise<string>((resolve) => {
+              waiting.set(++lastId, resolve);
+              send({ type: 'render', id: lastId });
+            }),
+        ),
       };
     },
 

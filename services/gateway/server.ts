@@ -9,6 +9,7 @@ import type { Stores } from '../stores/open-stores.js';
 import { createApp } from './app.js';
 import { type ConnectionLimits, Connections, connectionLimits } from './connections.js';
 import { createMetrics } from './metrics.js';
+import { startMetricsServer } from './metrics-server.js';
 import type { Peers } from './peers.js';
 import { createRateLimiter } from './rate-limit.js';
 import { serveRequests } from './refused-requests.js';
@@ -45,13 +46,15 @@ export async function startGateway(
 ): Promise<Gateway> {
   let stopping = false;
   const limits = { ...connectionLimits(), ...options.limits };
-  const metrics = createMetrics(() => publisher?.queuedBytes ?? 0);
+  const ownMetrics = createMetrics();
+  const metrics = peers ? peers.shareMetrics(ownMetrics) : ownMetrics;
   const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({
     stores,
     publisher,
     logger,
-    metrics: peers ? peers.shareMetrics(metrics) : metrics,
+    metrics,
+    servesMetrics: config.metricsPort === 0,
     clock,
     version: readVersion(),
     rateLimiter: peers ? peers.shareRateLimit(rateLimiter) : rateLimiter,
@@ -75,7 +78,21 @@ export async function startGateway(
   server.timeout = config.requestTimeoutMs + MARGIN_MS;
   const connections = new Connections(server, limits.max);
   serveRequests(server, (request, response) => void handle(request, response), connections, metrics, logger);
+  metrics.measure({
+    queuedBytes: () => publisher?.queuedBytes ?? 0,
+    connections: () => connections.size,
+  });
   await listen(server, config);
+  const { metricsPort } = config;
+  const metricsServer =
+    metricsPort === 0
+      ? undefined
+      : await startMetricsServer({ host: config.host, port: metricsPort }, metrics).catch(
+          (error: unknown) => {
+            server.close();
+            throw listenError(error, config.host, metricsPort, 'REACHLINE_METRICS_PORT');
+          },
+        );
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
@@ -83,6 +100,7 @@ export async function startGateway(
     stop() {
       stopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      metricsServer?.close();
       connections.stop();
       return closed;
     },
@@ -91,23 +109,28 @@ export async function startGateway(
 
 function listen(server: Server, { host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') {
-        reject(
-          new ListenError(
-            `Port ${port} is in use. Stop what listens there, or choose another: PORT=${port + 1}.`,
-          ),
-        );
-      } else if (error.code === 'EACCES') {
-        reject(
-          new ListenError(`This user may not listen on port ${port}. Choose one above 1023: PORT=8080.`),
-        );
-      } else if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-        reject(
-          new ListenError(`HOST=${host} is no address of this machine. Use 127.0.0.1, or 0.0.0.0 for all.`),
-        );
-      } else reject(error);
-    });
+    server.once('error', (error) => reject(listenError(error, host, port, 'PORT')));
     server.listen(port, host, resolve);
   });
+}
+
+/** What to do about it, where that is known. */
+function listenError(error: unknown, host: string, port: number, setting: string): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new ListenError(
+        `Port ${port} is in use. Stop what listens there, or choose another: ${setting}=${port + 1}.`,
+      );
+    case 'EACCES':
+      return new ListenError(
+        `This user may not listen on port ${port}. Choose one above 1023: ${setting}=8080.`,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new ListenError(
+        `HOST=${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all.`,
+      );
+    default:
+      return error;
+  }
 }

@@ -158,6 +158,12 @@ const Environment = Type.Object({
     maximum: 65535,
     description: 'Port on which a worker tells its health and metrics.',
   }),
+  REACHLINE_METRICS_PORT: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 65535,
+    description: 'Port on which a gateway answers /metrics, and PORT no more; 0 for PORT itself.',
+  }),
   REACHLINE_SQL_PORT: Type.Integer({
     default: 0,
     minimum: 0,
@@ -203,6 +209,8 @@ export interface Config {
   kafka: KafkaConfig | null;
   /** Where a worker tells its health and metrics. */
   workerPort: number;
+  /** Of `/metrics` of a gateway; 0 for that of everything else. */
+  metricsPort: number;
   /** Null when there is no SQL door. */
   sqlDoor: { port: number; password: string } | null;
 }
@@ -346,6 +354,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
             replicas: env.REACHLINE_TOPIC_REPLICAS,
           },
     workerPort: env.REACHLINE_WORKER_PORT,
+    metricsPort: env.REACHLINE_METRICS_PORT,
     sqlDoor:
       env.REACHLINE_SQL_PORT > 0 && env.REACHLINE_SQL_PASSWORD !== ''
         ? { port: env.REACHLINE_SQL_PORT, password: env.REACHLINE_SQL_PASSWORD }

@@ -13,6 +13,7 @@ const searchVisits = endpoint({
   tag: 'Website visits',
   scope: 'visits:read',
   request: SearchVisitsRequest,
+  slots: ({ start_url, limit }) => (start_url ? 2 : 1) + ((limit ?? 0) > 200 ? 2 : 0),
   response: SearchVisitsResponse,
   example: { organization_id: 'org_demo', browser: 'chrome', has_recording: true, limit: 5 },
   async handle({ body, organizationId, services, signal }) {

@@ -61,7 +61,7 @@ describe('An operation that fails', () => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const declare = (path: `/api/${string}`, work: () => Promise<never>) =>
+  const declare = (path: `/api/${string}`, work: () => Promise<never>, slots = 1) =>
     endpoint({
       path,
       summary: 'Fails',
@@ -70,6 +70,7 @@ describe('An operation that fails', () => {
       request: AddContactRequest,
       response: AddContactResponse,
       example: { audience_id: 'a', contact_id: 'b' },
+      slots: () => slots,
       handle: work,
     }) as unknown as Endpoint;
   const failing = () => {
@@ -91,7 +92,11 @@ describe('An operation that fails', () => {
         provisionalDays: 7,
         stopping: () => false,
       },
-      [declare('/api/fails', failing), declare('/api/waits', () => held.then(failing))],
+      [
+        declare('/api/fails', failing),
+        declare('/api/waits', () => held.then(failing)),
+        declare('/api/weighs', failing, 501),
+      ],
     );
     server = createServer(app.callback());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -116,6 +121,10 @@ describe('An operation that fails', () => {
 
   it('in an unforeseen way is a plain 500', async () => {
     expectProblem(await call('/api/fails'), 500, 'internal');
+  });
+
+  it('is refused when it weighs more than one key may have under way', async () => {
+    expectProblem(await call('/api/weighs'), 503, 'overloaded');
   });
 
   it('leaves the service able to say that it has too much to do, and to serve other keys', async () => {

@@ -1,0 +1,87 @@
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { createLogger } from '../../services/gateway/request-log.js';
+import { ListenError, startGateway } from '../../services/gateway/server.js';
+import { loadConfig } from '../../services/shared/config.js';
+import { freePort } from '../stack/free-port.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const SEARCH = '/api/contacts/search';
+
+describe('What a gateway tells without a key', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway();
+  });
+  after(() => gateway.close());
+
+  const get = (path: string) => gateway.call(path, undefined, { method: 'GET', key: null });
+  const sampleOf = (text: string, name: string) =>
+    Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
+
+  it('asks the stores once whether they are ready, however many want to know', async () => {
+    const { search } = gateway.stores;
+    const ping = search.ping.bind(search);
+    let pings = 0;
+    search.ping = () => {
+      pings++;
+      return ping();
+    };
+    const answers = await Promise.all(Array.from({ length: 200 }, () => get('/readyz')));
+    for (const { status } of answers) expect(status).to.equal(200);
+    expect(pings).to.be.within(1, 10);
+  });
+
+  it('renders metrics once for all that ask at about the same time', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => get('/metrics')));
+    expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
+  });
+
+  it('shows what is under way', async function () {
+    this.timeout(20_000);
+    const { port, hostname } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    const headers = `Host: x\r\nX-Api-Key: ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
+    socket.write(`POST ${SEARCH} HTTP/1.1\r\n${headers}{`);
+    let text: string;
+    do {
+      ({ text } = await get('/metrics'));
+    } while (sampleOf(text, 'reachline_http_bodies_in_progress') === 0);
+    expect(sampleOf(text, 'reachline_http_requests_in_flight')).to.equal(1);
+    expect(sampleOf(text, 'reachline_http_body_bytes')).to.equal(100);
+    expect(sampleOf(text, 'reachline_http_slots_in_use')).to.equal(0);
+    expect(sampleOf(text, 'reachline_http_connections')).to.be.at.least(2);
+    expect(sampleOf(text, 'nodejs_eventloop_lag_p99_seconds')).to.be.at.least(0);
+    socket.destroy();
+    do {
+      ({ text } = await get('/metrics'));
+    } while (sampleOf(text, 'reachline_http_requests_in_flight') !== 0);
+    expect(sampleOf(text, 'reachline_http_body_bytes')).to.equal(0);
+  });
+
+  it('has its metrics on a port of their own where one is set', async () => {
+    const port = await freePort();
+    const config = loadConfig({
+      PORT: '0',
+      REACHLINE_METRICS_PORT: String(port),
+      REACHLINE_DATA_DIR: gateway.dataDir,
+    });
+    const other = await startGateway(config, gateway.stores, createLogger('silent'));
+    try {
+      expect((await fetch(`${other.url}/metrics`)).status).to.equal(404);
+      const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+      expect(response.headers.get('Content-Type')).to.match(/^text\/plain/);
+      expect(await response.text()).to.match(/reachline_http_problems_total\{code="route_not_found"\} 1/);
+      expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).to.equal(404);
+      const taken = await startGateway(config, gateway.stores, createLogger('silent')).catch(
+        (error: unknown) => error,
+      );
+      expect(taken)
+        .to.be.instanceOf(ListenError)
+        .that.has.property('message')
+        .that.matches(/REACHLINE_METRICS_PORT/);
+    } finally {
+      await other.stop();
+    }
+  });
+});
