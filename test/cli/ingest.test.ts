@@ -1,15 +1,12 @@
-import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { loadConfig } from '../../services/shared/config.js';
-import { packageRoot } from '../../services/shared/package-root.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { startTestGateway, temporaryFolder } from '../support/gateway.js';
+import { unpackRealData } from '../support/real-data.js';
 import { run } from './support.js';
-
-const SHARED = join(packageRoot, '../shared/data');
 
 async function withStores<T>(dataDir: string, work: (stores: Stores) => Promise<T>): Promise<T> {
   const stores = await openStores(loadConfig({ REACHLINE_DATA_DIR: dataDir, REACHLINE_SEARCH_THREADS: '1' }));
@@ -265,13 +262,13 @@ describe('reachline ingest', function () {
       'creative_history',
       'ad_analytics_by_creative',
     ];
-    before(function () {
-      if (existsSync(SHARED)) return;
-      console.log(`      skipped: ${SHARED} is not there`);
-      this.skip();
+    let data: ReturnType<typeof unpackRealData>;
+    before(() => {
+      data = unpackRealData();
     });
+    after(() => data.remove());
 
-    const csv = (table: string) => join(SHARED, `linkedin_${table}.csv`);
+    const csv = (table: string) => join(data.path, `linkedin_${table}.csv`);
     const preset = ['--columns', 'fivetran-linkedin', '--organization', 'org_congress'];
     const stateOf = (dir: string) =>
       withStores(dir, async ({ analytics }) => {
@@ -296,7 +293,9 @@ describe('reachline ingest', function () {
         ['network-a-deliveries', 'ad_analytics_by_creative', 100],
       ];
       for (const [stream, table, accepted] of loads) {
-        const records = await run(['ingest', stream, join(SHARED, `${stream}.ndjson`)], { env: fromRecords });
+        const records = await run(['ingest', stream, join(data.path, `${stream}.ndjson`)], {
+          env: fromRecords,
+        });
         expect(records.code).to.equal(0);
         const { code, stdout } = await run(['ingest', stream, csv(table), ...preset], { env: fromFiles });
         expect(code).to.equal(0);

@@ -1,15 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { ingestLines } from '../../ingest/pipeline.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import { loadConfig } from '../../services/shared/config.js';
-import { packageRoot } from '../../services/shared/package-root.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { temporaryFolder } from '../support/gateway.js';
+import { realLines } from '../support/real-data.js';
 
 const ACCEPTED_AT = Date.parse('2026-08-01T12:00:00Z');
-const SHARED = join(packageRoot, '../shared/data');
 
 async function openTemporary(): Promise<Stores> {
   const folder = await temporaryFolder();
@@ -203,13 +200,9 @@ const files: [stream: StreamName, records: number][] = [
   ['network-a-deliveries', 100],
 ];
 
-describe('The shared data', () => {
+describe('The real records', () => {
   let stores: Stores;
-  before(async function () {
-    if (!existsSync(SHARED)) {
-      console.log(`      skipped: ${SHARED} is not there`);
-      this.skip();
-    }
+  before(async () => {
     stores = await openTemporary();
   });
   after(() => stores?.close());
@@ -220,7 +213,7 @@ describe('The shared data', () => {
       const { accepted, rejected } = await ingestLines({
         stream: STREAMS[stream],
         stores,
-        source: inPieces(readFileSync(join(SHARED, `${stream}.ndjson`), 'utf8'), 65_536),
+        source: inPieces(realLines(stream).join('\n'), 65_536),
         format: 'ndjson',
         acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
       });

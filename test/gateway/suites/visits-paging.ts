@@ -1,10 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../../services/shared/package-root.js';
 import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { realLines } from '../../support/real-data.js';
 
-const REAL = join(packageRoot, '../shared/data/website-visits.ndjson');
 const COUNT = 9_999;
 
 interface VisitLine {
@@ -12,19 +9,11 @@ interface VisitLine {
   createdAt: string;
 }
 
-/** The real log where it is at hand, else as many visits with many that share a second. */
-function visitLines(): VisitLine[] {
-  if (existsSync(REAL)) {
-    return readFileSync(REAL, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => ({ ...(JSON.parse(line) as VisitLine), organizationId: 'org_a' }));
-  }
-  return Array.from({ length: COUNT }, (_, index) => ({
-    id: `visit_${index}`,
-    createdAt: new Date(1_431_857_103_000 + Math.floor(index / 7) * 1000).toISOString(),
+const visitLines = () =>
+  realLines('website-visits').map((line) => ({
+    ...(JSON.parse(line) as VisitLine),
+    organizationId: 'org_a',
   }));
-}
 
 export const visitsPaging = gatewaySuite('Paging through all visits while new ones arrive', (start) => {
   let gateway: TestGateway;

@@ -18,16 +18,13 @@ describe('migrations of the SQLite store', () => {
     connection.close();
   });
 
-  it('of another version are refused, with what to do about it', () => {
+  it('that changed after they were applied are refused', () => {
     const folder = tempFolder();
     cpSync(join(packageRoot, 'mappings', 'sqlite'), folder, { recursive: true });
     const connection = open();
     migrate(connection, folder);
     writeFileSync(join(folder, files[0] as string), '-- changed');
-    expect(() => migrate(connection, folder)).to.throw(
-      MigrationChanged,
-      `created by another version of Reachline (its ${files[0]} differs)`,
-    );
+    expect(() => migrate(connection, folder)).to.throw(MigrationChanged, files[0]);
     connection.close();
   });
 

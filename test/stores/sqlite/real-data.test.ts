@@ -1,30 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ContactRecord } from '../../../services/contacts/schema.js';
-import { packageRoot } from '../../../services/shared/package-root.js';
 import type { SearchStore } from '../../../services/stores/search-store.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
 import { asked, type Filters, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { realLines } from '../../support/real-data.js';
 import { tempFolder } from './temp-folder.js';
 
-const file = join(packageRoot, '..', 'shared', 'data', 'contacts.ndjson');
 const ORGANIZATION = 'org_congress';
 
 describe('the members of Congress in the SQLite store', () => {
   let store: SearchStore | undefined;
 
-  before(async function () {
-    if (!existsSync(file)) {
-      console.log('      skipped: ../shared/data/contacts.ndjson is not there');
-      this.skip();
-    }
+  before(async () => {
     store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
-    const lines = readFileSync(file, 'utf8').trim().split('\n');
     await store.upsertContacts(
       accepted(
-        lines.map((line) => JSON.parse(line) as ContactRecord),
+        realLines('contacts').map((line) => JSON.parse(line) as ContactRecord),
         T0,
       ),
     );

@@ -1,0 +1,28 @@
+/** The records of test/data. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { StreamName } from '../../ingest/streams/index.js';
+import { packageRoot } from '../../services/shared/package-root.js';
+
+const FOLDER = join(packageRoot, 'test/data');
+
+/** The lines of a stream's file; none for a stream without one. */
+export function realLines(stream: StreamName): string[] {
+  const name = `${stream}.ndjson.gz`;
+  if (!readdirSync(FOLDER).includes(name)) return [];
+  return gunzipSync(readFileSync(join(FOLDER, name)))
+    .toString()
+    .trim()
+    .split('\n');
+}
+
+/** A temporary folder with every file as it was before it was compressed. */
+export function unpackRealData(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'reachline-real-data-'));
+  for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.gz'))) {
+    writeFileSync(join(path, name.slice(0, -'.gz'.length)), gunzipSync(readFileSync(join(FOLDER, name))));
+  }
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
