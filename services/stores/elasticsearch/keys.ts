@@ -26,8 +26,15 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
     },
 
     async insertKey(key) {
-      const made = await documents.create(key.id, toSource(key), { refresh: 'wait_for' });
-      if (!made) throw new Error(`there is a key ${key.id} already`);
+      const refusal = await documents.create(key.id, toSource(key), { refresh: 'wait_for' }).then(
+        (made) => (made ? null : new Error(`there is a key ${key.id} already`)),
+        (error: Error) => error,
+      );
+      if (refusal === null) return;
+      // An answer was lost, and a key that nobody was shown would stay active: its secret tells that it is ours.
+      const found = await documents.get(key.id).catch(() => null);
+      if (found?.source.secret_hash !== key.secretHash) throw refusal;
+      await documents.visible(found);
     },
 
     async listKeys(organizationId) {

@@ -16,6 +16,8 @@ export interface ProxiedRequest {
   method: string;
   path: string;
   body: string;
+  /** Resolves when the connection of the answer is closed. */
+  closed: Promise<void>;
 }
 
 /** The cluster as one process sees it, over a network that does as it is told. */
@@ -36,7 +38,8 @@ export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpP
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     const { method = '', url: path = '', headers } = incoming;
-    const fate = await proxy.decide({ method, path, body: body.toString() });
+    const closed = new Promise<void>((resolve) => outgoing.once('close', resolve));
+    const fate = await proxy.decide({ method, path, body: body.toString(), closed });
     if (fate === 'cut') {
       outgoing.destroy();
       return;
