@@ -21,11 +21,15 @@ export class Cluster {
     this.#client = new Client(clientOptions(config));
   }
 
-  /** Fails with `StoreUnavailable` or `StoreTimeout` where the cluster cannot answer, else with `Rejected`. */
-  async run<T>(request: (client: Client) => Promise<T>): Promise<T> {
+  /**
+   * Throws `StoreUnavailable` or `StoreTimeout` where the cluster cannot answer, `Rejected` where it will not, and the reason of
+   * the signal, which the request has to be given too: it closes the connection, on which the cluster cancels a search.
+   */
+  async run<T>(request: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       return await request(this.#client);
     } catch (error) {
+      signal?.throwIfAborted();
       throw storeError(error);
     }
   }

@@ -64,9 +64,10 @@ export class Documents<Source> {
   }
 
   /** As it is now, whether it can be searched yet or not. */
-  async get(id: string, routing?: string): Promise<Found<Source> | null> {
-    const answer = await this.#cluster.run((client) =>
-      client.get<Source>({ index: this.alias, id, routing }, { ignore: [404] }),
+  async get(id: string, routing?: string, signal?: AbortSignal): Promise<Found<Source> | null> {
+    const answer = await this.#cluster.run(
+      (client) => client.get<Source>({ index: this.alias, id, routing }, { ignore: [404], signal }),
+      signal,
     );
     if ((answer as { error?: unknown }).error !== undefined) throw new IndexMissingError(this.alias);
     return toFound<Source>(answer as Item);
@@ -168,8 +169,8 @@ export class Documents<Source> {
     return hits.length - kept;
   }
 
-  search(request: estypes.SearchRequest): Promise<estypes.SearchResponse<Source>> {
-    return search(this.#cluster, { index: this.alias, ...request });
+  search(request: estypes.SearchRequest, signal?: AbortSignal): Promise<estypes.SearchResponse<Source>> {
+    return search(this.#cluster, { index: this.alias, ...request }, signal);
   }
 
   /** Writes all; the ids of those that were in conflict with another write come back, and nothing of them was written. */
@@ -182,10 +183,10 @@ export class Documents<Source> {
 export async function search<Source>(
   cluster: Cluster,
   request: estypes.SearchRequest,
+  signal?: AbortSignal,
 ): Promise<estypes.SearchResponse<Source>> {
-  return cluster.run((client) =>
-    client.search<Source>({ track_total_hits: true, allow_partial_search_results: false, ...request }),
-  );
+  const whole = { track_total_hits: true, allow_partial_search_results: false, ...request };
+  return cluster.run((client) => client.search<Source>(whole, { signal }), signal);
 }
 
 /** One call after another, so that the documents of the first are sent while those of the second are put into text. */

@@ -109,15 +109,16 @@ class ElasticsearchStore implements SearchStore {
     this.#recoveryJob = startRecoveryJob(() => recover(recovered), recoveryIntervalMs);
   }
 
-  async getContact(organizationId: string, contactId: string) {
-    const found = await this.#contacts.get(documentId(organizationId, contactId), organizationId);
+  async getContact(organizationId: string, contactId: string, signal?: AbortSignal) {
+    const id = documentId(organizationId, contactId);
+    const found = await this.#contacts.get(id, organizationId, signal);
     return found && !isTombstone(found.source) ? toContact(toStoredContact(found.source)) : null;
   }
 
-  async searchContacts(asked: ContactSearch) {
+  async searchContacts(asked: ContactSearch, signal?: AbortSignal) {
     const { request, bestScore } = contactQuery(asked);
     const documents = this.#contacts as Documents<ContactSource>;
-    return toContactPage(await documents.search(request), asked.limit, bestScore);
+    return toContactPage(await documents.search(request, signal), asked.limit, bestScore);
   }
 
   createContact(command: CreateContact) {
@@ -155,13 +156,14 @@ class ElasticsearchStore implements SearchStore {
     return upsertContacts(this.#contacts, records);
   }
 
-  async getAudience(organizationId: string, audienceId: string) {
-    const found = await this.#audiences.get(documentId(organizationId, audienceId), organizationId);
+  async getAudience(organizationId: string, audienceId: string, signal?: AbortSignal) {
+    const id = documentId(organizationId, audienceId);
+    const found = await this.#audiences.get(id, organizationId, signal);
     return found?.source.audience ?? null;
   }
 
-  async searchAudiences(asked: AudienceSearch) {
-    const { hits } = await this.#audiences.search(audienceQuery(asked));
+  async searchAudiences(asked: AudienceSearch, signal?: AbortSignal) {
+    const { hits } = await this.#audiences.search(audienceQuery(asked), signal);
     return {
       items: hits.hits.map(({ _source }) => (_source as AudienceSource).audience),
       total: total(hits),
@@ -177,9 +179,10 @@ class ElasticsearchStore implements SearchStore {
     });
   }
 
-  async searchVisits(asked: VisitSearch) {
+  async searchVisits(asked: VisitSearch, signal?: AbortSignal) {
     const request = { index: this.#names.alias('visits'), ...visitQuery(asked) };
-    return toPage(await search<VisitSource>(this.#cluster, request), asked.limit, null, ({ visit }) => visit);
+    const response = await search<VisitSource>(this.#cluster, request, signal);
+    return toPage(response, asked.limit, null, ({ visit }) => visit);
   }
 
   async insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {

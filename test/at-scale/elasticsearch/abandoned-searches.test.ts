@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import type { SearchStore } from '../../../services/stores/search-store.js';
+import { asked, freshOrganization } from '../../contract/search-support.js';
+import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
+import { type TestIndices, testIndices } from './support.js';
+
+describe('Reads of Elasticsearch whose caller leaves', () => {
+  let indices: TestIndices;
+  let proxy: HttpProxy;
+  let store: SearchStore;
+  const organizationId = freshOrganization();
+
+  before(async () => {
+    indices = testIndices();
+    proxy = await startHttpProxy(indices.config);
+    store = await openElasticsearchStore(proxy.config);
+  });
+  after(async () => {
+    await store.close();
+    await proxy.close();
+    await indices.remove();
+  });
+
+  const reads: [string, (signal: AbortSignal) => Promise<unknown>][] = [
+    ['a search of contacts', (signal) => store.searchContacts(asked(organizationId, { limit: 1 }), signal)],
+    [
+      'a search of audiences',
+      (signal) => store.searchAudiences({ organizationId, offset: 0, limit: 1 }, signal),
+    ],
+    ['a search of visits', (signal) => store.searchVisits({ organizationId, limit: 1 }, signal)],
+    ['a contact', (signal) => store.getContact(organizationId, 'c', signal)],
+    ['an audience', (signal) => store.getAudience(organizationId, 'a', signal)],
+  ];
+  for (const [what, read] of reads) {
+    it(`end at once, with the reason, and close the connection on which the cluster works: ${what}`, async () => {
+      const held = gate();
+      let closed: Promise<void> = Promise.resolve();
+      proxy.decide = async (request) => {
+        // The recovery job reads other indices.
+        if (!/-(contacts|audiences|visits)\/_(search|doc)/.test(request.path)) return 'pass' as const;
+        closed = request.closed;
+        await held.wait();
+        return 'pass' as const;
+      };
+      const controller = new AbortController();
+      const reason = new Error('the caller left');
+      const outcome = read(controller.signal).catch((error: unknown) => error);
+      await held.reached;
+      controller.abort(reason);
+      expect(await outcome).to.equal(reason);
+      await closed;
+      held.open();
+    });
+  }
+});
