@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { cached } from '../shared/cached.js';
+import type { RecoveryStatus } from '../stores/search-store.js';
 import type { Usage } from './admission.js';
 
 /** Everything this process counts. The names are contract. */
@@ -21,6 +22,8 @@ export interface GaugeSources {
   queuedBytes(): number;
   usage(): Usage;
   connections(): number;
+  /** Of the search store. */
+  recovery(): Readonly<RecoveryStatus> | undefined;
 }
 
 /** Milliseconds for which the answer of `/metrics` is not made again: nobody needs a key to ask. */
@@ -32,6 +35,7 @@ export function createMetrics(): Metrics {
     queuedBytes: () => 0,
     usage: () => ({ requests: 0, slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 }),
     connections: () => 0,
+    recovery: () => undefined,
   };
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -83,6 +87,25 @@ export function createMetrics(): Metrics {
       },
     });
   }
+  new Gauge({
+    name: 'reachline_credit_reservations_overdue',
+    help: 'Credits reserved for more than a minute, for a contact that could neither be found nor ruled out; reservations.',
+    registers: [registry],
+    // Every process sees the same ones.
+    aggregator: 'max',
+    collect() {
+      this.set(sources.recovery()?.overdueReservations ?? 0);
+    },
+  });
+  new Counter({
+    name: 'reachline_recovery_failures_total',
+    help: 'Steps of the recovery job that failed, to be tried again in the next run.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(sources.recovery()?.failures ?? 0);
+    },
+  });
   // Looking a series up by its labels anew costs more than observing it.
   const series = new Map<string, { observe(seconds: number): void }>();
   return {

@@ -81,6 +81,7 @@ export async function startGateway(
   metrics.measure({
     queuedBytes: () => publisher?.queuedBytes ?? 0,
     connections: () => connections.size,
+    recovery: () => stores.search.recovery,
   });
   await listen(server, config);
   const { metricsPort } = config;

@@ -6,7 +6,7 @@ import type { AnalyticsStore } from './analytics-store.js';
 import type { Engine } from './clickhouse/engine.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
 import type { FolderLock } from './data-folder.js';
-import { openElasticsearchStore } from './elasticsearch/store.js';
+import { type ElasticsearchStoreOptions, openElasticsearchStore } from './elasticsearch/store.js';
 import { ANALYTICS_FOLDER } from './folder-layout.js';
 import type { SearchStore } from './search-store.js';
 import { loadSqlite } from './sqlite/load.js';
@@ -33,6 +33,13 @@ export interface Patience {
   onWaiting(store: StoreName): void;
 }
 
+export interface OpenStoresOptions {
+  patience?: Patience;
+  clock?: Clock;
+  /** For what stores do in the background. */
+  log?: ElasticsearchStoreOptions['log'];
+}
+
 const PAUSE_MS = 1000;
 
 /**
@@ -41,7 +48,7 @@ const PAUSE_MS = 1000;
  */
 export async function openStores(
   config: StoresConfig,
-  { patience, clock = systemClock }: { patience?: Patience; clock?: Clock } = {},
+  { patience, clock = systemClock, log }: OpenStoresOptions = {},
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
   const used = { search: !elasticsearch, analytics: !clickhouse };
@@ -55,7 +62,7 @@ export async function openStores(
     const marks = lock && (await import('./store-marks.js'));
     marks?.checkMarks(dataDir, used);
     const search = elasticsearch
-      ? await waiting(patience, () => openElasticsearchStore(elasticsearch, { clock }))
+      ? await waiting(patience, () => openElasticsearchStore(elasticsearch, { clock, log }))
       : await inFolder(dataDir, async () => (await loadSqlite()).openSqliteStore({ ...config, clock }));
     opened.push(search);
     const { store: analytics, engine } = clickhouse

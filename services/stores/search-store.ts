@@ -139,6 +139,14 @@ export interface RecordSearch {
   refresh(): Promise<void>;
 }
 
+/** How far the store is with what processes that died have left behind. */
+export interface RecoveryStatus {
+  /** Reservations of credits that are older than a minute and could not be resolved in the last run. */
+  overdueReservations: number;
+  /** What failed since the process started. */
+  failures: number;
+}
+
 export interface SearchStore
   extends ContactStore,
     AudienceStore,
@@ -148,6 +156,8 @@ export interface SearchStore
     CreditStore {
   /** Records of a stream that one write should hold where many are waiting. */
   readonly batchRecords: number;
+  /** Absent where nothing can be left behind, as a write is one transaction. */
+  readonly recovery?: Readonly<RecoveryStatus>;
   /** Whether any record, key or credit account belongs to another organization than this one. */
   hasOtherOrganization(organizationId: string): Promise<boolean>;
   /** Throws `StoreUnavailable` when the store cannot answer. */

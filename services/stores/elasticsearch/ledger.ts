@@ -44,6 +44,7 @@ interface Waiting {
 
 const REMEMBERED_WRITES = 64;
 const AT_ONCE = 200;
+const ACCOUNTS_PER_PAGE = 100;
 
 export class Ledger {
   readonly #accounts: Documents<AccountSource>;
@@ -107,23 +108,25 @@ export class Ledger {
     return this.#end(organizationId, reservation, true);
   }
 
-  /** Accounts with a reservation older than a moment, and those reservations. */
-  async overdue(
-    before: number,
-    limit: number,
-  ): Promise<{ organizationId: string; reservations: Reservation[] }[]> {
-    const { hits } = await this.#accounts.search({
-      size: limit,
-      track_total_hits: false,
-      query: { range: { 'reservations.reserved_at': { lt: before, format: 'epoch_millis' } } },
-    });
-    return hits.hits.map(({ _source }) => {
-      const { organization_id, reservations } = _source as AccountSource;
-      return {
-        organizationId: organization_id,
-        reservations: reservations.filter(({ reserved_at }) => reserved_at < before),
-      };
-    });
+  /** Reservations older than a moment, of all accounts. */
+  async *overdue(before: number): AsyncGenerator<Reservation & { organization_id: string }> {
+    for (let last: (string | number)[] | undefined; ; ) {
+      const { hits } = await this.#accounts.search({
+        size: ACCOUNTS_PER_PAGE,
+        track_total_hits: false,
+        query: { range: { 'reservations.reserved_at': { lt: before, format: 'epoch_millis' } } },
+        sort: [{ organization_id: 'asc' }],
+        search_after: last,
+      });
+      for (const { _source } of hits.hits) {
+        const { organization_id, reservations } = _source as AccountSource;
+        for (const reservation of reservations) {
+          if (reservation.reserved_at < before) yield { ...reservation, organization_id };
+        }
+      }
+      if (hits.hits.length < ACCOUNTS_PER_PAGE) return;
+      last = hits.hits.at(-1)?.sort as (string | number)[];
+    }
   }
 
   /** Nothing is being written any more. */

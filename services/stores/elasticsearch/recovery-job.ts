@@ -1,5 +1,6 @@
-/** Finishes what processes that died have left behind. Every gateway runs it; two at once do no harm. */
+/** Finishes what processes that died have left behind. Every process runs it; two at once do no harm. */
 import type { Clock } from '../../shared/clock.js';
+import type { RecoveryStatus } from '../search-store.js';
 import type { Cluster } from './cluster.js';
 import type { ContactWrites } from './contact-writes.js';
 import type { IdempotencyKeys } from './idempotency-keys.js';
@@ -11,6 +12,18 @@ import { acquireReindexLock, recoverReindex } from './reindex-lock.js';
 const OVERDUE_MS = 60_000;
 /** A reindex that died blocks writes until its lease ended and a job ran: less than writers wait. */
 const INTERVAL_MS = 5000;
+/** What goes on failing is logged this often. */
+const LOG_INTERVAL_MS = 60_000;
+
+/** Once so many reservations failed, the others of a run are only counted: they would likely fail too, slowly. */
+const MAX_FAILURES = 20;
+
+/** Whether the work succeeded. */
+type Attempt = (step: object, work: () => Promise<void>) => Promise<boolean>;
+
+export interface RecoveryLog {
+  warn(details: object, message: string): void;
+}
 
 export interface RecoveryDeps {
   cluster: Cluster;
@@ -19,59 +32,100 @@ export interface RecoveryDeps {
   idempotencyKeys: IdempotencyKeys;
   contacts: ContactWrites;
   clock: Clock;
+  log?: RecoveryLog;
 }
 
-export async function recover(deps: RecoveryDeps): Promise<void> {
-  const { cluster, names, ledger, contacts, clock } = deps;
-  await recoverReindex(cluster, names, clock);
-  const now = clock.now();
-  for (const { organizationId, reservations } of await ledger.overdue(now - OVERDUE_MS, 100)) {
-    for (const { id, contact_id } of reservations) {
-      await contacts.resolveReservation(organizationId, contact_id, id, now);
+/** Runs every few seconds until stopped; what fails is counted, logged, and tried again the next time. */
+export class RecoveryJob {
+  readonly #deps: RecoveryDeps;
+  readonly #intervalMs: number;
+  readonly #status: RecoveryStatus = { overdueReservations: 0, failures: 0 };
+  #stopped = false;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #logAgainAt = 0;
+
+  constructor(deps: RecoveryDeps, intervalMs = INTERVAL_MS) {
+    this.#deps = deps;
+    this.#intervalMs = intervalMs;
+    this.#schedule();
+  }
+
+  get status(): Readonly<RecoveryStatus> {
+    return this.#status;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(
+      () => {
+        this.#running = this.#run().then(() => {
+          if (!this.#stopped) this.#schedule();
+        });
+      },
+      this.#intervalMs * (0.75 + Math.random() / 2),
+    ).unref();
+  }
+
+  /** Each step on its own, so that one that fails holds up no other. */
+  async #run(): Promise<void> {
+    const { cluster, names, clock, log } = this.#deps;
+    const failures: object[] = [];
+    const attempt: Attempt = async (step, work) => {
+      try {
+        await work();
+        return true;
+      } catch (err) {
+        failures.push({ ...step, err });
+        return false;
+      }
+    };
+    await attempt({ step: 'roll back a reindex' }, () => recoverReindex(cluster, names, clock));
+    await attempt({ step: 'find overdue reservations' }, () => this.#resolveReservations(attempt));
+    await attempt({ step: 'delete expired idempotency keys' }, () => this.#purge());
+    this.#status.failures += failures.length;
+    if (failures.length === 0 || performance.now() < this.#logAgainAt) return;
+    this.#logAgainAt = performance.now() + LOG_INTERVAL_MS;
+    log?.warn(
+      {
+        ...failures[0],
+        failures: failures.length,
+        overdue_reservations: this.#status.overdueReservations,
+      },
+      'recovery failed and is tried again',
+    );
+  }
+
+  async #resolveReservations(attempt: Attempt): Promise<void> {
+    const { ledger, contacts, clock } = this.#deps;
+    const now = clock.now();
+    let unresolved = 0;
+    for await (const { organization_id, contact_id, id, reserved_at } of ledger.overdue(now - OVERDUE_MS)) {
+      if (this.#stopped) return;
+      const step = { step: 'resolve a reservation', organization_id, contact_id, age_ms: now - reserved_at };
+      const isResolved =
+        unresolved < MAX_FAILURES &&
+        (await attempt(step, () => contacts.resolveReservation(organization_id, contact_id, id, now)));
+      if (!isResolved) unresolved += 1;
+    }
+    this.#status.overdueReservations = unresolved;
+  }
+
+  /** Not while an index is reindexed: the next run does it then. */
+  async #purge(): Promise<void> {
+    const { cluster, names, idempotencyKeys, clock } = this.#deps;
+    if (!(await idempotencyKeys.hasExpired())) return;
+    const lock = await acquireReindexLock(cluster, names, clock);
+    if (!lock) return;
+    try {
+      await idempotencyKeys.purgeExpired(lock.lost);
+    } finally {
+      await lock.release();
     }
   }
-  await purge(deps);
-}
-
-/** Not while an index is rebuilt: the next run does it then. */
-async function purge({ cluster, names, idempotencyKeys, clock }: RecoveryDeps): Promise<void> {
-  if (!(await idempotencyKeys.hasExpired())) return;
-  const lock = await acquireReindexLock(cluster, names, clock);
-  if (!lock) return;
-  try {
-    await idempotencyKeys.purgeExpired(lock.lost);
-  } finally {
-    await lock.release();
-  }
-}
-
-/** Runs every few seconds until stopped; what fails is tried again the next time. */
-export function startRecoveryJob(
-  runOnce: () => Promise<void>,
-  intervalMs = INTERVAL_MS,
-): { stop(): Promise<void> } {
-  let stopped = false;
-  let timer: NodeJS.Timeout;
-  let running: Promise<void> = Promise.resolve();
-  const schedule = () => {
-    timer = setTimeout(
-      () => {
-        running = runOnce()
-          .catch(() => undefined)
-          .then(() => {
-            if (!stopped) schedule();
-          });
-      },
-      intervalMs * (0.75 + Math.random() / 2),
-    );
-    timer.unref();
-  };
-  schedule();
-  return {
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
 }

@@ -31,7 +31,7 @@ import { KeyedQueue } from './keyed-queue.js';
 import { keyStore } from './keys.js';
 import { Ledger } from './ledger.js';
 import { toPage, total } from './pages.js';
-import { recover, startRecoveryJob } from './recovery-job.js';
+import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { Refresher } from './refresher.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
 
@@ -45,12 +45,13 @@ export interface ElasticsearchStoreOptions {
   clock?: Clock;
   /** Between two runs of the recovery job, on average. */
   recoveryIntervalMs?: number;
+  log?: RecoveryLog;
 }
 
 /** Opens the search store over a cluster; makes the indices that are missing. */
 export async function openElasticsearchStore(
   config: ElasticsearchConfig,
-  { clock = systemClock, recoveryIntervalMs }: ElasticsearchStoreOptions = {},
+  { clock = systemClock, ...options }: ElasticsearchStoreOptions = {},
 ): Promise<SearchStore> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
@@ -60,7 +61,7 @@ export async function openElasticsearchStore(
     await cluster.close();
     throw error;
   }
-  return new ElasticsearchStore(cluster, names, clock, recoveryIntervalMs);
+  return new ElasticsearchStore(cluster, names, clock, options);
 }
 
 class ElasticsearchStore implements SearchStore {
@@ -75,12 +76,17 @@ class ElasticsearchStore implements SearchStore {
   readonly #writes: ContactWrites;
   readonly #keys: KeyStore;
   readonly #refresher: Refresher;
-  readonly #recoveryJob: { stop(): Promise<void> };
+  readonly #recoveryJob: RecoveryJob;
   /** Months whose index is known to be there. */
   readonly #months = new Set<string>();
   readonly #visitsInOrder = new KeyedQueue();
 
-  constructor(cluster: Cluster, names: IndexNames, clock: Clock, recoveryIntervalMs?: number) {
+  constructor(
+    cluster: Cluster,
+    names: IndexNames,
+    clock: Clock,
+    { recoveryIntervalMs, log }: Omit<ElasticsearchStoreOptions, 'clock'>,
+  ) {
     this.#cluster = cluster;
     this.#names = names;
     this.#clock = clock;
@@ -98,15 +104,22 @@ class ElasticsearchStore implements SearchStore {
       idempotencyKeys: this.#idempotencyKeys,
       locks: new DuplicateLocks(idempotency, this.#contacts, clock),
     });
-    const recovered = {
-      cluster,
-      names,
-      ledger: this.#ledger,
-      idempotencyKeys: this.#idempotencyKeys,
-      contacts: this.#writes,
-      clock,
-    };
-    this.#recoveryJob = startRecoveryJob(() => recover(recovered), recoveryIntervalMs);
+    this.#recoveryJob = new RecoveryJob(
+      {
+        cluster,
+        names,
+        ledger: this.#ledger,
+        idempotencyKeys: this.#idempotencyKeys,
+        contacts: this.#writes,
+        clock,
+        log,
+      },
+      recoveryIntervalMs,
+    );
+  }
+
+  get recovery() {
+    return this.#recoveryJob.status;
   }
 
   async getContact(organizationId: string, contactId: string, signal?: AbortSignal) {

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
+import { createMetrics } from '../../../services/gateway/metrics.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { SearchStore } from '../../../services/stores/search-store.js';
-import { freshOrganization } from '../../contract/search-support.js';
+import { freshOrganization, newContact } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { type TestIndices, testIndices } from './support.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -64,5 +66,65 @@ describe('The recovery job on Elasticsearch', () => {
     for (const end = Date.now() + 30_000; Date.now() < end && (await left()) > 1; ) await pause(250);
     expect(await left()).to.equal(1);
     expect(await remove('fresh')).to.deep.include({ replayed: true });
+  });
+
+  describe('with reservations that cannot be resolved', () => {
+    let proxy: HttpProxy;
+    let other: SearchStore;
+    const logged: object[] = [];
+
+    before(async () => {
+      // What it cannot see must not be resolved by the other store meanwhile.
+      await store.close();
+      proxy = await startHttpProxy(indices.config);
+      const log = { warn: (details: object) => void logged.push(details) };
+      other = await openElasticsearchStore(proxy.config, { clock, recoveryIntervalMs: 300, log });
+    });
+    after(async () => {
+      await other.close();
+      await proxy.close();
+      store = await openElasticsearchStore(indices.config, { clock });
+    });
+
+    it('counts, shows and logs them, resolves all others, and these once it can', async () => {
+      const organizations = ['org_a_stuck', 'org_b_free'];
+      proxy.decide = ({ path }) => (path.includes('_create') && path.includes('-contacts/') ? 'cut' : 'pass');
+      for (const organization of organizations) {
+        const audience = { organization_id: organization, id: 'aud', name: 'A' };
+        await other.upsertAudiences(accepted([audience], clock.now()));
+        await other.setCredits(organization, 10);
+        const outcome = await other
+          .createContact({
+            contact: newContact(organization, 'c', {}),
+            audienceId: 'aud',
+            requiredCredits: 4,
+            onDuplicate: 'create',
+            dryRun: false,
+          })
+          .catch((error: Error) => error.name);
+        expect(outcome).to.equal('StoreUnavailable');
+        expect(await other.getCredits(organization)).to.equal(6);
+      }
+      proxy.decide = ({ path }) => (path.includes('org_a_stuck%2Fc') ? 'cut' : 'pass');
+      clock.skipped += 120_000;
+
+      const until = async (holds: () => Promise<boolean>) => {
+        for (const end = Date.now() + 40_000; Date.now() < end && !(await holds()); ) await pause(100);
+      };
+      await until(async () => (await other.getCredits('org_b_free')) === 10);
+      expect(await other.getCredits('org_b_free')).to.equal(10);
+      expect(await other.getCredits('org_a_stuck')).to.equal(6);
+      await until(async () => other.recovery?.overdueReservations === 1 && logged.length > 0);
+      expect(other.recovery?.overdueReservations).to.equal(1);
+      expect(logged[0]).to.include({ step: 'resolve a reservation', organization_id: 'org_a_stuck' });
+      const metrics = createMetrics();
+      metrics.measure({ recovery: () => other.recovery });
+      expect(await metrics.render()).to.match(/^reachline_credit_reservations_overdue 1$/m);
+      expect(await metrics.render()).to.match(/^reachline_recovery_failures_total [1-9]/m);
+
+      proxy.decide = () => 'pass';
+      await until(async () => other.recovery?.overdueReservations === 0);
+      expect(await other.getCredits('org_a_stuck')).to.equal(10);
+    });
   });
 });
