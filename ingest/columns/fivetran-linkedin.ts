@@ -1,6 +1,6 @@
 /**
  * The tables that connectors deliver of an advertising account on network_a, as records of the streams. Times without an
- * offset are UTC; money is that of `cost_in_usd`. What a table lacks is joined from the others of the same export.
+ * offset are UTC; money is in US dollars, the conversion value at the exchange rate of the row's own costs. What a table lacks is joined from the others of the same export.
  */
 import { deadLetter } from '../outcome.js';
 import { ColumnsError, type ToRecord } from './columns.js';
@@ -116,6 +116,12 @@ const CONVERSIONS: Record<
         'The row has a cost in local currency and none in US dollars, so its currency is not known.';
       return deadLetter('currency_unknown', '', detail);
     }
+    const conversionValue = inDollars(row);
+    if (conversionValue === null) {
+      const detail =
+        'The row has a conversion value in local currency, but not both costs, so its exchange rate to US dollars is not known.';
+      return deadLetter('currency_unknown', '', detail);
+    }
     const creative = row.creative_id ?? '';
     return {
       record: given({
@@ -136,7 +142,7 @@ const CONVERSIONS: Record<
         leads: count(row.one_click_leads),
         lead_form_opens: count(row.one_click_lead_form_opens),
         conversions: count(row.external_website_conversions),
-        conversion_value: amount(row.conversion_value_in_local_currency),
+        conversion_value: conversionValue,
       }),
     };
   },
@@ -159,6 +165,35 @@ function moment(text: string): string | undefined {
 function count(text: string | undefined): number | string | undefined {
   if (text === undefined || text === '') return undefined;
   return /^\d+(\.0+)?$/.test(text) ? Number(text) : text;
+}
+
+const MONEY = /^(?<whole>\d{1,26})(?:\.(?<fraction>\d{1,12}))?$/;
+const UNITS = 10n ** 12n;
+
+/** An amount in units of 10^-12; null for what is none. */
+function units(text: string | undefined): bigint | null {
+  const groups = MONEY.exec(amount(text) ?? '')?.groups;
+  return groups ? BigInt(groups.whole ?? '') * UNITS + BigInt((groups.fraction ?? '').padEnd(12, '0')) : null;
+}
+
+/**
+ * The conversion value in US dollars, at the exchange rate of the row's own costs; rounded half to even. Null where the row does
+ * not tell the rate.
+ */
+function inDollars(row: Row): string | undefined | null {
+  const local = amount(row.conversion_value_in_local_currency);
+  const value = units(local);
+  // Absent, 0, or not an amount, which validation refuses with its own words.
+  if (value === null || value === 0n) return local;
+  const dollars = units(row.cost_in_usd);
+  const costs = units(row.cost_in_local_currency);
+  if (!dollars || !costs) return null;
+  if (dollars === costs) return local;
+  const quotient = (value * dollars) / costs;
+  const remainder = 2n * ((value * dollars) % costs);
+  const up = remainder > costs || (remainder === costs && quotient % 2n === 1n);
+  const digits = String(up ? quotient + 1n : quotient).padStart(13, '0');
+  return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
 }
 
 /** Exports of binary fractions carry digits beyond the 12 that money is kept with; these are rounded off. */
