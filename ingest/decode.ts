@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { TObject } from 'typebox';
-import { MONEY_PATTERN } from '../services/advertising/schema.js';
+import { moneyText, plainDecimal } from '../services/advertising/money.js';
 import type { FieldError } from '../services/gateway/problems.js';
 import { compileValidator } from '../services/gateway/validate.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './outcome.js';
@@ -19,7 +19,6 @@ export interface OrganizationRule {
 export type Decode = (raw: RawRecord, acceptedAt: number, sequence: number) => DecodeOutcome<object>;
 type Fields = Record<string, unknown>;
 
-const money = new RegExp(MONEY_PATTERN);
 // With the u flag \p{Cs} matches only surrogates that stand alone.
 const unstorable = /\0|\p{Cs}/u;
 
@@ -51,7 +50,7 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
       const problem = plainMoney(fields, field);
       if (problem) return refused([problem]);
     }
-    const broken = stream.check?.(fields);
+    const broken = stream.check?.(fields, acceptedAt);
     if (broken) return refused([broken]);
     stream.normalize?.(fields);
     return parsed;
@@ -68,7 +67,9 @@ function parse(
   if (value === undefined) {
     if (!isUtf8(raw.bytes)) return deadLetter('invalid_utf8', '', 'The record is not valid UTF-8.');
     let text = raw.bytes.toString('utf8');
-    if (longMoney) text = text.replace(longMoney, '$1"$2"');
+    if (longMoney) {
+      text = text.replace(longMoney, (_, name: string, number: string) => `${name}"${plainDecimal(number)}"`);
+    }
     try {
       value = JSON.parse(text);
     } catch (error) {
@@ -129,12 +130,13 @@ function refused(errors: FieldError[]): DeadLetter {
 }
 
 /**
- * Numbers of more than 15 characters given for money, which JSON.parse would round. Quoted, they are kept to the digit.
+ * Numbers of more than 15 characters given for money, which JSON.parse would round. Quoted and without an exponent, they are
+ * kept to the digit.
  * Inside a string the quotes of a name are escaped, so only names of fields match.
  */
 function longNumbersOf(names: readonly string[]): RegExp {
   return new RegExp(
-    `("(?:${names.join('|')})"\\s*:\\s*)(?=[0-9.]{16})([0-9]+(?:\\.[0-9]+)?)(?=[\\s,}])`,
+    `("(?:${names.join('|')})"\\s*:\\s*)(?=[0-9.]{16})([0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)(?=[\\s,}])`,
     'g',
   );
 }
@@ -143,8 +145,8 @@ function longNumbersOf(names: readonly string[]): RegExp {
 function plainMoney(fields: Fields, field: string): FieldError | null {
   const value = fields[field];
   if (typeof value !== 'number') return null;
-  const text = plainDecimal(value);
-  if (!money.test(text)) {
+  const text = moneyText(value);
+  if (text === null) {
     return {
       pointer: `/${field}`,
       code: 'invalid_format',
@@ -153,11 +155,4 @@ function plainMoney(fields: Fields, field: string): FieldError | null {
   }
   fields[field] = text;
   return null;
-}
-
-/** The digits of a number without an exponent. */
-function plainDecimal(value: number): string {
-  if (value >= 1e21) return String(BigInt(value));
-  const text = String(value);
-  return text.includes('e-') ? value.toFixed(20).replace(/0+$/, '') : text;
 }

@@ -1,4 +1,7 @@
-import { DeliveryRecord } from '../../services/advertising/schema.js';
+import { addDays } from '../../services/advertising/calendar.js';
+import { DAYS_AHEAD, DeliveryRecord, FIRST_DELIVERY_DATE } from '../../services/advertising/schema.js';
+import type { FieldError } from '../../services/gateway/problems.js';
+import { utcDate } from '../../services/shared/clock.js';
 import type { Stream } from './stream.js';
 
 export const networkADeliveries: Stream<DeliveryRecord> = {
@@ -8,15 +11,28 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
   organizationField: 'organization_id',
   store: 'analytics',
   moneyFields: ['ad_spend', 'conversion_value'],
-  check: (record) =>
-    record.creative_id || record.company_id
-      ? null
-      : {
-          pointer: '',
-          code: 'breakdown_required',
-          detail: 'A delivery needs creative_id or company_id, or both.',
-        },
+  check(record, acceptedAt) {
+    if (!record.creative_id && !record.company_id) {
+      return {
+        pointer: '',
+        code: 'breakdown_required',
+        detail: 'A delivery needs creative_id or company_id, or both.',
+      };
+    }
+    return checkDate(record.date, acceptedAt);
+  },
   key: ({ organization_id, date, campaign_id, creative_id, company_id }) =>
     [organization_id, date, campaign_id, creative_id ?? '', company_id ?? ''].join('/'),
   write: (stores, records) => stores.analytics.insertDeliveries(records),
 };
+
+/** Contract 5.1. The end counts from the acceptance, so that a record means the same whenever it is taken. */
+function checkDate(date: string, acceptedAt: number): FieldError | null {
+  const last = addDays(utcDate(acceptedAt), DAYS_AHEAD);
+  if (date >= FIRST_DELIVERY_DATE && date <= last) return null;
+  return {
+    pointer: '/date',
+    code: 'date_out_of_range',
+    detail: `date must lie between ${FIRST_DELIVERY_DATE} and ${last}, two days after today in UTC.`,
+  };
+}

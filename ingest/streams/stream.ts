@@ -27,8 +27,8 @@ export interface Stream<Record extends object = object> {
   moneyFields?: readonly string[];
   /** Puts values into the form they are kept in. */
   normalize?(record: Record): void;
-  /** A rule that spans fields; null when it holds. */
-  check?(record: Record): FieldError | null;
+  /** A rule that spans fields, or depends on when the record was accepted (milliseconds); null when it holds. */
+  check?(record: Record, acceptedAt: number): FieldError | null;
   /** What its records are ordered within. */
   key(record: Record): string;
   /** Makes what was written appear in searches; absent where it does so by itself. */

@@ -4,17 +4,24 @@ const money = new RegExp(MONEY_PATTERN);
 
 /** A money amount of a record as plain decimal text, null when it is none. */
 export function moneyText(value: string | number): string | null {
-  const text = typeof value === 'number' ? plainNumber(value) : value;
+  const text = typeof value === 'number' ? plainDecimal(String(value)) : value;
   return money.test(text) ? text : null;
 }
 
-/** The shortest decimal that reads back as the same number, without an exponent. */
-function plainNumber(value: number): string {
-  const [digits = '', exponentText] = String(value).split('e');
+/** Beyond, no digit of a number is one that money has. */
+const MAX_EXPONENT = 400;
+
+/** A JSON number without a sign, digit by digit the same and without an exponent, as long as that is of a sane length. */
+export function plainDecimal(number: string): string {
+  const [digits = '', exponentText] = number.toLowerCase().split('e');
   if (exponentText === undefined) return digits;
   const exponent = Number(exponentText);
+  if (!(Math.abs(exponent) <= MAX_EXPONENT)) return number;
   const [whole = '', fraction = ''] = digits.split('.');
-  return exponent < 0
-    ? `0.${'0'.repeat(-exponent - 1)}${whole}${fraction}`
-    : `${whole}${fraction}${'0'.repeat(exponent - fraction.length)}`;
+  const point = whole.length + exponent;
+  const all = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`.padEnd(point, '0');
+  const wholeDigits = Math.max(1, point);
+  const integer = all.slice(0, wholeDigits).replace(/^0+(?=\d)/, '');
+  const rest = all.slice(wholeDigits).replace(/0+$/, '');
+  return rest === '' ? integer : `${integer}.${rest}`;
 }

@@ -64,12 +64,17 @@ export const CompanyRecord = closed({
 });
 export type CompanyRecord = Static<typeof CompanyRecord>;
 
+/** Sums of counts are exact up to 2^53, as JSON numbers are, and begin anew at 2^64. */
 const countInput = (description: string) => integer(description, { minimum: 0 });
+
+/** Days that deliveries can have (contract 5.1). */
+export const FIRST_DELIVERY_DATE = '2000-01-01';
+export const DAYS_AHEAD = 2;
 
 /** A record of the `network-a-deliveries` stream (contract 5.1). Absent figures are 0. */
 export const DeliveryRecord = closed({
   organization_id: organizationId,
-  date: date('Day of the figures, UTC.', { formatMinimum: '1970-01-01', formatMaximum: '2149-06-06' }),
+  date: date(`Day of the figures, UTC: from ${FIRST_DELIVERY_DATE} to two days after today.`),
   campaign_id: id('Campaign that delivered.'),
   creative_id: optional(id('Creative the figures are broken down by.')),
   company_id: optional(id('Company the figures are broken down by.')),

@@ -267,16 +267,27 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       expect((await deliveriesOf('org_accepted')).map(({ impressions }) => impressions)).to.deep.equal([3]);
     });
 
-    it('takes a batch over hundreds of months', async () => {
+    it('takes a batch over hundreds of months in writes of at most 36', async () => {
       const batch = Array.from({ length: 400 }, (_, month) =>
         delivery({
           organization_id: 'org_months',
-          date: new Date(Date.UTC(1990, month, 1)).toISOString().slice(0, 10),
-          impressions: 1,
+          date: new Date(Date.UTC(1990, (month * 7) % 200, 1)).toISOString().slice(0, 10),
+          campaign_id: `c${month % 2}`,
+          company_id: 'o',
+          impressions: month,
         }),
       );
       await store.insertDeliveries(accepted(batch, 1));
-      expect(await deliveriesOf('org_months')).to.have.length(400);
+      for (const table of ['deliveries', 'company_deliveries']) {
+        const expected = new Map(
+          batch.map((record) => [`${record.date} ${record.campaign_id}`, record.impressions]),
+        );
+        const rows = await deliveriesOf('org_months', table);
+        const sum = (counts: Iterable<number | null | undefined>) =>
+          [...counts].reduce<number>((total, count) => total + (count ?? 0), 0);
+        expect(rows).to.have.length(expected.size);
+        expect(sum(rows.map(({ impressions }) => impressions))).to.equal(sum(expected.values()));
+      }
     });
 
     it('replaces an entity whole, and only by a newer record', async () => {

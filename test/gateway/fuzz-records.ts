@@ -36,7 +36,7 @@ export const fuzzRecords: Record<string, object[]> = {
     domain: 'example.com',
   })),
   'network-a-deliveries': numbers.map((number) => ({
-    date: `2026-${number < 60 ? '10' : '11'}-${String((number % 30) + 1).padStart(2, '0')}`,
+    date: `2026-${number < 60 ? '09' : '10'}-${String((number % 30) + 1).padStart(2, '0')}`,
     campaign_id: `cam_${(number % 3) + 1}`,
     ...(number % 2 ? { creative_id: 'cre_1', ad_spend: '1.01' } : { company_id: `co_${(number % 4) + 1}` }),
     impressions: number,

@@ -4,8 +4,9 @@ import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 
 const anyOrganization: OrganizationRule = { others: 'allow' };
 
+const ACCEPTED_AT = Date.parse('2026-11-21T23:59:59Z');
 const decode = (stream: StreamName, text: string | Buffer, rule = anyOrganization) =>
-  decoder(STREAMS[stream], rule)({ line: 1, bytes: Buffer.from(text) }, 0, 1);
+  decoder(STREAMS[stream], rule)({ line: 1, bytes: Buffer.from(text) }, ACCEPTED_AT, 1);
 
 const contact = (fields: string) => `{"organization_id":"org_a","contact_id":"c1"${fields && `,${fields}`}}`;
 const delivery = (fields: string) =>
@@ -93,6 +94,20 @@ describe('A record that cannot be taken', () => {
       'too_large',
       '/intentScore',
     ],
+    [
+      'is of a day before 2000',
+      'network-a-deliveries',
+      delivery('').replace('2026-01-31', '1999-12-31'),
+      'date_out_of_range',
+      '/date',
+    ],
+    [
+      'is of the third day from today',
+      'network-a-deliveries',
+      delivery('').replace('2026-01-31', '2026-11-24'),
+      'date_out_of_range',
+      '/date',
+    ],
     ['has negative money', 'network-a-deliveries', delivery('"ad_spend":-1'), 'too_small', '/ad_spend'],
     [
       'has money with an exponent',
@@ -174,6 +189,30 @@ describe('A record that is taken', () => {
     expect(record('network-a-deliveries', delivery('"ad_spend":1e22')).ad_spend).to.equal(
       '10000000000000000000000',
     );
+  });
+
+  it('keeps numbers with an exponent as they were written, also those that JSON.parse would round', () => {
+    const spend = (number: string) =>
+      record('network-a-deliveries', delivery(`"ad_spend":${number}`)).ad_spend;
+    expect(spend('1e23')).to.equal('100000000000000000000000');
+    expect(spend('1E+2')).to.equal('100');
+    expect(spend('1.5e-7')).to.equal('0.00000015');
+    expect(spend('12345678901234567.5e-3')).to.equal('12345678901234.5675');
+    expect(spend('1.234567890123456789e18')).to.equal('1234567890123456789');
+    expect(spend('0.0000000000000000012345e17')).to.equal('0.12345');
+    expect(spend('99999999999999.999999e11')).to.equal('9999999999999999999900000');
+    for (const beyond of ['99999999999999999e12', '1000000000000000000e999', '1234567890123456.5e-12']) {
+      expect(decode('network-a-deliveries', delivery(`"ad_spend":${beyond}`)).kind, beyond).to.equal(
+        'dead_letter',
+      );
+    }
+  });
+
+  it('has a day from 2000 to two days after that of its acceptance', () => {
+    for (const day of ['2000-01-01', '2026-11-23']) {
+      const text = delivery('').replace('2026-01-31', day);
+      expect(record('network-a-deliveries', text).date).to.equal(day);
+    }
   });
 
   it('does not take text that looks like money for money', () => {

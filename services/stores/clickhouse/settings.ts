@@ -2,6 +2,9 @@ import type { Setting } from './bind.js';
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
+/** Each month of an insert is a part of its own in every table of deliveries: some ten files, written and synced. */
+export const MAX_MONTHS_PER_INSERT = 36;
+
 /** Settings without which a statement means something else, wherever it runs. */
 export function commonSettings(name: string, timeoutMs: number): Record<string, Setting> {
   return {
@@ -9,7 +12,7 @@ export function commonSettings(name: string, timeoutMs: number): Record<string, 
     max_execution_time: timeoutMs / 1000,
     exact_rows_before_limit: 1,
     async_insert: 0,
-    max_partitions_per_insert_block: 0,
+    max_partitions_per_insert_block: MAX_MONTHS_PER_INSERT,
     do_not_merge_across_partitions_select_final: 1,
     join_use_nulls: 1,
     output_format_json_quote_64bit_integers: 0,

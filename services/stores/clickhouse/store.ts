@@ -3,7 +3,9 @@ import { type ClickHouse, type ClickHouseOptions, openClickHouse, type Rows } fr
 import type { Engine } from './engine.js';
 import { insertError } from './errors.js';
 import { migrate } from './migrate.js';
+import { splitByMonths } from './months.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows } from './rows.js';
+import { MAX_MONTHS_PER_INSERT } from './settings.js';
 
 /** A month of each has a part of its own to be written, so that many at once cost little more than a few. */
 const BATCH_RECORDS = 25_000;
@@ -35,7 +37,10 @@ function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
     insertCampaigns: (records) => insert(campaignRows(records)),
     insertCreatives: (records) => insert(creativeRows(records)),
     insertCompanies: (records) => insert(companyRows(records)),
-    insertDeliveries: (records) => insert(deliveryRows(records)),
+    // One insert after the other, so that writes of others take their turn in between.
+    async insertDeliveries(records) {
+      for (const part of splitByMonths(records, MAX_MONTHS_PER_INSERT)) await insert(deliveryRows(part));
+    },
     // Reads a table, not a constant: a store that lost its schema cannot answer either.
     async ping() {
       await clickhouse.query({ name: 'ping', sql: 'SELECT 1 FROM deliveries LIMIT 1', params: {} });
