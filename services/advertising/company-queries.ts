@@ -245,21 +245,27 @@ export function companyCampaignsQuery(
   };
 }
 
-/** Companies an id may mean, best first: our id in a record, our id in deliveries alone, the id of network_a. */
-export function companyByIdQuery(organizationId: string, id: string): AnalyticsQuery {
+/** Ranks of what an id may mean: our id, in a record or in deliveries alone, comes before the id of network_a. */
+export const OUR_ID = 1;
+const NETWORK_ID = 2;
+
+/** Companies an id may mean, at most `limit`, with their `rank`: best first, then by id. */
+export function companyByIdQuery(organizationId: string, id: string, limit: number): AnalyticsQuery {
   return {
     name: 'company_by_id',
     sql: lines(
-      `SELECT candidate.id AS id, ${COMPANY_COLUMNS.map((column) => `company.${column} AS ${column}`).join(', ')}`,
+      `SELECT candidate.id AS id, candidate.rank AS rank, ${COMPANY_COLUMNS.map((column) => `company.${column} AS ${column}`).join(', ')}`,
       `FROM (
-  SELECT id, 1 AS rank FROM companies WHERE ${IN_ORGANIZATION} AND id = {id:String}
-  UNION ALL (SELECT company_id, 1 FROM company_deliveries WHERE ${IN_ORGANIZATION} AND company_id = {id:String} LIMIT 1)
-  UNION ALL SELECT id, 2 FROM companies FINAL WHERE ${IN_ORGANIZATION} AND network_a_company_id = {id:String}
+  SELECT id, min(rank) AS rank FROM (
+    SELECT id, ${OUR_ID} AS rank FROM companies WHERE ${IN_ORGANIZATION} AND id = {id:String}
+    UNION ALL (SELECT company_id, ${OUR_ID} FROM company_deliveries WHERE ${IN_ORGANIZATION} AND company_id = {id:String} LIMIT 1)
+    UNION ALL SELECT id, ${NETWORK_ID} FROM companies FINAL WHERE ${IN_ORGANIZATION} AND network_a_company_id = {id:String}
+  ) GROUP BY id
 ) AS candidate`,
       `LEFT JOIN (SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION} AND (id = {id:String} OR network_a_company_id = {id:String})) AS company ON company.id = candidate.id`,
-      'ORDER BY candidate.rank, id LIMIT 1',
+      'ORDER BY candidate.rank, id LIMIT {limit:UInt32}',
     ),
-    params: { organization_id: organizationId, id },
+    params: { organization_id: organizationId, id, limit },
   };
 }
 

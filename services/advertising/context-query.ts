@@ -11,7 +11,7 @@ export interface Asked {
   domains?: string[];
 }
 
-/** First and last day with deliveries, null without any, and of what was asked that which exists. */
+/** First day with deliveries and last one up to today, null without any, and of what was asked that which exists. */
 export interface ContextRow {
   first_date: string | null;
   last_date: string | null;
@@ -24,16 +24,29 @@ export interface ContextRow {
   currencies?: string[];
 }
 
+/**
+ * The newest day with deliveries up to today. A campaign or creative may have a delivery of a later day, behind which `delivered`
+ * does not tell the days before: those few are looked up.
+ */
+const LAST_DATE = `SELECT maxOrNull(day) FROM (
+    SELECT last_date AS day FROM delivered WHERE ${IN_ORGANIZATION} AND last_date <= {today:Date}
+    UNION ALL
+    SELECT date FROM deliveries WHERE ${IN_ORGANIZATION} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
+      SELECT campaign_id, creative_id FROM delivered WHERE ${IN_ORGANIZATION} AND last_date > {today:Date}
+    )
+  )`;
+
 /** `currencies` is a statement that answers one array. */
 export function contextQuery(
   organizationId: string,
+  today: string,
   asked: Asked,
   currencies?: Pick<AnalyticsQuery, 'sql' | 'params'>,
 ): AnalyticsQuery {
   const { campaignIds, creativeIds, companyIds, networkIds, domains } = asked;
   const parts = [
     `(SELECT minOrNull(first_date) FROM delivered WHERE ${IN_ORGANIZATION}) AS first_date`,
-    `(SELECT maxOrNull(last_date) FROM delivered WHERE ${IN_ORGANIZATION}) AS last_date`,
+    `(${LAST_DATE}) AS last_date`,
   ];
   const exists = (
     name: string,
@@ -56,6 +69,7 @@ export function contextQuery(
   const params: Params = given({
     ...currencies?.params,
     organization_id: organizationId,
+    today,
     asked_campaign_ids: campaignIds,
     asked_creative_ids: creativeIds,
     asked_company_ids: companyIds,

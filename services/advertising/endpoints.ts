@@ -19,6 +19,7 @@ import {
   companyCampaignsQuery,
   companyReachQuery,
   companySeriesQuery,
+  OUR_ID,
 } from './company-queries.js';
 import { type Asked, type ContextRow, contextQuery } from './context-query.js';
 import { addCounts, figureWriter, summedFor } from './figures.js';
@@ -46,8 +47,10 @@ import { warningsOf } from './warnings.js';
 type AnyCall = Call<unknown, unknown>;
 
 /** Last month, so that the example has figures wherever the sample data is recent. */
-const today = utcDate(Date.now());
-const EXAMPLE_RANGE = { start_date: addDays(today, -31), end_date: addDays(today, -1) };
+const exampleRange = () => {
+  const today = utcDate(Date.now());
+  return { start_date: addDays(today, -31), end_date: addDays(today, -1) };
+};
 
 /** Only values that are known match; where none of those given is known, nothing matches. */
 const knownFilter = (
@@ -76,8 +79,13 @@ function scopeOf<Body extends Parameters<typeof planScope>[0]>(
 const run = <Row>({ services, signal }: AnyCall, query: AnalyticsQuery) =>
   services.analytics.query<Row>(query, signal);
 
-async function contextOf(call: AnyCall, asked: Asked, currencies?: AnalyticsQuery): Promise<ContextRow> {
-  const { rows } = await run<ContextRow>(call, contextQuery(call.organizationId, asked, currencies));
+async function contextOf(
+  call: AnyCall,
+  { today }: Scope,
+  asked: Asked,
+  currencies?: AnalyticsQuery,
+): Promise<ContextRow> {
+  const { rows } = await run<ContextRow>(call, contextQuery(call.organizationId, today, asked, currencies));
   return rows[0] as ContextRow;
 }
 
@@ -108,7 +116,9 @@ export const searchCampaigns = endpoint({
   request: CampaignsRequest,
   slots: () => 4,
   response: CampaignsResponse,
-  example: { ...EXAMPLE_RANGE, statuses: ['ACTIVE'], sort_by: 'ad_spend', page_size: 10 },
+  get example(): CampaignsRequest {
+    return { ...exampleRange(), statuses: ['ACTIVE'], sort_by: 'ad_spend', page_size: 10 };
+  },
   problems: ['too_many_points'],
   async handle(call) {
     const { body, organizationId } = call;
@@ -125,7 +135,7 @@ export const searchCampaigns = endpoint({
     const money = showsMoney(scope);
     const [{ rows, total }, context] = await Promise.all([
       run<CampaignRow>(call, campaignsQuery({ scope, filters, sort, page })),
-      contextOf(call, asked, money ? campaignCurrencies(organizationId, filters) : undefined),
+      contextOf(call, scope, asked, money ? campaignCurrencies(organizationId, filters) : undefined),
     ]);
     const ids = rows.map(({ id }) => id);
     const series = await pageSeries(call, scope, ids, (part) => seriesQuery('campaign_id', part, ids));
@@ -159,7 +169,9 @@ export const searchCreatives = endpoint({
   request: CreativesRequest,
   slots: () => 4,
   response: CreativesResponse,
-  example: { ...EXAMPLE_RANGE, granularity: 'monthly', sort_by: 'ctr', page_size: 10 },
+  get example(): CreativesRequest {
+    return { ...exampleRange(), granularity: 'monthly', sort_by: 'ctr', page_size: 10 };
+  },
   problems: ['too_many_points'],
   async handle(call) {
     const { body, organizationId } = call;
@@ -177,7 +189,7 @@ export const searchCreatives = endpoint({
     const money = showsMoney(scope);
     const [{ rows, total }, context] = await Promise.all([
       run<CreativeRow>(call, creativesQuery({ scope, filters, sort, page })),
-      contextOf(call, asked, money ? creativeCurrencies(organizationId, filters) : undefined),
+      contextOf(call, scope, asked, money ? creativeCurrencies(organizationId, filters) : undefined),
     ]);
     const ids = rows.map(({ id }) => id);
     const series = await pageSeries(call, scope, ids, (part) => seriesQuery('creative_id', part, ids));
@@ -218,7 +230,9 @@ export const searchCompanies = endpoint({
   request: CompaniesRequest,
   slots: () => 4,
   response: CompaniesResponse,
-  example: { ...EXAMPLE_RANGE, granularity: 'monthly', sort_by: 'engagements', page_size: 10 },
+  get example(): CompaniesRequest {
+    return { ...exampleRange(), granularity: 'monthly', sort_by: 'engagements', page_size: 10 };
+  },
   problems: ['too_many_points'],
   async handle(call) {
     const { body } = call;
@@ -234,7 +248,7 @@ export const searchCompanies = endpoint({
     const page = planPage(body, scope);
     const [{ rows, total }, context] = await Promise.all([
       run<CompanyRow>(call, companiesQuery({ scope, filters, sort, page })),
-      contextOf(call, filters),
+      contextOf(call, scope, filters),
     ]);
     const ids = rows.map(({ id }) => id);
     const [series, reach] = await Promise.all([
@@ -263,9 +277,20 @@ const CANDIDATES_AT_MOST = 20;
 async function findCompany(call: Call<CompanyRequest, unknown>): Promise<CompanyAttributes> {
   const { body, organizationId } = call;
   if (body.company_id) {
-    const { rows } = await run<CompanyAttributes>(call, companyByIdQuery(organizationId, body.company_id));
-    const [company] = rows;
-    if (company) return company;
+    const { rows, total } = await run<CompanyAttributes & { rank: number }>(
+      call,
+      companyByIdQuery(organizationId, body.company_id, CANDIDATES_AT_MOST),
+    );
+    const [company, other] = rows;
+    if (company && (company.rank === OUR_ID || !other)) return company;
+    if (company) {
+      throw ambiguous(
+        'ambiguous_company',
+        `${total} companies have the network_a id ${body.company_id}`,
+        call,
+        rows,
+      );
+    }
     throw new Problem('company_not_found', `There is no company ${body.company_id}.`, {
       organization_id: organizationId,
     });
@@ -282,7 +307,16 @@ async function findCompany(call: Call<CompanyRequest, unknown>): Promise<Company
     });
   }
   if (!other) return company;
-  throw new Problem('ambiguous_domain', `${total} companies have the domain ${domain}; give a company_id.`, {
+  throw ambiguous('ambiguous_domain', `${total} companies have the domain ${domain}`, call, rows);
+}
+
+function ambiguous(
+  code: 'ambiguous_company' | 'ambiguous_domain',
+  what: string,
+  { organizationId }: AnyCall,
+  rows: readonly CompanyAttributes[],
+): Problem {
+  return new Problem(code, `${what}; give the id of one as company_id.`, {
     organization_id: organizationId,
     candidates: rows.map(({ id, network_a_company_id, name }) => ({ id, network_a_company_id, name })),
   });
@@ -299,8 +333,10 @@ export const getCompany = endpoint({
   request: CompanyRequest,
   slots: () => 2,
   response: CompanyResponse,
-  example: { ...EXAMPLE_RANGE, granularity: 'monthly', company_id: 'cmp_0001' },
-  problems: ['company_not_found', 'ambiguous_domain'],
+  get example(): CompanyRequest {
+    return { ...exampleRange(), granularity: 'monthly', company_id: 'cmp_0001' };
+  },
+  problems: ['company_not_found', 'ambiguous_company', 'ambiguous_domain'],
   async handle(call) {
     const { body } = call;
     const problem = {
@@ -315,7 +351,7 @@ export const getCompany = endpoint({
     const [periods, campaigns, context] = await Promise.all([
       run<SeriesRow & { active: boolean }>(call, companySeriesQuery(scope, [company.id], campaignIds)),
       run<CompanyCampaignRow>(call, companyCampaignsQuery(scope, company.id, campaignIds, page)),
-      contextOf(call, { campaignIds }),
+      contextOf(call, scope, { campaignIds }),
     ]);
     const series = new SeriesBuilder(scope, [company.id]);
     await series.append(scope.range, periods.rows, call.signal);

@@ -7,7 +7,7 @@ import { advertisingEndpoints } from '../advertising/endpoints.js';
 import { audienceEndpoints } from '../audiences/endpoints.js';
 import { contactEndpoints } from '../contacts/endpoints.js';
 import { cached } from '../shared/cached.js';
-import type { Clock } from '../shared/clock.js';
+import { type Clock, utcDate } from '../shared/clock.js';
 import type { Stores } from '../stores/open-stores.js';
 import { visitEndpoints } from '../visits/endpoints.js';
 import { Admission } from './admission.js';
@@ -138,9 +138,16 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   router.get('/version', (ctx) => {
     ctx.body = version;
   });
-  const document = openApiDocument(served, version.version);
-  router.get('/openapi.json', serveText('application/json', JSON.stringify(document)));
-  router.get('/docs', serveText('html', renderDocs(document), { 'Content-Security-Policy': DOCS_CSP }));
+  const document = () => openApiDocument(served, version.version);
+  router.get(
+    '/openapi.json',
+    serveText(clock, 'application/json', () => JSON.stringify(document())),
+  );
+  const docsHeaders = { 'Content-Security-Policy': DOCS_CSP };
+  router.get(
+    '/docs',
+    serveText(clock, 'html', () => renderDocs(document()), docsHeaders),
+  );
 
   const app = new Koa();
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -161,11 +168,18 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   return app;
 }
 
-/** Text that never changes while the process runs: made once, and not sent to whoever has it. */
-function serveText(type: string, text: string, headers: Record<string, string> = {}) {
-  const body = Buffer.from(text);
-  const etag = createHash('sha256').update(body).digest('base64url');
+/** Text that changes from day to day only, as its examples name recent ones: made once a day, and not sent to whoever has it. */
+function serveText(clock: Clock, type: string, make: () => string, headers: Record<string, string> = {}) {
+  let day = '';
+  let body = Buffer.alloc(0);
+  let etag = '';
   return (ctx: Context): void => {
+    const today = utcDate(clock.now());
+    if (today !== day) {
+      body = Buffer.from(make());
+      etag = createHash('sha256').update(body).digest('base64url');
+      day = today;
+    }
     // Asked for again each time, and sent only where it has changed.
     ctx.set('Cache-Control', 'no-cache');
     ctx.set(headers);

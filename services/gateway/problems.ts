@@ -18,6 +18,7 @@ export const PROBLEMS = {
   method_not_allowed: [405, 'This path takes another method'],
   not_acceptable: [406, 'The response can only be JSON'],
   request_timeout: [408, 'The request did not arrive in time'],
+  ambiguous_company: [409, 'The network_a id belongs to several companies'],
   ambiguous_domain: [409, 'The domain belongs to several companies'],
   contact_exists: [409, 'The contact already exists'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still running'],

@@ -176,14 +176,16 @@ ORDER BY engagements DESC, impressions DESC, campaign_id ASC
 LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- company by id: company_by_id
-SELECT candidate.id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url
+SELECT candidate.id AS id, candidate.rank AS rank, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url
 FROM (
-  SELECT id, 1 AS rank FROM companies WHERE organization_id = {organization_id:String} AND id = {id:String}
-  UNION ALL (SELECT company_id, 1 FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id = {id:String} LIMIT 1)
-  UNION ALL SELECT id, 2 FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id = {id:String}
+  SELECT id, min(rank) AS rank FROM (
+    SELECT id, 1 AS rank FROM companies WHERE organization_id = {organization_id:String} AND id = {id:String}
+    UNION ALL (SELECT company_id, 1 FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id = {id:String} LIMIT 1)
+    UNION ALL SELECT id, 2 FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id = {id:String}
+  ) GROUP BY id
 ) AS candidate
 LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String} AND (id = {id:String} OR network_a_company_id = {id:String})) AS company ON company.id = candidate.id
-ORDER BY candidate.rank, id LIMIT 1
+ORDER BY candidate.rank, id LIMIT {limit:UInt32}
 
 -- companies by domain: companies_by_domain
 SELECT id, network_a_company_id, name, domain, network_a_url, industry, employee_range, country, logo_url FROM companies FINAL
@@ -193,12 +195,24 @@ ORDER BY id LIMIT {limit:UInt32}
 -- context: warnings_context
 SELECT
   (SELECT minOrNull(first_date) FROM delivered WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(last_date) FROM delivered WHERE organization_id = {organization_id:String}) AS last_date
+  (SELECT maxOrNull(day) FROM (
+    SELECT last_date AS day FROM delivered WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
+    UNION ALL
+    SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
+      SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
+    )
+  )) AS last_date
 
 -- context of campaigns: warnings_context
 SELECT
   (SELECT minOrNull(first_date) FROM delivered WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(last_date) FROM delivered WHERE organization_id = {organization_id:String}) AS last_date,
+  (SELECT maxOrNull(day) FROM (
+    SELECT last_date AS day FROM delivered WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
+    UNION ALL
+    SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
+      SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
+    )
+  )) AS last_date,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {asked_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND campaign_id IN {asked_campaign_ids:Array(String)})) AS campaign_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
@@ -211,7 +225,13 @@ WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statu
 -- context of creatives: warnings_context
 SELECT
   (SELECT minOrNull(first_date) FROM delivered WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(last_date) FROM delivered WHERE organization_id = {organization_id:String}) AS last_date,
+  (SELECT maxOrNull(day) FROM (
+    SELECT last_date AS day FROM delivered WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
+    UNION ALL
+    SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
+      SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
+    )
+  )) AS last_date,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {asked_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND creative_id IN {asked_creative_ids:Array(String)})) AS creative_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
@@ -229,7 +249,13 @@ WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creativ
 -- context of companies: warnings_context
 SELECT
   (SELECT minOrNull(first_date) FROM delivered WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(last_date) FROM delivered WHERE organization_id = {organization_id:String}) AS last_date,
+  (SELECT maxOrNull(day) FROM (
+    SELECT last_date AS day FROM delivered WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
+    UNION ALL
+    SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
+      SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
+    )
+  )) AS last_date,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {asked_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND campaign_id IN {asked_campaign_ids:Array(String)})) AS campaign_ids,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM companies WHERE organization_id = {organization_id:String} AND id IN {asked_company_ids:Array(String)} UNION ALL SELECT company_id AS value FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {asked_company_ids:Array(String)})) AS company_ids,
   (SELECT groupUniqArray(value) FROM (SELECT network_a_company_id AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {asked_network_ids:Array(String)})) AS network_ids,

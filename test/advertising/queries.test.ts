@@ -129,18 +129,28 @@ const CASES: [string, AnalyticsQuery][] = [
   ['series of companies', companySeriesQuery(scope(['ctr']), HOSTILE, HOSTILE)],
   ['reach of companies', companyReachQuery(scope(['ctr']), HOSTILE, undefined)],
   ['campaigns of a company', companyCampaignsQuery(scope(['ctr']), HOSTILE[0] as string, HOSTILE, page)],
-  ['company by id', companyByIdQuery('org_hostile', HOSTILE[0] as string)],
+  ['company by id', companyByIdQuery('org_hostile', HOSTILE[0] as string, 20)],
   ['companies by domain', companiesByDomainQuery('org_hostile', HOSTILE[0] as string, 20)],
-  ['context', contextQuery('org_hostile', {})],
+  ['context', contextQuery('org_hostile', '2026-11-21', {})],
   [
     'context of campaigns',
-    contextQuery('org_hostile', { campaignIds: HOSTILE }, campaignCurrencies('org_hostile', everything)),
+    contextQuery(
+      'org_hostile',
+      '2026-11-21',
+      { campaignIds: HOSTILE },
+      campaignCurrencies('org_hostile', everything),
+    ),
   ],
   [
     'context of creatives',
-    contextQuery('org_hostile', { creativeIds: HOSTILE }, creativeCurrencies('org_hostile', everything)),
+    contextQuery(
+      'org_hostile',
+      '2026-11-21',
+      { creativeIds: HOSTILE },
+      creativeCurrencies('org_hostile', everything),
+    ),
   ],
-  ['context of companies', contextQuery('org_hostile', companyEverything)],
+  ['context of companies', contextQuery('org_hostile', '2026-11-21', companyEverything)],
 ];
 
 // The sources, not their compiled copies, hold the golden file. Written anew with UPDATE_GOLDEN=1.
@@ -155,7 +165,7 @@ describe('advertising queries', () => {
 
   for (const [title, { sql, params }] of CASES) {
     it(`bind every value: ${title}`, () => {
-      for (const value of [...HOSTILE, 'org_hostile', '2026-10-01', '2026-10-31']) {
+      for (const value of [...HOSTILE, 'org_hostile', '2026-10-01', '2026-10-31', '2026-11-21']) {
         if (value !== '\\') expect(sql).not.to.contain(value);
       }
       expect([...new Set(placeholders(sql))].sort()).to.deep.equal(Object.keys(params).sort());

@@ -42,6 +42,7 @@ describe('the rules of advertising requests', () => {
         [
           ...companies,
           { organization_id: 'org_a', id: 'shared2', network_a_company_id: 'twin_03' },
+          { organization_id: 'org_a', id: 'alone', network_a_company_id: 'alone_77' },
           { organization_id: 'org_b', id: 'only_b', domain: 'b.example' },
         ],
         1,
@@ -197,12 +198,22 @@ describe('the rules of advertising requests', () => {
     }
   });
 
-  it('a company_id is ours first, then of network_a, of several the first', async () => {
+  it('a company_id is ours first, then of network_a', async () => {
     const idOf = async (company_id: string) =>
       (await call(getCompany, store, 'org_a', { ...range, company_id })).company.id;
     expect(await idOf('twin_03')).to.equal('twin_03');
-    expect(await idOf('shared')).to.equal('twin_00');
     expect(await idOf('o1')).to.equal('o1');
+    expect(await idOf('alone_77')).to.equal('alone');
+  });
+
+  it('a network_a id that several companies share is ambiguous, and names at most twenty', async () => {
+    const problem = await problemOf(call(getCompany, store, 'org_a', { ...range, company_id: 'shared' }));
+    expect([problem.status, problem.code]).to.deep.equal([409, 'ambiguous_company']);
+    expect(problem.message).to.include('25 companies').and.include('company_id');
+    const candidates = problem.extras.candidates as unknown[];
+    expect(candidates).to.have.length(20);
+    expect(candidates[0]).to.deep.equal({ id: 'twin_00', network_a_company_id: 'shared', name: null });
+    expect(problem.extras.organization_id).to.equal('org_a');
   });
 
   it('two organizations with the same ids never see each other', async () => {
@@ -230,6 +241,26 @@ describe('the rules of advertising requests', () => {
     }
     const stranger = await call(searchCampaigns, store, 'org_c', range);
     expect([stranger.items, stranger.total_count]).to.deep.equal([[], 0]);
+  });
+
+  it('a delivery of a later day does not hide that days are missing', async () => {
+    const warningsOf = async () =>
+      (await call(searchCampaigns, store, 'org_late', { start_date: '2026-11-01', end_date: '2026-11-20' }))
+        .warnings;
+    const delivery = (date: string, campaign_id: string) => ({
+      organization_id: 'org_late',
+      date,
+      campaign_id,
+      creative_id: 'r1',
+      impressions: 1,
+    });
+    await store.insertDeliveries(accepted([delivery('2026-11-10', 'c1'), delivery('2026-11-23', 'c1')], 1));
+    const delayed = 'data_delayed: No delivery has arrived yet for days after 2026-11-10.';
+    expect(await warningsOf()).to.include(delayed);
+    await store.insertDeliveries(accepted([delivery('2026-11-23', 'c2'), delivery('2026-11-09', 'c3')], 2));
+    expect(await warningsOf()).to.include(delayed);
+    await store.insertDeliveries(accepted([delivery('2026-11-20', 'c3')], 3));
+    expect((await warningsOf()).join()).not.to.include('data_delayed');
   });
 
   it('a page past the end has no items and the true count', async () => {

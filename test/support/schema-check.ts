@@ -50,6 +50,7 @@ const EXTRAS: { [code: string]: string[] } = {
   contact_not_found: ['organization_id', 'contact_id'],
   audience_not_found: ['organization_id', 'audience_id'],
   company_not_found: ['organization_id'],
+  ambiguous_company: ['organization_id', 'candidates'],
   ambiguous_domain: ['organization_id', 'candidates'],
   contact_exists: ['organization_id', 'contact_id'],
   validation_failed: ['errors'],
