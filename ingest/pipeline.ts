@@ -203,8 +203,8 @@ class Writer {
   }
 
   async #writeAll({ records, origins }: Batch): Promise<void> {
-    const { stream, stores } = this.#options;
-    const refused = await writeRecords(stream, stores, records);
+    const { stream, stores, signal } = this.#options;
+    const refused = await writeRecords((part) => stream.write(stores, part), records, { signal });
     // A store that takes none of them is itself what is wrong.
     if (refused.length === records.length) throw (refused[0] as Refused).reason;
     for (const { index } of refused) this.#report.refuse(notStorable, origins[index] as RawRecord);

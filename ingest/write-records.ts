@@ -1,6 +1,5 @@
 import type { OrderedRecord } from '../services/shared/record-order.js';
 import { Overloaded, StoreTimeout, StoreUnavailable } from '../services/stores/store-error.js';
-import type { IngestStores, Stream } from './streams/stream.js';
 
 /** A record the store will not take, by its place among those given. */
 export interface Refused {
@@ -8,28 +7,52 @@ export interface Refused {
   reason: unknown;
 }
 
+/** Writes all records, or rejects. */
+export type Write = (records: readonly OrderedRecord<object>[]) => Promise<void>;
+
+export interface WriteOptions {
+  /** Called whenever the store has taken records, or has refused one that stood alone. Throws to end the search. */
+  onOutcome?(
+    records: readonly OrderedRecord<object>[],
+    outcome: 'taken' | 'refused',
+    reason?: unknown,
+  ): Promise<void>;
+  signal?: AbortSignal;
+}
+
+/** Refused records are looked for in so many parts: a single one of 500 takes 25 writes, and 500 of 500 take 590. */
+const PARTS = 8;
+
 /**
- * Writes records. Those the store will not take are looked for by halves, so that the others are written. Rejects
- * with `StoreUnavailable` or `StoreTimeout` when the store is out; some may be written then, and all may be given again.
+ * Writes records. Those the store will not take are searched for by parts, so that the others are written. Rejects with
+ * `StoreUnavailable` or `StoreTimeout` when the store is out; some may be written then, and all may be given again.
  */
 export async function writeRecords(
-  stream: Stream,
-  stores: IngestStores,
+  write: Write,
   records: readonly OrderedRecord<object>[],
+  options: WriteOptions = {},
   first = 0,
 ): Promise<Refused[]> {
   if (records.length === 0) return [];
+  options.signal?.throwIfAborted();
   try {
-    await stream.write(stores, records);
-    return [];
+    await write(records);
   } catch (reason) {
     if (isOutage(reason)) throw reason;
-    if (records.length === 1) return [{ index: first, reason }];
+    if (records.length === 1) {
+      await options.onOutcome?.(records, 'refused', reason);
+      return [{ index: first, reason }];
+    }
+    const refused: Refused[] = [];
+    const size = Math.ceil(records.length / PARTS);
+    for (let start = 0; start < records.length; start += size) {
+      const part = records.slice(start, start + size);
+      refused.push(...(await writeRecords(write, part, options, first + start)));
+    }
+    return refused;
   }
-  const half = Math.ceil(records.length / 2);
-  const front = await writeRecords(stream, stores, records.slice(0, half), first);
-  const back = await writeRecords(stream, stores, records.slice(half), first + half);
-  return [...front, ...back];
+  await options.onOutcome?.(records, 'taken');
+  return [];
 }
 
 /** The same write will do later. */

@@ -111,25 +111,27 @@ export interface KafkaRecord {
   unreadable?: Unreadable;
 }
 
-/** Neighbouring records of one partition, in their order. */
-export interface Slice {
+/** Neighbouring records of one partition, in the order of their offsets. */
+export interface Batch {
   topic: string;
   partition: number;
   records: readonly KafkaRecord[];
   /** Records behind these. */
   lag: number;
-  /** False once the partition may be another's: to write is then of no use, and to commit is refused. */
-  isOurs(): boolean;
-  /** Tells the group, as long as the work takes, that this member is alive. Rejects, once the work is done, when it is not. */
-  whileAlive<T>(work: Promise<T>): Promise<T>;
-  /** Everything up to here is applied. */
-  commit(): Promise<void>;
+  /** False once the partition may be assigned to another member: to write is then of no use, and a commit is refused. */
+  isAssigned(): boolean;
+  /** The group waits for this member to join again: what is being written may end and be committed, nothing else is begun. */
+  isRebalancing(): boolean;
+  /** Sends heartbeats until `work` settles; rejects then when one of them says that this is no member any more. */
+  withHeartbeats<T>(work: Promise<T>): Promise<T>;
+  /** Commits the offset behind a record of the batch. */
+  commit(last: KafkaRecord): Promise<void>;
 }
 
 export interface Consumption {
   /** Records behind what was committed, by partition of this member. */
   lag(): Promise<Map<number, bigint>>;
-  /** Lets slices under way end, and leaves the group. */
+  /** Lets batches under way end, and leaves the group. */
   stop(): Promise<void>;
   /** Resolves with what ended it, if it ends by itself and for good. */
   failed: Promise<Error>;
@@ -138,12 +140,11 @@ export interface Consumption {
 interface ConsumeOptions {
   topic: string;
   group: string;
-  /** Most records of a slice. */
-  sliceRecords: number;
+  maxBatchRecords: number;
   /** Of a partition in one answer: the next is asked for when all are done, so that with more the others wait longer. */
   fetchBytes: number;
-  /** Called for several partitions at once, and for one slice of a partition at a time. */
-  onSlice(slice: Slice): Promise<void>;
+  /** Called for several partitions at once, and for one batch of a partition at a time. */
+  onBatch(batch: Batch): Promise<void>;
   /** The place kept for a partition is gone from the topic; reading goes on with the oldest record there is. */
   onOffsetLost(): void;
 }
@@ -172,10 +173,10 @@ interface LibraryDecoder {
 
 /** Of a session. */
 const HEARTBEATS = 6;
-/** While a slice is being written the group waits for its member, not longer. */
+/** While a batch is being written the group waits for its member, not longer. */
 const REBALANCE_MS = 60_000;
 const PARTITIONS_AT_ONCE = 8;
-const SLICE_BYTES = 8 * 1024 * 1024;
+const BATCH_BYTES = 8 * 1024 * 1024;
 const FETCH_BYTES = 48 * 1024 * 1024;
 /** The broker waits for so much, or so long: small writes are what costs the stores most. */
 const GATHERED = { bytes: 64 * 1024, milliseconds: 500 };
@@ -253,23 +254,29 @@ export class KafkaCluster {
     };
     this.#listeners.add(listener);
     this.#open.add(consumer);
-    await consumer.connect();
-    await consumer.subscribe({ topic: options.topic, fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
-      eachBatch: (payload) => consumeBatch(consumer, membership, payload, options),
-    });
+    const stop = async () => {
+      this.#listeners.delete(listener);
+      await consumer.disconnect();
+      membership.end();
+      this.#open.delete(consumer);
+    };
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topic: options.topic, fromBeginning: true });
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
+        eachBatch: (payload) => consumeBatch(consumer, membership, payload, options),
+      });
+    } catch (error) {
+      await stop();
+      throw error;
+    }
     return {
       failed,
       lag: async () => membership.lag() ?? membership.ours(await this.lag(options.group, options.topic)),
-      stop: async () => {
-        this.#listeners.delete(listener);
-        await consumer.disconnect();
-        membership.end();
-        this.#open.delete(consumer);
-      },
+      stop,
     };
   }
 
@@ -455,6 +462,8 @@ class Membership {
   /** Counts the times it joined: a partition may have been another's in between. */
   epoch = 0;
   readonly sessionMs: number;
+  /** The group waits for its members to join again. */
+  isRebalancing = false;
   partitions: ReadonlySet<number> = new Set();
   /** By partition, as it was when it was read; `at` of `performance.now()`. */
   readonly #read = new Map<number, { next: bigint; end: bigint; at: number }>();
@@ -471,6 +480,7 @@ class Membership {
     });
     consumer.on('consumer.group_join', ({ payload }) => {
       this.epoch++;
+      this.isRebalancing = false;
       this.partitions = new Set(payload.memberAssignment[topic]);
       members.delete(this.#id);
       this.#id = payload.memberId;
@@ -528,33 +538,33 @@ async function consumeBatch(
   consumer: Consumer,
   membership: Membership,
   { batch, heartbeat, isRunning, isStale, resolveOffset }: EachBatchPayload,
-  { topic, onSlice, sliceRecords }: ConsumeOptions,
+  { topic, onBatch, maxBatchRecords }: ConsumeOptions,
 ): Promise<void> {
   const { partition, messages, highWatermark } = batch;
   const { epoch } = membership;
-  const isOurs = () => !isStale() && membership.holds(partition, epoch);
-  for (const slice of slices(messages, sliceRecords)) {
-    if (!isRunning() || !isOurs()) return;
-    const last = slice.at(-1) as KafkaMessage;
-    await onSlice({
+  const isAssigned = () => !isStale() && membership.holds(partition, epoch);
+  for (const part of partsOf(messages, maxBatchRecords)) {
+    if (!isRunning() || !isAssigned() || membership.isRebalancing) return;
+    const { offset: last } = part.at(-1) as KafkaMessage;
+    let isCommitted = false;
+    await onBatch({
       topic,
       partition,
-      records: slice.map((message) => toRecord(partition, message)),
-      lag: Number(BigInt(highWatermark) - BigInt(last.offset) - 1n),
-      isOurs,
-      whileAlive: (work) => whileAlive(work, heartbeat, membership.sessionMs / HEARTBEATS),
-      async commit() {
-        resolveOffset(last.offset);
-        // Behind the last record may lie the mark of a transaction, which never comes here.
-        await commitThrough(
-          consumer,
-          membership,
-          topic,
-          partition,
-          last === messages.at(-1) ? batch.lastOffset() : last.offset,
-        );
+      records: part.map((message) => toRecord(partition, message)),
+      lag: Number(BigInt(highWatermark) - BigInt(last) - 1n),
+      isAssigned,
+      isRebalancing: () => membership.isRebalancing,
+      withHeartbeats: (work) => withHeartbeats(work, heartbeat, membership),
+      async commit({ offset }) {
+        resolveOffset(offset);
+        // Behind the last record may lie the marker of a transaction, which never comes here.
+        const through = offset === messages.at(-1)?.offset ? batch.lastOffset() : offset;
+        await commitThrough(consumer, membership, topic, partition, through);
+        isCommitted = offset === last;
       },
     });
+    // The next part must not be committed before this one: both are fetched again.
+    if (!isCommitted) return;
     await heartbeat();
   }
 }
@@ -579,30 +589,36 @@ async function commitThrough(
   }
 }
 
-async function whileAlive<T>(work: Promise<T>, heartbeat: () => Promise<void>, interval: number): Promise<T> {
+async function withHeartbeats<T>(
+  work: Promise<T>,
+  heartbeat: () => Promise<void>,
+  membership: Membership,
+): Promise<T> {
   let lost: unknown;
   const timer = setInterval(() => {
-    heartbeat().catch((error: unknown) => {
-      lost ??= error;
+    heartbeat().catch((error: { type?: string }) => {
+      // The group takes commits of its members for as long as it waits for them to join again.
+      if (error.type === 'REBALANCE_IN_PROGRESS') membership.isRebalancing = true;
+      else lost ??= error;
     });
-  }, interval);
+  }, membership.sessionMs / HEARTBEATS);
   const result = await work.finally(() => clearInterval(timer));
   if (lost) throw lost;
   return result;
 }
 
-function* slices(messages: readonly KafkaMessage[], most: number): Generator<KafkaMessage[]> {
-  let slice: KafkaMessage[] = [];
+function* partsOf(messages: readonly KafkaMessage[], maxRecords: number): Generator<KafkaMessage[]> {
+  let part: KafkaMessage[] = [];
   let bytes = 0;
   for (const message of messages) {
-    slice.push(message);
+    part.push(message);
     bytes += message.value?.length ?? 0;
-    if (slice.length < most && bytes < SLICE_BYTES) continue;
-    yield slice;
-    slice = [];
+    if (part.length < maxRecords && bytes < BATCH_BYTES) continue;
+    yield part;
+    part = [];
     bytes = 0;
   }
-  if (slice.length > 0) yield slice;
+  if (part.length > 0) yield part;
 }
 
 function libraryConfig({ brokers, clientId, tls, sasl }: KafkaConfig): LibraryConfig {

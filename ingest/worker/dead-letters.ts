@@ -1,6 +1,6 @@
 /** Records that were refused, kept to the byte, with what is wrong with them in headers. */
 import type { DeadLetter } from '../outcome.js';
-import type { Headers, KafkaProducer, KafkaRecord, OutgoingRecord, Slice } from '../sources/kafka.js';
+import type { Batch, Headers, KafkaProducer, KafkaRecord, OutgoingRecord } from '../sources/kafka.js';
 import { isTooLarge } from '../sources/kafka-producer.js';
 import { deadLetterTopicOf } from './topics.js';
 
@@ -43,9 +43,9 @@ const KEPT_BYTES = 1024;
 /** Headers a record brought are kept with it if they have no more. */
 const MAX_KEPT_HEADERS_BYTES = 64 * 1024;
 
-/** Sends refused records of a slice to the dead letters of its topic; resolves when they are safe there. */
+/** Sends refused records of a batch to the dead letters of its topic; resolves when they are safe there. */
 export type SendDeadLetters = (
-  slice: Pick<Slice, 'topic'>,
+  batch: Pick<Batch, 'topic'>,
   refused: readonly RefusedRecord[],
 ) => Promise<void>;
 

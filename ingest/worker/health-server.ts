@@ -12,13 +12,15 @@ interface Health {
   registry: Registry;
   /** What must answer for the worker to work, by name. */
   checks: Record<string, Pinged>;
+  /** Streams whose consumer waits to be started again. */
+  failing(): readonly string[];
   stopping(): boolean;
 }
 
 /** `/livez`, `/readyz` and `/metrics` of a worker. Resolves with its address once it listens. */
 export function startHealthServer(
   { host, port }: { host: string; port: number },
-  { registry, checks, stopping }: Health,
+  { registry, checks, failing, stopping }: Health,
 ): Promise<HealthServer> {
   const server = createServer(async ({ url }, response) => {
     const path = url?.split('?')[0];
@@ -27,8 +29,14 @@ export function startHealthServer(
       const states = await Promise.all(
         Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)] as const),
       );
-      const ready = states.every(([, state]) => state === 'ok') && !stopping();
-      json(response, ready ? 200 : 503, { ready, ...Object.fromEntries(states), stopping: stopping() });
+      const failingStreams = failing();
+      const ready = states.every(([, state]) => state === 'ok') && failingStreams.length === 0 && !stopping();
+      json(response, ready ? 200 : 503, {
+        ready,
+        ...Object.fromEntries(states),
+        failing_streams: failingStreams,
+        stopping: stopping(),
+      });
     } else if (path === '/metrics') {
       response.setHeader('Content-Type', registry.contentType);
       response.end(await registry.metrics());

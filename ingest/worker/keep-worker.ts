@@ -24,7 +24,7 @@ export function keepWorker(
   const running = (async () => {
     while (!signal.aborted) {
       try {
-        worker = await startWorker({ config, streams: STREAM_NAMES, stores, metrics, logger });
+        worker = await startWorker({ config, streams: STREAM_NAMES, stores, metrics, logger, signal });
         const failure = await Promise.race([worker.failed, stopped]);
         if (failure) throw failure;
       } catch (error) {
@@ -38,7 +38,7 @@ export function keepWorker(
   return {
     async stop() {
       stopping.abort();
-      // One that still looks for its brokers has nothing to end.
+      // One that still looks for its brokers has nothing to end, and begins nothing once it has found them.
       if (worker) await running;
     },
   };

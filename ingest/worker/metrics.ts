@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Slice } from '../sources/kafka.js';
-import type { RefusedRecord } from './dead-letters.js';
+import type { CommittedRecords } from './batch-processor.js';
 
 /** Everything a worker counts. The names are contract. */
 export interface WorkerMetrics {
@@ -9,9 +8,11 @@ export interface WorkerMetrics {
 
 /** What a stream counts. */
 export interface StreamMetrics {
-  /** A slice is in the store and committed; `begun` is of `performance.now()`. */
-  applied(slice: Slice, applied: number, refused: readonly RefusedRecord[], begun: number): void;
+  committed(committed: CommittedRecords, nowMs: number): void;
   retried(): void;
+  /** The consumer of the stream runs, or waits to be started again. */
+  running(isRunning: boolean): void;
+  restarted(): void;
   offsetLost(): void;
   /** Records behind, by partition; those that are no longer this worker's are forgotten. */
   lag(partitions: ReadonlyMap<number, bigint>): void;
@@ -72,10 +73,24 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     labelNames: ['stream'],
     registers,
   });
+  const running = new Gauge({
+    name: 'reachline_worker_stream_running',
+    help: 'Whether the consumer of a stream runs (1), or waits to be started again (0).',
+    labelNames: ['stream'],
+    registers,
+  });
+  const restarts = new Counter({
+    name: 'reachline_worker_stream_restarts_total',
+    help: 'Times the consumer of a stream failed and was started again.',
+    labelNames: ['stream'],
+    registers,
+  });
   return {
     of(stream) {
       for (const outcome of ['applied', 'refused']) records.inc({ stream, outcome }, 0);
       retries.inc({ stream }, 0);
+      restarts.inc({ stream }, 0);
+      running.set({ stream }, 0);
       offsetsLost.inc({ stream }, 0);
       const known = new Set<number>();
       const setLag = (partition: number, behind: number) => {
@@ -83,16 +98,18 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
         lag.set({ stream, partition }, behind);
       };
       return {
-        applied(slice, applied, refused, begun) {
-          records.inc({ stream, outcome: 'applied' }, applied);
+        committed({ partition, records: done, refused, lag: behind, begunMs }, nowMs) {
+          records.inc({ stream, outcome: 'applied' }, done.length - refused.length);
           records.inc({ stream, outcome: 'refused' }, refused.length);
           for (const { reason, stage } of refused) deadLetters.inc({ stream, code: reason.code, stage });
-          batchRecords.observe({ stream }, slice.records.length);
-          batchSeconds.observe({ stream }, (performance.now() - begun) / 1000);
-          const oldest = slice.records[0]?.timestamp ?? Date.now();
+          batchRecords.observe({ stream }, done.length);
+          batchSeconds.observe({ stream }, (nowMs - begunMs) / 1000);
+          const oldest = done[0]?.timestamp ?? Date.now();
           age.observe({ stream }, Math.max(0, Date.now() - oldest) / 1000);
-          setLag(slice.partition, slice.lag);
+          setLag(partition, behind);
         },
+        running: (isRunning) => running.set({ stream }, isRunning ? 1 : 0),
+        restarted: () => restarts.inc({ stream }),
         retried: () => retries.inc({ stream }),
         offsetLost: () => offsetsLost.inc({ stream }),
         lag(partitions) {

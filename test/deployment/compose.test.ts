@@ -68,7 +68,7 @@ describe('the health check of the worker', () => {
   before(async () => {
     const ping = () => (answers ? Promise.resolve() : Promise.reject(new Error('away')));
     const checks = { kafka: { ping } };
-    const health = { registry: new Registry(), checks, stopping: () => false };
+    const health = { registry: new Registry(), checks, failing: () => [], stopping: () => false };
     worker = await startHealthServer({ host: '127.0.0.1', port: 0 }, health);
   });
   after(() => worker.close());

@@ -11,14 +11,14 @@ export interface Mutant {
   only?: string;
 }
 
-const LOOP = 'ingest/worker/loop.js';
+const PROCESSOR = 'ingest/worker/batch-processor.js';
 
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commits before it writes',
-    file: LOOP,
-    replace: 'const unstorable = await untilWritten(',
-    by: 'await slice.commit(); const unstorable = await untilWritten(',
+    file: PROCESSOR,
+    replace: 'const unwritten = await writeWithRetry(',
+    by: 'await batch.commit(part.at(-1).record); const unwritten = await writeWithRetry(',
     test: 'kill-points.test.js',
     only: 'during the write',
   },
@@ -40,16 +40,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'does not wait for dead letters',
-    file: LOOP,
-    replace: 'await sendDeadLetters(slice, refused);',
-    by: 'sendDeadLetters(slice, refused).catch(() => undefined);',
+    file: PROCESSOR,
+    replace: 'await batch.withHeartbeats(deps.sendDeadLetters(batch, refused));',
+    by: 'deps.sendDeadLetters(batch, refused).catch(() => undefined);',
     test: 'refused-dead-letters.test.js',
   },
   {
     name: 'drops dead letters',
-    file: LOOP,
-    replace: 'await sendDeadLetters(slice, refused);',
-    by: '',
+    file: PROCESSOR,
+    replace: 'await batch.withHeartbeats(deps.sendDeadLetters(batch, refused));',
+    by: 'void refused;',
     test: 'refused-dead-letters.test.js',
   },
   {

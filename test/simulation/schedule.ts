@@ -3,12 +3,12 @@
  * everything is well again, and the state is compared with what the records say by themselves.
  */
 
-import type { KafkaProducer, KafkaRecord, Slice } from '../../ingest/sources/kafka.js';
+import type { Batch, KafkaProducer, KafkaRecord } from '../../ingest/sources/kafka.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
+import { createBatchProcessor } from '../../ingest/worker/batch-processor.js';
 import { deadLetterSender, headerText, revived } from '../../ingest/worker/dead-letters.js';
-import { createLoop } from '../../ingest/worker/loop.js';
-import type { StreamMetrics } from '../../ingest/worker/metrics.js';
+import { createRecordWriter } from '../../ingest/worker/record-writer.js';
 import { oneAtATime } from '../../services/shared/one-at-a-time.js';
 import { Group } from './group.js';
 import { type Actor, Scheduler } from './scheduler.js';
@@ -41,13 +41,6 @@ type StreamName = 'contacts' | 'network-a-deliveries';
 
 const NO_FAULTS: StoreFaults = { unavailable: 0, lostAnswer: 0, late: 0, partial: 0 };
 const ignored = () => undefined;
-const metrics = {
-  applied: ignored,
-  retried: ignored,
-  lag: ignored,
-  offsetLost: ignored,
-} as unknown as StreamMetrics;
-
 export async function runSchedule(seed: number, options: { keepLog?: boolean } = {}): Promise<Outcome> {
   return new Schedule(seed, options.keepLog ?? false).run();
 }
@@ -201,13 +194,21 @@ class Schedule {
   async #work(actor: WorkerProcess): Promise<void> {
     const scheduler = this.#scheduler;
     const sendDeadLetters = deadLetterSender(this.#producer(actor));
-    const process = createLoop(this.#stream, {
-      stores: storesOf(actor, this.#shared, scheduler, () => (this.#isFaulty ? this.#faults : NO_FAULTS)),
+    const stores = storesOf(actor, this.#shared, scheduler, () =>
+      this.#isFaulty ? this.#faults : NO_FAULTS,
+    );
+    const process = createBatchProcessor(this.#stream, {
+      writer: createRecordWriter(this.#stream.store, (records) => this.#stream.write(stores, records)),
       sendDeadLetters,
-      metrics,
       decoding: oneAtATime(),
+      onProgress: ignored,
+      onCommitted: ignored,
       onOutage: ignored,
-      abandon: actor.stop.signal,
+      signal: actor.stop.signal,
+      sleep: (milliseconds) => scheduler.sleep(actor, 'waits for the store', milliseconds),
+      now: () => scheduler.now,
+      random: () => scheduler.random.next(),
+      newTurn: () => ({ isOver: () => false, end: async () => undefined }),
     });
     while (!actor.stop.signal.aborted) {
       await scheduler.step(actor, 'joins', 20);
@@ -228,7 +229,7 @@ class Schedule {
     actor: Actor,
     generation: number,
     partition: number,
-    process: (batch: Slice) => Promise<void>,
+    process: (batch: Batch) => Promise<void>,
   ): Promise<boolean> {
     const scheduler = this.#scheduler;
     const group = this.#group;
@@ -239,8 +240,7 @@ class Schedule {
       from,
       from + scheduler.random.between(1, 8),
     );
-    const last = records.at(-1);
-    if (!last) return true;
+    if (records.length === 0) return true;
     let isLost = false;
     let seenAt = scheduler.now;
     const heartbeat = () => {
@@ -254,8 +254,9 @@ class Schedule {
         partition,
         records,
         lag: 0,
-        isOurs: () => !isLost && scheduler.now - seenAt < SESSION_MS,
-        async whileAlive(work) {
+        isAssigned: () => !isLost && scheduler.now - seenAt < SESSION_MS,
+        isRebalancing: () => false,
+        async withHeartbeats(work) {
           let isSettled = false;
           const beating = (async () => {
             while (!isSettled && !isLost) {
@@ -270,7 +271,7 @@ class Schedule {
           if (isLost) throw new Error('the session is over');
           return result;
         },
-        async commit() {
+        async commit(last) {
           await scheduler.step(actor, `commits ${last.offset} of ${partition}`);
           const offset = Number(last.offset) + 1;
           if (!group.commit(actor, generation, partition, offset, scheduler.now))

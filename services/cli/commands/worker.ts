@@ -49,7 +49,12 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
     running = consuming;
     const checks = { kafka: consuming, search: stores.search, analytics: stores.analytics };
     const address = { host: config.host, port: config.workerPort };
-    health = await startHealthServer(address, { registry, checks, stopping: () => stopping });
+    health = await startHealthServer(address, {
+      registry,
+      checks,
+      failing: () => consuming.failing(),
+      stopping: () => stopping,
+    });
   } catch (error) {
     await stop();
     throw error;

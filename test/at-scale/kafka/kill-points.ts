@@ -4,12 +4,13 @@ import { packageRoot } from '../../../services/shared/package-root.js';
 import { type Ended, endOf, spawnServer } from '../../support/server-process.js';
 import type { Workers } from './workers.js';
 
-/** What a worker has done with a slice when it is killed. */
+/** What a worker has done with a batch when it is killed. */
 export const KILL_POINTS = [
   'after decode',
-  'after dead letter',
   'during the write',
   'after the write',
+  'before dead letter',
+  'after dead letter',
   'after commit',
 ] as const;
 export type KillPoint = (typeof KILL_POINTS)[number];

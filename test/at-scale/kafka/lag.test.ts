@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Consumption } from '../../../ingest/sources/kafka.js';
+import type { Consumption, KafkaRecord } from '../../../ingest/sources/kafka.js';
 import { topicOf } from '../../../ingest/worker/topics.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 const STREAM = 'website-visits';
 const COUNT = 60;
-const SLICE_RECORDS = 10;
+const BATCH_RECORDS = 10;
 
 describe('how far a consumer is behind', () => {
   let topics: TestTopics;
@@ -20,7 +20,7 @@ describe('how far a consumer is behind', () => {
     await topics?.close();
   });
 
-  it('is what the brokers say, with every slice, and of what comes later', async () => {
+  it('is what the brokers say, with every batch, and of what comes later', async () => {
     const { cluster, config } = topics;
     const [topic, group] = [topicOf(config, STREAM), `${config.group}-${STREAM}`];
     const records = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, value: '{}' }));
@@ -29,13 +29,13 @@ describe('how far a consumer is behind', () => {
     const running = await cluster.consume({
       topic,
       group,
-      sliceRecords: SLICE_RECORDS,
+      maxBatchRecords: BATCH_RECORDS,
       fetchBytes: 1024 * 1024,
-      async onSlice(slice) {
+      async onBatch(batch) {
         await new Promise<void>((resolve) => {
           release = resolve;
         });
-        await slice.commit();
+        await batch.commit(batch.records.at(-1) as KafkaRecord);
       },
       onOffsetLost: () => undefined,
     });
@@ -45,14 +45,14 @@ describe('how far a consumer is behind', () => {
       expect([...lag]).to.deep.equal([...(await cluster.lag(group, topic))]);
       return Number(lag.get(0));
     };
-    const nextSlice = async () => {
+    const nextBatch = async () => {
       while (!release) await pause(10);
       const go = release;
       release = undefined;
       return go;
     };
-    for (let behind = COUNT; behind > 0; behind -= SLICE_RECORDS) {
-      const go = await nextSlice();
+    for (let behind = COUNT; behind > 0; behind -= BATCH_RECORDS) {
+      const go = await nextBatch();
       expect(await told()).to.equal(behind);
       go();
     }
@@ -60,7 +60,7 @@ describe('how far a consumer is behind', () => {
     expect(await told()).to.equal(0);
 
     await topics.produce(STREAM, records.slice(0, 1));
-    const go = await nextSlice();
+    const go = await nextBatch();
     expect(await told()).to.equal(1);
     go();
     await topics.drained(STREAM);

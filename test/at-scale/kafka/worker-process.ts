@@ -26,23 +26,22 @@ class WatchedCluster extends KafkaCluster {
   override consume(options: Parameters<KafkaCluster['consume']>[0]) {
     return super.consume({
       ...options,
-      onSlice: (slice) =>
-        options.onSlice({
-          ...slice,
-          async commit() {
-            await slice.commit();
+      onBatch: (batch) =>
+        options.onBatch({
+          ...batch,
+          async commit(last) {
+            await batch.commit(last);
             passes('after commit');
           },
         }),
     });
   }
 
-  /** Of dead letters, which are what comes after decoding. */
   override async producer(): Promise<KafkaProducer> {
     const producer = await super.producer();
     const send = producer.send.bind(producer);
     producer.send = async (topic, messages) => {
-      passes('after decode');
+      passes('before dead letter');
       const sent = await send(topic, messages);
       passes('after dead letter');
       return sent;
@@ -57,6 +56,7 @@ function watched<Store extends object>(store: Store): Store {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
       return async (records: unknown) => {
+        passes('after decode');
         passes('before the write');
         const writing = value.call(target, records) as Promise<void>;
         if (isDue('during the write')) {

@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Batch, Consumption, KafkaRecord } from '../../../ingest/sources/kafka.js';
+import { topicOf } from '../../../ingest/worker/topics.js';
+import { type TestTopics, testTopics } from './topics.js';
+
+const STREAM = 'contacts';
+const RECORDS = 40;
+const BATCH_RECORDS = 10;
+
+describe('a member of a consumer group', function () {
+  this.timeout(120_000);
+  let topics: TestTopics;
+  const running: Consumption[] = [];
+
+  beforeEach(async () => {
+    topics = await testTopics({ partitions: 2 });
+    await topics.produce(
+      STREAM,
+      Array.from({ length: RECORDS }, (_, index) => ({ key: `k${index}`, value: '{}' })),
+    );
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((consumption) => consumption.stop()));
+    await topics?.close();
+  });
+
+  async function consume(onBatch: (batch: Batch) => Promise<void>): Promise<void> {
+    const { cluster, config } = topics;
+    running.push(
+      await cluster.consume({
+        topic: topicOf(config, STREAM),
+        group: `${config.group}-${STREAM}`,
+        maxBatchRecords: BATCH_RECORDS,
+        fetchBytes: 1024 * 1024,
+        onBatch,
+        onOffsetLost: () => undefined,
+      }),
+    );
+  }
+  const commit = (batch: Batch) => batch.commit(batch.records.at(-1) as KafkaRecord);
+  const firstOf = ({ partition, records }: Batch) => `${partition}/${records[0]?.offset}`;
+
+  it('is given a batch that it did not commit again, and nothing behind it before', async () => {
+    const given: string[] = [];
+    const skipped = new Set<number>();
+    await consume(async (batch) => {
+      given.push(firstOf(batch));
+      if (skipped.has(batch.partition)) await commit(batch);
+      else skipped.add(batch.partition);
+    });
+    await topics.drained(STREAM);
+    for (const partition of skipped) {
+      const offsets = given
+        .filter((each) => each.startsWith(`${partition}/`))
+        .map((each) => each.split('/')[1]);
+      expect(offsets.slice(0, 2), `partition ${partition}`).to.deep.equal(['0', '0']);
+      expect(offsets.slice(1)).to.deep.equal([...new Set(offsets)]);
+    }
+  });
+
+  it('commits what it was writing when another joined, so that no batch is written twice', async () => {
+    const given: string[] = [];
+    const slowly = async (batch: Batch) => {
+      given.push(firstOf(batch));
+      // Longer than it takes the other to join.
+      await batch.withHeartbeats(pause(4000));
+      if (batch.isAssigned()) await commit(batch);
+    };
+    await consume(slowly);
+    while (given.length < 2) await pause(50);
+    await consume(slowly);
+    await topics.drained(STREAM);
+    expect(given).to.deep.equal([...new Set(given)]);
+  });
+});

@@ -1,0 +1,228 @@
+import { expect } from 'chai';
+import type { Batch, KafkaRecord } from '../../ingest/sources/kafka.js';
+import { STREAMS } from '../../ingest/streams/index.js';
+import { type BatchProcessorDeps, createBatchProcessor } from '../../ingest/worker/batch-processor.js';
+import type { RefusedRecord } from '../../ingest/worker/dead-letters.js';
+import { createRecordWriter } from '../../ingest/worker/record-writer.js';
+import { oneAtATime } from '../../services/shared/one-at-a-time.js';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
+import { Rejected, StoreUnavailable } from '../../services/stores/store-error.js';
+
+const BATCH = 25_000;
+
+/** A store, a group and a topic of dead letters in memory; all that happens, in its order. */
+class World {
+  readonly events: string[] = [];
+  readonly stored = new Set<string>();
+  readonly letters: RefusedRecord[] = [];
+  committed = 0;
+  writes = 0;
+  /** Most writes between two commits. */
+  writesWithoutCommit = 0;
+  /** Most writes between two signs of progress. */
+  writesWithoutProgress = 0;
+  isAssigned = true;
+  isRebalancing = false;
+  /** Whether the store refuses a record; may throw what an outage throws. */
+  refuses: (id: string) => boolean = () => false;
+  onSleep: () => void = () => undefined;
+  readonly abort = new AbortController();
+  readonly #writer = createRecordWriter('search', (records) => this.#write(records));
+  #sinceCommit = 0;
+  #sinceProgress = 0;
+
+  async #write(records: readonly OrderedRecord<object>[]): Promise<void> {
+    this.writes++;
+    this.writesWithoutCommit = Math.max(this.writesWithoutCommit, ++this.#sinceCommit);
+    this.writesWithoutProgress = Math.max(this.writesWithoutProgress, ++this.#sinceProgress);
+    this.events.push('write');
+    const ids = records.map(({ record }) => (record as { contact_id: string }).contact_id);
+    if (ids.some((id) => this.refuses(id))) throw new Rejected('it breaks a constraint');
+    for (const id of ids) this.stored.add(id);
+  }
+
+  get deps(): BatchProcessorDeps {
+    return {
+      writer: this.#writer,
+      sendDeadLetters: async (_, refused) => {
+        this.events.push(`letters ${refused.length}`);
+        this.letters.push(...refused);
+      },
+      decoding: oneAtATime(),
+      onProgress: () => {
+        this.#sinceProgress = 0;
+      },
+      onCommitted: () => undefined,
+      onOutage: () => this.events.push('outage'),
+      signal: this.abort.signal,
+      sleep: async () => this.onSleep(),
+      now: () => 0,
+      random: () => 0,
+      newTurn: () => ({ isOver: () => false, end: async () => undefined }),
+    };
+  }
+
+  batch(values: readonly string[], first = 0): Batch {
+    const records = values.map(
+      (value, index): KafkaRecord => ({
+        partition: 0,
+        offset: String(first + index),
+        key: null,
+        value: Buffer.from(value),
+        headers: {},
+        timestamp: 1,
+      }),
+    );
+    return {
+      topic: 'contacts',
+      partition: 0,
+      records,
+      lag: 0,
+      isAssigned: () => this.isAssigned,
+      isRebalancing: () => this.isRebalancing,
+      withHeartbeats: (work) => work,
+      commit: async ({ offset }) => {
+        this.events.push(`commit ${offset}`);
+        this.committed = Number(offset) + 1;
+        this.#sinceCommit = 0;
+      },
+    };
+  }
+
+  process(batch: Batch): Promise<void> {
+    return this.#process(batch);
+  }
+
+  readonly #process = createBatchProcessor(STREAMS.contacts, this.deps);
+}
+
+const contact = (id: string) => JSON.stringify({ organization_id: 'org_a', contact_id: id });
+const contacts = (count: number) => Array.from({ length: count }, (_, index) => contact(`c${index}`));
+const numberOf = (id: string) => Number(id.slice(1));
+const refusedIds = (world: World) =>
+  world.letters.map(({ record }) => JSON.parse(String(record.value)).contact_id as string);
+
+describe('The batch processor', function () {
+  this.timeout(60_000);
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+
+  it('writes a good batch with one write, and commits its last offset', async () => {
+    await world.process(world.batch(contacts(BATCH)));
+    expect(world.events).to.deep.equal(['write', `commit ${BATCH - 1}`]);
+    expect(world.stored.size).to.equal(BATCH);
+  });
+
+  it('commits as it goes when one record of twenty is refused, after a bounded number of writes', async () => {
+    world.refuses = (id) => (numberOf(id) * 7919) % 20 === 0;
+    await world.process(world.batch(contacts(BATCH)));
+    expect(refusedIds(world)).to.have.lengthOf(BATCH / 20);
+    expect(refusedIds(world).every(world.refuses)).to.equal(true);
+    expect(world.stored.size).to.equal((BATCH * 19) / 20);
+    expect(world.committed).to.equal(BATCH);
+    expect(world.writesWithoutCommit).to.be.at.most(600);
+    expect(world.writesWithoutProgress).to.be.at.most(5);
+    expect(world.writes).to.be.at.most(16_000);
+  });
+
+  it('finds one refused record of a full batch with few writes', async () => {
+    world.refuses = (id) => id === 'c12345';
+    await world.process(world.batch(contacts(BATCH)));
+    expect(refusedIds(world)).to.deep.equal(['c12345']);
+    expect(world.writes).to.be.at.most(1 + BATCH / 500 + 25);
+  });
+
+  it('makes a dead letter of a refused record that comes alone', async () => {
+    world.refuses = () => true;
+    await world.process(world.batch([contact('alone')]));
+    expect(refusedIds(world)).to.deep.equal(['alone']);
+    expect(world.letters[0]).to.deep.include({ stage: 'write' });
+    expect(world.committed).to.equal(1);
+  });
+
+  it('waits for a store that refuses everything, also what it took before, and makes no dead letters', async () => {
+    await world.process(world.batch(contacts(10)));
+    world.refuses = () => true;
+    let sleeps = 0;
+    world.onSleep = () => {
+      if (++sleeps === 3) world.refuses = () => false;
+    };
+    const before = world.writes;
+    await world.process(world.batch(contacts(BATCH), 10));
+    expect(world.letters).to.deep.equal([]);
+    expect(sleeps).to.equal(3);
+    expect(world.stored.size).to.equal(BATCH);
+    expect(world.writes - before, 'few writes for each look at the store').to.be.at.most(400);
+  });
+
+  it('waits likewise when it knows of nothing that the store took', async () => {
+    world.refuses = () => true;
+    world.onSleep = () => world.abort.abort();
+    await world.process(world.batch(contacts(500)));
+    expect(world.letters).to.deep.equal([]);
+    expect(world.committed).to.equal(0);
+  });
+
+  it('makes dead letters of many bad records in a row when the store still takes good ones', async () => {
+    world.refuses = (id) => numberOf(id) >= 1000 && numberOf(id) < 3000;
+    await world.process(world.batch(contacts(5000)));
+    expect(refusedIds(world)).to.have.lengthOf(2000);
+    expect(world.committed).to.equal(5000);
+    expect(world.events).not.to.include('outage');
+  });
+
+  it('sends dead letters once, after the write and before the commit', async () => {
+    world.refuses = (id) => id === 'c1';
+    let tries = 0;
+    const refuses = world.refuses;
+    world.refuses = (id) => {
+      if (++tries === 1) throw new StoreUnavailable('search');
+      return refuses(id);
+    };
+    await world.process(world.batch([contact('c0'), 'not JSON', contact('c1'), contact('c2')]));
+    expect(world.events.filter((event) => event !== 'write')).to.deep.equal([
+      'outage',
+      'letters 2',
+      'commit 3',
+    ]);
+    expect(world.letters.map(({ record, stage }) => [record.offset, stage])).to.deep.equal([
+      ['1', 'decode'],
+      ['2', 'write'],
+    ]);
+  });
+
+  it('commits a write that ends while the group rebalances', async () => {
+    world.isRebalancing = true;
+    await world.process(world.batch(contacts(10)));
+    expect(world.committed).to.equal(10);
+  });
+
+  it('does not keep a group waiting for a store that is out', async () => {
+    world.isRebalancing = true;
+    world.refuses = () => {
+      throw new StoreUnavailable('search');
+    };
+    await world.process(world.batch(contacts(10)));
+    expect(world.events).to.deep.equal(['write', 'outage']);
+  });
+
+  it('commits nothing of a partition that it lost during the write', async () => {
+    world.refuses = () => {
+      world.isAssigned = false;
+      return false;
+    };
+    await world.process(world.batch(contacts(10)));
+    expect(world.events).to.deep.equal(['write']);
+  });
+
+  it('gives a batch up when it is told to stop', async () => {
+    world.refuses = () => {
+      throw new StoreUnavailable('search');
+    };
+    world.onSleep = () => world.abort.abort();
+    await world.process(world.batch(contacts(10)));
+    expect(world.events).to.deep.equal(['write', 'outage']);
+  });
+});
