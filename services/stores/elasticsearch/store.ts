@@ -249,9 +249,11 @@ class ElasticsearchStore implements SearchStore {
   }
 
   async hasOtherOrganization(organizationId: string): Promise<boolean> {
-    await this.refresh();
+    const index = ORGANIZATION_RESOURCES.map((resource) => this.#names.alias(resource)).join(',');
+    // Credits and keys are not among what `refresh` makes visible.
+    await this.#cluster.run((client) => client.indices.refresh({ index }));
     const { hits } = await search(this.#cluster, {
-      index: ORGANIZATION_RESOURCES.map((resource) => this.#names.alias(resource)).join(','),
+      index,
       size: 0,
       terminate_after: 1,
       query: { bool: { must_not: { term: { organization_id: organizationId } } } },
