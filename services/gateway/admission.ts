@@ -2,7 +2,6 @@
  * Admission control: how much may be under way at once, in all and per key, and for how long. Whatever a client, a handler or
  * a store does, a request gives back what it holds when its time is up.
  */
-import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { Problem } from './problems.js';
 
@@ -119,6 +118,8 @@ export class AdmittedRequest {
   #bodyBytes = 0;
   #slots = 0;
   #released = false;
+  #answerBytes = 0;
+  #closed = false;
   #controller: AbortController | undefined;
 
   constructor(admission: Admission, key: Usage, keyId: string) {
@@ -169,9 +170,9 @@ export class AdmittedRequest {
     this.#key.slots += slots;
   }
 
-  /** Counts an answer until its client has read it or left. Throws 503 when too much of others waits to be read. */
-  answer(bytes: number, response: ServerResponse): void {
-    if (response.closed) return;
+  /** Counts an answer until `closed`. Throws 503 when too much of others waits to be read. */
+  answer(bytes: number): void {
+    if (this.#closed) return;
     const { total, limits } = this.#admission;
     const key = this.#key;
     if (total.answerBytes > 0 && total.answerBytes + bytes > limits.answerBytes) {
@@ -182,11 +183,18 @@ export class AdmittedRequest {
     }
     total.answerBytes += bytes;
     key.answerBytes += bytes;
-    response.once('close', () => {
-      total.answerBytes -= bytes;
-      key.answerBytes -= bytes;
-      this.#admission.forget(this.#keyId, key);
-    });
+    this.#answerBytes = bytes;
+  }
+
+  /** The client has read the answer, or left, in which case what is not ready is given up. */
+  closed(): void {
+    this.#closed = true;
+    if (!this.#released) this.abort();
+    if (this.#answerBytes === 0) return;
+    this.#admission.total.answerBytes -= this.#answerBytes;
+    this.#key.answerBytes -= this.#answerBytes;
+    this.#answerBytes = 0;
+    this.#admission.forget(this.#keyId, this.#key);
   }
 
   /** Gives everything back but answers, and lets stores know that the request is over. */
@@ -205,11 +213,6 @@ export class AdmittedRequest {
 
   abort(): void {
     this.#controller?.abort(OVER);
-  }
-
-  /** The client has left; what was ready before is not given up. */
-  clientLeft(): void {
-    if (!this.#released) this.abort();
   }
 
   #leaveBody(): void {

@@ -54,7 +54,7 @@ export function createOperation(endpoint: Endpoint): Operation {
     const answer = (await endpoint.handle(call)) as object;
     ctx.type = 'application/json';
     const written = await serialize(answer);
-    request.answer(written.length, ctx.res);
+    request.answer(written.length);
     ctx.body = written;
   };
 }
@@ -110,7 +110,7 @@ function ignoredFields(names: readonly string[]): string {
 
 function requireJsonAccepted(ctx: Context): void {
   const { accept } = ctx.req.headers;
-  if (accept === undefined || accept.includes('*/*') || accept.includes('application/json')) return;
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
   if (ctx.accepts('application/json') || ctx.accepts('application/problem+json')) return;
   throw new Problem('not_acceptable', 'Answers are application/json; the Accept header excludes it.');
 }

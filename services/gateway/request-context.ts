@@ -56,9 +56,8 @@ export function createRequestContext(
   function finish(ctx: Context, state: RequestState, begun: number): void {
     const elapsed = performance.now() - begun;
     // 499, after nginx: the client left before the answer was complete.
-    const finished = ctx.res.writableFinished;
-    if (!finished) state.admitted?.clientLeft();
-    const status = finished ? ctx.res.statusCode : 499;
+    state.admitted?.closed();
+    const status = ctx.res.writableFinished ? ctx.res.statusCode : 499;
     metrics.observeRequest(state.operation ?? 'other', status, elapsed / 1000);
     if (state.problem !== undefined) metrics.problems.inc({ code: state.problem });
     logger.info(

@@ -196,6 +196,11 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       406,
       'not_acceptable',
     );
+    expectProblem(
+      await gateway.call(SEARCH, organization, { headers: { Accept: 'application/json;q=0' } }),
+      406,
+      'not_acceptable',
+    );
     for (const Accept of ['application/json', 'application/*', '*/*', 'text/html, application/json;q=0.1']) {
       expect((await gateway.call(SEARCH, organization, { headers: { Accept } })).status, Accept).to.equal(
         200,
