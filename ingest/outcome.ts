@@ -1,4 +1,5 @@
 import type { OrderedRecord } from '../services/shared/record-order.js';
+import { RecordRefusal } from '../services/stores/store-error.js';
 
 /** What a step of the ingest says about a record. Steps only say; the pipeline's loop acts on it. */
 
@@ -30,4 +31,11 @@ export const deadLetter = (code: string, pointer: string, detail: string): DeadL
   detail,
 });
 
-export const notStorable = deadLetter('not_storable', '', 'The store cannot hold this record.');
+const notStorable = deadLetter('not_storable', '', 'The store cannot hold this record.');
+
+/** What is said of a record that the store refused by itself. */
+export function refusedBy(reason: unknown): DeadLetter {
+  return reason instanceof RecordRefusal
+    ? deadLetter(reason.code, reason.pointer, reason.message)
+    : notStorable;
+}

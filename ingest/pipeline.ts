@@ -1,12 +1,13 @@
 import type { Acceptance, OrderedRecord } from '../services/shared/record-order.js';
 import { Turn } from '../services/shared/turn.js';
+import { RecordRefusal } from '../services/stores/store-error.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
-import { type DeadLetter, deadLetter, notStorable } from './outcome.js';
+import { type DeadLetter, deadLetter, refusedBy } from './outcome.js';
 import { jsonArray } from './sources/json-array.js';
 import { lines, MAX_LINE_BYTES } from './sources/lines.js';
 import type { RawRecord, RecordSource } from './sources/source.js';
 import type { IngestStores, Stream } from './streams/stream.js';
-import { type Refused, writeRecords } from './write-records.js';
+import { writeRecords } from './write-records.js';
 
 /** Bytes of input after which a batch is written, however few records it has. */
 const BATCH_BYTES = 2 * 1024 * 1024;
@@ -205,9 +206,12 @@ class Writer {
   async #writeAll({ records, origins }: Batch): Promise<void> {
     const { stream, stores, signal } = this.#options;
     const refused = await writeRecords((part) => stream.write(stores, part), records, { signal });
-    // A store that takes none of them is itself what is wrong.
-    if (refused.length === records.length) throw (refused[0] as Refused).reason;
-    for (const { index } of refused) this.#report.refuse(notStorable, origins[index] as RawRecord);
+    // A store that takes none of them, and cannot say why, is itself what is wrong.
+    const unknown = refused.find(({ reason }) => !(reason instanceof RecordRefusal));
+    if (unknown && refused.length === records.length) throw unknown.reason;
+    for (const { index, reason } of refused) {
+      this.#report.refuse(refusedBy(reason), origins[index] as RawRecord);
+    }
     this.#report.accept(records.length - refused.length);
   }
 }

@@ -1,5 +1,10 @@
 import type { OrderedRecord } from '../services/shared/record-order.js';
-import { Overloaded, StoreTimeout, StoreUnavailable } from '../services/stores/store-error.js';
+import {
+  Overloaded,
+  RecordsRefused,
+  StoreTimeout,
+  StoreUnavailable,
+} from '../services/stores/store-error.js';
 
 /** A record the store will not take, by its place among those given. */
 export interface Refused {
@@ -7,7 +12,7 @@ export interface Refused {
   reason: unknown;
 }
 
-/** Writes all records, or rejects. */
+/** Writes all records, or rejects: with `RecordsRefused` when it wrote all others. */
 export type Write = (records: readonly OrderedRecord<object>[]) => Promise<void>;
 
 export interface WriteOptions {
@@ -39,6 +44,12 @@ export async function writeRecords(
     await write(records);
   } catch (reason) {
     if (isOutage(reason)) throw reason;
+    if (reason instanceof RecordsRefused) {
+      const { refused } = reason;
+      const taken = records.filter((_, index) => !refused.has(index));
+      if (taken.length > 0) await options.onOutcome?.(taken, 'taken');
+      return [...refused].map(([index, refusal]) => ({ index: first + index, reason: refusal }));
+    }
     if (records.length === 1) {
       await options.onOutcome?.(records, 'refused', reason);
       return [{ index: first, reason }];

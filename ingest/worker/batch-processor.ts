@@ -5,7 +5,7 @@
 import type { OneAtATime } from '../../services/shared/one-at-a-time.js';
 import type { Turn } from '../../services/shared/turn.js';
 import { decoder } from '../decode.js';
-import { type DeadLetter, type DecodeOutcome, deadLetter, notStorable } from '../outcome.js';
+import { type DeadLetter, type DecodeOutcome, deadLetter, refusedBy } from '../outcome.js';
 import type { Batch, KafkaRecord } from '../sources/kafka.js';
 import { MAX_LINE_BYTES } from '../sources/lines.js';
 import type { Unreadable } from '../sources/record-batches.js';
@@ -123,12 +123,15 @@ async function writeWithRetry(
 
 /** In the order of their offsets. `unwritten` counts the records that could be decoded. */
 function refusedOf(part: readonly DecodedRecord[], unwritten: readonly Refused[]): RefusedRecord[] {
-  const wrong = new Set(unwritten.map(({ index }) => index));
+  const reasons = new Map(unwritten.map(({ index, reason }) => [index, reason]));
   const refused: RefusedRecord[] = [];
   let index = 0;
   for (const { record, outcome } of part) {
     if (outcome.kind !== 'ok') refused.push({ record, reason: outcome, stage: 'decode' });
-    else if (wrong.has(index++)) refused.push({ record, reason: notStorable, stage: 'write' });
+    else {
+      if (reasons.has(index)) refused.push({ record, reason: refusedBy(reasons.get(index)), stage: 'write' });
+      index++;
+    }
   }
   return refused;
 }

@@ -22,6 +22,7 @@ import {
   SearchContactsResponse,
 } from './schema.js';
 import { toContactSearch } from './search.js';
+import { TOO_MANY_AUDIENCES } from './stored-contact.js';
 
 const SEARCH_PATH = '/api/contacts/search';
 const SEARCH_AUDIENCE_PATH = '/api/audiences/contacts/search';
@@ -34,6 +35,10 @@ function contactNotFound(organizationId: string, contactId: string): Problem {
     organization_id: organizationId,
     contact_id: contactId,
   });
+}
+
+function tooManyAudiences(): Problem {
+  return invalid({ pointer: '/audience_id', code: 'too_many_audiences', detail: TOO_MANY_AUDIENCES });
 }
 
 const createContact = endpoint({
@@ -82,6 +87,8 @@ const createContact = endpoint({
           organization_id: organizationId,
           contact_id: outcome.contactId,
         });
+      case 'too_many_audiences':
+        throw tooManyAudiences();
       case 'insufficient_credits':
         throw new Problem(
           'insufficient_credits',
@@ -169,7 +176,8 @@ const searchAudienceContacts = endpoint({
 const addContact = endpoint({
   path: '/api/audiences/contacts/add',
   summary: 'Add a contact to an audience',
-  description: 'Adding a member again changes nothing and answers the same.',
+  description:
+    'Adding a member again changes nothing and answers the same. A contact is in at most 10 000 audiences.',
   tag: 'Audiences',
   scope: 'audiences:write',
   bodyLimit: SMALL_BODY_LIMIT,
@@ -189,6 +197,7 @@ const addContact = endpoint({
     const outcome = unwrapOnce(call, await services.search.addMembership(membership));
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, body.audience_id);
     if (outcome.kind === 'contact_not_found') throw contactNotFound(organizationId, body.contact_id);
+    if (outcome.kind === 'too_many_audiences') throw tooManyAudiences();
     return { organization_id: organizationId, audience_id: body.audience_id, contact: outcome.contact };
   },
 });

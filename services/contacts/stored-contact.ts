@@ -4,7 +4,8 @@ import { memoize } from '../shared/memoize.js';
 import { formatMoment, parseMoment } from '../shared/moments.js';
 import { normalizeDomain } from '../shared/normalize.js';
 import { type OrderedRecord, recordOrder } from '../shared/record-order.js';
-import type { Contact, ContactRecord } from './schema.js';
+import { RecordRefusal } from '../stores/store-error.js';
+import { type Contact, type ContactRecord, MAX_AUDIENCES_PER_CONTACT } from './schema.js';
 import { searchableValues } from './searchable.js';
 
 /** Everything of a contact but what changes apart from it: its audiences and its times. */
@@ -20,6 +21,8 @@ export interface StoredContact {
   audienceIds: string[];
   body: ContactBody;
 }
+
+export const TOO_MANY_AUDIENCES = `A contact is in at most ${MAX_AUDIENCES_PER_CONTACT} audiences; this one would be in more.`;
 
 export function toContact(stored: StoredContact): Contact {
   return {
@@ -39,7 +42,7 @@ export function intoContact({ body, audienceIds, createdMs, updatedMs }: StoredC
   return contact;
 }
 
-/** The contact after a stream record; null when the record does not come after the last one, and so changes nothing. */
+/** The contact after a stream record. Throws `RecordRefusal` when it would have too many audiences; null when the record does not come after the last one, and so changes nothing. */
 export function applyRecord(
   before: StoredContact | undefined,
   { record, acceptedAt, sequence }: OrderedRecord<ContactRecord>,
@@ -69,18 +72,30 @@ export function createdContact(contact: Contact, audienceId: string): StoredCont
   };
 }
 
-/** The member after joining or leaving an audience; the same object when nothing changes. */
-export function withAudience<T extends StoredContact>(stored: T, audienceId: string, now: number): T {
+/** The member after joining an audience: the same object when it is one already, null when it has too many. */
+export function joinedAudience<T extends StoredContact>(
+  stored: T,
+  audienceId: string,
+  now: number,
+): T | null {
+  if (stored.audienceIds.includes(audienceId)) return stored;
+  if (stored.audienceIds.length >= MAX_AUDIENCES_PER_CONTACT) return null;
   const audienceIds = joinAudiences(stored.audienceIds, [audienceId]);
-  if (audienceIds === stored.audienceIds) return stored;
   return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
 }
 
+/** The contact after leaving an audience; the same object when it was no member. */
 export function withoutAudience<T extends StoredContact>(stored: T, audienceId: string, now: number): T {
   if (!stored.audienceIds.includes(audienceId)) return stored;
   const audienceIds = stored.audienceIds.filter((id) => id !== audienceId);
   return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
 }
+
+/** Duplicates that a trial tells of. */
+export const MAX_DUPLICATES = 100;
+
+/** A person is rarely in the data more often; the oldest are found first. */
+export const MAX_DUPLICATE_CANDIDATES = 1000;
 
 /** Whether both are the same person: one profile address, or a work email in common. */
 export function isDuplicate(left: ContactBody, right: ContactBody): boolean {
@@ -192,9 +207,14 @@ const companyIdOf = memoize((ofBoth) => {
   return domain === '' ? null : companyId(organizationId, domain);
 });
 
-/** The union, ascending; the same array when nothing is new. */
+/** The union, ascending; the same array when nothing is new. Throws `RecordRefusal` when it has too many. */
 function joinAudiences(before: string[], joined: readonly string[]): string[] {
   const held = new Set(before);
   const fresh = joined.filter((id) => !held.has(id));
-  return fresh.length === 0 ? before : [...new Set([...before, ...fresh])].sort();
+  if (fresh.length === 0) return before;
+  const all = [...new Set([...before, ...fresh])];
+  if (all.length > MAX_AUDIENCES_PER_CONTACT) {
+    throw new RecordRefusal('too_many_audiences', '/audience_ids', TOO_MANY_AUDIENCES);
+  }
+  return all.sort();
 }

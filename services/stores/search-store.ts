@@ -55,6 +55,8 @@ export type CreateOutcome =
     }
   | { kind: 'audience_not_found' }
   | { kind: 'contact_exists'; contactId: string }
+  /** The existing contact cannot join one more. */
+  | { kind: 'too_many_audiences' }
   | { kind: 'insufficient_credits'; creditBalance: number };
 
 export interface Membership {
@@ -68,6 +70,7 @@ export interface Membership {
 export type AddOutcome =
   | { kind: 'added'; contact: Contact }
   | { kind: 'audience_not_found' }
+  | { kind: 'too_many_audiences' }
   | { kind: 'contact_not_found' };
 
 /** Only `removed` is kept for replay. `removed: false` when the contact is unknown or was no member. */
@@ -81,7 +84,10 @@ export interface ContactStore {
   createContact(command: CreateContact): Promise<Once<CreateOutcome>>;
   addMembership(membership: Membership): Promise<Once<AddOutcome>>;
   removeMembership(membership: Membership): Promise<Once<RemoveOutcome>>;
-  /** A record changes a contact only when it comes after the last one that did, in the order of contract 6.2. */
+  /**
+   * A record changes a contact only when it comes after the last one that did, in the order of contract 6.2. Throws
+   * `RecordsRefused` when some would give a contact more than it may have; all others are written.
+   */
   upsertContacts(records: readonly OrderedRecord<ContactRecord>[]): Promise<void>;
 }
 

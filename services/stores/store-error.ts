@@ -34,6 +34,31 @@ export class StoreTimeout extends Error {
   }
 }
 
+/** A record breaks a rule together with what is stored already. Its words are for whoever sent it. */
+export class RecordRefusal extends Error {
+  override readonly name = 'RecordRefusal';
+  readonly code: string;
+  /** JSON Pointer into the record. */
+  readonly pointer: string;
+
+  constructor(code: string, pointer: string, detail: string) {
+    super(detail);
+    this.code = code;
+    this.pointer = pointer;
+  }
+}
+
+/** Some of the records of a write were refused, by their places among those given; all others are written. */
+export class RecordsRefused extends Error {
+  override readonly name = 'RecordsRefused';
+  readonly refused: ReadonlyMap<number, RecordRefusal>;
+
+  constructor(refused: ReadonlyMap<number, RecordRefusal>) {
+    super(`${refused.size} records were refused`);
+    this.refused = refused;
+  }
+}
+
 /** The store understood, and refused the record or the query itself: the same again is refused again. */
 export class Rejected extends Error {
   override readonly name = 'Rejected';

@@ -6,6 +6,7 @@ import {
   asked,
   found,
   freshOrganization,
+  load,
   newContact,
   type Open,
   type OpenStore,
@@ -197,6 +198,20 @@ export function searchStoreCreate(open: Open): void {
       expect(await opened.store.getContact(organization, 'd')).to.equal(null);
       expect(await opened.store.getCredits(organization)).to.equal(2);
       expect(await found(opened.store, organization, {})).to.deep.equal(['c']);
+    });
+
+    it('a trial tells of the 100 oldest of many duplicates', async () => {
+      const organization = await organizationWith(3);
+      await load(
+        opened.store,
+        organization,
+        Array.from({ length: 120 }, () => ({ work_emails: ['a@x.example'] })),
+      );
+      const trial = await create(organization, 'd', { work_emails: ['a@x.example'] }, { dryRun: true });
+      expect(trial).to.have.deep.property(
+        'duplicates',
+        Array.from({ length: 100 }, (_, index) => `c${119 - index}`),
+      );
     });
 
     const key = (fingerprint: string): Idempotency => ({ route: '/create', key: 'k', fingerprint });

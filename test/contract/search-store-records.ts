@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { companyId } from '../../services/shared/ids.js';
+import { RecordsRefused } from '../../services/stores/store-error.js';
 import { accepted } from '../support/accepted.js';
 import { asked, found, freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
@@ -219,6 +220,48 @@ export function searchStoreRecords(open: Open): void {
       const even = await opened.store.searchContacts(asked(organization, { query: 'even', limit: 3 }));
       expect(even.total).to.equal(1250);
       expect(even.items.map((item) => item.contact_id)).to.deep.equal(['n998', 'n996', 'n994']);
+    });
+
+    it('a contact is in at most 10 000 audiences: records that ask for more are refused, and only they', async () => {
+      const organization = freshOrganization();
+      const joining = (from: number, to: number) => ({
+        organization_id: organization,
+        contact_id: 'c',
+        audience_ids: Array.from({ length: to - from }, (_, index) => `aud_${from + index}`),
+      });
+      const records = [
+        ...Array.from({ length: 10 }, (_, index) => joining(1000 * index, 1000 * (index + 1))),
+        joining(9500, 10_001),
+        joining(0, 1000),
+        { organization_id: organization, contact_id: 'other', audience_ids: ['aud_10000'] },
+        joining(20_000, 20_001),
+      ];
+      const error = await opened.store
+        .upsertContacts(accepted(records, T0))
+        .catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(RecordsRefused);
+      const { refused } = error as RecordsRefused;
+      expect([...refused].map(([index, { code, pointer }]) => [index, code, pointer])).to.deep.equal([
+        [10, 'too_many_audiences', '/audience_ids'],
+        [13, 'too_many_audiences', '/audience_ids'],
+      ]);
+      await opened.store.refresh();
+      const contact = await opened.store.getContact(organization, 'c');
+      expect(contact?.audience_ids).to.have.length(10_000).and.not.include('aud_10000');
+      expect(await found(opened.store, organization, {}, 'aud_9999')).to.deep.equal(['c']);
+      expect(await found(opened.store, organization, {}, 'aud_10000')).to.deep.equal(['other']);
+      await opened.store.upsertAudiences(
+        accepted([{ organization_id: organization, id: 'aud', name: 'One more' }], T0),
+      );
+      const membership = { organizationId: organization, audienceId: 'aud', contactId: 'c' };
+      expect(await opened.store.addMembership(membership)).to.deep.include({
+        value: { kind: 'too_many_audiences' },
+      });
+      await opened.store.upsertAudiences(
+        accepted([{ organization_id: organization, id: 'aud_7', name: 'Old' }], T0),
+      );
+      await opened.store.removeMembership({ ...membership, audienceId: 'aud_7' });
+      expect(await opened.store.addMembership(membership)).to.have.nested.property('value.kind', 'added');
     });
   });
 }

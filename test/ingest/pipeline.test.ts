@@ -66,6 +66,22 @@ describe('The pipeline', () => {
     expect(await stores.search.getContact('org_other', 'p2')).to.equal(null);
   });
 
+  it('refuses records that ask for more audiences than a contact may have, and says why', async () => {
+    const joining = (prefix: string) =>
+      JSON.stringify({
+        contact_id: 'many',
+        audience_ids: Array.from({ length: 6000 }, (_, index) => `${prefix}${index}`),
+      });
+    const options = { organizationId: 'org_p', acceptance: { acceptedAt: ACCEPTED_AT + 1, sequence: 0 } };
+    await load('contacts', joining('a'), { organizationId: 'org_p' });
+    const all = await load('contacts', joining('b'), options);
+    expect({ accepted: all.accepted, rejected: all.rejected }).to.deep.equal({ accepted: 0, rejected: 1 });
+    expect(all.errors[0]).to.include({ line: 1, code: 'too_many_audiences', pointer: '/audience_ids' });
+    const some = await load('contacts', `{"contact_id":"p5"}\n${joining('b')}`, options);
+    expect(some.accepted).to.equal(1);
+    expect(some.errors.map(({ line, code }) => [line, code])).to.deep.equal([[2, 'too_many_audiences']]);
+  });
+
   it('takes a JSON array, counting its elements from 1', async () => {
     const text = ' [ {"contact_id":"a1","city":"],\\"["} , {"contact_id":""},{"contact_id":"a2"}]\n';
     const { accepted, errors } = await load('contacts', text, { organizationId: 'org_p', format: 'json' });

@@ -1,4 +1,4 @@
-import { StoreTimeout } from '../store-error.js';
+import { RecordRefusal, RecordsRefused, StoreTimeout } from '../store-error.js';
 import type { Documents, Found } from './documents.js';
 
 /** The records of one document, in their order. */
@@ -11,7 +11,7 @@ interface Group<Record> {
 export interface Applied<Source, Record> {
   idOf(record: Record): string;
   routingOf(record: Record): string;
-  /** The source after the record; null when the record changes nothing. */
+  /** The source after the record; null when the record changes nothing. Throws `RecordRefusal` when it breaks a rule. */
   apply(before: Source | undefined, record: Record): Source | null;
   toDocument(source: Source): object;
 }
@@ -22,7 +22,7 @@ const PATIENCE_MS = 28_000;
 /**
  * Applies stream records in order, also after those of earlier calls. New documents are written without being looked for
  * first; those that turn out to be there are read and changed, and only those that someone else changed meanwhile are
- * read and changed again.
+ * read and changed again. Throws `RecordsRefused` once all others are written.
  */
 export async function applyRecords<Source, Record>(
   documents: Documents<Source>,
@@ -31,14 +31,31 @@ export async function applyRecords<Source, Record>(
 ): Promise<void> {
   const groups = groupById(records, applied);
   const ids = groups.map(({ id }) => id);
-  await documents.inOrder.run(ids, () => applyGroups(documents, groups, applied));
+  const refusals = await documents.inOrder.run(ids, () => applyGroups(documents, groups, applied));
+  if (refusals.size === 0) return;
+  const indices = new Map(records.map((record, index) => [record, index]));
+  throw new RecordsRefused(
+    new Map([...refusals].map(([record, refusal]) => [indices.get(record) as number, refusal])),
+  );
 }
 
 async function applyGroups<Source, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
   { apply, toDocument }: Applied<Source, Record>,
-): Promise<void> {
+): Promise<Map<Record, RecordRefusal>> {
+  const refusals = new Map<Record, RecordRefusal>();
+  /** The document may have changed since the record was tried before. */
+  const applyOrRefuse = (source: Source | undefined, record: Record) => {
+    refusals.delete(record);
+    try {
+      return apply(source, record);
+    } catch (error) {
+      if (!(error instanceof RecordRefusal)) throw error;
+      refusals.set(record, error);
+      return null;
+    }
+  };
   let open = groups;
   let found: Map<string, Found<Source>> = new Map();
   const until = Date.now() + PATIENCE_MS;
@@ -48,7 +65,7 @@ async function applyGroups<Source, Record>(
     const changes = open.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);
       let source: Source | undefined = before?.source;
-      for (const record of own) source = apply(source, record) ?? source;
+      for (const record of own) source = applyOrRefuse(source, record) ?? source;
       if (source === undefined || source === before?.source) return [];
       const after = source;
       return [{ id, routing, before, document: () => toDocument(after) }];
@@ -56,6 +73,7 @@ async function applyGroups<Source, Record>(
     const conflicts = await documents.writeMany(changes);
     open = open.filter(({ id }) => conflicts.has(id));
   }
+  return refusals;
 }
 
 function groupById<Record>(

@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { Contact } from '../../contacts/schema.js';
 import { emailWord, searchableValues } from '../../contacts/searchable.js';
 import type { ContactBody } from '../../contacts/stored-contact.js';
-import { intoContact } from '../../contacts/stored-contact.js';
+import { intoContact, MAX_DUPLICATE_CANDIDATES } from '../../contacts/stored-contact.js';
 import type { ContactCondition, ContactSearch, Page } from '../search-query.js';
 import { type ContactSource, toStoredContact } from './contact-document.js';
 import { after, pageSize, pageSort, toPage } from './pages.js';
@@ -10,9 +10,6 @@ import { matchText } from './text-match.js';
 import { valueToken, wordToken } from './tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
-
-/** A person is rarely in the data more often; the oldest are found first. */
-const MAX_DUPLICATES = 1000;
 
 const FIELDS = {
   all: 'search.all',
@@ -84,7 +81,7 @@ export function duplicateQuery(body: ContactBody): estypes.SearchRequest | null 
   if (should.length === 0) return null;
   return {
     routing: body.organization_id,
-    size: MAX_DUPLICATES,
+    size: MAX_DUPLICATE_CANDIDATES,
     track_total_hits: false,
     query: {
       bool: {

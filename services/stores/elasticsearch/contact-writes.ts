@@ -3,9 +3,10 @@ import {
   applyRecord,
   createdContact,
   isDuplicate,
+  joinedAudience,
+  MAX_DUPLICATES,
   type StoredContact,
   toContact,
-  withAudience,
   withoutAudience,
 } from '../../contacts/stored-contact.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
@@ -29,6 +30,8 @@ import type { DuplicateLocks } from './duplicate-locks.js';
 import type { IdempotencyClaim, IdempotencyKeys } from './idempotency-keys.js';
 import type { Ledger, Reserved } from './ledger.js';
 import { retryWithBackoff } from './retry.js';
+
+const TOO_MANY = 'too_many_audiences';
 
 /** Removals a contact remembers. */
 const MAX_REMOVALS = 16;
@@ -106,15 +109,16 @@ export class ContactWrites {
     if (onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.contact_id };
     const organizationId = contact.organization_id;
     const member = dryRun
-      ? toStoredContact(oldest)
+      ? joinedAudience(toStoredContact(oldest), audienceId, now)
       : await this.#join(organizationId, oldest.contact_id, audienceId, now);
+    if (member === TOO_MANY || (dryRun && member === null)) return { kind: TOO_MANY };
     const balance = await this.#stores.ledger.balance(organizationId);
     return {
       kind: 'returned',
-      contact: toContact(member ?? toStoredContact(oldest)),
+      contact: toContact(dryRun || !member ? toStoredContact(oldest) : member),
       creditsConsumed: balance === null ? null : 0,
       creditBalance: balance,
-      duplicates: duplicates.map(({ contact_id }) => contact_id),
+      duplicates: duplicateIds(duplicates),
     };
   }
 
@@ -139,7 +143,7 @@ export class ContactWrites {
       reservation: metered ? reserved.reservation : null,
       creditsConsumed: metered ? requiredCredits : null,
       creditBalance: metered ? reserved.balance : null,
-      duplicates: duplicates.map(({ contact_id }) => contact_id),
+      duplicates: duplicateIds(duplicates),
     };
     if (dryRun) {
       const taken = await this.#find(organizationId, id);
@@ -153,6 +157,7 @@ export class ContactWrites {
   async add({ organizationId, audienceId, contactId }: Membership, now: number): Promise<AddOutcome> {
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
     const member = await this.#join(organizationId, contactId, audienceId, now);
+    if (member === TOO_MANY) return { kind: TOO_MANY };
     return member ? { kind: 'added', contact: toContact(member) } : { kind: 'contact_not_found' };
   }
 
@@ -273,19 +278,21 @@ export class ContactWrites {
     return found && !isTombstone(found.source) ? (found as FoundContact) : null;
   }
 
-  /** The contact as a member; null when there is none. */
+  /** The contact as a member; null when there is no such contact. */
   async #join(
     organizationId: string,
     contactId: string,
     audienceId: string,
     now: number,
-  ): Promise<StoredContact | null> {
+  ): Promise<StoredContact | typeof TOO_MANY | null> {
+    let isFull = false;
     const source = await this.#change(organizationId, contactId, (before) => {
       const stored = toStoredContact(before);
-      const after = withAudience(stored, audienceId, now);
-      return after === stored ? null : contactSource(after, before);
+      const after = joinedAudience(stored, audienceId, now);
+      isFull = after === null;
+      return after === null || after === stored ? null : contactSource(after, before);
     });
-    return source && toStoredContact(source);
+    return isFull ? TOO_MANY : source && toStoredContact(source);
   }
 
   /** Changes a contact, however many others do; `change` answers null where nothing changes. */
@@ -311,6 +318,10 @@ export class ContactWrites {
       }),
     );
   }
+}
+
+function duplicateIds(duplicates: readonly ContactSource[]): string[] {
+  return duplicates.slice(0, MAX_DUPLICATES).map(({ contact_id }) => contact_id);
 }
 
 function createdOutcome(made: StoredContact, creation: Creation): CreateOutcome {

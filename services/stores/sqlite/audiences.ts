@@ -12,6 +12,7 @@ import { rankedRows } from './ranked-rows.js';
 import { OrganizationTerms } from './terms.js';
 import type { TextWriter } from './text-writer.js';
 import { similarWords } from './vocabulary.js';
+import { type Written, writeEach } from './write-each.js';
 import { findOrganization, IndexChanges, type WriteSession } from './write-session.js';
 
 const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
@@ -88,14 +89,16 @@ function bodyOf(connection: Connection, organization: number, id: string): strin
   return row[0];
 }
 
-/** Applies stream records; each is whole (contract 6.2). */
+/** Applies stream records, as many as there is time for; each is whole (contract 6.2). */
 export function upsertAudiences(
   session: WriteSession,
   records: readonly OrderedRecord<AudienceRecord>[],
-): void {
+  isOver = () => false,
+): Written {
   const changes = new IndexChanges(session.connection, 'audience_terms', AUDIENCE_COLUMNS);
-  for (const record of records) upsertAudience(session, changes, record);
+  const written = writeEach(records, isOver, (record) => upsertAudience(session, changes, record));
   changes.apply();
+  return written;
 }
 
 function upsertAudience(

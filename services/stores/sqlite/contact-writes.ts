@@ -4,8 +4,10 @@ import {
   type ContactBody,
   createdContact,
   isDuplicate,
+  joinedAudience,
+  MAX_DUPLICATE_CANDIDATES,
+  MAX_DUPLICATES,
   toContact,
-  withAudience,
   withoutAudience,
 } from '../../contacts/stored-contact.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
@@ -14,16 +16,19 @@ import { debit, readCredits } from './accounts.js';
 import { hasAudience } from './audiences.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateExpression } from './contact-index.js';
 import { type ContactRow, readContactRow } from './contact-rows.js';
+import { type Written, writeEach } from './write-each.js';
 import { findOrganization, IndexChanges, type WriteSession } from './write-session.js';
 
-/** Applies stream records (contract 6.2). */
+/** Applies stream records (contract 6.2), as many as there is time for. */
 export function upsertContacts(
   session: WriteSession,
   records: readonly OrderedRecord<ContactRecord>[],
-): void {
+  isOver: () => boolean,
+): Written {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  for (const record of records) upsertContact(session, changes, record);
+  const written = writeEach(records, isOver, (record) => upsertContact(session, changes, record));
   changes.apply();
+  return written;
 }
 
 function upsertContact(
@@ -92,8 +97,9 @@ function writeContact(
   } else if (columns.join('\n') !== contactColumns(text, before.body).join('\n')) {
     changes.replace(after.position, columns);
   }
+  const held = new Set(moved ? [] : before.audienceIds);
   for (const id of after.audienceIds) {
-    if (moved || !before.audienceIds.includes(id)) insertMembership(session, organization, id, after);
+    if (!held.has(id)) insertMembership(session, organization, id, after);
   }
 }
 
@@ -137,7 +143,9 @@ export function createContact(session: WriteSession, command: CreateContact, now
   const balance = readCredits(connection, organizationId);
   if (oldest && onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.body.id };
   if (oldest && onDuplicate === 'return') {
-    const joined = dryRun ? oldest : join(session, organization, oldest, audienceId, now);
+    const joined = joinedAudience(oldest, audienceId, now);
+    if (joined === null) return { kind: 'too_many_audiences' };
+    if (!dryRun) writeJoined(session, organization, oldest, joined, audienceId);
     return {
       kind: 'returned',
       contact: toContact(joined),
@@ -183,28 +191,37 @@ function organizationOf(
   return hasAudience(session.connection, organization, audienceId) ? organization : undefined;
 }
 
-/** Oldest first. */
+/** The oldest. Of very many that may be, the oldest are looked at. */
 function findDuplicates(session: WriteSession, organization: number, body: ContactBody): ContactRow[] {
   const expression = duplicateExpression(session.text('contact_terms', organization).terms, body);
   if (expression === null) return [];
-  return session.connection
-    .rows<[string]>(
-      `SELECT c.id FROM contact_terms t
-         CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
-        WHERE contact_terms MATCH ? ORDER BY c.created_ms, c.id`,
-      organization,
-      expression,
-    )
-    .map(([id]) => readContactRow(session.connection, organization, id) as ContactRow)
-    .filter((row) => isDuplicate(body, row.body));
+  const candidates = session.connection.rows<[string]>(
+    `SELECT c.id FROM contact_terms t
+       CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
+      WHERE contact_terms MATCH ? ORDER BY c.created_ms, c.id LIMIT ?`,
+    organization,
+    expression,
+    MAX_DUPLICATE_CANDIDATES,
+  );
+  const duplicates: ContactRow[] = [];
+  for (const [id] of candidates) {
+    if (duplicates.length >= MAX_DUPLICATES) break;
+    const row = readContactRow(session.connection, organization, id) as ContactRow;
+    if (isDuplicate(body, row.body)) duplicates.push(row);
+  }
+  return duplicates;
 }
 
 export function addMembership(session: WriteSession, membership: Membership, now: number): AddOutcome {
-  const organization = organizationOf(session, membership.organizationId, membership.audienceId);
+  const { organizationId, audienceId, contactId } = membership;
+  const organization = organizationOf(session, organizationId, audienceId);
   if (organization === undefined) return { kind: 'audience_not_found' };
-  const row = readContactRow(session.connection, organization, membership.contactId);
+  const row = readContactRow(session.connection, organization, contactId);
   if (!row) return { kind: 'contact_not_found' };
-  return { kind: 'added', contact: toContact(join(session, organization, row, membership.audienceId, now)) };
+  const joined = joinedAudience(row, audienceId, now);
+  if (joined === null) return { kind: 'too_many_audiences' };
+  writeJoined(session, organization, row, joined, audienceId);
+  return { kind: 'added', contact: toContact(joined) };
 }
 
 export function removeMembership(session: WriteSession, membership: Membership, now: number): RemoveOutcome {
@@ -218,18 +235,16 @@ export function removeMembership(session: WriteSession, membership: Membership, 
   return { kind: 'removed', removed: true };
 }
 
-function join(
+function writeJoined(
   session: WriteSession,
   organization: number,
-  row: ContactRow,
+  before: ContactRow,
+  joined: ContactRow,
   audienceId: string,
-  now: number,
-): ContactRow {
-  const joined = withAudience(row, audienceId, now);
-  if (joined === row) return row;
+): void {
+  if (joined === before) return;
   insertMembership(session, organization, audienceId, joined);
   writeMembershipChange(session, organization, joined);
-  return joined;
 }
 
 function writeMembershipChange(session: WriteSession, organization: number, row: ContactRow): void {

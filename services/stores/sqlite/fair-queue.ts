@@ -23,6 +23,14 @@ export class FairQueue<T> {
     this.#size++;
   }
 
+  /** Puts an item that was taken back: its tenant goes on with it at its next turn. */
+  unshift(tenant: string, item: T): void {
+    const items = this.#waiting.get(tenant);
+    if (items) items.unshift(item);
+    else this.#waiting.set(tenant, [item]);
+    this.#size++;
+  }
+
   /** Whether any tenant with an item is admitted. */
   has(isAdmitted: (tenant: string) => boolean): boolean {
     for (const tenant of this.#waiting.keys()) if (isAdmitted(tenant)) return true;

@@ -20,6 +20,7 @@ import type {
   SearchStore,
   StoredKey,
 } from '../search-store.js';
+import { RecordRefusal, RecordsRefused } from '../store-error.js';
 import { checkMarks } from '../store-marks.js';
 import {
   findKey,
@@ -39,6 +40,7 @@ import { SearchPool } from './search-pool.js';
 import type { SearchOperations } from './search-process.js';
 import { isUnavailable, toErrorMessage, toStoreError } from './sqlite-error.js';
 import { Thread } from './thread.js';
+import type { Written } from './write-each.js';
 import type { RecordOperations, RecordWriter, WriteOperations } from './write-operations.js';
 import { WriteSession } from './write-session.js';
 
@@ -111,19 +113,19 @@ class SqliteStore implements SearchStore {
 
   createContact(command: CreateContact) {
     return this.#exclusively(command.contact.organization_id, command.idempotency, () =>
-      this.#writer.call('createContact', command, this.#clock.now()),
+      this.#writer.callFor(command.contact.organization_id, 'createContact', command, this.#clock.now()),
     );
   }
 
   addMembership(membership: Membership) {
     return this.#exclusively(membership.organizationId, membership.idempotency, () =>
-      this.#writer.call('addMembership', membership, this.#clock.now()),
+      this.#writer.callFor(membership.organizationId, 'addMembership', membership, this.#clock.now()),
     );
   }
 
   removeMembership(membership: Membership) {
     return this.#exclusively(membership.organizationId, membership.idempotency, () =>
-      this.#writer.call('removeMembership', membership, this.#clock.now()),
+      this.#writer.callFor(membership.organizationId, 'removeMembership', membership, this.#clock.now()),
     );
   }
 
@@ -213,21 +215,49 @@ class SqliteStore implements SearchStore {
 
   /** Sends records in the order of calls, and lets the event loop turn between two messages. */
   async #writeRecords(writer: RecordWriter, records: readonly OrderedRecord<unknown>[]): Promise<void> {
-    const written: Promise<unknown>[] = [];
+    const tenant = tenantOf(records);
+    const written: Promise<RecordResults | { error: unknown }>[] = [];
     const send = async () => {
       for (let start = 0; start < records.length; start += RECORDS_A_MESSAGE) {
         if (start > 0) await nextTurn();
         const json = JSON.stringify(records.slice(start, start + RECORDS_A_MESSAGE));
-        written.push(this.#writer.call(writer, json).then(undefined, (error: unknown) => ({ error })));
+        written.push(this.#writer.callFor(tenant, writer, json).then(numbered(start), failedWith));
       }
     };
     const sent = this.#sending.then(send);
     this.#sending = sent.catch(() => undefined);
     await sent;
+    const refused = new Map<number, RecordRefusal>();
     for (const result of await Promise.all(written)) {
-      if (result !== null) throw (result as { error: unknown }).error;
+      if ('error' in result) throw result.error;
+      for (const [index, refusal] of result) refused.set(index, refusal);
     }
+    if (refused.size > 0) throw new RecordsRefused(refused);
   }
+}
+
+type RecordResults = [index: number, refusal: RecordRefusal][];
+
+/** Refusals of a message by their places in the whole write. */
+const numbered =
+  (start: number) =>
+  (refused: Written['refused']): RecordResults =>
+    refused.map(({ index, code, pointer, detail }) => [
+      start + index,
+      new RecordRefusal(code, pointer, detail),
+    ]);
+
+const failedWith = (error: unknown) => ({ error });
+
+/** The organization the records are of, or nobody where they are of several. */
+function tenantOf(records: readonly OrderedRecord<unknown>[]): string {
+  const organizationOf = ({ record }: OrderedRecord<unknown>) => {
+    const fields = record as { organization_id?: string; organizationId?: string };
+    return fields.organization_id ?? fields.organizationId ?? '';
+  };
+  const [first] = records;
+  const organization = first ? organizationOf(first) : '';
+  return records.every((record) => organizationOf(record) === organization) ? organization : '';
 }
 
 /** Keys, credits and audiences alone, without threads: for commands beside a running server. */
@@ -249,7 +279,9 @@ export async function openSqliteAccounts(options: {
     grantCredits: (organizationId, amount) => write(() => grantCredits(connection, organizationId, amount)),
     getAudience: (organizationId, id) => read(() => fromJson(getAudience(connection, organizationId, id))),
     searchAudiences: (search) => read(() => fromJson(searchAudiences(connection, search))),
-    upsertAudiences: (records) => write(() => upsertAudiences(session, records)),
+    upsertAudiences: async (records) => {
+      await write(() => upsertAudiences(session, records));
+    },
     refresh: async () => {},
     close: async () => connection.close(),
   };

@@ -13,6 +13,8 @@ export interface CallMessage {
   call: number;
   operation: string;
   values: unknown[];
+  /** Whose call it is, where tenants take turns. */
+  tenant?: string;
 }
 
 export type AnswerMessage = { call: number; json: string } | { call: number; error: ErrorMessage };

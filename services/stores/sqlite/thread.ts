@@ -34,13 +34,22 @@ export class Thread<Of extends Operations> {
     this.#data = data;
   }
 
-  async call<Name extends keyof Of & string>(
+  call<Name extends keyof Of & string>(
+    operation: Name,
+    ...values: Parameters<Of[Name]>
+  ): Promise<Result<Of[Name]>> {
+    return this.callFor('', operation, ...values);
+  }
+
+  /** A call of a tenant, where the thread lets tenants take turns. */
+  async callFor<Name extends keyof Of & string>(
+    tenant: string,
     operation: Name,
     ...values: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
     if (this.#closed) throw new StoreUnavailable('search', { cause: new Error('the store is closed') });
     if (this.#pending.size >= MAX_PENDING) throw new Overloaded('search');
-    const json = await this.#send(operation, values);
+    const json = await this.#send(tenant, operation, values);
     return fromJson(json) as Result<Of[Name]>;
   }
 
@@ -55,11 +64,11 @@ export class Thread<Of extends Operations> {
     await exited;
   }
 
-  #send(operation: string, values: unknown[]): Promise<string> {
+  #send(tenant: string, operation: string, values: unknown[]): Promise<string> {
     this.#worker ??= this.#start();
     const call = ++this.#calls;
     const answer = new Promise<string>((resolve, reject) => this.#pending.set(call, { resolve, reject }));
-    this.#worker.postMessage({ call, operation, values } satisfies CallMessage);
+    this.#worker.postMessage({ call, tenant, operation, values } satisfies CallMessage);
     return answer;
   }
 

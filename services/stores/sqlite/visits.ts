@@ -7,11 +7,16 @@ import type { Page, VisitSearch } from '../search-query.js';
 import type { Connection, SqlValue } from './connection.js';
 import { pageJson } from './contact-search.js';
 import type { Json } from './json.js';
+import { type Written, writeEach } from './write-each.js';
 import { findOrganization, type WriteSession } from './write-session.js';
 
-/** The first record of an id and moment stays. */
-export function insertVisits(session: WriteSession, records: readonly OrderedRecord<VisitRecord>[]): void {
-  for (const { record } of records) insertVisit(session, record);
+/** Inserts as many as there is time for. The first record of an id and moment stays. */
+export function insertVisits(
+  session: WriteSession,
+  records: readonly OrderedRecord<VisitRecord>[],
+  isOver: () => boolean,
+): Written {
+  return writeEach(records, isOver, ({ record }) => insertVisit(session, record));
 }
 
 function insertVisit(session: WriteSession, record: VisitRecord): void {

@@ -7,8 +7,9 @@ import { grantCredits, insertKey, revokeKey, setCredits } from './accounts.js';
 import { upsertAudiences } from './audiences.js';
 import { addMembership, createContact, removeMembership, upsertContacts } from './contact-writes.js';
 import { once } from './idempotency.js';
-import { toJson } from './json.js';
+import { type Json, toJson } from './json.js';
 import { insertVisits } from './visits.js';
+import type { Written } from './write-each.js';
 import type { WriteSession } from './write-session.js';
 
 /** Writes of one request each, inside a transaction of the session. `now` is in milliseconds. */
@@ -52,16 +53,22 @@ export function writeOperations(session: WriteSession) {
 }
 export type WriteOperations = ReturnType<typeof writeOperations>;
 
+type WriteRecords = (
+  session: WriteSession,
+  records: OrderedRecord<unknown>[],
+  isOver: () => boolean,
+) => Written;
+
 /** Records of a stream. */
 export const recordWriters = {
-  upsertContacts: (session: WriteSession, records: OrderedRecord<unknown>[]) =>
-    upsertContacts(session, records as OrderedRecord<ContactRecord>[]),
-  upsertAudiences: (session: WriteSession, records: OrderedRecord<unknown>[]) =>
-    upsertAudiences(session, records as OrderedRecord<AudienceRecord>[]),
-  insertVisits: (session: WriteSession, records: OrderedRecord<unknown>[]) =>
-    insertVisits(session, records as OrderedRecord<VisitRecord>[]),
-};
+  upsertContacts: (session, records, isOver) =>
+    upsertContacts(session, records as OrderedRecord<ContactRecord>[], isOver),
+  upsertAudiences: (session, records, isOver) =>
+    upsertAudiences(session, records as OrderedRecord<AudienceRecord>[], isOver),
+  insertVisits: (session, records, isOver) =>
+    insertVisits(session, records as OrderedRecord<VisitRecord>[], isOver),
+} satisfies Record<string, WriteRecords>;
 export type RecordWriter = keyof typeof recordWriters;
 
 /** Records travel as JSON: cheaper than a structured clone on both sides. */
-export type RecordOperations = Record<RecordWriter, (records: string) => string>;
+export type RecordOperations = Record<RecordWriter, (records: string) => Json<Written['refused']>>;

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Connection } from '../../../services/stores/sqlite/connection.js';
+import { migrate } from '../../../services/stores/sqlite/migrations.js';
+import type { AnswerMessage } from '../../../services/stores/sqlite/thread-messages.js';
+import { WriteQueue } from '../../../services/stores/sqlite/write-queue.js';
+import { WriteSession } from '../../../services/stores/sqlite/write-session.js';
+import { accepted } from '../../support/accepted.js';
+import { removeTempFolders, tempFolder } from './temp-folder.js';
+
+const NOW = Date.UTC(2026, 0, 2);
+
+describe('The queue of writes', () => {
+  let connection: Connection;
+  let queue: WriteQueue;
+  let answers: AnswerMessage[];
+  let calls = 0;
+  beforeEach(() => {
+    connection = new Connection(join(tempFolder(), 'x.db'), { cacheMb: 2 });
+    migrate(connection);
+    answers = [];
+    queue = new WriteQueue(new WriteSession(connection), (message) => answers.push(message));
+  });
+  afterEach(() => connection.close());
+  after(removeTempFolders);
+
+  const add = (tenant: string, operation: string, ...values: unknown[]) => {
+    queue.add({ call: ++calls, tenant, operation, values });
+    return calls;
+  };
+  const contacts = (organization: string, count: number, fields: object = {}) => {
+    const ids = Array.from({ length: count }, (_, index) => `c${index}`);
+    const records = ids.map((id) => ({ organization_id: organization, contact_id: id, ...fields }));
+    return add(organization, 'upsertContacts', JSON.stringify(accepted(records, NOW)));
+  };
+  const answered = () => answers.map(({ call }) => call);
+
+  it('gives each organization its turn, however many records another has waiting', () => {
+    const backlog = Array.from({ length: 30 }, () => contacts('org_a', 500));
+    const other = contacts('org_b', 10);
+    while (!answered().includes(other)) queue.work();
+    expect(answered().indexOf(other)).to.be.lessThan(3);
+    while (!queue.isEmpty) queue.work();
+    expect(answered().filter((call) => call !== other)).to.deep.equal(backlog);
+  });
+
+  it('gives each organization its turn with requests as well', () => {
+    const requests = Array.from({ length: 5 }, () => add('org_a', 'setCredits', 'org_a', 1));
+    const other = add('org_b', 'setCredits', 'org_b', 1);
+    queue.work();
+    expect(answered()).to.deep.equal([requests[0], other, ...requests.slice(1)]);
+  });
+
+  it('lets a request through between parts of a write that takes long', () => {
+    const ids = Array.from({ length: 9000 }, (_, index) => `audience_with_a_long_name_${index}`);
+    contacts('org_a', 1, { audience_ids: ids });
+    queue.work();
+    const records = Array.from({ length: 1000 }, (_, index) => ({
+      organization_id: 'org_a',
+      contact_id: 'c0',
+      audience_ids: [`more_${index}`],
+    }));
+    const long = add('org_a', 'upsertContacts', JSON.stringify(accepted(records, NOW + 1)));
+    queue.work();
+    expect(answered()).not.to.include(long);
+    const request = add('org_b', 'setCredits', 'org_b', 1);
+    queue.work();
+    expect(answered()).to.include(request).and.not.include(long);
+  });
+
+  it('refuses a write that the store cannot take, and only that', () => {
+    const good = [contacts('org_a', 3), contacts('org_b', 3)];
+    const bad = add('org_c', 'upsertContacts', JSON.stringify([{ record: null }]));
+    good.push(contacts('org_a', 3));
+    while (!queue.isEmpty) queue.work();
+    const failed = answers.filter((answer) => 'error' in answer).map(({ call }) => call);
+    expect(failed).to.deep.equal([bad]);
+    expect(answered()).to.include.members(good);
+  });
+});
