@@ -56,11 +56,21 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       checkBound({ name, sql, params });
       const tag = `/* ${++lastTag} */`;
       const text = `${preamble(settingsOf(name, timeoutMs), params)} ${tag} ${sql}`;
+      let computing = false;
       const running = reads.use(async (client) => {
-        const result = await client.query({ query: text, format: 'JSONCompact' });
-        return await toResult<Row>(await result.json<unknown[]>(), signal);
+        computing = true;
+        try {
+          const result = await client.query({ query: text, format: 'JSONCompact' });
+          computing = false;
+          return await toResult<Row>(await result.json<unknown[]>(), signal);
+        } finally {
+          computing = false;
+        }
       }, signal);
-      return settle(running, signal, () => kill(tag));
+      // What waits for a connection, or is already computed, is nothing to the engine; asking it holds up the event loop.
+      return settle(running, signal, () => {
+        if (computing) kill(tag);
+      });
     },
 
     async insert(name, { table, columns, text }) {

@@ -73,6 +73,19 @@ describe('embedded ClickHouse', () => {
     expect((await ask('SELECT 2 AS two')).rows).to.deep.equal([{ two: 2 }]);
   });
 
+  it('asks nothing of the engine for queries that are given up before they begin', async () => {
+    const statements = async () =>
+      Number((await ask("SELECT value FROM system.events WHERE event = 'Query'")).rows[0]?.value);
+    const before = await statements();
+    const clients = Array.from({ length: 200 }, () => new AbortController());
+    const slow = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
+    const abandoned = clients.map(({ signal }) => nameOf(ask(slow, {}, signal)));
+    await new Promise(setImmediate);
+    for (const client of clients) client.abort();
+    expect(new Set(await Promise.all(abandoned))).to.deep.equal(new Set(['AbortError']));
+    expect((await statements()) - before).to.be.below(20);
+  });
+
   it('refuses a signal that was aborted before', async () => {
     expect(await nameOf(ask('SELECT 1', {}, AbortSignal.abort()))).to.equal('AbortError');
     expect((await ask('SELECT 2 AS two')).rows).to.deep.equal([{ two: 2 }]);
