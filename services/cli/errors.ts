@@ -14,6 +14,7 @@ export class UsageError extends CommandError {
 
 /** Errors whose messages are written for people. By name, so that no heavy module is loaded to tell an error. */
 const EXPLAINED = new Set([
+  'BrokenPartsError',
   'CommandError',
   'ConfigError',
   'DataFolderError',

@@ -90,8 +90,12 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   program
     .command('doctor')
     .description('check settings and stores, and say what to fix')
-    .addHelpText('after', examples('reachline doctor', 'PORT=9000 reachline doctor'))
-    .action(async () => exit(await (await import('./commands/doctor.js')).doctor(io)));
+    .option('--deep', 'also read everything that is stored, and check that it is whole')
+    .addHelpText(
+      'after',
+      examples('reachline doctor', 'PORT=9000 reachline doctor', 'reachline doctor --deep'),
+    )
+    .action(async (options) => exit(await (await import('./commands/doctor.js')).doctor(io, options)));
   return program;
 }
 

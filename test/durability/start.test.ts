@@ -31,7 +31,11 @@ function totals(server: ServerProcess, key: string): Promise<unknown[]> {
     count('/api/contacts/search', { organization_id: DEMO, limit: 1 }),
     count('/api/website-visits/search', { organization_id: DEMO, limit: 1 }),
     count('/api/audiences/search', { organization_id: DEMO, limit: 1 }),
-    count('/api/advertising/network_a/campaigns', { start_date: '2020-01-01', end_date: '2029-12-31' }),
+    count('/api/advertising/network_a/campaigns', {
+      start_date: '2020-01-01',
+      end_date: '2029-12-31',
+      granularity: 'monthly',
+    }),
   ]);
 }
 

@@ -2,6 +2,8 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Config, ConfigError, ignoredVariablesWarning, loadConfig } from '../../shared/config.js';
+import { inspectParts } from '../../stores/clickhouse/inspect.js';
+import { findDamagedParts } from '../../stores/clickhouse/parts.js';
 import { readHolder } from '../../stores/folder-holder.js';
 import { openStores } from '../../stores/open-stores.js';
 import { StoreUnavailable } from '../../stores/store-error.js';
@@ -15,8 +17,13 @@ const NEEDED_NODE = [20, 19] as const;
 const NEEDED_BYTES = 500 * 1024 * 1024;
 const GIB = 1024 ** 3;
 
+export interface DoctorOptions {
+  /** Reads everything that is stored, and checks that it is whole. */
+  deep?: boolean;
+}
+
 /** Checks, changes nothing that serving would not (nothing at all on servers only), and resolves with exit code 1 when something is to be fixed. */
-export async function doctor(io: Io): Promise<number> {
+export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Promise<number> {
   let problems = 0;
   const show = (finding: Finding) => {
     if ('good' in finding) say(io, `✓ ${finding.good}`);
@@ -38,9 +45,10 @@ export async function doctor(io: Io): Promise<number> {
     if (isEmbedded(config)) findings.push(...checkData(config.dataDir));
     findings.forEach(show);
     const server = await findServer(config);
-    const stores = isEmbedded(config) && findings.every(isGood) ? await openOnce(config) : undefined;
+    const stores = isEmbedded(config) && findings.every(isGood) ? await openOnce(config, deep) : undefined;
     show(server === undefined ? await checkPort(config) : await describeServer(config, server, stores));
     if (stores) showStores(config, stores, server, show);
+    if (deep) (await checkWhole(config, stores)).forEach(show);
   }
   say(
     io,
@@ -141,13 +149,16 @@ function checkPort({ host, port }: Config): Promise<Finding> {
 }
 
 /** What came of opening the embedded stores: opened, held by a process that is running, or a finding. */
-type OpenResult = { kind: 'opened' } | { kind: 'held'; port: number | undefined; detail: string } | Failed;
+type OpenResult =
+  | { kind: 'opened'; damagedParts: string[] }
+  | { kind: 'held'; port: number | undefined; detail: string }
+  | Failed;
 interface Failed {
   kind: 'finding';
   finding: Finding;
 }
 
-async function openOnce(config: Config): Promise<OpenResult> {
+async function openOnce(config: Config, deep: boolean): Promise<OpenResult> {
   if (!existsSync(resolve(config.dataDir))) {
     return { kind: 'finding', finding: { good: 'The stores are made when serve runs first' } };
   }
@@ -156,10 +167,11 @@ async function openOnce(config: Config): Promise<OpenResult> {
     try {
       await stores.search.ping();
       await stores.analytics.ping();
+      const damagedParts = deep && !config.clickhouse ? await findDamagedParts(stores.analytics) : [];
+      return { kind: 'opened', damagedParts };
     } finally {
       await stores.close();
     }
-    return { kind: 'opened' };
   } catch (error) {
     if (error instanceof StoreUnavailable) return failed(cannotAnswer(error));
     const { message } = explain(error);
@@ -167,6 +179,33 @@ async function openOnce(config: Config): Promise<OpenResult> {
     return { kind: 'held', port: readHolder(resolve(config.dataDir))?.port, detail: message };
   }
 }
+
+const RESTORE = 'restore it from a backup';
+
+/** What `--deep` looks at: every page of SQLite, every part of ClickHouse. */
+async function checkWhole(config: Config, stores: OpenResult | undefined): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const hasFolder = existsSync(resolve(config.dataDir));
+  if (!config.elasticsearch && hasFolder) {
+    const { checkIntegrity } = await import('../../stores/sqlite/integrity.js');
+    findings.push(...whole('The search store', checkIntegrity(config.dataDir)));
+  }
+  if (config.clickhouse)
+    findings.push(...whole('The analytics store', await inspectParts(config.clickhouse)));
+  else if (stores?.kind === 'opened') findings.push(...whole('The analytics store', stores.damagedParts));
+  else if (hasFolder) {
+    findings.push({
+      problem:
+        'The parts of the analytics store were not checked: that needs the folder open, and no server that has it',
+    });
+  }
+  return findings;
+}
+
+const whole = (store: string, problems: readonly string[]): Finding[] =>
+  problems.length === 0
+    ? [{ good: `${store} is whole` }]
+    : problems.map((problem) => ({ problem: `${store} is damaged (${problem}): ${RESTORE}` }));
 
 const failed = (problem: string): Failed => ({ kind: 'finding', finding: { problem } });
 

@@ -2,6 +2,7 @@ import { StoreUnavailable } from '../store-error.js';
 import type { HttpOptions } from './client.js';
 import { openHttp } from './http.js';
 import { MigrationChanged, readMigrations } from './migrate.js';
+import { findDamagedParts } from './parts.js';
 
 /** A server as it is found, nothing of it changed. */
 export interface ServerReport {
@@ -39,6 +40,16 @@ export async function inspectClickHouse(options: HttpOptions): Promise<ServerRep
       else if (before !== checksum) throw new MigrationChanged(name);
     }
     return { version: rows[0]?.version ?? '', missing };
+  } finally {
+    await server.close();
+  }
+}
+
+/** Parts of a server's tables that are damaged. Throws `StoreUnavailable` and `StoreTimeout`. */
+export async function inspectParts(options: HttpOptions): Promise<string[]> {
+  const server = openHttp(options);
+  try {
+    return await findDamagedParts(server);
   } finally {
     await server.close();
   }

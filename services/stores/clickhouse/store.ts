@@ -4,18 +4,20 @@ import type { Engine } from './engine.js';
 import { insertError } from './errors.js';
 import { migrate } from './migrate.js';
 import { splitByMonths } from './months.js';
+import { requireWholeParts } from './parts.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows } from './rows.js';
 import { MAX_MONTHS_PER_INSERT } from './settings.js';
 
 /** A month of each has a part of its own to be written, so that many at once cost little more than a few. */
 const BATCH_RECORDS = 25_000;
 
-/** Opens and migrates the analytics store. Throws `FolderInUse` when another process has the folder. */
+/** Opens and migrates the analytics store. Throws `FolderInUse` when another process has the folder, and `BrokenPartsError`. */
 export async function openAnalyticsStore(
   options: ClickHouseOptions,
 ): Promise<{ store: AnalyticsStore; engine: Engine | null }> {
   const clickhouse = await openClickHouse(options);
   try {
+    if ('path' in options) await requireWholeParts(clickhouse, options.path);
     await migrate(clickhouse);
   } catch (error) {
     await clickhouse.close();

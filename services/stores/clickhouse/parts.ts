@@ -1,0 +1,56 @@
+/** Whether everything that was written can still be read. */
+import { join } from 'node:path';
+import type { AnalyticsReader } from '../analytics-store.js';
+
+/** Rows are missing, so that figures would be too low. The message says what to do. */
+export class BrokenPartsError extends Error {
+  override readonly name = 'BrokenPartsError';
+}
+
+const NAMED_AT_MOST = 5;
+
+function some(names: readonly string[]): string {
+  const more = names.length - NAMED_AT_MOST;
+  return names.slice(0, NAMED_AT_MOST).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/**
+ * Throws a `BrokenPartsError` when the engine set parts aside because it could not read them: now, or when it opened the folder
+ * before. It only logs that itself, and answers without their rows.
+ */
+export async function requireWholeParts(store: AnalyticsReader, path: string): Promise<void> {
+  const { rows } = await store.query<{ part: string }>({
+    name: 'broken_parts',
+    sql: `SELECT concat(table, ' ', name) AS part FROM system.detached_parts
+WHERE database = currentDatabase() AND reason LIKE '%broken%' ORDER BY part`,
+    params: {},
+  });
+  if (rows.length === 0) return;
+  const parts = some(rows.map(({ part }) => part));
+  throw new BrokenPartsError(
+    `ClickHouse could not read ${rows.length} parts of its tables (${parts}), so figures would be missing. Restore the data folder from a backup. To go on without the rows of these parts, delete the folders ${join(path, 'store/*/*/detached/*broken*')}.`,
+  );
+}
+
+/** Reads every part of the tables and compares its checksums; names those that are damaged, with the reason. */
+export async function findDamagedParts(store: AnalyticsReader): Promise<string[]> {
+  const { rows } = await store.query<{ table: string; part: string }>({
+    name: 'active_parts',
+    sql: `SELECT table, name AS part FROM system.parts
+WHERE database = currentDatabase() AND active ORDER BY table, part`,
+    params: {},
+  });
+  const damaged: string[] = [];
+  for (const { table, part } of rows) {
+    const checked = await store.query<{ is_passed: number | boolean; message: string }>({
+      name: 'check_part',
+      // Names of our own tables and of the engine's parts: words and digits.
+      sql: `CHECK TABLE \`${table}\` PART '${part}' SETTINGS check_query_single_value_result = 0`,
+      params: {},
+    });
+    for (const { is_passed, message } of checked.rows) {
+      if (!is_passed) damaged.push(`${table} ${part}: ${message.split('\n')[0]}`);
+    }
+  }
+  return damaged;
+}

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { inOrder } from '../../services/shared/record-order.js';
+import { openStores } from '../../services/stores/open-stores.js';
+import { run } from '../cli/support.js';
+import { temporaryFolder } from '../support/gateway.js';
+import { runServer } from '../support/server-process.js';
+
+/** Files of the data of parts, below the folder of the analytics store. */
+function dataFiles(folder: string, table: string): string[] {
+  const all = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return all
+    .filter((entry) => entry.isFile() && entry.name === 'data.bin' && entry.parentPath.includes(table))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+describe('parts of ClickHouse that were damaged on disk', function () {
+  this.timeout(120_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let files: string[];
+  let environment: Record<string, string>;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    environment = { REACHLINE_DATA_DIR: folder.path, PORT: '0' };
+    const stores = await openStores({ dataDir: folder.path, searchThreads: 1 });
+    const deliveries = Array.from({ length: 50 }, (_, index) => ({
+      organization_id: 'org_a',
+      date: '2026-08-05',
+      campaign_id: `c${index}`,
+      creative_id: 'r1',
+      impressions: index,
+    }));
+    await stores.analytics.insertDeliveries(inOrder(deliveries, 1));
+    await stores.close();
+    files = dataFiles(join(folder.path, 'clickhouse'), '202608_');
+    expect(files).to.have.length(1);
+  });
+  afterEach(() => folder.remove());
+
+  it('keep a server from starting, with a message that names them, until they are gone', async () => {
+    for (const file of files) truncateSync(file, 10);
+    for (const attempt of ['first', 'second']) {
+      const { code, errors } = await runServer({ dataDir: folder.path });
+      expect(code, attempt).to.equal(1);
+      expect(errors).to.match(/could not read 1 parts of its tables \(deliveries \S*202608_\S+\)/);
+      expect(errors).to.include('Restore the data folder from a backup');
+    }
+    const detached = readdirSync(join(folder.path, 'clickhouse'), { recursive: true, encoding: 'utf8' });
+    for (const path of detached.filter((path) => /detached\/[^/]*broken[^/]*$/.test(path))) {
+      rmSync(join(folder.path, 'clickhouse', path), { recursive: true, force: true });
+    }
+    const stores = await openStores({ dataDir: folder.path, searchThreads: 1 });
+    await stores.analytics.ping();
+    await stores.close();
+  });
+
+  it('are found by doctor --deep where only a byte changed', async () => {
+    const healthy = await run(['doctor', '--deep'], { env: environment });
+    expect(healthy.stdout)
+      .to.include('The search store is whole')
+      .and.include('The analytics store is whole');
+    expect(healthy.code).to.equal(0);
+    for (const file of files) {
+      const bytes = readFileSync(file);
+      const at = Math.floor(statSync(file).size / 2);
+      bytes[at] = (bytes[at] as number) ^ 0xff;
+      writeFileSync(file, bytes);
+    }
+    const { code, stdout } = await run(['doctor', '--deep'], { env: environment });
+    expect(stdout).to.match(
+      /✗ The analytics store is damaged \(deliveries 202608_\S+: .+\): restore it from a backup/,
+    );
+    expect(code).to.equal(1);
+  });
+});
