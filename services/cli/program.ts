@@ -75,6 +75,16 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
       '--rebuild <indices>',
       'rebuild these indices of Elasticsearch too, while they are in use: contacts,visits',
     )
+    .option(
+      '--bootstrap',
+      'make the accounts of ELASTICSEARCH_USERNAME and CLICKHOUSE_USERNAME first, with no more rights than Reachline needs',
+    )
+    .addHelpText(
+      'after',
+      `
+--bootstrap uses ELASTICSEARCH_ADMIN_USERNAME, CLICKHOUSE_ADMIN_USERNAME and their _PASSWORD, which nothing else needs.
+`,
+    )
     .addHelpText('after', examples('reachline migrate', 'reachline migrate --rebuild contacts'))
     .action(async (options) => (await import('./commands/migrate.js')).migrate(io, options));
   program

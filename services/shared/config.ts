@@ -76,6 +76,11 @@ const Environment = Type.Object({
   ELASTICSEARCH_API_KEY: Type.String({ default: '', description: 'API key for Elasticsearch, encoded.' }),
   ELASTICSEARCH_USERNAME: Type.String({ default: '', description: 'User name for Elasticsearch.' }),
   ELASTICSEARCH_PASSWORD: Type.String({ default: '', description: 'Password for Elasticsearch.' }),
+  ELASTICSEARCH_ADMIN_USERNAME: Type.String({
+    default: '',
+    description: 'User name with which migrate --bootstrap makes the account of ELASTICSEARCH_USERNAME.',
+  }),
+  ELASTICSEARCH_ADMIN_PASSWORD: Type.String({ default: '', description: 'Password of that user.' }),
   ELASTICSEARCH_CA_FILE: Type.String({
     default: '',
     description: 'PEM file of the authority that signed the certificates of Elasticsearch.',
@@ -91,6 +96,11 @@ const Environment = Type.Object({
   }),
   CLICKHOUSE_USERNAME: Type.String({ default: 'default', description: 'User name for ClickHouse.' }),
   CLICKHOUSE_PASSWORD: Type.String({ default: '', description: 'Password for ClickHouse.' }),
+  CLICKHOUSE_ADMIN_USERNAME: Type.String({
+    default: '',
+    description: 'User name with which migrate --bootstrap makes the account of CLICKHOUSE_USERNAME.',
+  }),
+  CLICKHOUSE_ADMIN_PASSWORD: Type.String({ default: '', description: 'Password of that user.' }),
   CLICKHOUSE_DATABASE: Type.String({
     default: 'reachline',
     pattern: '^[a-z][a-z0-9_]{0,63}$',
@@ -207,6 +217,8 @@ export interface Config {
   clickhouse: ClickHouseConfig | null;
   /** Null when there is no Kafka. */
   kafka: KafkaConfig | null;
+  /** Administrators of the servers, for `migrate --bootstrap` alone; null where none is given. */
+  admins: { elasticsearch: Credentials | null; clickhouse: Credentials | null };
   /** Where a worker tells its health and metrics. */
   workerPort: number;
   /** Of `/metrics` of a gateway; 0 for that of everything else. */
@@ -215,10 +227,15 @@ export interface Config {
   sqlDoor: { port: number; password: string } | null;
 }
 
+export interface Credentials {
+  username: string;
+  password: string;
+}
+
 export interface ElasticsearchConfig {
   nodes: string[];
   apiKey: string | null;
-  basic: { username: string; password: string } | null;
+  basic: Credentials | null;
   /** PEM file of the certificate authority. */
   caFile: string | null;
   indexPrefix: string;
@@ -353,6 +370,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
             partitions: env.REACHLINE_TOPIC_PARTITIONS,
             replicas: env.REACHLINE_TOPIC_REPLICAS,
           },
+    admins: {
+      elasticsearch: credentials(env.ELASTICSEARCH_ADMIN_USERNAME, env.ELASTICSEARCH_ADMIN_PASSWORD),
+      clickhouse: credentials(env.CLICKHOUSE_ADMIN_USERNAME, env.CLICKHOUSE_ADMIN_PASSWORD),
+    },
     workerPort: env.REACHLINE_WORKER_PORT,
     metricsPort: env.REACHLINE_METRICS_PORT,
     sqlDoor:
@@ -501,6 +522,9 @@ const proxyRules = (proxies: readonly string[]): BrokenRule[] =>
       names: ['REACHLINE_TRUSTED_PROXIES'],
       problem: `REACHLINE_TRUSTED_PROXIES holds ${JSON.stringify(proxy)}, which is not an address or a CIDR block such as 10.0.0.0/8`,
     }));
+
+const credentials = (username: string, password: string): Credentials | null =>
+  username === '' ? null : { username, password };
 
 const listed = (text: string) =>
   text

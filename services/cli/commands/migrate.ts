@@ -1,10 +1,12 @@
 import { createTopics } from '../../../ingest/worker/topics.js';
-import { loadConfig } from '../../shared/config.js';
+import { type Config, type Credentials, loadConfig } from '../../shared/config.js';
 import { grantAccess } from '../../stores/clickhouse/access.js';
+import { createClickHouseAccount } from '../../stores/clickhouse/account.js';
+import { createElasticsearchAccount } from '../../stores/elasticsearch/account.js';
 import { REBUILDABLE, type Resource } from '../../stores/elasticsearch/indices.js';
 import { migrateElasticsearch } from '../../stores/elasticsearch/migrate.js';
 import { openStores } from '../../stores/open-stores.js';
-import { UsageError } from '../errors.js';
+import { CommandError, UsageError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 import { withKafka } from '../kafka.js';
 import { ProgressReport } from '../progress-report.js';
@@ -12,12 +14,15 @@ import { ProgressReport } from '../progress-report.js';
 export interface MigrateOptions {
   /** Names separated by commas. */
   rebuild?: string;
+  /** Makes the accounts that Reachline uses first. */
+  bootstrap?: boolean;
 }
 
 /** Creates and upgrades everything in all stores. Opening an embedded store brings it up to date. */
 export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   const config = loadConfig(io.env);
   const rebuilt = options.rebuild === undefined ? [] : parseResources(options.rebuild);
+  if (options.bootstrap) await bootstrap(io, config);
   if (config.elasticsearch) {
     const report = new ProgressReport(io, 'documents');
     const made = await migrateElasticsearch(config.elasticsearch, {
@@ -30,7 +35,8 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   }
   const stores = await openStores(config);
   await stores.close();
-  if (config.clickhouse && !(await grantAccess(config.clickhouse))) {
+  const analystsBy = options.bootstrap ? config.admins.clickhouse : null;
+  if (config.clickhouse && !(await grantAccess({ ...config.clickhouse, ...analystsBy }))) {
     tell(
       io,
       `ClickHouse does not let ${config.clickhouse.username} make roles, so that of analysts was left out: see docs/analysts.md.`,
@@ -41,6 +47,70 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
     for (const topic of made) tell(io, `The topic ${topic} is there now.`);
   }
   say(io, 'The stores are up to date.');
+}
+
+/** What a user may be called without any quoting in statements and addresses. */
+const ACCOUNT_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+
+async function bootstrap(io: Io, { elasticsearch, clickhouse, admins }: Config): Promise<void> {
+  const search = elasticsearch && {
+    config: elasticsearch,
+    ...forAccount('ELASTICSEARCH', elasticsearch.basic, admins.elasticsearch),
+  };
+  const analytics = clickhouse && {
+    config: clickhouse,
+    ...forAccount('CLICKHOUSE', clickhouse, admins.clickhouse),
+  };
+  if (search) {
+    await createElasticsearchAccount(search.config, search.account, search.admin).catch(
+      explainRefusal('Elasticsearch', search.admin, 'it takes accounts only with xpack.security.enabled'),
+    );
+    tell(io, `Elasticsearch has the account ${search.account.username}.`);
+  }
+  if (analytics) {
+    await createClickHouseAccount(analytics.config, analytics.admin).catch(
+      explainRefusal('ClickHouse', analytics.admin, 'the user needs access management'),
+    );
+    tell(io, `ClickHouse has the account ${analytics.account.username}.`);
+  }
+  if (!search && !analytics) {
+    throw new UsageError('--bootstrap is for servers; neither ELASTICSEARCH_URL nor CLICKHOUSE_URL is set.');
+  }
+}
+
+/** HTTP statuses of Elasticsearch and error codes of ClickHouse: not known, not allowed, or users kept where nobody can write. */
+const REFUSALS = new Set(['400', '401', '403', '405', '192', '193', '194', '495', '497', '514', '516']);
+
+function explainRefusal(server: string, { username }: Credentials, hint: string) {
+  return (error: unknown): never => {
+    const { statusCode, code } = ((error as Error).cause ?? {}) as { statusCode?: number; code?: string };
+    if (!REFUSALS.has(String(statusCode ?? code))) throw error;
+    throw new CommandError(
+      `${server} lets ${username} make no account (${statusCode ?? code}): check its password, and that ${hint}.`,
+    );
+  };
+}
+
+/** The account to be made and who makes it. Throws a `UsageError` before anything is done where one of them is not given. */
+function forAccount(
+  prefix: string,
+  account: Credentials | null,
+  admin: Credentials | null,
+): { account: Credentials; admin: Credentials } {
+  if (!admin) {
+    throw new UsageError(`--bootstrap needs ${prefix}_ADMIN_USERNAME and ${prefix}_ADMIN_PASSWORD.`);
+  }
+  if (!account || account.password === '' || !ACCOUNT_NAME.test(account.username)) {
+    throw new UsageError(
+      `--bootstrap makes the account of ${prefix}_USERNAME, which begins with a letter and has 1 to 64 of A-Z a-z 0-9 _ . -, with ${prefix}_PASSWORD: set both.`,
+    );
+  }
+  if (account.username === admin.username) {
+    throw new UsageError(
+      `${prefix}_USERNAME is the administrator: name another account, which --bootstrap then makes.`,
+    );
+  }
+  return { account, admin };
 }
 
 function parseResources(text: string): Resource[] {

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { Credentials } from '../../shared/config.js';
+import type { HttpOptions } from './client.js';
+import { openHttp } from './http.js';
+import type { Layout } from './layout.js';
+import { onCluster } from './render.js';
+
+/** All that migrations, gateways and workers do. Nothing outside of the two databases, and nothing about users. */
+const TABLE_PRIVILEGES =
+  'SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW';
+const VIEW_PRIVILEGES = 'SELECT, CREATE DATABASE, CREATE VIEW, DROP VIEW';
+
+/** `<privileges> ON <what>`, each. */
+export function accountGrants({ tables, views, cluster }: Layout): string[] {
+  return [
+    `${TABLE_PRIVILEGES} ON ${tables}.*`,
+    `${VIEW_PRIVILEGES} ON ${views}.*`,
+    ...(cluster === null ? [] : ['CLUSTER ON *.*']),
+  ];
+}
+
+/** Repeatable; the second time they change the password. It crosses the network as its hash, and is in no log. */
+export function accountStatements(layout: Layout, { username, password }: Credentials): string[] {
+  const everywhere = onCluster(layout.cluster);
+  const user = `\`${username}\``;
+  const hash = createHash('sha256').update(password).digest('hex');
+  const identified = `${user}${everywhere} IDENTIFIED WITH sha256_hash BY '${hash}'`;
+  return [
+    `CREATE USER IF NOT EXISTS ${identified}`,
+    `ALTER USER ${identified}`,
+    ...accountGrants(layout).map((grant) => `GRANT${everywhere} ${grant} TO ${user}`),
+  ];
+}
+
+/** Makes the account that Reachline uses, with an administrator's. */
+export async function createClickHouseAccount(options: HttpOptions, admin: Credentials): Promise<void> {
+  const clickhouse = openHttp({ ...options, ...admin }, 'default');
+  try {
+    for (const statement of accountStatements(clickhouse.layout, options)) {
+      await clickhouse.command('create_account', statement);
+    }
+  } finally {
+    await clickhouse.close();
+  }
+}
