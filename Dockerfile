@@ -28,8 +28,9 @@ COPY --from=build /app/dist/services dist/services
 COPY --from=build /app/dist/ingest dist/ingest
 USER node
 EXPOSE 8080
+# Of a gateway or a worker, whichever of the two this container runs.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
-    CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+    CMD ["node", "-e", "const { PORT = 8080, REACHLINE_WORKER_PORT = 8081 } = process.env; const ask = (port) => fetch(`http://127.0.0.1:${port}/livez`).then(({ ok }) => ok || Promise.reject()); Promise.any([ask(PORT), ask(REACHLINE_WORKER_PORT)]).then(() => process.exit(0), () => process.exit(1))"]
 ENTRYPOINT ["node", "/app/dist/services/cli/main.js"]
 CMD ["serve"]
 

@@ -1,68 +1,177 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
+import { parse } from 'yaml';
 import { type HealthServer, startHealthServer } from '../../ingest/worker/health-server.js';
 import { loadConfig, settingNames } from '../../services/shared/config.js';
 import { packageRoot } from '../../services/shared/package-root.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
+interface Service {
+  image: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  networks: string[];
+  ports?: string[];
+  volumes?: string[];
+  profiles?: string[];
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+  mem_limit?: string;
+  cpus?: number;
+  pids_limit?: number;
+  privileged?: boolean;
+  healthcheck?: { test?: string[]; disable?: boolean };
+}
+interface Compose {
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean } | null>;
+}
+
 const read = (name: string) => readFileSync(join(packageRoot, name), 'utf8');
-const compose = read('docker-compose.yml');
+const text = read('docker-compose.yml');
+const compose = parse(text, { merge: true }) as Compose;
+const tlsText = read('deploy/tls/docker-compose.yml');
+const tls = parse(tlsText) as Compose;
 const dockerfile = read('Dockerfile');
 const example = read('.env.example');
-const nginx = read('deploy/nginx.conf');
+const nginx = read('deploy/nginx/nginx.conf');
+const services = Object.entries(compose.services);
+const own = services.filter(([, { image }]) => image === 'reachline:slim');
 
 /** The first group of every match. */
-const all = (text: string, pattern: RegExp) =>
-  [...text.matchAll(pattern)].map(([, group]) => group as string);
+const all = (from: string, pattern: RegExp) =>
+  [...from.matchAll(pattern)].map(([, group]) => group as string);
 
 describe('docker-compose.yml', () => {
-  it('gives the gateways settings that exist', () => {
-    const [block = ''] = /environment: &environment\n(?: {4}\S.*\n)+/.exec(compose) ?? [];
-    const names = all(block, /^ {4}(\w+):/gm);
-    expect(names).to.include.members(['ELASTICSEARCH_URL', 'CLICKHOUSE_URL']);
-    expect(names.filter((name) => !settingNames.has(name))).to.deep.equal([]);
+  it('gives gateways, worker and migrate settings that exist', () => {
+    expect(own.map(([name]) => name)).to.deep.equal(['gateway-1', 'gateway-2', 'migrate', 'worker']);
+    for (const [name, { environment = {} }] of own) {
+      expect(environment, name).to.include.keys('ELASTICSEARCH_URL', 'CLICKHOUSE_URL');
+      expect(
+        Object.keys(environment).filter((variable) => !settingNames.has(variable)),
+        name,
+      ).to.deep.equal([]);
+    }
   });
 
   it('takes every password from the environment, and refuses to start without', () => {
-    const values = all(compose, /^ +\w*PASSWORD\w*: (.*)$/gm);
-    expect(values).to.have.length.above(3);
+    const values = all(text, /^ +\w*PASSWORD\w*: (.*)$/gm);
+    expect(values).to.have.length.above(5);
     for (const value of values) expect(value).to.match(/^\$\{\w+:\?[^}]+\}$/);
   });
 
   it('asks for the variables that .env.example lists', () => {
-    const used = new Set(all(compose, /(?<!\$)\$\{(\w+)/g));
+    const used = new Set(all(text + tlsText, /(?<!\$)\$\{(\w+)/g));
     const listed = new Set(all(example, /^#?(\w+)=/gm));
     expect([...used].sort()).to.deep.equal([...listed].sort());
-    expect(all(example, /^\w+PASSWORD=(.*)$/gm)).to.deep.equal(['', '']);
+    expect(all(example, /^\w+PASSWORD=(.*)$/gm)).to.deep.equal(['', '', '', '']);
   });
 
   it('pins every image', () => {
-    const images = [...all(compose, /^ +image: (.*)$/gm), ...all(dockerfile, /^FROM (\S+:\S+)/gm)];
+    const images = [...services.map(([, { image }]) => image), ...all(dockerfile, /^FROM (\S+:\S+)/gm)];
     expect(images).to.have.length.above(5);
     for (const image of images.filter((name) => name !== 'reachline:slim')) {
       expect(image).to.match(/:\d+\.\d+\.\d+/);
     }
   });
 
+  it('bounds memory, processors and processes of every service, and leaves none a capability', () => {
+    for (const [name, service] of services) {
+      expect(service.mem_limit, name).to.match(/^(\$\{\w+:-)?\d+[mg]\}?$/);
+      expect(service.cpus, name).to.be.within(0.1, 4);
+      expect(service.pids_limit, name).to.be.within(32, 4096);
+      expect(service.cap_drop, name).to.deep.equal(['ALL']);
+      expect(service.cap_add, name).to.equal(undefined);
+      expect(service.security_opt, name).to.deep.equal(['no-new-privileges:true']);
+      expect(service.privileged, name).to.equal(undefined);
+    }
+  });
+
+  it('lets only nginx and the gateways out of the network of the stores, and only nginx be reached', () => {
+    const onFront = services.filter(([, { networks }]) => networks.includes('front')).map(([name]) => name);
+    expect(onFront).to.deep.equal(['nginx', 'gateway-1', 'gateway-2']);
+    expect(compose.networks.stores).to.deep.equal({ internal: true });
+    expect(services.filter(([, { ports }]) => ports).map(([name]) => name)).to.deep.equal(['nginx']);
+    expect(compose.services.nginx?.ports).to.deep.equal([`\${LISTEN:-127.0.0.1:8080}:8080`]);
+  });
+
+  it('gives the passwords of superusers to migrate alone', () => {
+    const holders = own.filter(([, { environment = {} }]) =>
+      Object.keys(environment).some((name) => /_ADMIN_/.test(name)),
+    );
+    expect(holders.map(([name]) => name)).to.deep.equal(['migrate']);
+    expect(compose.services.migrate?.command).to.deep.equal(['migrate', '--bootstrap']);
+    for (const [name, { environment = {} }] of own) {
+      expect(environment.ELASTICSEARCH_USERNAME, name).to.equal('reachline');
+      expect(environment.CLICKHOUSE_USERNAME, name).to.equal('reachline');
+    }
+  });
+
+  it('has the gateways believe nginx, and nobody else, about addresses of clients', () => {
+    const subnet = `\${FRONT_SUBNET:-172.31.250.0/24}`;
+    expect(compose.networks.front).to.deep.equal({ ipam: { config: [{ subnet }] } });
+    for (const name of ['gateway-1', 'gateway-2']) {
+      expect(compose.services[name]?.environment?.REACHLINE_TRUSTED_PROXIES).to.equal(subnet);
+    }
+  });
+
   it('has nginx send requests to gateways that it starts', () => {
-    const services = all(compose, /^ {2}(gateway-\d+):/gm);
-    expect(all(nginx, /server (\S+):8080 /g)).to.deep.equal(services);
+    const gateways = services.map(([name]) => name).filter((name) => name.startsWith('gateway-'));
+    expect(all(nginx, /server (\S+):8080 /g)).to.deep.equal(gateways);
     expect(dockerfile).to.match(/PORT=8080\b/);
   });
 
+  it('mounts files that are there, where nginx looks for them', () => {
+    const mounted = new Map(
+      (compose.services.nginx?.volumes ?? []).map((volume) => {
+        const [from = '', to = ''] = volume.split(':');
+        return [to, read(from)];
+      }),
+    );
+    expect([...mounted.keys()]).to.have.members([
+      '/etc/nginx/nginx.conf',
+      '/etc/nginx/locations.conf',
+      '/etc/nginx/servers/server.conf',
+    ]);
+    expect(nginx).to.contain('include /etc/nginx/servers/*.conf;');
+    const replaced = tls.services.nginx?.volumes?.[0]?.split(':');
+    expect(mounted.has(replaced?.[1] ?? '')).to.equal(true);
+    for (const server of [read(replaced?.[0] ?? ''), mounted.get('/etc/nginx/servers/server.conf')]) {
+      expect(server).to.contain('include /etc/nginx/locations.conf;');
+    }
+    expect(tls.services.nginx?.ports).to.deep.equal([`\${LISTEN_TLS:-0.0.0.0:443}:8443`]);
+  });
+
   it('gives the gateways Kafka with the profile that starts it, and not without', () => {
-    const [profile, ...others] = new Set(all(compose, /^ +profiles: \[(\w+)\]$/gm));
+    const [profile, ...others] = new Set(services.flatMap(([, { profiles = [] }]) => profiles));
     expect(others).to.deep.equal([]);
     expect(all(example, /^#COMPOSE_PROFILES=(\w+)$/gm)).to.deep.equal([profile]);
-    const [address] = all(compose, /KAFKA_ADVERTISED_LISTENERS: PLAINTEXT:\/\/(\S+)$/gm);
-    const given = all(compose, /^ +KAFKA_BROKERS: (.*)$/gm);
-    expect(given).to.deep.equal([`\${COMPOSE_PROFILES:+${address}}`, address]);
+    const [address] = all(text, /KAFKA_ADVERTISED_LISTENERS: PLAINTEXT:\/\/(\S+)$/gm);
+    for (const [name, { environment }] of own) {
+      const expected = name === 'worker' ? address : `\${COMPOSE_PROFILES:+${address}}`;
+      expect(environment?.KAFKA_BROKERS, name).to.equal(expected);
+    }
   });
 });
 
-describe('the health check of the worker', () => {
+/** Runs a health check as Docker does, with the settings of its container. */
+async function exitCodeOf(test: string[], environment: Record<string, string>): Promise<number> {
+  const [, ...args] = test;
+  const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH, ...environment } });
+  const [code] = (await once(child, 'close')) as [number];
+  return code;
+}
+
+const imageCheck = JSON.parse(/HEALTHCHECK[^[]*(\[.*\])/.exec(dockerfile)?.[1] ?? '[]') as string[];
+/** Nothing listens on it. */
+const NOWHERE = '1';
+
+describe('The health checks of the worker', () => {
   let worker: HealthServer;
   let answers: boolean;
   before(async () => {
@@ -73,34 +182,46 @@ describe('the health check of the worker', () => {
   });
   after(() => worker.close());
 
-  it('asks for what it answers, where it answers', async () => {
-    const [port, ...others] = new Set(all(compose, /127\.0\.0\.1:(808[1-9])\//g));
+  it('of docker-compose.yml asks for what it answers, where it answers', async () => {
+    const [, ...test] = compose.services.worker?.healthcheck?.test ?? [];
+    const [port, ...others] = new Set(all(test.join(' '), /127\.0\.0\.1:(\d+)\//g));
     expect(others).to.deep.equal([]);
     expect(Number(port)).to.equal(loadConfig({}).workerPort);
-    const [path] = all(compose, new RegExp(`127\\.0\\.0\\.1:${port}(/\\w+)`, 'g'));
-    for (const [isThere, status] of [
-      [true, 200],
-      [false, 503],
+    const here = test.map((part) => part.replace(`127.0.0.1:${port}`, new URL(worker.url).host));
+    for (const [isThere, code] of [
+      [true, 0],
+      [false, 1],
     ] as const) {
       answers = isThere;
-      expect((await fetch(worker.url + path)).status).to.equal(status);
+      expect(await exitCodeOf(here, {})).to.equal(code);
     }
+  });
+
+  it('of the image fits a worker, which has no gateway', async () => {
+    const { port } = new URL(worker.url);
+    expect(await exitCodeOf(imageCheck, { PORT: NOWHERE, REACHLINE_WORKER_PORT: port })).to.equal(0);
+    expect(await exitCodeOf(imageCheck, { PORT: NOWHERE, REACHLINE_WORKER_PORT: NOWHERE })).to.equal(1);
   });
 });
 
-describe('the health checks of the gateway', () => {
+describe('The health checks of the gateway', () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();
   });
   after(() => gateway.close());
 
-  for (const [file, text] of Object.entries({ 'docker-compose.yml': compose, Dockerfile: dockerfile })) {
-    it(`of ${file} ask the gateway for what it answers`, async () => {
-      const paths = new Set(all(text, /127\.0\.0\.1:(?:8080|\$\{process\.env\.PORT\})(\/\w+)/g));
-      expect(paths).not.to.have.lengthOf(0);
-      for (const path of paths)
-        expect((await gateway.call(path, null, { method: 'GET' })).status).to.equal(200);
-    });
-  }
+  it('of docker-compose.yml ask for what it answers', async () => {
+    for (const name of ['gateway-1', 'gateway-2']) {
+      const [, ...test] = compose.services[name]?.healthcheck?.test ?? [];
+      const here = test.map((part) => part.replace('127.0.0.1:8080', new URL(gateway.url).host));
+      expect(here.join(' ')).to.contain(gateway.url);
+      expect(await exitCodeOf(here, {})).to.equal(0);
+    }
+  });
+
+  it('of the image fits a gateway, which has no worker', async () => {
+    const { port } = new URL(gateway.url);
+    expect(await exitCodeOf(imageCheck, { PORT: port, REACHLINE_WORKER_PORT: NOWHERE })).to.equal(0);
+  });
 });

@@ -1,0 +1,243 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { PROBLEMS, type ProblemCode } from '../../services/gateway/problems.js';
+import { packageRoot } from '../../services/shared/package-root.js';
+import { freePort } from '../stack/free-port.js';
+import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
+
+const read = (name: string) => readFileSync(join(packageRoot, 'deploy', name), 'utf8');
+const main = read('nginx/nginx.conf');
+const locations = read('nginx/locations.conf');
+const plain = read('nginx/server.conf');
+const tls = read('tls/server.conf');
+const KILOBYTE = 1024;
+const MEGABYTE = 1024 * KILOBYTE;
+
+const problemsIn = (text: string) =>
+  [...text.matchAll(/return (\d+) '(\{"type".*?\})';/g)].map(([, status, body]) => ({
+    status: Number(status),
+    problem: JSON.parse(body as string) as Record<string, unknown>,
+  }));
+
+describe('The configuration of nginx', () => {
+  it('answers problems as the gateways do', () => {
+    const problems = problemsIn(locations);
+    expect(problems).to.have.lengthOf(4);
+    for (const { status, problem } of problems) {
+      const code = problem.code as ProblemCode;
+      const [expected, title] = PROBLEMS[code];
+      expect(problem).to.include({
+        type: `urn:reachline:problem:${code}`,
+        title,
+        status,
+        instance: '$instance',
+      });
+      expect(status).to.equal(expected);
+    }
+  });
+
+  it('keeps neither bodies nor answers, and gives up connections before the gateways do', () => {
+    expect(main).to.match(/^ {4}proxy_request_buffering off;$/m);
+    expect(main).to.match(/^ {4}proxy_max_temp_file_size 0;$/m);
+    expect(Number(/upstream[^}]*keepalive_timeout (\d+)s;/.exec(main)?.[1])).to.be.below(75);
+  });
+});
+
+const installed = spawnSync('nginx', ['-v']).status === 0;
+
+/** Tests at a real nginx; `apt-get install nginx-light` brings it. */
+describe('nginx', function () {
+  this.timeout(30_000);
+  if (!installed) {
+    it.skip('answers as configured: nginx is not installed');
+    return;
+  }
+
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let gateway: TestGateway;
+  let port: number;
+  let running: ChildProcess | undefined;
+  before(async () => {
+    gateway = await startTestGateway();
+  });
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    port = await freePort();
+  });
+  afterEach(async () => {
+    if (running?.exitCode === null) {
+      const closed = once(running, 'close');
+      running.kill('SIGTERM');
+      await closed;
+    }
+    running = undefined;
+    await folder.remove();
+  });
+  after(() => gateway.close());
+
+  /** Writes the files with this machine's paths and ports, and returns the arguments for nginx. */
+  function configure(server: string, upstream: string, tlsPort = 0): string[] {
+    const path = (name: string) => join(folder.path, name);
+    mkdirSync(path('servers'));
+    const local = (text: string) =>
+      text
+        .replaceAll(/\/(?:etc\/nginx|tmp)\//g, `${folder.path}/`)
+        .replace(/server gateway-1:8080/, `server ${upstream}`)
+        .replace(/ +server gateway-2:8080.*\n/, '')
+        .replaceAll('listen 8080', `listen 127.0.0.1:${port}`)
+        .replaceAll('listen 8443', `listen 127.0.0.1:${tlsPort}`)
+        .replace('/dev/stderr', `${folder.path}/error.log`);
+    writeFileSync(
+      path('nginx.conf'),
+      `daemon off;\nmaster_process off;\n${local(main).replace('worker_processes auto;', '')}`,
+    );
+    writeFileSync(path('locations.conf'), local(locations));
+    writeFileSync(path('servers/server.conf'), local(server));
+    return ['-p', folder.path, '-c', path('nginx.conf'), '-e', path('error.log')];
+  }
+
+  async function start(args: string[]): Promise<void> {
+    execFileSync('nginx', [...args, '-t'], { stdio: 'pipe' });
+    running = spawn('nginx', args, { stdio: 'ignore' });
+    for (;;) {
+      const reached = await fetch(`http://127.0.0.1:${port}/livez`).then(
+        () => true,
+        () => false,
+      );
+      if (reached) return;
+      if (running.exitCode !== null) throw new Error(readFileSync(join(folder.path, 'error.log'), 'utf8'));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  const post = (path: string, body: string | Uint8Array<ArrayBuffer>, type = 'application/json') =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': type, 'X-Api-Key': gateway.key },
+      body,
+    });
+
+  it('passes operations on, and answers problems of its own as a gateway would', async () => {
+    await start(configure(plain, new URL(gateway.url).host));
+    const found = await post('/api/contacts/search', '{"organization_id":"org_a"}');
+    expect(found.status).to.equal(200);
+    const hidden = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect(hidden.status).to.equal(404);
+    const large = await post('/api/contacts/search', new Uint8Array(2 * MEGABYTE));
+    for (const [answer, code, instance] of [
+      [hidden, 'route_not_found', '/metrics'],
+      [large, 'body_too_large', '/api/contacts/search'],
+    ] as const) {
+      expect(answer.headers.get('Content-Type')).to.equal('application/problem+json');
+      expect(await answer.json()).to.include({ code, instance, status: answer.status });
+    }
+  });
+
+  it('lets a gateway refuse a body that is a little too large, and takes 16 MiB of records', async () => {
+    await start(configure(plain, new URL(gateway.url).host));
+    const refused = await post('/api/contacts/search', new Uint8Array(MEGABYTE + KILOBYTE));
+    expect(((await refused.json()) as { detail: string }).detail).to.contain('1048576 bytes');
+    const lines = '{"contact_id":"n1"}\n'.padEnd(16 * MEGABYTE, '\n');
+    const taken = await post('/api/ingest/contacts', lines, 'application/x-ndjson');
+    expect(await taken.json()).to.include({ accepted: 1, rejected: 0 });
+  });
+
+  describe('before a server that tells what it is sent', () => {
+    let upstream: Server;
+    let seen: IncomingMessage[];
+    beforeEach(async () => {
+      seen = [];
+      upstream = createServer((request, response) => {
+        seen.push(request);
+        // Before the body is there, as a gateway does that does not know the key.
+        response.writeHead(401).end();
+      });
+      upstream.listen(0, '127.0.0.1');
+      await once(upstream, 'listening');
+    });
+    afterEach(() => {
+      upstream.closeAllConnections();
+      upstream.close();
+    });
+    const host = () => `127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+
+    it('tells the address of the client, whatever the client says', async () => {
+      await start(configure(plain, host()));
+      await fetch(`http://127.0.0.1:${port}/x`, { headers: { 'X-Forwarded-For': '203.0.113.9' } });
+      const { 'x-forwarded-for': address, 'x-forwarded-proto': scheme } = seen.at(-1)?.headers ?? {};
+      expect({ address, scheme }).to.deep.equal({ address: '127.0.0.1', scheme: 'http' });
+    });
+
+    it('passes a body on as it arrives, so that a stranger is refused before sending it', async () => {
+      await start(configure(plain, host()));
+      const stranger = httpRequest(`http://127.0.0.1:${port}/api/ingest/contacts`, {
+        method: 'POST',
+        headers: { 'Content-Length': 16 * MEGABYTE },
+      });
+      stranger.on('error', () => undefined);
+      stranger.write('x');
+      const [answer] = (await once(stranger, 'response')) as [IncomingMessage];
+      expect(answer.statusCode).to.equal(401);
+      stranger.destroy();
+    });
+
+    it('limits requests and connections of an address', async () => {
+      await start(configure(plain, host()));
+      const answers = await Promise.all(
+        Array.from({ length: 1500 }, () => fetch(`http://127.0.0.1:${port}/x`).then(({ status }) => status)),
+      );
+      expect(new Set(answers)).to.deep.equal(new Set([401, 429]));
+    });
+
+    it('serves TLS from the example, and sends nothing on that came in the clear', async () => {
+      const certificates = join(folder.path, 'tls');
+      mkdirSync(certificates);
+      const key = join(certificates, 'privkey.pem');
+      const subject = ['-subj', '/CN=localhost', '-days', '2', '-newkey', 'rsa:2048', '-nodes'];
+      execFileSync(
+        'openssl',
+        ['req', '-x509', ...subject, '-keyout', key, '-out', join(certificates, 'fullchain.pem')],
+        {
+          stdio: 'pipe',
+        },
+      );
+      const tlsPort = await freePort();
+      await start(configure(tls, host(), tlsPort));
+      seen = [];
+      const clear = await post('/api/contacts/search', '{}');
+      expect(clear.status).to.equal(403);
+      expect(await clear.json()).to.include({ code: 'tls_required' });
+      const linked = await fetch(`http://127.0.0.1:${port}/docs?x=1`, { redirect: 'manual' });
+      expect([linked.status, linked.headers.get('Location')]).to.deep.equal([
+        308,
+        'https://127.0.0.1/docs?x=1',
+      ]);
+      expect(seen).to.deep.equal([]);
+      const secure = httpsRequest({
+        host: '127.0.0.1',
+        port: tlsPort,
+        path: '/y',
+        rejectUnauthorized: false,
+      }).end();
+      const [answer] = (await once(secure, 'response')) as [IncomingMessage];
+      answer.resume();
+      expect(answer.statusCode).to.equal(401);
+      expect(answer.headers['strict-transport-security']).to.match(/^max-age=\d+$/);
+      expect(seen.at(-1)?.headers['x-forwarded-proto']).to.equal('https');
+    });
+  });
+
+  it('answers a problem when no gateway does', async () => {
+    await start(configure(plain, `127.0.0.1:${await freePort()}`));
+    const answer = await fetch(`http://127.0.0.1:${port}/api/contacts/search`);
+    expect(answer.status).to.equal(503);
+    expect(answer.headers.get('Retry-After')).to.equal('2');
+    expect(await answer.json()).to.include({ code: 'overloaded' });
+  });
+});
