@@ -108,7 +108,7 @@ describe('a bulk load of the SQLite store', () => {
 });
 
 describe('a search with very many words a typo away', () => {
-  it('finds them all', async () => {
+  it('finds those of the 1000 nearest words, and stays whole when it asks for them many times', async () => {
     const store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
     const letters = 'abcdefghijklmnopqrstuvwxyz';
     const records = Array.from({ length: 26 * 26 * 4 }, (_, index) => {
@@ -119,9 +119,9 @@ describe('a search with very many words a typo away', () => {
     });
     await store.upsertContacts(accepted(records, T0));
     const page = await store.searchContacts(asked('org', { query: 'mississippian', limit: 5 }));
-    expect(page.total).to.equal(records.length);
+    expect(page.total).to.be.within(1000, records.length);
     const twelve = Array(12).fill('mississippian').join(' ');
-    expect((await store.searchContacts(asked('org', { query: twelve }))).total).to.equal(records.length);
+    expect((await store.searchContacts(asked('org', { query: twelve }))).total).to.equal(page.total);
     await store.close();
   }).timeout(120_000);
 });
