@@ -13,7 +13,7 @@ export class MigrationChanged extends Error {
 
   constructor(migration: string) {
     super(
-      `The ClickHouse tables were made by another version of Reachline, whose ${migration} is another one, and this version cannot upgrade them. Use the version that made them, or name an empty folder with REACHLINE_DATA_DIR, or on a server an empty database with CLICKHOUSE_DATABASE, and load the records again.`,
+      `The ClickHouse tables were created by another version of Reachline (its ${migration} differs), and this version cannot upgrade them. Use the version that created them, or (on a server) name an empty database with CLICKHOUSE_DATABASE, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`,
     );
   }
 }

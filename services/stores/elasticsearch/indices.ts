@@ -33,7 +33,7 @@ export class MappingChanged extends Error {
 
   constructor(index: string, resource: string) {
     super(
-      `The index ${index} was made by another version of Reachline, whose mappings/elasticsearch/${resource}.json is another one, and this version cannot upgrade it. Use the version that made it, or name other indices with ELASTICSEARCH_INDEX_PREFIX and load the records again.`,
+      `The index ${index} was created by another version of Reachline (its mappings/elasticsearch/${resource}.json differs), and this version cannot upgrade it. Use the version that created it, or name other indices with ELASTICSEARCH_INDEX_PREFIX and load the records again.`,
     );
   }
 }

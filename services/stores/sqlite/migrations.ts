@@ -12,7 +12,7 @@ export class MigrationChanged extends Error {
 
   constructor(migration: string) {
     super(
-      `The data folder was made by another version of Reachline, whose ${migration} is another one, and this version cannot upgrade it. Use the version that made it, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`,
+      `The data folder was created by another version of Reachline (its ${migration} differs), and this version cannot upgrade it. Use the version that created it, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`,
     );
   }
 }

@@ -103,7 +103,7 @@ describe('Rebuilding an index behind its alias', () => {
     expect(refused).to.have.property('name', 'MigrationNeeded');
   });
 
-  it('refuses a definition that was changed without a new version, and changes nothing', async () => {
+  it('refuses an index of another definition of the same version, says what to do, and changes nothing', async () => {
     const file = join(mappings, 'contacts.json');
     const text = readFileSync(file, 'utf8');
     const definition = JSON.parse(text);
@@ -112,6 +112,8 @@ describe('Rebuilding an index behind its alias', () => {
     const before = await behind('contacts');
     const refused = await migrate({ mappings }).catch((error: Error) => error);
     expect(refused).to.have.property('name', 'MappingChanged');
+    expect((refused as Error).message).to.contain('created by another version of Reachline');
+    expect((refused as Error).message).to.contain('ELASTICSEARCH_INDEX_PREFIX');
     expect(await behind('contacts')).to.deep.equal(before);
     writeFileSync(file, text);
   });

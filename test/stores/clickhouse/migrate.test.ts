@@ -29,11 +29,13 @@ describe('ClickHouse migrations', () => {
     expect(await migrate(clickhouse)).to.have.length(readMigrations().length);
   });
 
-  it('that were changed after they were applied are refused', async () => {
+  it('of another version are refused, with what to do about it', async () => {
     const [first, ...rest] = readMigrations();
     const changed = [{ ...(first as ReturnType<typeof readMigrations>[number]), checksum: 'other' }, ...rest];
     const error = await migrate(clickhouse, changed).catch((caught: Error) => caught);
     expect(error).to.have.property('name', 'MigrationChanged');
+    expect((error as Error).message).to.contain('created by another version of Reachline');
+    expect((error as Error).message).to.contain('CLICKHOUSE_DATABASE');
   });
 
   it('have numbers without gaps, a verb, and repeatable statements', () => {

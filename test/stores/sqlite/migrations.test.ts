@@ -18,13 +18,16 @@ describe('migrations of the SQLite store', () => {
     connection.close();
   });
 
-  it('that changed after they were applied are refused', () => {
+  it('of another version are refused, with what to do about it', () => {
     const folder = tempFolder();
     cpSync(join(packageRoot, 'mappings', 'sqlite'), folder, { recursive: true });
     const connection = open();
     migrate(connection, folder);
     writeFileSync(join(folder, files[0] as string), '-- changed');
-    expect(() => migrate(connection, folder)).to.throw(MigrationChanged, files[0]);
+    expect(() => migrate(connection, folder)).to.throw(
+      MigrationChanged,
+      `created by another version of Reachline (its ${files[0]} differs)`,
+    );
     connection.close();
   });
 
