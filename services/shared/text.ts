@@ -36,9 +36,14 @@ export function fold(text: string): string {
 /** No character becomes more when it is folded: U+FDFA stands for 18 letters. */
 export const MAX_FOLDED_GROWTH = 18;
 
+/** Symbols, squared words and presentation forms. All other characters become at most `USUAL_GROWTH` when they are folded. */
+export const growing = /[\u2000-\u33ff\uf900-\uffff]/;
+export const USUAL_GROWTH = 3;
+
 /** Whether the folded text has at most `limit` code points. Text that is longer already as it stands is not looked at. */
 export function foldsWithin(text: string, limit: number): boolean {
   if (text.length * MAX_FOLDED_GROWTH <= limit || plainAscii.test(text)) return true;
+  if (text.length * USUAL_GROWTH <= limit && !growing.test(text)) return true;
   if (text.length > 2 * limit || codePoints(text) > limit) return true;
   return codePoints(fold(text)) <= limit;
 }
