@@ -117,7 +117,24 @@ const MORE_FUNCTIONS = [
  * `KILL QUERY`.
  */
 const ENDLESS_FUNCTIONS =
-  /^(editDistance|levenshteinDistance|damerauLevenshteinDistance|jaro|arrayLevenshteinDistance|arraySimilarity|multiMatch|multiFuzzyMatch|multiSearch)/i;
+  /^(timeSeriesReplaceTag|editDistance|levenshteinDistance|damerauLevenshteinDistance|jaro|arrayLevenshteinDistance|arraySimilarity|multiMatch|multiFuzzyMatch|multiSearch)/i;
+/** Functions that take a pattern, in lower case, and which argument it is: one of 60 000 characters takes 20 s for a single text. */
+const PATTERN_ARGUMENT = new Map([
+  ...(
+    'like ilike notlike notilike match regexp_matches extract extractall extractgroups extractallgroups extractallgroupshorizontal ' +
+    'extractallgroupsvertical regexpextract regexp_extract regexp_substr regexpposition regexpinstr regexp_instr replaceregexpone ' +
+    'replaceregexpall regexp_replace countmatches countmatchescaseinsensitive mapcontainskeylike mapcontainsvaluelike ' +
+    'mapextractkeylike mapextractvaluelike'
+  )
+    .split(' ')
+    .map((name): [string, number] => [name, 1]),
+  ['splitbyregexp', 0],
+  ['tokensforlikepattern', 0],
+]);
+/** They make no text that is longer than those they are given. */
+const TEXT_FUNCTIONS = /^(concat|lower|upper|lowerUTF8|upperUTF8|_?CAST|toString)$/i;
+const PATTERN_LENGTH = 1000;
+
 const COMBINATORS =
   /(If|Array|Map|SimpleState|State|Merge|MergeState|ForEach|Distinct|OrDefault|OrNull|Resample|ArgMin|ArgMax)$/i;
 
@@ -285,6 +302,7 @@ function checkTree(tree: Node, functions: ReadonlySet<string>): void {
       }
     } else if (kind === 'Function' && !functionOfTable.has(node)) {
       if (!isAllowed(name, functions)) throw denied(`function ${name}`);
+      checkPattern(node);
     } else if (kind === 'TableIdentifier' || kind === 'Identifier') {
       const [database = '', ...rest] = name.split('.');
       const isSystem = database.toLowerCase() === 'system' && rest.length > 0;
@@ -303,6 +321,23 @@ function checkTree(tree: Node, functions: ReadonlySet<string>): void {
       throw denied(`column ${name}`);
     }
   }
+}
+
+/** A pattern has to stand in the statement or in a parameter, so that its length is known. */
+function checkPattern({ name, children }: Node): void {
+  const argument = PATTERN_ARGUMENT.get(name.toLowerCase());
+  if (argument === undefined) return;
+  const pattern = children[0]?.children[argument];
+  if (!pattern || lengthOf(pattern) > PATTERN_LENGTH) {
+    throw denied(`a pattern of ${name} that is not a text of at most ${PATTERN_LENGTH} characters`);
+  }
+}
+
+/** Characters of a text made of literals, quotes and escapes included. */
+function lengthOf({ kind, name, children }: Node): number {
+  if (kind === 'Literal') return name.length;
+  const isText = kind === 'ExpressionList' || (kind === 'Function' && TEXT_FUNCTIONS.test(name));
+  return isText ? children.reduce((length, child) => length + lengthOf(child), 0) : Number.POSITIVE_INFINITY;
 }
 
 function isAllowed(name: string, functions: ReadonlySet<string>): boolean {

@@ -1,4 +1,5 @@
 /** `node endless.fixture.js <data folder>`: both stores behind a door that lets every statement in; closes as `serve` does. */
+import { writeSync } from 'node:fs';
 import { closedWithDoor } from '../../services/cli/sql-door.js';
 import { untilClosed } from '../../services/cli/until-closed.js';
 import { createLogger } from '../../services/gateway/request-log.js';
@@ -8,7 +9,11 @@ import { startOpenDoor } from '../support/clickhouse-server.js';
 const [dataDir = ''] = process.argv.slice(2);
 const opened = await openStores({ dataDir, searchThreads: 1 });
 if (!opened.engine) throw new Error('the store is not embedded');
-await opened.search.ping();
+const close = opened.search.close.bind(opened.search);
+opened.search.close = async () => {
+  await close();
+  writeSync(1, 'search store closed\n');
+};
 const door = await startOpenDoor(opened.engine, dataDir, { port: 0, password: '', concurrency: 2 });
 const stores = closedWithDoor(opened, door);
 void untilClosed(() => stores.close(), createLogger('silent'), { delay: 9500 });
