@@ -28,7 +28,7 @@ export function keepWorker(
         const failure = await Promise.race([worker.failed, stopped]);
         if (failure) throw failure;
       } catch (error) {
-        logger.error({ err: error }, 'the worker ended; it is started again');
+        if (!signal.aborted) logger.error({ err: error }, 'the worker ended; it is started again');
       }
       await worker?.stop();
       worker = undefined;

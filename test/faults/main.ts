@@ -14,6 +14,8 @@ const FULL: Record<string, string> = {
   TEST_STORE_KILLS: '10',
   TEST_AWAY_MS: '60000',
   TEST_FAULT_ROUNDS: '10',
+  TEST_LETTERS: '20000',
+  TEST_BROKER_KILLS: '10',
 };
 const FULL_OF_FILE: Record<string, Record<string, string>> = {
   'worker.test.js': { TEST_RECORDS: '1000000' },

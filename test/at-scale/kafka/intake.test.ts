@@ -100,6 +100,15 @@ describe('Intake into Kafka', function () {
     }
   });
 
+  it('stops without an error while its worker is still starting, or looks for its brokers', async () => {
+    topics = await testTopics();
+    for (const brokers of [topics.environment.KAFKA_BROKERS as string, `127.0.0.1:${await freePort()}`]) {
+      await start({ ...topics.environment, KAFKA_BROKERS: brokers });
+      expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+      expect(server.output()).not.to.match(/worker ended|"level":(50|60)/);
+    }
+  });
+
   it('is refused while the brokers are away, and everything else goes on', async () => {
     await start({ KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
     const intake = await server.ingest('contacts', [{ contact_id: 'c', city: 'Rome' }]);

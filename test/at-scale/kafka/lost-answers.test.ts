@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Publisher } from '../../../ingest/publisher.js';
 import { KafkaCluster, PROMPT } from '../../../ingest/sources/kafka.js';
@@ -14,6 +15,7 @@ import { accepted } from '../../support/accepted.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 5);
+const KILLS = Number(process.env.TEST_BROKER_KILLS ?? 2);
 /** More than a sender retries. */
 const ALL = Number.POSITIVE_INFINITY;
 const STREAM = 'contacts';
@@ -94,6 +96,43 @@ describe('a broker that appends records and is cut off before it answers', funct
     } finally {
       await publisher.close();
     }
+  });
+
+  it(`has every record that was acknowledged while the broker was killed ${KILLS} times`, async function () {
+    this.timeout(60_000 + KILLS * 60_000);
+    const publisher = new Publisher(topics.config, createLogger('silent'));
+    const { write } = publisher.published(STREAMS[STREAM]);
+    const ids: string[] = [];
+    let isOver = false;
+    let sent = 0;
+    const send = async () => {
+      while (!isOver) {
+        const id = `c${sent++}`;
+        const isTaken = await write({} as IngestStores, accepted(recordsOf([id]), Date.now())).then(
+          () => true,
+          () => false,
+        );
+        if (isTaken) ids.push(id);
+      }
+    };
+    const clients = Array.from({ length: 8 }, send);
+    try {
+      for (let kill = 0; kill < KILLS; kill++) {
+        const before = ids.length;
+        // It takes records again without a restart.
+        while (ids.length < before + 100) await pause(20);
+        await kafka.kill();
+        await kafka.start();
+      }
+      const before = ids.length;
+      while (ids.length < before + 100) await pause(20);
+    } finally {
+      isOver = true;
+      await Promise.all(clients);
+      await publisher.close();
+    }
+    const there = await contactsIn(topicOf(topics.config, STREAM));
+    expect(ids.filter((id) => !there.has(id))).to.deep.equal([]);
   });
 
   it('has every dead letter that was acknowledged', async () => {
