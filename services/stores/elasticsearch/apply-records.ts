@@ -1,5 +1,6 @@
-import { RecordRefusal, RecordsRefused, StoreTimeout } from '../store-error.js';
+import { RecordRefusal, RecordsRefused } from '../store-error.js';
 import type { Documents, Found } from './documents.js';
+import { retryWithBackoff } from './retry.js';
 
 /** The records of one document, in their order. */
 interface Group<Record> {
@@ -16,13 +17,11 @@ export interface Applied<Source, Record> {
   toDocument(source: Source): object;
 }
 
-/** How long a document that others write to all the time, or whose index is held, is tried. */
-const PATIENCE_MS = 28_000;
-
 /**
  * Applies stream records in order, also after those of earlier calls. New documents are written without being looked for
  * first; those that turn out to be there are read and changed, and only those that someone else changed meanwhile are
- * read and changed again. Throws `RecordsRefused` once all others are written.
+ * read and changed again, for a bounded time. Throws `RecordsRefused` once all others are written, and `StoreTimeout` when the
+ * time is over.
  */
 export async function applyRecords<Source, Record>(
   documents: Documents<Source>,
@@ -57,11 +56,10 @@ async function applyGroups<Source, Record>(
     }
   };
   let open = groups;
-  let found: Map<string, Found<Source>> = new Map();
-  const until = Date.now() + PATIENCE_MS;
-  for (let tries = 0; open.length > 0; tries++) {
-    if (Date.now() > until) throw new StoreTimeout('search');
-    if (tries > 0) found = await documents.getMany(open);
+  let looks = false;
+  return retryWithBackoff(async () => {
+    const found: Map<string, Found<Source>> = looks ? await documents.getMany(open) : new Map();
+    looks = true;
     const changes = open.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);
       let source: Source | undefined = before?.source;
@@ -72,8 +70,8 @@ async function applyGroups<Source, Record>(
     });
     const conflicts = await documents.writeMany(changes);
     open = open.filter(({ id }) => conflicts.has(id));
-  }
-  return refusals;
+    return open.length === 0 ? refusals : undefined;
+  });
 }
 
 function groupById<Record>(
