@@ -105,7 +105,7 @@ async function pageSeries(
 }
 
 const description = (what: string) =>
-  `${what}\n\nSums are of the newest report of each day. \`warnings\` say what to know when reading the figures.`;
+  `${what}\n\nSums are of the newest report of each day: of money exact, of counts exact up to 2^53. \`warnings\` say what to know when reading the figures.`;
 
 export const searchCampaigns = endpoint({
   path: '/api/advertising/network_a/campaigns',

@@ -17,6 +17,7 @@ export async function call<Body extends TSchema, Query extends TSchema, Answer e
   organizationId: string,
   body: Static<Body>,
   today = TODAY,
+  signal = new AbortController().signal,
 ): Promise<Static<Answer>> {
   return operation.handle({
     body,
@@ -30,7 +31,7 @@ export async function call<Body extends TSchema, Query extends TSchema, Answer e
       provisionalDays: 7,
     },
     idempotency: undefined,
-    signal: new AbortController().signal,
+    signal,
     setHeader() {},
   });
 }

@@ -263,6 +263,20 @@ describe('the rules of advertising requests', () => {
     expect((await warningsOf()).join()).not.to.include('data_delayed');
   });
 
+  it('gives up what a client asked that has left', async () => {
+    const left = AbortSignal.abort(new Error('the client left'));
+    for (const operation of [
+      searchCampaigns,
+      searchCreatives,
+      searchCompanies,
+    ] as (typeof searchCampaigns)[]) {
+      const answer = call(operation, store, 'org_a', range, undefined, left);
+      expect(await answer.catch((error: Error) => error.message)).to.equal('the client left');
+    }
+    const company = call(getCompany, store, 'org_a', { ...range, company_id: 'o1' }, undefined, left);
+    expect(await company.catch((error: Error) => error.message)).to.equal('the client left');
+  });
+
   it('a page past the end has no items and the true count', async () => {
     const answer = await call(searchCampaigns, store, 'org_a', { ...range, page: 1_000_000, page_size: 200 });
     expect(answer).to.deep.include({ items: [], total_count: 1, page: 1_000_000, page_size: 200 });

@@ -353,6 +353,27 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       expect(await slow.catch((error: Error) => error.message)).to.equal('the client left');
     });
 
+    it('ends the computation of a query whose caller aborts', async () => {
+      const abort = new AbortController();
+      const slow = store.query(
+        { name: 'left', sql: 'SELECT sum(cityHash64(number, 77)) FROM numbers(1000000000000)', params: {} },
+        abort.signal,
+      );
+      const failed = slow.catch((error: Error) => error.message);
+      const running = async () => {
+        const { rows } = await store.query<{ count: number }>({
+          name: 'test',
+          sql: "SELECT count() AS count FROM system.processes WHERE query LIKE '%(number, 77)%' AND query NOT LIKE '%processes%'",
+          params: {},
+        });
+        return rows[0]?.count;
+      };
+      while ((await running()) === 0);
+      abort.abort(new Error('the client left'));
+      expect(await failed).to.equal('the client left');
+      while ((await running()) !== 0);
+    });
+
     it('answers ping', () => store.ping());
   });
 }
