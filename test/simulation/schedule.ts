@@ -132,7 +132,7 @@ class Schedule {
           }
         : {
             organization_id: 'org',
-            date: '2024-01-01',
+            date: '2023-11-01',
             campaign_id: `key-${key}`,
             creative_id: 'creative',
             impressions: index,
