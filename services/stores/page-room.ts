@@ -6,15 +6,26 @@ export const PAGE_BYTES = 4 * MIB - 16 * 1024;
 /** What of a page is still free. Every store ends its pages by it, so that no answer grows with what records hold. */
 export class PageRoom {
   #left = PAGE_BYTES;
-  #isEmpty = true;
+  #items = 0;
+
+  /** Bytes of the items taken. */
+  get bytes(): number {
+    return PAGE_BYTES - this.#left;
+  }
+
+  /** How many more items may fit, judged by those taken. */
+  get expected(): number {
+    return this.#items === 0 ? 1 : Math.ceil((this.#left * this.#items) / this.bytes);
+  }
 
   /** Takes one more item, as JSON; false when the page is full. The first always fits, so that every page goes on. */
   take(json: string): boolean {
     // The items are joined by commas.
-    this.#left -= Buffer.byteLength(json) + 1;
-    const fits = this.#isEmpty || this.#left >= 0;
-    this.#isEmpty = false;
-    return fits;
+    const bytes = Buffer.byteLength(json) + 1;
+    if (this.#items > 0 && bytes > this.#left) return false;
+    this.#left -= bytes;
+    this.#items++;
+    return true;
   }
 }
 

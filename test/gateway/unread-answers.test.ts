@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Context } from 'koa';
-import { ADMISSION_LIMITS, Admission } from '../../services/gateway/admission.js';
+import { ADMISSION_LIMITS, Admission, type AdmittedRequest } from '../../services/gateway/admission.js';
 import type { Problem } from '../../services/gateway/problems.js';
 
 const ANSWER = Buffer.alloc(8 * 1024 * 1024);
@@ -20,8 +20,9 @@ describe('Answers that clients do not read', () => {
   before((done) => {
     server = createServer((req, res) => {
       const key = String(req.headers['x-api-key']);
-      const answer = async (request: { answer(bytes: number, response: typeof res): void }) => {
-        request.answer(ANSWER.length, res);
+      const answer = async (request: AdmittedRequest) => {
+        res.once('close', () => request.closed());
+        request.answer(ANSWER.length);
         res.end(ANSWER);
       };
       admission.run({ req, res, state: {} } as unknown as Context, key, answer).catch((error: Problem) => {

@@ -3,9 +3,9 @@ import type { Contact } from '../../contacts/schema.js';
 import { emailWord, searchableValues } from '../../contacts/searchable.js';
 import type { ContactBody } from '../../contacts/stored-contact.js';
 import { intoContact, MAX_DUPLICATE_CANDIDATES } from '../../contacts/stored-contact.js';
-import type { ContactCondition, ContactSearch, Page } from '../search-query.js';
+import type { ContactCondition, ContactSearch } from '../search-query.js';
 import { type ContactSource, toStoredContact } from './contact-document.js';
-import { after, pageSize, pageSort, toPage } from './pages.js';
+import { after, pageSize, pageSort } from './pages.js';
 import { matchText } from './text-match.js';
 import { valueToken, wordToken } from './tokens.js';
 
@@ -49,12 +49,8 @@ export function contactQuery(search: ContactSearch): ContactQuery {
   };
 }
 
-export function toContactPage(
-  response: estypes.SearchResponse<ContactSource>,
-  limit: number,
-  bestScore: number | null,
-): Page<Contact> {
-  return toPage(response, limit, bestScore, (source) => intoContact(toStoredContact(source)));
+export function searchedContact(source: ContactSource): Contact {
+  return intoContact(toStoredContact(source));
 }
 
 function conditionClauses(condition: ContactCondition): Clause[] {

@@ -6,7 +6,8 @@ import type { ElasticsearchConfig } from '../../shared/config.js';
 import { parseMoment } from '../../shared/moments.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import type { VisitRecord } from '../../visits/schema.js';
-import type { AudienceSearch, ContactSearch, VisitSearch } from '../search-query.js';
+import { AnswersUnderWay } from '../answers-under-way.js';
+import type { AudienceSearch, ContactSearch, Page, VisitSearch } from '../search-query.js';
 import type {
   CreateContact,
   Idempotency,
@@ -16,11 +17,12 @@ import type {
   SearchStore,
   StoredKey,
 } from '../search-store.js';
+import { Overloaded } from '../store-error.js';
 import { applyRecords } from './apply-records.js';
 import { type AudienceSource, applyAudienceRecord, audienceDocument, audienceQuery } from './audiences.js';
 import { Cluster } from './cluster.js';
 import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from './contact-document.js';
-import { contactQuery, toContactPage } from './contact-search.js';
+import { contactQuery, searchedContact } from './contact-search.js';
 import { ContactWrites, upsertContacts } from './contact-writes.js';
 import { documentId } from './document-id.js';
 import { bulk, type Change, Documents, IndexMissingError, search } from './documents.js';
@@ -30,7 +32,7 @@ import { ensureIndices, ensureMonth, IndexNames, monthOf } from './indices.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { keyStore } from './keys.js';
 import { Ledger } from './ledger.js';
-import { toPage, total } from './pages.js';
+import { fetchPage, total } from './pages.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { Refresher } from './refresher.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
@@ -64,6 +66,9 @@ export async function openElasticsearchStore(
   return new ElasticsearchStore(cluster, names, clock, options);
 }
 
+/** Bytes of answers whose requests are still under way, above which no search begins. */
+const MAX_ANSWERS = 64 * 1024 * 1024;
+
 class ElasticsearchStore implements SearchStore {
   readonly batchRecords = BATCH_RECORDS;
   readonly #cluster: Cluster;
@@ -80,6 +85,7 @@ class ElasticsearchStore implements SearchStore {
   /** Months whose index is known to be there. */
   readonly #months = new Set<string>();
   readonly #visitsInOrder = new KeyedQueue();
+  readonly #answers = new AnswersUnderWay(MAX_ANSWERS);
 
   constructor(
     cluster: Cluster,
@@ -131,7 +137,8 @@ class ElasticsearchStore implements SearchStore {
   async searchContacts(asked: ContactSearch, signal?: AbortSignal) {
     const { request, bestScore } = contactQuery(asked);
     const documents = this.#contacts as Documents<ContactSource>;
-    return toContactPage(await documents.search(request, signal), asked.limit, bestScore);
+    const form = { limit: asked.limit, bestScore, toItem: searchedContact };
+    return this.#page(signal, () => fetchPage(request, form, (part) => documents.search(part, signal)));
   }
 
   createContact(command: CreateContact) {
@@ -194,8 +201,20 @@ class ElasticsearchStore implements SearchStore {
 
   async searchVisits(asked: VisitSearch, signal?: AbortSignal) {
     const request = { index: this.#names.alias('visits'), ...visitQuery(asked) };
-    const response = await search<VisitSource>(this.#cluster, request, signal);
-    return toPage(response, asked.limit, null, ({ visit }) => visit);
+    const form = { limit: asked.limit, bestScore: null, toItem: ({ visit }: VisitSource) => visit };
+    return this.#page(signal, () =>
+      fetchPage(request, form, (part) => search<VisitSource>(this.#cluster, part, signal)),
+    );
+  }
+
+  async #page<T>(
+    signal: AbortSignal | undefined,
+    fetch: () => Promise<{ page: Page<T>; bytes: number }>,
+  ): Promise<Page<T>> {
+    if (this.#answers.isFull) throw new Overloaded('search');
+    const { page, bytes } = await fetch();
+    this.#answers.hold(bytes, signal);
+    return page;
   }
 
   async insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { AnswersUnderWay } from '../answers-under-way.js';
 import { Overloaded, StoreUnavailable } from '../store-error.js';
 import { FairQueue } from './fair-queue.js';
 import { fromJson } from './json.js';
@@ -21,7 +22,7 @@ const LONG_SEARCHES = 2;
 const ABANDONED_MS = 100;
 
 /** Bytes of answers whose requests are still under way, above which no search begins: a few times the largest page. */
-const MAX_HELD = 32 * 1024 * 1024;
+const MAX_ANSWERS = 32 * 1024 * 1024;
 
 /** Milliseconds that searches may still take when the store closes. */
 const CLOSING_MS = 5000;
@@ -68,8 +69,8 @@ export class SearchPool<Of extends Operations> {
   readonly #exits = new Set<Promise<void>>();
   readonly #waiting = new FairQueue<Search>();
   readonly #waitingLong = new FairQueue<Search>();
+  readonly #answers = new AnswersUnderWay(MAX_ANSWERS, () => this.#dispatch());
   #calls = 0;
-  #held = 0;
   #timer: NodeJS.Timeout | undefined;
   #closed: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -152,7 +153,7 @@ export class SearchPool<Of extends Operations> {
         begun: 0,
         resolve: (json) => {
           signal?.removeEventListener('abort', abandon);
-          if (signal) this.#hold(json.length, signal);
+          this.#answers.hold(json.length, signal);
           resolve(json);
         },
         reject: (error) => {
@@ -168,17 +169,6 @@ export class SearchPool<Of extends Operations> {
       this.#waiting.push(search.organizationId, search);
       this.#dispatch();
     });
-  }
-
-  /** Counts an answer until its request is over, which its signal tells. */
-  #hold(bytes: number, signal: AbortSignal): void {
-    if (signal.aborted) return;
-    this.#held += bytes;
-    const release = () => {
-      this.#held -= bytes;
-      this.#dispatch();
-    };
-    signal.addEventListener('abort', release, { once: true });
   }
 
   /** Nobody waits for the answer any more. */
@@ -203,7 +193,7 @@ export class SearchPool<Of extends Operations> {
 
   /** Gives searches that may run to processes that are free, and starts more where there are too few. */
   #dispatch(): void {
-    while (this.#held < MAX_HELD && (this.#isAdmitted() || this.#makeRoom())) {
+    while (!this.#answers.isFull && (this.#isAdmitted() || this.#makeRoom())) {
       const process = this.#free();
       if (!process) {
         this.#startWanted();
