@@ -17,19 +17,25 @@ export async function* jsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   for await (const chunk of chunks) parts.push(chunk);
   const body = Buffer.concat(parts);
   if (!isUtf8(body)) throw new UnreadableInput('invalid_json', 'The body is not valid UTF-8.');
-  const elements = await split(body);
-  for (let index = 0; index < elements.length; index += RECORDS_A_TURN) {
-    yield elements
-      .slice(index, index + RECORDS_A_TURN)
-      .map((bytes, offset) =>
-        bytes.length > MAX_LINE_BYTES
-          ? { line: index + offset + 1, bytes, overlong: 'last' }
-          : { line: index + offset + 1, bytes },
-      );
+  const { first, ends } = await split(body);
+  let start = first;
+  for (let index = 0; index < ends.length; index += RECORDS_A_TURN) {
+    yield ends.slice(index, index + RECORDS_A_TURN).map((end, offset) => {
+      const bytes = body.subarray(start, end);
+      start = end + 1;
+      const line = index + offset + 1;
+      return bytes.length > MAX_LINE_BYTES ? { line, bytes, overlong: 'last' } : { line, bytes };
+    });
   }
 }
 
-async function split(body: Buffer): Promise<Buffer[]> {
+/** Where the first element begins, and where each ends: a buffer for each would take a hundred times its bytes for the smallest. */
+interface Elements {
+  first: number;
+  ends: number[];
+}
+
+async function split(body: Buffer): Promise<Elements> {
   let at = afterSpace(body, body[0] === 0xef ? 3 : 0);
   if (body[at] !== OPEN_ARRAY) {
     if (isJson(body))
@@ -39,8 +45,9 @@ async function split(body: Buffer): Promise<Buffer[]> {
       );
     throw malformed(at);
   }
-  const elements: Buffer[] = [];
-  at = afterSpace(body, at + 1);
+  const ends: number[] = [];
+  const first = afterSpace(body, at + 1);
+  at = first;
   let checked = at;
   if (body[at] === CLOSE_ARRAY) at++;
   else {
@@ -48,7 +55,7 @@ async function split(body: Buffer): Promise<Buffer[]> {
       const end = elementEnd(body, at);
       const element = body.subarray(at, end);
       if (element.length <= MAX_LINE_BYTES && !isJson(element)) throw malformed(at);
-      elements.push(element);
+      ends.push(end);
       at = end + 1;
       if (body[end] === CLOSE_ARRAY) break;
       if (body[end] !== COMMA) throw malformed(end);
@@ -59,7 +66,7 @@ async function split(body: Buffer): Promise<Buffer[]> {
     }
   }
   if (afterSpace(body, at) < body.length) throw malformed(at);
-  return elements;
+  return { first, ends };
 }
 
 /** Where the element that begins at `from` ends: at the comma or bracket after it. */

@@ -18,8 +18,8 @@ const LONG_MS = 1000;
 /** Long searches that run at once, one of an organization. They come on top of the others, and behind them in priority. */
 const LONG_SEARCHES = 2;
 
-/** A search that nobody waits for ends by itself within this time, or its process is ended: starting one takes about as long. */
-const ABANDONED_MS = 100;
+/** A search that nobody waits for ends by itself within this time, or its process is ended. Starting another holds the event loop. */
+const ABANDONED_MS = 1000;
 
 /** Bytes of answers whose requests are still under way, above which no search begins: a few times the largest page. */
 const MAX_ANSWERS = 32 * 1024 * 1024;
