@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { openSocket, requestText } from '../raw-connections.js';
+import { type Attack, ask, NDJSON, ndjson, organization_id, repeat } from './attack.js';
+
+const ADVERTISING = '/api/advertising/network_a';
+
+export const answerAttacks: Attack[] = [
+  {
+    title: 'pages of the largest contacts are asked for, some by clients that never read them',
+    async run(target) {
+      const records = Array.from({ length: 400 }, (_, index) => ({
+        contact_id: `large-${index}`,
+        first_name: 'Large',
+        phones: Array.from({ length: 30 }, () => '\u0001'.repeat(160)),
+      }));
+      const { body } = await ask(target, '/api/ingest/contacts', undefined, {
+        ...NDJSON,
+        raw: ndjson(records),
+      });
+      expect(body.rejected, JSON.stringify(body.errors)).to.equal(0);
+      const search = JSON.stringify({ organization_id, first_name: 'Large', limit: 1000 });
+      const text = requestText(
+        '/api/contacts/search',
+        { 'X-Api-Key': target.key, 'Content-Type': 'application/json', 'Content-Length': search.length },
+        search,
+      );
+      const unread = Array.from({ length: 12 }, () => openSocket(target.url).pause());
+      for (const socket of unread) socket.write(text);
+      await repeat(12, 6, async () => {
+        const answer = await ask(target, '/api/contacts/search', {
+          organization_id,
+          first_name: 'Large',
+          limit: 1000,
+        });
+        if (answer.status === 200) expect(answer.text.length).to.be.below(4.5 * 1024 * 1024);
+      });
+      for (const socket of unread) socket.destroy();
+    },
+  },
+  {
+    title: 'ten dense years are asked for by day',
+    async run(target) {
+      await repeat(16, 4, async (index) => {
+        const path = `${ADVERTISING}/${['campaigns', 'creatives', 'companies'][index % 3]}`;
+        const answer = await ask(target, path, {
+          start_date: '2016-01-01',
+          end_date: '2025-12-31',
+          granularity: 'daily',
+          page_size: 200,
+        });
+        expect(answer.status).to.equal(422);
+        expect(answer.text).to.include('too_many_points');
+      });
+    },
+  },
+  {
+    title: 'the most points that are allowed are asked for',
+    async run(target) {
+      const records = Array.from({ length: 36_000 }, (_, index) => ({
+        date: new Date(Date.UTC(2025, 0, 1) + (index % 360) * 86_400_000).toISOString().slice(0, 10),
+        campaign_id: `dense${Math.floor(index / 360)}`,
+        creative_id: 'r1',
+        company_id: `k${Math.floor(index / 360)}`,
+        impressions: index,
+        ad_spend: '1.25',
+      }));
+      for (let start = 0; start < records.length; start += 12_000) {
+        const raw = ndjson(records.slice(start, start + 12_000));
+        const { status } = await ask(target, '/api/ingest/network-a-deliveries', undefined, {
+          ...NDJSON,
+          raw,
+        });
+        expect(status).to.equal(200);
+      }
+      await repeat(6, 3, (index) =>
+        ask(target, `${ADVERTISING}/${['campaigns', 'companies'][index % 2]}`, {
+          start_date: '2025-01-01',
+          end_date: '2025-12-26',
+          granularity: 'daily',
+          page_size: 200,
+        }),
+      );
+    },
+  },
+];

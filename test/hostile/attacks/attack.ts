@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import type { Answer, CallOptions } from '../../support/gateway.js';
+import { HOSTILE_ORGANIZATION, type Target } from '../target.js';
+
+/** Something one client does to harm the others. Resolves when it has had its answers, and throws where one is wrong. */
+export interface Attack {
+  title: string;
+  run(target: Target): Promise<void>;
+}
+
+export const organization_id = HOSTILE_ORGANIZATION;
+
+/** What an ordinary key may be answered; anything else is a failure of the server. */
+const EXPECTED = new Set([200, 400, 401, 404, 409, 413, 422, 429, 503, 504]);
+
+/** Sends one request and expects an answer that a well-behaved server gives to anybody. */
+export async function ask(
+  { call }: Target,
+  path: string,
+  body: unknown,
+  options?: CallOptions,
+): Promise<Answer> {
+  const answer = await call(path, body, options);
+  expect([...EXPECTED], `${path} ${answer.status} ${answer.text.slice(0, 300)}`).to.include(answer.status);
+  return answer;
+}
+
+/** Runs `count` times, `concurrency` at once. */
+export async function repeat(
+  count: number,
+  concurrency: number,
+  work: (index: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  const run = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: concurrency }, run));
+}
+
+export const ndjson = (records: readonly object[]) =>
+  records.map((record) => JSON.stringify(record)).join('\n');
+
+export const NDJSON: CallOptions = { headers: { 'Content-Type': 'application/x-ndjson' } };

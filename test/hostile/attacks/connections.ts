@@ -1,0 +1,107 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { closed, flood, openSocket, openStalled, readUntilClosed, requestText } from '../raw-connections.js';
+import { REQUEST_TIMEOUT_MS } from '../target.js';
+import type { Attack } from './attack.js';
+
+const STALLED_UPLOADS = 1100;
+/** Connections that leave at once. */
+const WAVE = 100;
+
+export const connectionAttacks: Attack[] = [
+  {
+    title: '1 100 uploads stall after their first byte',
+    async run({ url, key }) {
+      const headers = { 'X-Api-Key': key, 'Content-Length': 100 };
+      const json = requestText(
+        '/api/contacts/search',
+        { ...headers, 'Content-Type': 'application/json' },
+        '{',
+      );
+      const records = requestText(
+        '/api/ingest/contacts',
+        { ...headers, 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' },
+        gzipSync('{').subarray(0, 1).toString('latin1'),
+      );
+      const sockets = [
+        ...(await openStalled(url, STALLED_UPLOADS / 2, json)),
+        ...(await openStalled(url, STALLED_UPLOADS / 2, records)),
+      ];
+      await Promise.all(sockets.map(readUntilClosed));
+    },
+  },
+  {
+    title: '500 connections send their headers slowly',
+    async run({ url }) {
+      const sockets = await openStalled(url, 500, 'POST /api/contacts/search HTTP/1.1\r\nHost: a\r\n');
+      const timer = setInterval(() => {
+        for (const socket of sockets) if (!socket.closed) socket.write('X: y\r\n');
+      }, 500);
+      await waitFor(REQUEST_TIMEOUT_MS);
+      clearInterval(timer);
+      for (const socket of sockets) socket.destroy();
+    },
+  },
+  {
+    title: '940 connections stay idle',
+    async run({ url }) {
+      const sockets = await openStalled(url, 940, '');
+      await waitFor(REQUEST_TIMEOUT_MS);
+      for (const socket of sockets) socket.destroy();
+    },
+  },
+  {
+    title: '2 000 connections leave before their answer',
+    async run({ url, key }) {
+      const body = JSON.stringify({ organization_id: 'org_hostile', query: 'name family', limit: 100 });
+      const text = requestText(
+        '/api/contacts/search',
+        { 'X-Api-Key': key, 'Content-Type': 'application/json', 'Content-Length': body.length },
+        body,
+      );
+      for (let opened = 0; opened < 2000; opened += WAVE) {
+        // The next wave comes when the server has taken up the one before: the backlog of the operating system is not what is tried.
+        await fetch(`${url}/livez`);
+        const sockets = await openStalled(url, WAVE, text);
+        for (const socket of sockets) {
+          if (socket.connecting) socket.once('connect', () => setImmediate(() => socket.destroy()));
+          else socket.destroy();
+        }
+        await Promise.all(sockets.map(closed));
+      }
+    },
+  },
+  {
+    title: 'bodies are announced that are never sent',
+    async run({ url, key }) {
+      const sockets = Array.from({ length: 100 }, () => openSocket(url));
+      const answers = sockets.map((socket) => {
+        socket.write(
+          requestText('/api/contacts/create', {
+            'X-Api-Key': key,
+            'Content-Type': 'application/json',
+            'Content-Length': 99_000_000,
+          }),
+        );
+        return readUntilClosed(socket);
+      });
+      for (const answer of await Promise.all(answers)) expect(answer).to.match(/^HTTP\/1\.1 413 /);
+    },
+  },
+  {
+    title: 'operational endpoints are asked without a key, 32 at once',
+    async run({ url }) {
+      const paths = ['/metrics', '/readyz', '/openapi.json', '/docs', '/version'];
+      const texts = Array.from({ length: 5000 }, (_, index) =>
+        requestText(paths[index % paths.length] as string, {}, '', 'GET'),
+      );
+      const statuses = await flood(url, texts, { connections: 16, pipelined: 2 });
+      expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).to.deep.equal([]);
+    },
+  },
+];
+
+/** Lets time pass that is itself the attack: connections that hold on to what they have. */
+function waitFor(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,158 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type Attack, ask, NDJSON, ndjson, organization_id, repeat } from './attack.js';
+
+const day = (index: number) => new Date(Date.UTC(2001, 0, 1) + index * 86_400_000).toISOString().slice(0, 10);
+const now = new Date().toISOString();
+
+/** Texts that grow when they are folded, or that scanners go over again and again. */
+const TEXTS: [name: string, text: (length: number) => string][] = [
+  ['ligatures', (length) => '\u3316'.repeat(length - 1).concat('.')],
+  ['labels of a domain', (length) => 'a.'.repeat(length / 2)],
+  ['a dot and letters', (length) => `.${'x'.repeat(length - 1)}`],
+  ['an address without end', (length) => `${'a@'.repeat(length / 2)}`],
+  ['slashes', (length) => `${'/'.repeat(length - 1)}x`],
+  ['hyphens', (length) => `a.${'-'.repeat(length - 3)}b`],
+  ['marks', (length) => `e${'\u0301'.repeat(length - 1)}`],
+];
+
+const CONTACT_FIELDS = [
+  'first_name',
+  'last_name',
+  'job_title',
+  'functional_area',
+  'company_name',
+  'company_domain',
+  'company_network_a_url',
+  'city',
+  'state_region',
+  'country',
+  'postal_code',
+  'network_a_url',
+  'gender',
+  'company_country',
+  'company_industry',
+];
+
+const all = (names: readonly string[], text: string) => Object.fromEntries(names.map((name) => [name, text]));
+
+/** For each stream, a record whose texts are all `text`. */
+const STREAMS: [stream: string, record: (index: number, text: (length: number) => string) => object][] = [
+  [
+    'contacts',
+    (index, text) => ({
+      contact_id: `grow-${index}`,
+      ...all(CONTACT_FIELDS, text(1024)),
+      phones: [text(1024)],
+    }),
+  ],
+  [
+    'audiences',
+    (index, text) => ({
+      id: `grow-${index}`,
+      name: text(1024),
+      description: text(8192),
+      tracking_utm_value: text(1024),
+    }),
+  ],
+  [
+    'website-visits',
+    (index, text) => ({
+      id: `grow-${index}`,
+      createdAt: now,
+      startUrl: text(8192),
+      ...all(['country', 'city', 'browser', 'platform'], text(1024)),
+    }),
+  ],
+  [
+    'network-a-campaigns',
+    (index, text) => ({
+      id: `grow-${index}`,
+      name: text(1024),
+      campaign_group_name: text(1024),
+      status: 'ACTIVE',
+    }),
+  ],
+  [
+    'network-a-creatives',
+    (index, text) => ({ id: `grow-${index}`, campaign_id: 'c1', name: text(1024), headline: text(1024) }),
+  ],
+  [
+    'network-a-companies',
+    (index, text) => ({ id: `grow-${index}`, name: text(1024), domain: text(253), industry: text(1024) }),
+  ],
+  [
+    'network-a-deliveries',
+    (index, text) => ({
+      date: day(9000),
+      campaign_id: `grow-${index}`,
+      creative_id: 'r1',
+      ad_spend: text(1024),
+    }),
+  ],
+];
+
+export const recordAttacks: Attack[] = [
+  ...STREAMS.map(
+    ([stream, record]) =>
+      ({
+        title: `texts of ${stream} expand and repeat`,
+        async run(target) {
+          for (const [name, text] of TEXTS) {
+            const records = Array.from({ length: 15 }, (_, index) => record(index, text));
+            const raw = gzipSync(ndjson(records));
+            const answer = await ask(target, `/api/ingest/${stream}`, undefined, {
+              raw,
+              headers: { ...NDJSON.headers, 'Content-Encoding': 'gzip' },
+            });
+            expect(answer.status, `${name}: ${answer.text}`).to.equal(200);
+          }
+        },
+      }) satisfies Attack,
+  ),
+  {
+    title: 'creations carry texts that expand and repeat',
+    async run(target) {
+      await repeat(TEXTS.length * 2, 4, (index) => {
+        const [, text] = TEXTS[index % TEXTS.length] as (typeof TEXTS)[number];
+        return ask(target, '/api/contacts/create', {
+          organization_id,
+          audience_id: 'aud_all',
+          ...all(CONTACT_FIELDS.slice(0, 12), text(1024)),
+        });
+      });
+    },
+  },
+  {
+    title: '100 records of one contact join 1 000 audiences each',
+    async run(target) {
+      const records = Array.from({ length: 100 }, (_, index) => ({
+        contact_id: 'con-member',
+        audience_ids: Array.from({ length: 1000 }, (_, at) => `aud-${index}-${at}`),
+      }));
+      const { body } = await ask(target, '/api/ingest/contacts', undefined, {
+        ...NDJSON,
+        raw: ndjson(records),
+      });
+      // 10 000 audiences a contact.
+      expect(body.accepted).to.equal(10);
+    },
+  },
+  {
+    title: 'deliveries are spread over 2 150 months',
+    async run(target) {
+      const records = Array.from({ length: 2150 }, (_, index) => ({
+        date: `${1970 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}-01`,
+        campaign_id: 'c1',
+        creative_id: 'r1',
+        impressions: 1,
+      }));
+      const { status, body } = await ask(target, '/api/ingest/network-a-deliveries', undefined, {
+        ...NDJSON,
+        raw: ndjson(records),
+      });
+      expect(status).to.be.oneOf([200, 504]);
+      if (status === 200) expect(body.rejected).to.be.greaterThan(1500);
+    },
+  },
+];

@@ -1,0 +1,182 @@
+/** What hostile clients may cost the others. Each attack runs beside a well-behaved client of another organization. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { answerAttacks } from './attacks/answers.js';
+import { bodyAttacks } from './attacks/bodies.js';
+import { connectionAttacks } from './attacks/connections.js';
+import { credentialAttacks } from './attacks/credentials.js';
+import { recordAttacks } from './attacks/records.js';
+import { searchAttacks } from './attacks/searches.js';
+import { sqlAttacks } from './attacks/sql-endpoint.js';
+import { DEMO_ORGANIZATION, startTarget, type Target } from './target.js';
+import type { Observation } from './well-behaved-client.js';
+
+/** The p99 of the well-behaved client under attack, over its p99 before. */
+const ALLOWED_SLOWDOWN = 5;
+const LIVEZ_MS = 250;
+const ALLOWED_GROWTH_BYTES = 600 * 1024 * 1024;
+/** Requests of the well-behaved client that a phase needs for its figures. */
+const REQUESTS_PER_PHASE = 150;
+const QUIET_REQUESTS = 400;
+
+const ATTACKS = [
+  ...connectionAttacks,
+  ...credentialAttacks,
+  ...bodyAttacks,
+  ...searchAttacks,
+  ...recordAttacks,
+  ...answerAttacks,
+  ...sqlAttacks,
+];
+
+const percentile = (values: readonly number[], share: number) =>
+  values.toSorted((left, right) => left - right)[Math.ceil(values.length * share) - 1] ?? 0;
+
+/** Polls until a condition holds; the timeout of the test ends it. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+describe('A server under attack', function () {
+  this.timeout(60_000);
+  let target: Target;
+  let client: ChildProcess;
+  let quiet: Observation;
+  let startBytes = 0;
+  let peakBytes = 0;
+  let answersBefore: unknown[];
+  let openFilesBefore = 0;
+  let sampler: NodeJS.Timeout;
+  const underAttack: Observation = { latencies: [], livez: [], failures: [] };
+  const rows: string[] = [];
+
+  /** What the client observed while `work` ran, and until it had enough answers. */
+  async function observed(work: () => Promise<void>, requests: number): Promise<Observation> {
+    client.send('begin');
+    const began = performance.now();
+    let failure: unknown;
+    await work().catch((error: unknown) => {
+      failure = error;
+    });
+    await until(() => performance.now() - began > requests * 25);
+    client.send('end');
+    const [observation] = (await once(client, 'message')) as [Observation];
+    if (failure) throw failure;
+    return observation;
+  }
+
+  /** Answers of the organization that is not attacking, which no attack may change. */
+  async function answersOfOthers(): Promise<unknown[]> {
+    const calls: [string, object][] = [
+      ['/api/contacts/search', { organization_id: DEMO_ORGANIZATION, query: 'marketing', limit: 20 }],
+      ['/api/contacts/search', { organization_id: DEMO_ORGANIZATION, country: 'DE', limit: 20 }],
+      ['/api/audiences/search', { organization_id: DEMO_ORGANIZATION }],
+      [
+        '/api/advertising/network_a/companies',
+        { start_date: '2026-01-01', end_date: '2026-11-01', granularity: 'monthly', page_size: 5 },
+      ],
+    ];
+    const answers = [];
+    for (const [path, body] of calls) {
+      const { status, body: answer } = await target.call(path, body, { key: target.demoKey });
+      expect(status, path).to.equal(200);
+      answers.push(answer);
+    }
+    return answers;
+  }
+
+  before(async function () {
+    this.timeout(120_000);
+    // The attackers are other machines: they must not take the processor from server and client.
+    setPriority(10);
+    target = await startTarget();
+    setPriority(target.server.pid, 0);
+    const { body: found } = await target.call(
+      '/api/contacts/search',
+      { organization_id: DEMO_ORGANIZATION, limit: 1 },
+      { key: target.demoKey },
+    );
+    const [contact] = found.contacts as { contact_id: string; audience_ids: string[] }[];
+    const { body: audiences } = await target.call(
+      '/api/audiences/search',
+      { organization_id: DEMO_ORGANIZATION, limit: 1 },
+      { key: target.demoKey },
+    );
+    const [audience] = audiences.audiences as { id: string }[];
+    const settings = {
+      url: target.url,
+      key: target.demoKey,
+      organizationId: DEMO_ORGANIZATION,
+      audienceId: audience?.id,
+      contactId: contact?.contact_id,
+      today: new Date().toISOString().slice(0, 10),
+    };
+    client = fork(fileURLToPath(new URL('well-behaved-client.js', import.meta.url)), [
+      JSON.stringify(settings),
+    ]);
+    setPriority(client.pid as number, 0);
+    await once(client, 'message');
+    // Once for the caches, once for the figures.
+    await observed(async () => undefined, REQUESTS_PER_PHASE);
+    answersBefore = await answersOfOthers();
+    quiet = await observed(async () => undefined, QUIET_REQUESTS);
+    startBytes = target.residentBytes();
+    openFilesBefore = target.openFiles();
+    sampler = setInterval(() => {
+      peakBytes = Math.max(peakBytes, target.residentBytes());
+    }, 500);
+  });
+
+  after(async () => {
+    clearInterval(sampler);
+    client?.disconnect();
+    await target?.stop();
+    console.log(rows.join('\n'));
+  });
+
+  it('answers the well-behaved client while nobody attacks', () => {
+    expect(quiet.failures).to.deep.equal([]);
+  });
+
+  for (const { title, run } of ATTACKS) {
+    it(`answers everybody else while ${title}`, async () => {
+      const observation = await observed(() => run(target), REQUESTS_PER_PHASE);
+      for (const kind of ['latencies', 'livez', 'failures'] as const) {
+        (underAttack[kind] as unknown[]).push(...observation[kind]);
+      }
+      const megabytes = Math.round((peakBytes - startBytes) / 1024 / 1024);
+      rows.push(
+        `    ${title}: p99 ${percentile(observation.latencies, 0.99).toFixed(0)} ms, /livez ${Math.max(...observation.livez).toFixed(0)} ms at most, ${observation.latencies.length} requests, peak +${megabytes} MiB`,
+      );
+      expect(observation.failures).to.deep.equal([]);
+    });
+  }
+
+  it('slows the well-behaved client down by a factor that is bounded', () => {
+    const [calm, attacked] = [quiet, underAttack].map(({ latencies }) => percentile(latencies, 0.99)) as [
+      number,
+      number,
+    ];
+    rows.unshift(
+      `    quiet p99 ${calm.toFixed(1)} ms, under attack ${attacked.toFixed(1)} ms, of ${underAttack.latencies.length}`,
+    );
+    expect(attacked).to.be.below(calm * ALLOWED_SLOWDOWN);
+  });
+
+  it('answers /livez all the while', () => {
+    expect(percentile(underAttack.livez, 0.999)).to.be.below(LIVEZ_MS);
+  });
+
+  it('takes a bounded amount of memory', () => {
+    expect(peakBytes - startBytes).to.be.below(ALLOWED_GROWTH_BYTES);
+  });
+
+  it('is afterwards as it was before', async () => {
+    await until(() => target.openFiles() < openFilesBefore + 50);
+    expect(await answersOfOthers()).to.deep.equal(answersBefore);
+    expect(target.server.output()).not.to.match(/"code":"internal"/);
+  });
+});

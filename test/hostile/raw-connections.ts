@@ -1,0 +1,95 @@
+/** Connections below HTTP, for clients that break its rules. */
+import { connect, type Socket } from 'node:net';
+
+export function openSocket(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.setNoDelay(true).on('error', () => undefined);
+  return socket;
+}
+
+export function requestText(
+  path: string,
+  headers: Record<string, string | number>,
+  body = '',
+  method = 'POST',
+): string {
+  const lines = Object.entries({ Host: 'reachline.example', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+}
+
+/** Resolves when the connection is closed, whoever closed it and why. */
+export function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once('close', () => resolve());
+  });
+}
+
+/** What a server wrote before the connection closed. */
+export async function readUntilClosed(socket: Socket): Promise<string> {
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await closed(socket);
+  return text;
+}
+
+/** Sends the same text over each of `count` connections and leaves them open; resolves with them. */
+export async function openStalled(url: string, count: number, text: string): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let opened = 0; opened < count; opened++) {
+    const socket = openSocket(url);
+    socket.on('data', () => undefined);
+    socket.write(text);
+    sockets.push(socket);
+    if (opened % 50 === 49) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return sockets;
+}
+
+const STATUS_LINE = /HTTP\/1\.1 (\d{3})/g;
+
+/** Sends requests pipelined over a few connections; resolves with how many answers had each status. */
+export async function flood(
+  url: string,
+  texts: Iterable<string>,
+  { connections = 8, pipelined = 8 } = {},
+): Promise<Map<number, number>> {
+  const statuses = new Map<number, number>();
+  const source = texts[Symbol.iterator]();
+  const run = async () => {
+    for (;;) {
+      const socket = openSocket(url);
+      let waiting = 0;
+      let isDone = false;
+      const fill = () => {
+        while (waiting < pipelined && !isDone) {
+          const { value, done } = source.next();
+          if (done) {
+            isDone = true;
+            break;
+          }
+          waiting++;
+          socket.write(value as string);
+        }
+        if (waiting === 0) socket.end();
+      };
+      socket.setEncoding('latin1').on('data', (chunk: string) => {
+        for (const [, status] of chunk.matchAll(STATUS_LINE)) {
+          statuses.set(Number(status), (statuses.get(Number(status)) ?? 0) + 1);
+          waiting--;
+        }
+        fill();
+      });
+      fill();
+      await closed(socket);
+      if (isDone) return;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, run));
+  return statuses;
+}

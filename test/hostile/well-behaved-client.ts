@@ -1,0 +1,123 @@
+/**
+ * A client that uses the service as it is meant to be used, in a process of its own. It sends one request every `INTERVAL_MS`,
+ * whether or not earlier ones were answered, so that a stalled server shows as latency. Parent messages: `begin`, `end`.
+ */
+import { Agent, request } from 'node:http';
+
+const INTERVAL_MS = 25;
+const LIVEZ_INTERVAL_MS = 50;
+/** Requests on their way; above it, a request counts as unanswered. */
+const MAX_IN_FLIGHT = 400;
+
+export interface Observation {
+  /** Milliseconds from sending to the last byte of each answer. */
+  latencies: number[];
+  livez: number[];
+  /** Requests that were not answered with 200, as `operation status code`. */
+  failures: string[];
+}
+
+interface Settings {
+  url: string;
+  key: string;
+  organizationId: string;
+  audienceId: string;
+  contactId: string;
+  today: string;
+}
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as Settings;
+const { organizationId: organization_id, audienceId: audience_id, contactId: contact_id } = settings;
+const agent = new Agent({ keepAlive: true });
+let observed: Observation = emptyObservation();
+let sequence = 0;
+let inFlight = 0;
+
+const range = {
+  start_date: new Date(Date.parse(settings.today) - 28 * 86_400_000).toISOString().slice(0, 10),
+  end_date: settings.today,
+};
+const OPERATIONS: (() => [path: string, body: object | string])[] = [
+  () => ['/api/contacts/get', { organization_id, contact_id }],
+  () => ['/api/contacts/search', { organization_id, query: 'marketing manager', limit: 10 }],
+  () => ['/api/contacts/search', { organization_id, country: 'Germany', limit: 10 }],
+  () => ['/api/audiences/search', { organization_id, query: 'customers' }],
+  () => ['/api/audiences/contacts/search', { organization_id, audience_id, limit: 10 }],
+  () => ['/api/website-visits/search', { organization_id, browser: 'chrome', limit: 10 }],
+  () => ['/api/audiences/contacts/add', { organization_id, audience_id, contact_id }],
+  () => ['/api/advertising/network_a/campaigns', { ...range, granularity: 'monthly', page_size: 10 }],
+  () => ['/api/contacts/get', { organization_id, contact_id }],
+  () => [
+    '/api/ingest/website-visits',
+    `${JSON.stringify({ id: `good-${++sequence}`, createdAt: new Date().toISOString(), startUrl: 'https://a.example/' })}\n`,
+  ],
+];
+
+function emptyObservation(): Observation {
+  return { latencies: [], livez: [], failures: [] };
+}
+
+function send(method: string, path: string, body?: object | string): Promise<[status: number, text: string]> {
+  return new Promise((resolve, reject) => {
+    const isText = typeof body === 'string';
+    const sent = request(
+      `${settings.url}${path}`,
+      {
+        agent,
+        method,
+        headers: {
+          'X-Api-Key': settings.key,
+          'Content-Type': isText ? 'application/x-ndjson' : 'application/json',
+        },
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          if (response.statusCode !== 200) text += chunk;
+        });
+        response.once('end', () => resolve([response.statusCode ?? 0, text]));
+        response.once('error', reject);
+      },
+    );
+    sent.once('error', reject);
+    sent.end(body === undefined ? undefined : isText ? body : JSON.stringify(body));
+  });
+}
+
+async function observe(
+  into: 'latencies' | 'livez',
+  method: string,
+  path: string,
+  body?: object | string,
+): Promise<void> {
+  const { [into]: latencies, failures } = observed;
+  if (inFlight >= MAX_IN_FLIGHT) {
+    failures.push(`${path} not sent`);
+    return;
+  }
+  inFlight++;
+  const began = performance.now();
+  try {
+    const [status, text] = await send(method, path, body);
+    latencies.push(performance.now() - began);
+    if (status !== 200) failures.push(`${path} ${status} ${text.slice(0, 200)}`);
+  } catch (error) {
+    failures.push(`${path} ${(error as Error).message}`);
+  } finally {
+    inFlight--;
+  }
+}
+
+let next = 0;
+setInterval(() => {
+  const [path, body] = (OPERATIONS[next++ % OPERATIONS.length] as (typeof OPERATIONS)[number])();
+  void observe('latencies', 'POST', path, body);
+}, INTERVAL_MS);
+setInterval(() => void observe('livez', 'GET', '/livez'), LIVEZ_INTERVAL_MS);
+
+process.on('message', (message) => {
+  if (message === 'end') process.send?.(observed);
+  observed = emptyObservation();
+});
+process.once('disconnect', () => process.exit());
+process.send?.('ready');
