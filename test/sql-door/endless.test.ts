@@ -1,21 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { openStores } from '../../services/stores/open-stores.js';
 import { type ClickHouseServer, startClickHouseServer } from '../support/clickhouse-server.js';
-import { prepareOrganization } from '../support/server-process.js';
-
-/** One call per block, in which the engine looks at neither its time limit nor `KILL QUERY`. */
-const endless = (rows: number) =>
-  `SELECT sum(editDistance(repeat('a', 30000), repeat(toString(number % 10), 30000))) FROM numbers(${rows})`;
-const ask = async (url: string, query: string) => {
-  const answer = await fetch(url, { method: 'POST', body: query });
-  return [answer.status, answer.headers.get('x-clickhouse-exception-code'), await answer.text()] as const;
-};
+import { ask, endless } from '../support/endless-statement.js';
 
 describe('a statement that the engine cannot end', function () {
   this.timeout(60_000);
@@ -53,36 +41,6 @@ describe('a statement that the engine cannot end', function () {
       const [status, , text] = await ask(server.url, 'SELECT 1');
       expect(status).to.equal(503);
       expect(text).to.include('still running');
-    });
-  });
-
-  describe('in a process', () => {
-    let child: ChildProcess;
-    afterEach(() => child.kill('SIGKILL'));
-
-    it('does not keep it from ending at SIGTERM, with the search store closed', async () => {
-      await prepareOrganization(folder, 'org_endless');
-      const fixture = fileURLToPath(new URL('./endless.fixture.js', import.meta.url));
-      child = spawn(process.execPath, [fixture, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-      const ended = once(child, 'close');
-      const [address] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-      const url = String(address).trim();
-      let said = '';
-      child.stdout?.on('data', (chunk: Buffer) => {
-        said += chunk;
-      });
-      void ask(url, endless(2000)).catch(() => undefined);
-      // At its beginning it can still be ended.
-      const running =
-        "SELECT count() FROM system.processes WHERE query LIKE '%editDistance%' AND query NOT LIKE '%processes%' AND elapsed > 2";
-      while ((await ask(url, running))[2] !== '1\n');
-      child.kill('SIGTERM');
-      expect(await ended).to.deep.equal([null, 'SIGKILL']);
-      expect(said).to.equal('search store closed\n');
-      const stores = await openStores({ dataDir: folder, searchThreads: 1 });
-      await stores.search.ping();
-      await stores.analytics.ping();
-      await stores.close();
     });
   });
 });

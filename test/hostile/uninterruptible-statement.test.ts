@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { openStores } from '../../services/stores/open-stores.js';
+import { ask, endless } from '../support/endless-statement.js';
+import { prepareOrganization } from '../support/server-process.js';
+
+describe('A server whose engine runs a statement that cannot be interrupted', () => {
+  let folder: string;
+  let child: ChildProcess | undefined;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'reachline-endless-'));
+  });
+  after(() => {
+    child?.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('ends at SIGTERM all the same, with the search store closed', async () => {
+    await prepareOrganization(folder, 'org_endless');
+    const fixture = fileURLToPath(new URL('../sql-door/endless.fixture.js', import.meta.url));
+    child = spawn(process.execPath, [fixture, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'close');
+    const [address] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+    const url = String(address).trim();
+    let said = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk;
+    });
+    let outcome: unknown;
+    const settle = (settled: unknown) => {
+      outcome = settled;
+    };
+    void ask(url, endless(2000)).then(settle, settle);
+    // At its beginning it can still be ended.
+    const running =
+      "SELECT count() FROM system.processes WHERE query LIKE '%editDistance%' AND query NOT LIKE '%processes%' AND elapsed > 2";
+    while ((await ask(url, running))[2] !== '1\n') expect(outcome, 'the statement ended').to.equal(undefined);
+    child.kill('SIGTERM');
+    expect(await ended).to.deep.equal([null, 'SIGKILL']);
+    expect(said).to.equal('search store closed\n');
+    const stores = await openStores({ dataDir: folder, searchThreads: 1 });
+    await stores.search.ping();
+    await stores.analytics.ping();
+    await stores.close();
+  });
+});
