@@ -8,7 +8,8 @@ import type { Answer, CallOptions } from './gateway.js';
 const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
 /** With brokers, the intake would put records into topics that no worker of the test reads. */
 const NOT_INHERITED = new Set(['PORT', 'HOST', 'KAFKA_BROKERS']);
-const ADDRESS = /listens on (http:\/\/127\.0\.0\.1:\d+)/;
+/** Of the server itself, not of its SQL endpoint. */
+const ADDRESS = /(?<!analysts: )http:\/\/127\.0\.0\.1:\d+/;
 
 export interface Ended {
   code: number | null;
@@ -115,7 +116,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk;
-      const [, address] = ADDRESS.exec(output) ?? [];
+      const [address] = ADDRESS.exec(output) ?? [];
       if (address) resolve(address);
     };
     child.stdout?.on('data', read);
