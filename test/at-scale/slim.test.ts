@@ -37,7 +37,14 @@ describe('An installation without the embedded stores', () => {
     const { status, body } = await worker.call('/readyz', null, { method: 'GET' });
     expect({ status, body }).to.deep.equal({
       status: 200,
-      body: { ready: true, kafka: 'ok', search: 'ok', analytics: 'ok', stopping: false },
+      body: {
+        ready: true,
+        kafka: 'ok',
+        search: 'ok',
+        analytics: 'ok',
+        failing_streams: [],
+        stopping: false,
+      },
     });
     const record = JSON.stringify({ organization_id: 'org_a', id: 'one', name: 'One' });
     for (const stream of ['audiences', 'network-a-companies'] as const) {
