@@ -34,7 +34,10 @@ describe('An installation without the embedded stores', () => {
         CLICKHOUSE_DATABASE: database.config.database,
       },
     });
-    const { status, body } = await worker.call('/readyz', null, { method: 'GET' });
+    // It tells its address before its consumers have joined.
+    let answer = await worker.call('/readyz', null, { method: 'GET' });
+    while (answer.status !== 200) answer = await worker.call('/readyz', null, { method: 'GET' });
+    const { status, body } = answer;
     expect({ status, body }).to.deep.equal({
       status: 200,
       body: {
