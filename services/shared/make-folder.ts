@@ -2,11 +2,11 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it. Node's own recursive `mkdirSync` never returns where a file system refuses with ENOENT,
+ * Makes a folder and those above it, for their user alone. Node's own recursive `mkdirSync` never returns where a file system refuses with ENOENT,
  * as /proc does.
  */
 export function makeFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   if (dirname(path) !== path) makeFolder(dirname(path));
-  mkdirSync(path);
+  mkdirSync(path, 0o700);
 }

@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, existsSync, readdirSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../shared/make-folder.js';
@@ -25,6 +25,7 @@ export function lockDataFolder(dataDir: string): FolderLock {
   try {
     makePrivate(folder);
     accessSync(folder, constants.W_OK | constants.R_OK | constants.X_OK);
+    makePrivateFile(join(folder, LOCK_FILE));
   } catch (error) {
     throw cannotBeUsed(folder, error);
   }
@@ -56,11 +57,10 @@ export function lockDataFolder(dataDir: string): FolderLock {
 }
 
 /**
- * Makes the folder, and lets no other user of the machine read what is in it, nor anything this process makes from now on:
- * personal data and hashes of keys. A folder that holds other things as well keeps its own permissions.
+ * Makes the folder, and lets no other user of the machine read what is in it: personal data and hashes of keys. A folder that
+ * holds other things as well keeps its own permissions.
  */
 export function makePrivate(folder: string): void {
-  process.umask(0o077);
   makeFolder(folder);
   const entries = readdirSync(folder);
   const own = [SEARCH_FILE, `${SEARCH_FILE}-wal`, `${SEARCH_FILE}-shm`, LOCK_FILE, HOLDER_FILE];
@@ -68,6 +68,11 @@ export function makePrivate(folder: string): void {
   if (entries.every((name) => known.has(name))) close(folder, 0o700);
   for (const name of own) close(join(folder, name), 0o600);
   close(join(folder, ANALYTICS_FOLDER), 0o700);
+}
+
+/** Makes a file that its user alone can read, unless it is there. What SQLite writes beside a database has its permissions. */
+export function makePrivateFile(path: string): void {
+  closeSync(openSync(path, 'a', 0o600));
 }
 
 function close(path: string, mode: number): void {

@@ -14,7 +14,7 @@ export interface FolderHolder {
 const fileOf = (folder: string) => join(folder, HOLDER_FILE);
 
 export function writeHolder(folder: string, holder: FolderHolder): void {
-  writeFileSync(fileOf(folder), JSON.stringify(holder));
+  writeFileSync(fileOf(folder), JSON.stringify(holder), { mode: 0o600 });
 }
 
 /** Null where there is none, or none that can be read. */

@@ -68,6 +68,16 @@ describe('A data folder', () => {
     }
   });
 
+  it('leaves the permissions of what else its process writes alone', async () => {
+    const mask = process.umask(0o022);
+    try {
+      await madeFolder();
+      expect(process.umask()).to.equal(0o022);
+    } finally {
+      process.umask(mask);
+    }
+  });
+
   it('keeps its permissions where other things lie beside the stores', async () => {
     const dataDir = join(tempFolder(), 'home');
     mkdirSync(dataDir);

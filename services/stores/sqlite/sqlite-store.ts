@@ -5,7 +5,7 @@ import type { ContactRecord } from '../../contacts/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import type { VisitRecord } from '../../visits/schema.js';
-import { makePrivate } from '../data-folder.js';
+import { makePrivate, makePrivateFile } from '../data-folder.js';
 import { SEARCH_FILE } from '../folder-layout.js';
 import type { AudienceSearch, ContactSearch, VisitSearch } from '../search-query.js';
 import type {
@@ -293,6 +293,7 @@ function databasePath(dataDir: string): string {
 
 function openMigrated(path: string, cacheMb = CACHE_MB.accounts): Connection {
   makePrivate(resolve(path, '..'));
+  makePrivateFile(path);
   const connection = new Connection(path, { cacheMb });
   try {
     migrate(connection);
