@@ -6,12 +6,12 @@
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { issueKey } from '../services/accounts/keys.js';
-import { createLogger } from '../services/gateway/request-log.js';
+import type { AnalyticsQuery, AnalyticsStore } from '../services/advertising/analytics-store.js';
 import { startGateway } from '../services/gateway/server.js';
 import { utcDate } from '../services/shared/clock.js';
 import { loadConfig } from '../services/shared/config.js';
+import { createLogger } from '../services/shared/logger.js';
 import { inOrder } from '../services/shared/record-order.js';
-import type { AnalyticsQuery, AnalyticsStore } from '../services/stores/analytics-store.js';
 import { parameterText } from '../services/stores/clickhouse/bind.js';
 import { commonSettings } from '../services/stores/clickhouse/settings.js';
 import { openStores } from '../services/stores/open-stores.js';

@@ -11,10 +11,10 @@ import type { ContactRecord } from '../services/contacts/schema.js';
 import { toContactSearch } from '../services/contacts/search.js';
 import { applyRecord } from '../services/contacts/stored-contact.js';
 import { type ElasticsearchConfig, loadConfig } from '../services/shared/config.js';
-import { contactDocument, contactSource } from '../services/stores/elasticsearch/contact-document.js';
-import { contactQuery } from '../services/stores/elasticsearch/contact-search.js';
+import { contactDocument, contactSource } from '../services/stores/elasticsearch/contacts/mapping.js';
+import { contactQuery } from '../services/stores/elasticsearch/contacts/search.js';
 import { documentId } from '../services/stores/elasticsearch/document-id.js';
-import { readDefinition } from '../services/stores/elasticsearch/indices.js';
+import { readDefinition } from '../services/stores/elasticsearch/migrations/indices.js';
 import { openStores, type Stores } from '../services/stores/open-stores.js';
 import { startElasticsearch } from '../test/stack/elasticsearch.js';
 import { type Comparison, compare, median } from './measure.js';
@@ -190,7 +190,7 @@ async function benchSearches(folder: string, config: ElasticsearchConfig): Promi
 }
 
 async function startProxy(target: string): Promise<{ url: string; stop(): void }> {
-  const child = fork(join(import.meta.dirname, 'servers', 'bare-proxy.js'), [target]);
+  const child = fork(join(import.meta.dirname, 'servers', 'pass-through-proxy.js'), [target]);
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   return { url, stop: () => child.kill() };
 }

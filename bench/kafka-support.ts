@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { KafkaCluster, type OutgoingRecord } from '../ingest/sources/kafka.js';
-import { createTopics, topicOf } from '../ingest/worker/topics.js';
-import { createLogger } from '../services/gateway/request-log.js';
+import { KafkaCluster, type OutgoingRecord } from '../ingest/sources/kafka/client.js';
+import { createTopics, topicOf } from '../ingest/sources/kafka/topics.js';
 import type { KafkaConfig } from '../services/shared/config.js';
+import { createLogger } from '../services/shared/logger.js';
 
 const PRODUCED_AT_ONCE = 5000;
 

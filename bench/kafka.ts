@@ -2,10 +2,10 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import type { OutgoingRecord } from '../ingest/sources/kafka.js';
+import type { OutgoingRecord } from '../ingest/sources/kafka/client.js';
+import { topicOf } from '../ingest/sources/kafka/topics.js';
 import { networkADeliveries } from '../ingest/streams/network-a-deliveries.js';
-import { topicOf } from '../ingest/worker/topics.js';
-import { DeliveryRecord } from '../services/advertising/schema.js';
+import { DeliveryRecord } from '../services/advertising/records.js';
 import { type KafkaConfig, loadConfig } from '../services/shared/config.js';
 import { inOrder } from '../services/shared/record-order.js';
 import { deliveryRows } from '../services/stores/clickhouse/rows.js';
@@ -58,7 +58,7 @@ export async function benchKafka(
       await compare(name('Kafka table engine'), 'records/s', { atLeast: 1 }, ROUNDS, worker, engine),
     );
     note('worker beside a loop that waits for nothing …');
-    const careless = () => through(bench, 'careless-loop.js');
+    const careless = () => through(bench, 'auto-commit-consumer.js');
     results.push(
       await compare(name('fire and forget'), 'records/s', { atLeast: 0.85 }, ROUNDS, worker, careless),
     );

@@ -12,9 +12,9 @@ import { benchKafka } from './kafka.js';
 import { benchKafkaSearch } from './kafka-search.js';
 import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
+import { benchStall } from './partition-wait.js';
 import { benchProcesses } from './processes.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
-import { benchStall } from './stall.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

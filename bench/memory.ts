@@ -1,11 +1,11 @@
 /** The memory of a worker that is busy for minutes. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { KafkaCluster, type OutgoingRecord } from '../ingest/sources/kafka.js';
+import { KafkaCluster, type OutgoingRecord } from '../ingest/sources/kafka/client.js';
+import { createTopics, topicOf } from '../ingest/sources/kafka/topics.js';
 import { contacts } from '../ingest/streams/contacts.js';
 import { networkADeliveries } from '../ingest/streams/network-a-deliveries.js';
-import { createTopics, topicOf } from '../ingest/worker/topics.js';
-import { createLogger } from '../services/gateway/request-log.js';
 import { loadConfig } from '../services/shared/config.js';
+import { createLogger } from '../services/shared/logger.js';
 import { startClickHouse } from '../test/stack/clickhouse.js';
 import { startElasticsearch } from '../test/stack/elasticsearch.js';
 import { startKafka } from '../test/stack/kafka.js';

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { TObject } from 'typebox';
 import { moneyText, plainDecimal } from '../services/advertising/money.js';
-import type { FieldError } from '../services/gateway/problems.js';
-import { compileValidator } from '../services/gateway/validate.js';
-import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './outcome.js';
-import type { RawRecord } from './sources/source.js';
+import type { FieldError } from '../services/http/problems.js';
+import { compileValidator } from '../services/shared/validation.js';
+import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/outcome.js';
+import type { RawRecord } from './records/raw-record.js';
 import type { Stream } from './streams/stream.js';
 
 /** The organization records are for. */

@@ -1,11 +1,11 @@
+import { Turn } from '../services/shared/event-loop-yield.js';
 import type { Acceptance, OrderedRecord } from '../services/shared/record-order.js';
-import { Turn } from '../services/shared/turn.js';
-import { RecordRefusal } from '../services/stores/store-error.js';
+import { RecordRefusal } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
-import { type DeadLetter, deadLetter, refusedBy } from './outcome.js';
+import { type DeadLetter, deadLetter, refusedBy } from './records/outcome.js';
+import type { RawRecord, RecordSource } from './records/raw-record.js';
 import { jsonArray } from './sources/json-array.js';
 import { lines, MAX_LINE_BYTES } from './sources/lines.js';
-import type { RawRecord, RecordSource } from './sources/source.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 import { writeRecords } from './write-records.js';
 

@@ -2,10 +2,10 @@
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../services/shared/config.js';
 import type { OrderedRecord } from '../services/shared/record-order.js';
-import { Overloaded, StoreUnavailable } from '../services/stores/store-error.js';
-import { KafkaCluster, type KafkaProducer, type OutgoingRecord, PROMPT } from './sources/kafka.js';
+import { Overloaded, StoreUnavailable } from '../services/shared/store-errors.js';
+import { KafkaCluster, type KafkaProducer, type OutgoingRecord, PROMPT } from './sources/kafka/client.js';
+import { createTopics, topicOf } from './sources/kafka/topics.js';
 import type { Stream } from './streams/stream.js';
-import { createTopics, topicOf } from './worker/topics.js';
 
 /** Bytes of one request; what waits longer goes with the next. */
 const SEND_BYTES = 4 * 1024 * 1024;

@@ -4,7 +4,7 @@ import {
   RecordsRefused,
   StoreTimeout,
   StoreUnavailable,
-} from '../services/stores/store-error.js';
+} from '../services/shared/store-errors.js';
 
 /** A record the store will not take, by its place among those given. */
 export interface Refused {

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { issueKey } from '../../services/accounts/keys.js';
 import { SearchContactsRequest, SearchContactsResponse } from '../../services/contacts/schema.js';
 import { createApp, endpoints } from '../../services/gateway/app.js';
-import { type Endpoint, endpoint } from '../../services/gateway/endpoint.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
 import { createRateLimiter } from '../../services/gateway/rate-limit.js';
-import { createLogger, logFile } from '../../services/gateway/request-log.js';
-import { readVersion } from '../../services/gateway/version.js';
+import { type Endpoint, endpoint } from '../../services/http/endpoint.js';
 import { systemClock } from '../../services/shared/clock.js';
+import { createLogger, logFile } from '../../services/shared/logger.js';
+import { readVersion } from '../../services/shared/version.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { answer } from './fixed-answer.js';
 

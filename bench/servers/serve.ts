@@ -1,9 +1,9 @@
 /** The whole gateway over a data folder, which also tells how long its event loop was held and how much memory it took. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { issueKey } from '../../services/accounts/keys.js';
-import { createLogger, logFile } from '../../services/gateway/request-log.js';
 import { startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
+import { createLogger, logFile } from '../../services/shared/logger.js';
 import { openStores } from '../../services/stores/open-stores.js';
 
 /** Milliseconds between samples; a sample holds this much even when nothing delays it. */

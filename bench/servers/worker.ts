@@ -3,8 +3,8 @@ import { Registry } from 'prom-client';
 import type { StreamName } from '../../ingest/streams/index.js';
 import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
 import { startWorker } from '../../ingest/worker/worker.js';
-import { createLogger } from '../../services/gateway/request-log.js';
 import { type KafkaConfig, loadConfig } from '../../services/shared/config.js';
+import { createLogger } from '../../services/shared/logger.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { Count, counted } from '../kafka-support.js';
 

@@ -1,7 +1,7 @@
 /** How the columns of a CSV file become the fields of a stream's records. */
 import type { TObject, TSchema } from 'typebox';
-import { closest } from '../../services/shared/closest.js';
-import type { DeadLetter } from '../outcome.js';
+import { closest } from '../../services/shared/did-you-mean.js';
+import type { DeadLetter } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
 
 /** Makes a record of the cells of a row, in the order of the header. */

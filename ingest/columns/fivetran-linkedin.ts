@@ -2,7 +2,7 @@
  * The tables that connectors deliver of an advertising account on network_a, as records of the streams. Times without an
  * offset are UTC; money is in US dollars, the conversion value at the exchange rate of the row's own costs. What a table lacks is joined from the others of the same export.
  */
-import { deadLetter } from '../outcome.js';
+import { deadLetter } from '../records/outcome.js';
 import { ColumnsError, type ToRecord } from './columns.js';
 
 type Row = Record<string, string>;

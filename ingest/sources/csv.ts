@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { ColumnsError, type ToRecord } from '../columns/columns.js';
-import { deadLetter } from '../outcome.js';
+import { deadLetter } from '../records/outcome.js';
+import type { RawRecord } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
-import type { RawRecord } from './source.js';
 
 const ROWS_A_TURN = 100;
 const HEADER_SEARCH_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
+import { type RawRecord, UnreadableInput } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
-import { type RawRecord, UnreadableInput } from './source.js';
 
 const RECORDS_A_TURN = 200;
 const BYTES_A_TURN = 256 * 1024;

@@ -1,4 +1,4 @@
-import type { RawRecord } from './source.js';
+import type { RawRecord } from '../records/raw-record.js';
 
 /** Bytes a line may have. */
 export const MAX_LINE_BYTES = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { CampaignRecord } from '../../services/advertising/schema.js';
+import { CampaignRecord } from '../../services/advertising/records.js';
 import type { Stream } from './stream.js';
 
 export const networkACampaigns: Stream<CampaignRecord> = {

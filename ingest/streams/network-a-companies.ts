@@ -1,4 +1,4 @@
-import { CompanyRecord } from '../../services/advertising/schema.js';
+import { CompanyRecord } from '../../services/advertising/records.js';
 import type { Stream } from './stream.js';
 
 export const networkACompanies: Stream<CompanyRecord> = {

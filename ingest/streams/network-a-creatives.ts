@@ -1,4 +1,4 @@
-import { CreativeRecord } from '../../services/advertising/schema.js';
+import { CreativeRecord } from '../../services/advertising/records.js';
 import type { Stream } from './stream.js';
 
 export const networkACreatives: Stream<CreativeRecord> = {

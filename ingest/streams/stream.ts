@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
-import type { FieldError } from '../../services/gateway/problems.js';
+import type { AnalyticsWriter } from '../../services/advertising/analytics-store.js';
+import type { FieldError } from '../../services/http/problems.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import type { AnalyticsWriter } from '../../services/stores/analytics-store.js';
-import type { SearchStore } from '../../services/stores/search-store.js';
+import type { SearchStore } from '../../services/stores/common/search-store.js';
 
 type SearchWriter = Pick<
   SearchStore,

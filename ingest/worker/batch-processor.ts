@@ -2,13 +2,14 @@
  * What becomes of a batch. Plain functions over what is given to them: they hold no timer, clock or source of chance of their own,
  * so that a simulation can run them in one thread.
  */
-import type { OneAtATime } from '../../services/shared/one-at-a-time.js';
-import type { Turn } from '../../services/shared/turn.js';
+
+import type { Turn } from '../../services/shared/event-loop-yield.js';
+import type { OneAtATime } from '../../services/shared/mutex.js';
 import { decoder } from '../decode.js';
-import { type DeadLetter, type DecodeOutcome, deadLetter, refusedBy } from '../outcome.js';
-import type { Batch, KafkaRecord } from '../sources/kafka.js';
+import { type DeadLetter, type DecodeOutcome, deadLetter, refusedBy } from '../records/outcome.js';
+import type { Batch, KafkaRecord } from '../sources/kafka/client.js';
+import type { Unreadable } from '../sources/kafka/record-batches.js';
 import { MAX_LINE_BYTES } from '../sources/lines.js';
-import type { Unreadable } from '../sources/record-batches.js';
 import type { Stream } from '../streams/stream.js';
 import { isOutage, type Refused } from '../write-records.js';
 import { acceptedAtOf, type RefusedRecord, type SendDeadLetters, sequenceOf } from './dead-letters.js';

@@ -1,8 +1,8 @@
 /** Records that were refused, kept to the byte, with what is wrong with them in headers. */
-import type { DeadLetter } from '../outcome.js';
-import type { Batch, Headers, KafkaProducer, KafkaRecord, OutgoingRecord } from '../sources/kafka.js';
-import { isTooLarge } from '../sources/kafka-producer.js';
-import { deadLetterTopicOf } from './topics.js';
+import type { DeadLetter } from '../records/outcome.js';
+import type { Batch, Headers, KafkaProducer, KafkaRecord, OutgoingRecord } from '../sources/kafka/client.js';
+import { isTooLarge } from '../sources/kafka/producer.js';
+import { deadLetterTopicOf } from '../sources/kafka/topics.js';
 
 /** What found the fault: reading the record, the store that was to hold it, or an operator. */
 type Stage = 'decode' | 'write' | 'skip';

@@ -1,5 +1,5 @@
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { StoreUnavailable } from '../../services/stores/store-error.js';
+import { StoreUnavailable } from '../../services/shared/store-errors.js';
 import { isOutage, type Refused, type Write, writeRecords } from '../write-records.js';
 
 /** After so many refusals in a row it is asked whether the store is what is wrong. */

@@ -1,11 +1,11 @@
 /** Dead letters looked at and tried again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KafkaConfig } from '../../services/shared/config.js';
-import type { KafkaCluster, KafkaRecord } from '../sources/kafka.js';
-import type { ReadOptions } from '../sources/kafka-reader.js';
+import type { KafkaCluster, KafkaRecord } from '../sources/kafka/client.js';
+import type { ReadOptions } from '../sources/kafka/reader.js';
+import { deadLetterTopicOf, topicOf } from '../sources/kafka/topics.js';
 import { STREAM_NAMES, type StreamName } from '../streams/index.js';
 import { HEADER, headerText, revived } from './dead-letters.js';
-import { deadLetterTopicOf, topicOf } from './topics.js';
 
 export interface DeadLetterRecord {
   stream: StreamName;

@@ -1,9 +1,9 @@
 import type { KafkaConfig } from '../../services/shared/config.js';
-import { deadLetter } from '../outcome.js';
-import type { KafkaCluster, KafkaRecord } from '../sources/kafka.js';
+import { deadLetter } from '../records/outcome.js';
+import type { KafkaCluster, KafkaRecord } from '../sources/kafka/client.js';
+import { groupOf, topicOf } from '../sources/kafka/topics.js';
 import type { StreamName } from '../streams/index.js';
 import { deadLetterSender } from './dead-letters.js';
-import { groupOf, topicOf } from './topics.js';
 
 export interface SkipOptions {
   stream: StreamName;

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../services/shared/config.js';
-import { type OneAtATime, oneAtATime } from '../../services/shared/one-at-a-time.js';
-import { Turn } from '../../services/shared/turn.js';
-import { type Consumption, KafkaCluster } from '../sources/kafka.js';
+import { Turn } from '../../services/shared/event-loop-yield.js';
+import { type OneAtATime, oneAtATime } from '../../services/shared/mutex.js';
+import { type Consumption, KafkaCluster } from '../sources/kafka/client.js';
+import { createTopics, groupOf, topicOf } from '../sources/kafka/topics.js';
 import { STREAMS, type StreamName } from '../streams/index.js';
 import type { IngestStores, Stream } from '../streams/stream.js';
 import { createBatchProcessor } from './batch-processor.js';
 import { deadLetterSender, type SendDeadLetters } from './dead-letters.js';
 import type { StreamMetrics, WorkerMetrics } from './metrics.js';
 import { createRecordWriter } from './record-writer.js';
-import { createTopics, groupOf, topicOf } from './topics.js';
 import { Watchdog } from './watchdog.js';
 
 export interface WorkerOptions {

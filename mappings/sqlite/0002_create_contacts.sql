@@ -1,4 +1,4 @@
--- position: the moment of creation and a number, see services/stores/sqlite/positions.ts. It is the rowid in contact_terms.
+-- position: the moment of creation and a number, see services/stores/sqlite/row-ids.ts. It is the rowid in contact_terms.
 -- body: the Contact as JSON without audience_ids, created_at and updated_at. audience_ids: a JSON array, ascending.
 -- record_order: of the last stream record that changed it, null while there was none (contract 6.2, recordOrder).
 CREATE TABLE contacts (

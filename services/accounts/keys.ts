@@ -1,7 +1,7 @@
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { systemClock } from '../shared/clock.js';
-import type { KeyStore, StoredKey } from '../stores/search-store.js';
+import type { KeyStore, StoredKey } from '../stores/common/search-store.js';
 
 export const SCOPES = [
   'contacts:read',

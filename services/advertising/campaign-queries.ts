@@ -1,8 +1,8 @@
 /** Requests about campaigns and creatives as statements. Pure. */
-import type { AnalyticsQuery } from '../stores/analytics-store.js';
-import { summedFor } from './figures.js';
+import type { AnalyticsQuery } from './analytics-store.js';
+import { summedFor } from './metric-values.js';
 import { METRIC_NAMES } from './metrics.js';
-import type { Page, Scope, Sort } from './plan.js';
+import type { Page, Scope, Sort } from './report-params.js';
 import type { CampaignSort, CreativeSort } from './requests.js';
 import {
   among,

@@ -1,8 +1,8 @@
 /** Requests about companies as statements. Pure. */
-import type { AnalyticsQuery } from '../stores/analytics-store.js';
-import { summedFor } from './figures.js';
+import type { AnalyticsQuery } from './analytics-store.js';
+import { summedFor } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
-import type { Page, Scope, Sort } from './plan.js';
+import type { Page, Scope, Sort } from './report-params.js';
 import type { CompanySort } from './requests.js';
 import {
   among,

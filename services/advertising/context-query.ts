@@ -1,5 +1,5 @@
 /** What warnings need to know beside the figures, in one statement. Pure. */
-import type { AnalyticsQuery } from '../stores/analytics-store.js';
+import type { AnalyticsQuery } from './analytics-store.js';
 import { among, given, IN_ORGANIZATION, type Params, where } from './sql.js';
 
 /** What was asked for by name. */

@@ -1,9 +1,9 @@
 /** The four operations on advertising. */
-import { type Call, endpoint } from '../gateway/endpoint.js';
-import { type FieldError, Problem } from '../gateway/problems.js';
+import { type Call, endpoint } from '../http/endpoint.js';
+import { type FieldError, Problem } from '../http/problems.js';
+import { normalizeDomain } from '../search/normalize.js';
 import { utcDate } from '../shared/clock.js';
-import { normalizeDomain } from '../shared/normalize.js';
-import type { AnalyticsQuery } from '../stores/analytics-store.js';
+import type { AnalyticsQuery } from './analytics-store.js';
 import { addDays } from './calendar.js';
 import {
   campaignCurrencies,
@@ -22,7 +22,11 @@ import {
   OUR_ID,
 } from './company-queries.js';
 import { type Asked, type ContextRow, contextQuery } from './context-query.js';
-import { addCounts, figureWriter, summedFor } from './figures.js';
+import { addCounts, figureWriter, summedFor } from './metric-values.js';
+import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_METRICS, type SummedMetric } from './metrics.js';
+import { caseKey, isKnownObjective, isKnownStatus, objectiveKey, statusKey } from './normalization.js';
+import { filter, planPage, planScope, type Scope } from './report-params.js';
+import { CampaignsRequest, CompaniesRequest, CompanyRequest, CreativesRequest } from './requests.js';
 import {
   type CampaignRow,
   type CompanyAttributes,
@@ -35,11 +39,7 @@ import {
   companyItem,
   creativeItem,
   type Reach,
-} from './items.js';
-import { caseKey, isKnownObjective, isKnownStatus, objectiveKey, statusKey } from './keys.js';
-import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_METRICS, type SummedMetric } from './metrics.js';
-import { filter, planPage, planScope, type Scope } from './plan.js';
-import { CampaignsRequest, CompaniesRequest, CompanyRequest, CreativesRequest } from './requests.js';
+} from './response-mapping.js';
 import { CampaignsResponse, CompaniesResponse, CompanyResponse, CreativesResponse } from './responses.js';
 import { isSparse, type Point, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 import { warningsOf } from './warnings.js';

@@ -1,9 +1,9 @@
 /** Time series of the answers, built in parts of the range so that neither a result nor the event loop is held for long. */
-import { Turn } from '../shared/turn.js';
+import { Turn } from '../shared/event-loop-yield.js';
 import { countPeriods, type DateRange, type Period, periodOf, periodsOf, splitByMonths } from './calendar.js';
-import { figureWriter } from './figures.js';
-import type { Scope } from './plan.js';
-import type { Sums } from './rates.js';
+import type { Sums } from './derived-metrics.js';
+import { figureWriter } from './metric-values.js';
+import type { Scope } from './report-params.js';
 import type { CampaignItem } from './responses.js';
 
 /** Points per response up to which every period is present (contract 5.4). */

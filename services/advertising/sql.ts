@@ -1,7 +1,7 @@
 /** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
 import { countPeriods, type DateRange } from './calendar.js';
 import { type Metric, RATES, type Rate, SUMMED_METRICS, type SummedMetric } from './metrics.js';
-import type { Page, Scope, Sort } from './plan.js';
+import type { Page, Scope, Sort } from './report-params.js';
 import type { Granularity } from './requests.js';
 
 export type Params = Record<string, string | number | readonly string[]>;

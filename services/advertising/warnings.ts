@@ -1,8 +1,8 @@
 /** What a reader of the figures must know, as `code: sentence` (contract 5.11). Pure. */
 import { addDays, cutsMonth, earlier } from './calendar.js';
 import type { Asked, ContextRow } from './context-query.js';
-import { isKnownObjective, isKnownStatus } from './keys.js';
-import type { Scope } from './plan.js';
+import { isKnownObjective, isKnownStatus } from './normalization.js';
+import type { Scope } from './report-params.js';
 
 export interface WarningFacts {
   scope: Scope;

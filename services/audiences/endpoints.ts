@@ -1,8 +1,8 @@
 import { toTextQuery } from '../contacts/search.js';
-import { endpoint } from '../gateway/endpoint.js';
-import { Problem } from '../gateway/problems.js';
-import { SMALL_BODY_LIMIT } from '../gateway/read-body.js';
-import type { AudienceStore } from '../stores/search-store.js';
+import { SMALL_BODY_LIMIT } from '../http/body.js';
+import { endpoint } from '../http/endpoint.js';
+import { Problem } from '../http/problems.js';
+import type { AudienceStore } from '../stores/common/search-store.js';
 import {
   type Audience,
   GetAudienceRequest,

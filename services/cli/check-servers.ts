@@ -1,11 +1,11 @@
 /** What `doctor` looks at on the servers that the settings name; nothing there is changed. */
-import { KafkaCluster, KafkaUnavailable, PROMPT } from '../../ingest/sources/kafka.js';
-import { missingTopics } from '../../ingest/worker/topics.js';
-import { createLogger } from '../gateway/request-log.js';
+import { KafkaCluster, KafkaUnavailable, PROMPT } from '../../ingest/sources/kafka/client.js';
+import { missingTopics } from '../../ingest/sources/kafka/topics.js';
 import type { Config, KafkaConfig } from '../shared/config.js';
+import { createLogger } from '../shared/logger.js';
+import { StoreTimeout, StoreUnavailable } from '../shared/store-errors.js';
 import { inspectClickHouse } from '../stores/clickhouse/inspect.js';
 import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
-import { StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
 import { explain, noAnswer } from './errors.js';
 
 /** What a check found; a problem says what to do. */

@@ -1,6 +1,6 @@
-import { KafkaCluster } from '../../ingest/sources/kafka.js';
-import { createLogger, logFile } from '../gateway/request-log.js';
+import { KafkaCluster } from '../../ingest/sources/kafka/client.js';
 import { type KafkaConfig, loadConfig } from '../shared/config.js';
+import { createLogger, logFile } from '../shared/logger.js';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
 

@@ -1,6 +1,6 @@
 /** Every command with its options and help. What a command does is loaded when it runs, so that help is quick. */
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { readVersion } from '../gateway/version.js';
+import { readVersion } from '../shared/version.js';
 import { type Io, tell } from './io.js';
 
 const STREAMS_HELP = `

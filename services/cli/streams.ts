@@ -1,5 +1,5 @@
 import { findStream, STREAM_NAMES, type StreamName } from '../../ingest/streams/index.js';
-import { closest } from '../shared/closest.js';
+import { closest } from '../shared/did-you-mean.js';
 import { UsageError } from './errors.js';
 
 /** Streams named with commas between them; all when nothing is given. */

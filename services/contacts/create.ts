@@ -1,5 +1,5 @@
+import { normalizeDomain } from '../search/normalize.js';
 import { companyId, newId } from '../shared/ids.js';
-import { normalizeDomain } from '../shared/normalize.js';
 import type { Contact, CreateContactRequest } from './schema.js';
 
 /** The contact a creation makes: every key present, unknown ones null or empty (contract 3.1, 3.2). */

@@ -1,9 +1,9 @@
 import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
-import { writeCursor } from '../gateway/cursor.js';
-import { endpoint } from '../gateway/endpoint.js';
-import { unwrapOnce } from '../gateway/idempotency.js';
-import { invalid, Problem } from '../gateway/problems.js';
-import { SMALL_BODY_LIMIT } from '../gateway/read-body.js';
+import { SMALL_BODY_LIMIT } from '../http/body.js';
+import { writeCursor } from '../http/cursor.js';
+import { endpoint } from '../http/endpoint.js';
+import { unwrapOnce } from '../http/idempotency.js';
+import { invalid, Problem } from '../http/problems.js';
 import { newContact } from './create.js';
 import { contactTooLarge } from './record-size.js';
 import {

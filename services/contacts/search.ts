@@ -1,21 +1,21 @@
 /** Requests to contact searches: pure, and the same for every store. */
-import { type CursorScope, readCursor } from '../gateway/cursor.js';
-import { invalid, noWords } from '../gateway/problems.js';
+import { type CursorScope, readCursor } from '../http/cursor.js';
+import { invalid, noWords } from '../http/problems.js';
 import {
   normalizeCountry,
   normalizeDomain,
   normalizePostalCode,
   normalizeProfileUrl,
-} from '../shared/normalize.js';
-import { words } from '../shared/text.js';
+} from '../search/normalize.js';
 import {
   type ContactCondition,
   type ContactSearch,
   type TextQuery,
   type ValueField,
   WORD_FIELDS,
-} from '../stores/search-query.js';
-import { parseQuery } from './query.js';
+} from '../search/query.js';
+import { parseQuery } from '../search/query-parser.js';
+import { words } from '../shared/text.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
 
 export const DEFAULT_LIMIT = 50;

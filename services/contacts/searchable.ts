@@ -1,14 +1,15 @@
 /** What of a contact can be found, as words and normal forms. Both search stores index exactly this (contract 3.8, 3.9). */
-import { memoize } from '../shared/memoize.js';
+
 import {
   normalizeCountry,
   normalizeDomain,
   normalizePostalCode,
   normalizeProfileUrl,
   profileSlug,
-} from '../shared/normalize.js';
+} from '../search/normalize.js';
+import type { ValueField } from '../search/query.js';
+import { memoize } from '../shared/memoize.js';
 import { compounds, fold, phoneDigits, words } from '../shared/text.js';
-import type { ValueField } from '../stores/search-query.js';
 import type { Contact } from './schema.js';
 
 /** Fields that `query` searches, each with its group of the order in contract 3.9: names, emails, company and job, rest. */

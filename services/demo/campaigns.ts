@@ -1,4 +1,4 @@
-import type { CampaignRecord, CreativeRecord } from '../advertising/schema.js';
+import type { CampaignRecord, CreativeRecord } from '../advertising/records.js';
 import { DEMO_ORGANIZATION, daysBefore } from './calendar.js';
 import { Random } from './random.js';
 

@@ -1,6 +1,6 @@
-import type { CompanyRecord } from '../advertising/schema.js';
+import type { CompanyRecord } from '../advertising/records.js';
 import { DEMO_ORGANIZATION } from './calendar.js';
-import { CULTURES, type Culture } from './cultures.js';
+import { CULTURES, type Culture } from './locales.js';
 import { Random } from './random.js';
 
 export interface DemoCompany {

@@ -2,7 +2,7 @@ import type { AudienceRecord } from '../audiences/schema.js';
 import type { ContactRecord } from '../contacts/schema.js';
 import { DEMO_ORGANIZATION, daysBefore } from './calendar.js';
 import { type DemoCompany, demoCompanies, pickCulture } from './companies.js';
-import { type Culture, citiesOf, namesOf } from './cultures.js';
+import { type Culture, citiesOf, namesOf } from './locales.js';
 import { Random } from './random.js';
 
 const CONTACTS = 2000;

@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '../advertising/schema.js';
+import type { DeliveryRecord } from '../advertising/records.js';
 import { DEMO_ORGANIZATION, daysBefore, rhythmOf } from './calendar.js';
 import {
   DELIVERY_DAYS,

@@ -2,7 +2,7 @@ import type { VisitRecord } from '../visits/schema.js';
 import { DAY_MS, DEMO_ORGANIZATION, daysBefore, rhythmOf } from './calendar.js';
 import { pickCulture } from './companies.js';
 import { AUDIENCE_IDS } from './contacts.js';
-import { type Culture, citiesOf } from './cultures.js';
+import { type Culture, citiesOf } from './locales.js';
 import { Random } from './random.js';
 
 const VISITS = 20_000;

@@ -3,7 +3,7 @@
  * a store does, a request gives back what it holds when its time is up.
  */
 import type { Context } from 'koa';
-import { Problem } from './problems.js';
+import { Problem } from '../http/problems.js';
 
 const MIB = 1024 * 1024;
 

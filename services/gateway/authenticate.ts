@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { keyIsActive, parseKey, type Scope, secretMatches } from '../accounts/keys.js';
+import { Problem } from '../http/problems.js';
 import type { Clock } from '../shared/clock.js';
-import type { KeyStore, StoredKey } from '../stores/search-store.js';
-import { StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
-import { Problem } from './problems.js';
+import { StoreTimeout, StoreUnavailable } from '../shared/store-errors.js';
+import type { KeyStore, StoredKey } from '../stores/common/search-store.js';
 import { WrongKeyLimiter } from './wrong-keys.js';
 
 /** Who is calling. */

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { Problem } from './problems.js';
+import { Problem } from '../http/problems.js';
 
 const ALLOWED_HEADERS = 'Content-Type, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer';
 const EXPOSED_HEADERS =

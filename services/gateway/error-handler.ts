@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
-import { Overloaded, StoreTimeout, StoreUnavailable } from '../stores/store-error.js';
-import { PROBLEMS, Problem } from './problems.js';
+import { PROBLEMS, Problem } from '../http/problems.js';
+import { loggedPath } from '../shared/logger.js';
+import { Overloaded, StoreTimeout, StoreUnavailable } from '../shared/store-errors.js';
 import type { RequestState } from './request-context.js';
-import { loggedPath } from './request-log.js';
 import { answerUnreadBody } from './unread-body.js';
 
 const RETRY_AFTER_SECONDS = '1';

@@ -1,4 +1,4 @@
-import type { StoreName } from '../stores/store-error.js';
+import type { StoreName } from '../shared/store-errors.js';
 
 type StoreState = 'ok' | 'unavailable';
 

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { cached } from '../shared/cached.js';
-import type { RecoveryStatus } from '../stores/search-store.js';
+import type { RecoveryStatus } from '../stores/common/search-store.js';
 import type { Usage } from './admission.js';
 
 /** Everything this process counts. The names are contract. */

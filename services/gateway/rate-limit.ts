@@ -1,4 +1,4 @@
-import { Problem } from './problems.js';
+import { Problem } from '../http/problems.js';
 
 const WINDOW_SECONDS = 60;
 

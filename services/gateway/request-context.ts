@@ -1,13 +1,13 @@
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 import { newId } from '../shared/ids.js';
+import { loggedPath } from '../shared/logger.js';
 import type { AdmittedRequest } from './admission.js';
 import type { Principal } from './authenticate.js';
 import type { ClientAddress } from './client-address.js';
 import type { Cors } from './cors.js';
 import type { ErrorWriter } from './error-handler.js';
 import type { Metrics } from './metrics.js';
-import { loggedPath } from './request-log.js';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 

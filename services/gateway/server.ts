@@ -5,15 +5,15 @@ import type { Registry } from 'prom-client';
 import type { Publisher } from '../../ingest/publisher.js';
 import { type Clock, systemClock } from '../shared/clock.js';
 import type { Config } from '../shared/config.js';
+import { readVersion } from '../shared/version.js';
 import type { Stores } from '../stores/open-stores.js';
 import { createApp } from './app.js';
+import type { Peers } from './cluster/worker.js';
 import { type ConnectionLimits, Connections, connectionLimits } from './connections.js';
 import { createMetrics } from './metrics.js';
 import { startMetricsServer } from './metrics-server.js';
-import type { Peers } from './peers.js';
 import { createRateLimiter } from './rate-limit.js';
 import { serveRequests } from './refused-requests.js';
-import { readVersion } from './version.js';
 
 /** A listening gateway. */
 export interface Gateway {

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { Problem } from './problems.js';
+import { Problem } from '../http/problems.js';
 
 /** Wrong keys an address may send at once, and then per second. */
 const BURST = 300;

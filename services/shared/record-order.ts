@@ -1,6 +1,6 @@
 /** The total order of records (contract 6.2): the same in every store, and fixed before a record is written. */
 import type { Clock } from './clock.js';
-import { parseMoment } from './moments.js';
+import { parseMoment } from './timestamps.js';
 
 /** A record, when it was accepted, and its place in its source. */
 export interface OrderedRecord<Record> {

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { AnalyticsStore } from '../advertising/analytics-store.js';
 import { type Clock, systemClock } from '../shared/clock.js';
 import type { Config } from '../shared/config.js';
-import type { AnalyticsStore } from './analytics-store.js';
+import { type StoreName, StoreUnavailable } from '../shared/store-errors.js';
 import type { Engine } from './clickhouse/engine.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
-import type { FolderLock } from './data-folder.js';
+import type { SearchStore } from './common/search-store.js';
+import { ANALYTICS_FOLDER } from './data-folder/layout.js';
+import type { FolderLock } from './data-folder/lock.js';
 import { type ElasticsearchStoreOptions, openElasticsearchStore } from './elasticsearch/store.js';
-import { ANALYTICS_FOLDER } from './folder-layout.js';
-import type { SearchStore } from './search-store.js';
 import { loadSqlite } from './sqlite/load.js';
-import { type StoreName, StoreUnavailable } from './store-error.js';
 
 /** Both stores of a process, opened and migrated. */
 export interface Stores {
@@ -59,7 +59,7 @@ export async function openStores(
     lock?.release();
   };
   try {
-    const marks = lock && (await import('./store-marks.js'));
+    const marks = lock && (await import('./data-folder/marks.js'));
     marks?.checkMarks(dataDir, used);
     const search = elasticsearch
       ? await waiting(patience, () => openElasticsearchStore(elasticsearch, { clock, log }))
@@ -95,7 +95,7 @@ async function waiting<T>(patience: Patience | undefined, open: () => Promise<T>
 async function lockFolder(dataDir: string): Promise<FolderLock> {
   // The lock is a database, so where there is no SQLite this says so first.
   await loadSqlite();
-  const { lockDataFolder } = await import('./data-folder.js');
+  const { lockDataFolder } = await import('./data-folder/lock.js');
   return lockDataFolder(dataDir);
 }
 
@@ -106,7 +106,7 @@ async function inFolder<T>(dataDir: string, open: () => Promise<T>): Promise<T> 
   } catch (error) {
     const isTheFolder = error instanceof StoreUnavailable || (error instanceof Error && 'errno' in error);
     if (!isTheFolder) throw error;
-    const { cannotBeUsed } = await import('./data-folder.js');
+    const { cannotBeUsed } = await import('./data-folder/lock.js');
     throw cannotBeUsed(dataDir, error);
   }
 }

@@ -1,5 +1,5 @@
-import { writeCursor } from '../gateway/cursor.js';
-import { endpoint } from '../gateway/endpoint.js';
+import { writeCursor } from '../http/cursor.js';
+import { endpoint } from '../http/endpoint.js';
 import { SearchVisitsRequest, SearchVisitsResponse } from './schema.js';
 import { toVisitSearch } from './search.js';
 

@@ -1,9 +1,9 @@
 /** Requests to visit searches: pure, and the same for every store. */
-import { type CursorScope, readCursor } from '../gateway/cursor.js';
-import { noWords } from '../gateway/problems.js';
-import { addressRange, normalizeCountry, normalizeUrlText } from '../shared/normalize.js';
+import { type CursorScope, readCursor } from '../http/cursor.js';
+import { noWords } from '../http/problems.js';
+import { addressRange, normalizeCountry, normalizeUrlText } from '../search/normalize.js';
+import type { VisitSearch } from '../search/query.js';
 import { foldValue } from '../shared/text.js';
-import type { VisitSearch } from '../stores/search-query.js';
 import type { SearchVisitsRequest } from './schema.js';
 
 const DEFAULT_LIMIT = 50;

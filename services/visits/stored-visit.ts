@@ -1,6 +1,6 @@
-import { formatMoment } from '../shared/moments.js';
-import { addressKey, normalizeCountry, normalizeUrlText } from '../shared/normalize.js';
+import { addressKey, normalizeCountry, normalizeUrlText } from '../search/normalize.js';
 import { foldValue, orNull } from '../shared/text.js';
+import { formatMoment } from '../shared/timestamps.js';
 import type { Visit, VisitRecord } from './schema.js';
 
 /** The visit a stream record makes. */

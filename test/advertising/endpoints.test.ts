@@ -1,11 +1,11 @@
 import { expect } from 'chai';
+import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
   getCompany,
   searchCampaigns,
   searchCompanies,
   searchCreatives,
 } from '../../services/advertising/endpoints.js';
-import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
 import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 

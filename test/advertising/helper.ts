@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Static, TSchema } from 'typebox';
-import type { Endpoint } from '../../services/gateway/endpoint.js';
-import type { AnalyticsReader, AnalyticsStore } from '../../services/stores/analytics-store.js';
+import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
+import type { Endpoint } from '../../services/http/endpoint.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
-import type { SearchStore } from '../../services/stores/search-store.js';
+import type { SearchStore } from '../../services/stores/common/search-store.js';
 
 /** A moment of the day that tests take for today. */
 export const TODAY = '2026-11-21';

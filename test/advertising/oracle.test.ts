@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { TSchema } from 'typebox';
+import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
   getCompany,
   searchCampaigns,
   searchCompanies,
   searchCreatives,
 } from '../../services/advertising/endpoints.js';
-import type { Endpoint } from '../../services/gateway/endpoint.js';
-import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import type { Endpoint } from '../../services/http/endpoint.js';
 import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore, TODAY } from './helper.js';
 import { type ExpectedWarning, Oracle, type OracleRequest, type Records } from './oracle.js';

@@ -7,7 +7,7 @@ import type {
   CompanyRecord,
   CreativeRecord,
   DeliveryRecord,
-} from '../../services/advertising/schema.js';
+} from '../../services/advertising/records.js';
 
 export interface Records {
   campaigns: { record: CampaignRecord; acceptedAt: number }[];

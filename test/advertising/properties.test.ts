@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
   getCompany,
   searchCampaigns,
@@ -9,10 +10,9 @@ import {
   searchCreatives,
 } from '../../services/advertising/endpoints.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_NAMES } from '../../services/advertising/metrics.js';
-import type { DeliveryRecord } from '../../services/advertising/schema.js';
-import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { openClickHouse } from '../../services/stores/clickhouse/client.js';
-import { migrate } from '../../services/stores/clickhouse/migrate.js';
+import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
 import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 import { Random, randomRecords } from './random-records.js';

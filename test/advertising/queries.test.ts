@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import type { AnalyticsQuery, AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
   campaignCurrencies,
   campaignsQuery,
@@ -18,9 +19,8 @@ import {
 } from '../../services/advertising/company-queries.js';
 import { contextQuery } from '../../services/advertising/context-query.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
-import { planScope } from '../../services/advertising/plan.js';
+import { planScope } from '../../services/advertising/report-params.js';
 import { CAMPAIGN_SORTS, COMPANY_SORTS, CREATIVE_SORTS } from '../../services/advertising/requests.js';
-import type { AnalyticsQuery, AnalyticsStore } from '../../services/stores/analytics-store.js';
 import { placeholders } from '../../services/stores/clickhouse/bind.js';
 import { openTemporaryStore } from './helper.js';
 

@@ -1,5 +1,5 @@
 /** Seeded records and requests for the comparison with the oracle. */
-import type { DeliveryRecord } from '../../services/advertising/schema.js';
+import type { DeliveryRecord } from '../../services/advertising/records.js';
 import type { OracleRequest, Records } from './oracle.js';
 
 export class Random {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
   advertisingEndpoints,
   getCompany,
@@ -7,9 +8,8 @@ import {
   searchCreatives,
 } from '../../services/advertising/endpoints.js';
 import { METRIC_NAMES } from '../../services/advertising/metrics.js';
-import { Problem } from '../../services/gateway/problems.js';
-import { compileValidator } from '../../services/gateway/validate.js';
-import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import { Problem } from '../../services/http/problems.js';
+import { compileValidator } from '../../services/shared/validation.js';
 import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 

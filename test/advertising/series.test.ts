@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { addDays } from '../../services/advertising/calendar.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
-import { MAX_POINTS, planScope } from '../../services/advertising/plan.js';
+import { MAX_POINTS, planScope } from '../../services/advertising/report-params.js';
 import { SeriesBuilder, type SeriesRow, seriesParts } from '../../services/advertising/series.js';
 
 const scopeOf = (end_date: string, granularity: 'daily' | 'monthly' = 'daily', metrics = METRIC_NAMES) =>

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ContextRow } from '../../services/advertising/context-query.js';
 import { METRIC_NAMES } from '../../services/advertising/metrics.js';
-import { planScope } from '../../services/advertising/plan.js';
+import { planScope } from '../../services/advertising/report-params.js';
 import { type WarningFacts, warningsOf } from '../../services/advertising/warnings.js';
 
 const scope = (start_date: string, end_date: string, granularity: 'daily' | 'monthly' = 'daily') =>

@@ -8,10 +8,10 @@ import {
 } from '../gateway/fuzz-requests.js';
 import { Random } from '../gateway/fuzz-values.js';
 import { describeRequest, type Received } from '../gateway/send.js';
+import { Tally } from './parity/coverage.js';
 import { drawnRequest } from './parity/drawn-requests.js';
 import { dataSets, type Records } from './parity/records.js';
-import { Tally } from './parity/tally.js';
-import { Twins } from './parity/twins.js';
+import { Twins } from './parity/store-pair.js';
 import { atScale } from './start-gateway.js';
 
 /** Of all data sets together. Another seed asks for other things. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { DeliveryRecord } from '../../services/advertising/schema.js';
-import type { AnalyticsStore } from '../../services/stores/analytics-store.js';
+import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
+import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { accepted } from '../support/accepted.js';
 import { KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
 

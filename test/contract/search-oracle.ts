@@ -8,13 +8,8 @@ import {
   searchableTextWords,
   searchableValues,
 } from '../../services/contacts/searchable.js';
+import type { ContactCondition, ContactSearch, QueryTerm, TextQuery } from '../../services/search/query.js';
 import { codePoints, distanceWithin } from '../../services/shared/text.js';
-import type {
-  ContactCondition,
-  ContactSearch,
-  QueryTerm,
-  TextQuery,
-} from '../../services/stores/search-query.js';
 
 const GROUPS = Object.entries(CONTACT_SEARCH_GROUPS) as [ContactSearchField, number][];
 const TYPO = 2;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AudienceRecord } from '../../services/audiences/schema.js';
-import { parseQuery } from '../../services/contacts/query.js';
-import type { TextQuery } from '../../services/stores/search-query.js';
+import type { TextQuery } from '../../services/search/query.js';
+import { parseQuery } from '../../services/search/query-parser.js';
 import { accepted } from '../support/accepted.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 

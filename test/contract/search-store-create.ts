@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Contact } from '../../services/contacts/schema.js';
-import type { CreateContact, Idempotency } from '../../services/stores/search-store.js';
+import type { CreateContact, Idempotency } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
 import {
   asked,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { AudienceRecord } from '../../services/audiences/schema.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import type { SearchStore } from '../../services/stores/search-store.js';
+import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
 import { at, KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { companyId } from '../../services/shared/ids.js';
-import { RecordsRefused } from '../../services/stores/store-error.js';
+import { RecordsRefused } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { asked, found, freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 

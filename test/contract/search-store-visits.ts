@@ -5,9 +5,9 @@ import {
   addressRange,
   normalizeCountry,
   normalizeUrlText,
-} from '../../services/shared/normalize.js';
+} from '../../services/search/normalize.js';
+import type { VisitSearch } from '../../services/search/query.js';
 import { foldValue } from '../../services/shared/text.js';
-import type { VisitSearch } from '../../services/stores/search-query.js';
 import type { VisitRecord } from '../../services/visits/schema.js';
 import { accepted } from '../support/accepted.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';

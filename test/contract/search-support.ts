@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { toConditions, toTextQuery } from '../../services/contacts/search.js';
+import type { ContactSearch, Position } from '../../services/search/query.js';
 import type { Clock } from '../../services/shared/clock.js';
-import type { ContactSearch, Position } from '../../services/stores/search-query.js';
-import type { SearchStore } from '../../services/stores/search-store.js';
+import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
 
 export interface OpenStore {

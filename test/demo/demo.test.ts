@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decoder } from '../../ingest/decode.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
-import type { CampaignRecord, DeliveryRecord } from '../../services/advertising/schema.js';
+import type { CampaignRecord, DeliveryRecord } from '../../services/advertising/records.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { weekday } from '../../services/demo/calendar.js';
 import { demoRecords } from '../../services/demo/load.js';

@@ -6,7 +6,7 @@ import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PROBLEMS, type ProblemCode } from '../../services/gateway/problems.js';
+import { PROBLEMS, type ProblemCode } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/package-root.js';
 import { freePort } from '../stack/free-port.js';
 import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { issueKey, parseKey } from '../../services/accounts/keys.js';
 import { type Authenticate, createAuthenticate } from '../../services/gateway/authenticate.js';
-import { Problem } from '../../services/gateway/problems.js';
+import { Problem } from '../../services/http/problems.js';
 import { systemClock } from '../../services/shared/clock.js';
+import type { KeyStore, StoredKey } from '../../services/stores/common/search-store.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
-import type { KeyStore, StoredKey } from '../../services/stores/search-store.js';
 import { temporaryFolder } from '../support/gateway.js';
 
 /** The keys of a store, whose lookups are counted and can be held up. */

@@ -1,9 +1,9 @@
 import { Agent, request as sendRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { createLogger } from '../../services/gateway/request-log.js';
 import { type Gateway, type GatewayOptions, startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
+import { createLogger } from '../../services/shared/logger.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { parseAnswer, sendBytes } from '../support/raw-http.js';
 

@@ -3,7 +3,7 @@ import vm from 'node:vm';
 import { expect } from 'chai';
 import { endpoints } from '../../services/gateway/app.js';
 import { DOCS_CSP, renderDocs } from '../../services/gateway/docs-page.js';
-import { openApiDocument } from '../../services/gateway/openapi.js';
+import { openApiDocument } from '../../services/http/openapi.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const page = renderDocs(openApiDocument(endpoints, '1.2.3'));

@@ -5,12 +5,12 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { AddContactRequest, AddContactResponse } from '../../services/contacts/schema.js';
 import { createApp } from '../../services/gateway/app.js';
-import { type Endpoint, endpoint } from '../../services/gateway/endpoint.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
 import { createRateLimiter } from '../../services/gateway/rate-limit.js';
-import { createLogger } from '../../services/gateway/request-log.js';
-import { readVersion } from '../../services/gateway/version.js';
+import { type Endpoint, endpoint } from '../../services/http/endpoint.js';
 import { systemClock } from '../../services/shared/clock.js';
+import { createLogger } from '../../services/shared/logger.js';
+import { readVersion } from '../../services/shared/version.js';
 import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { expectProblem } from '../support/problems.js';
 

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { createLogger } from '../../services/gateway/request-log.js';
 import { ListenError, startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
+import { createLogger } from '../../services/shared/logger.js';
 import { freePort } from '../stack/free-port.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Problem } from '../../services/gateway/problems.js';
 import { createRateLimiter } from '../../services/gateway/rate-limit.js';
+import { Problem } from '../../services/http/problems.js';
 
 describe('Rate limit', () => {
   it('lets a key send its limit at once, then as fast as the bucket refills', () => {

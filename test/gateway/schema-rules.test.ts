@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
 import { SCOPES } from '../../services/accounts/keys.js';
 import { endpoints } from '../../services/gateway/app.js';
-import { PROBLEMS } from '../../services/gateway/problems.js';
-import { compileValidator } from '../../services/gateway/validate.js';
+import { PROBLEMS } from '../../services/http/problems.js';
+import { compileValidator } from '../../services/shared/validation.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { openApi, resolvePointer } from '../support/schema-check.js';
 

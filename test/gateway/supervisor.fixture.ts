@@ -6,9 +6,9 @@ import cluster from 'node:cluster';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { connectPeers } from '../../services/gateway/peers.js';
-import { startProcesses } from '../../services/gateway/processes.js';
-import { createLogger, logFile } from '../../services/gateway/request-log.js';
+import { startProcesses } from '../../services/gateway/cluster/primary.js';
+import { connectPeers } from '../../services/gateway/cluster/worker.js';
+import { createLogger, logFile } from '../../services/shared/logger.js';
 
 const folder = process.argv[2] as string;
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Context } from 'koa';
 import { ADMISSION_LIMITS, Admission, type AdmittedRequest } from '../../services/gateway/admission.js';
-import type { Problem } from '../../services/gateway/problems.js';
+import type { Problem } from '../../services/http/problems.js';
 
 const ANSWER = Buffer.alloc(8 * 1024 * 1024);
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import type { Batch, KafkaRecord } from '../../ingest/sources/kafka.js';
+import type { Batch, KafkaRecord } from '../../ingest/sources/kafka/client.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import { type BatchProcessorDeps, createBatchProcessor } from '../../ingest/worker/batch-processor.js';
 import type { RefusedRecord } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
-import { oneAtATime } from '../../services/shared/one-at-a-time.js';
+import { oneAtATime } from '../../services/shared/mutex.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { Rejected, StoreUnavailable } from '../../services/stores/store-error.js';
+import { Rejected, StoreUnavailable } from '../../services/shared/store-errors.js';
 
 const BATCH = 25_000;
 

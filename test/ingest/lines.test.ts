@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { RawRecord } from '../../ingest/records/raw-record.js';
 import { lines } from '../../ingest/sources/lines.js';
-import type { RawRecord } from '../../ingest/sources/source.js';
 
 async function* chunksOf(bytes: Buffer, cuts: number[]): AsyncGenerator<Buffer> {
   let from = 0;

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { Publisher } from '../../ingest/publisher.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
-import { createLogger } from '../../services/gateway/request-log.js';
 import { loadConfig } from '../../services/shared/config.js';
-import { Overloaded, StoreUnavailable } from '../../services/stores/store-error.js';
+import { createLogger } from '../../services/shared/logger.js';
+import { Overloaded, StoreUnavailable } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 
 const NO_STORES = {} as IngestStores;

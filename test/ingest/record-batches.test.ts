@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { readRecordBatches } from '../../ingest/sources/record-batches.js';
+import { readRecordBatches } from '../../ingest/sources/kafka/record-batches.js';
 
 interface Sent {
   key?: string;

@@ -3,13 +3,13 @@
  * everything is well again, and the state is compared with what the records say by themselves.
  */
 
-import type { Batch, KafkaProducer, KafkaRecord } from '../../ingest/sources/kafka.js';
+import type { Batch, KafkaProducer, KafkaRecord } from '../../ingest/sources/kafka/client.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { createBatchProcessor } from '../../ingest/worker/batch-processor.js';
 import { deadLetterSender, headerText, revived } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
-import { oneAtATime } from '../../services/shared/one-at-a-time.js';
+import { oneAtATime } from '../../services/shared/mutex.js';
 import { Group } from './group.js';
 import { type Actor, Scheduler } from './scheduler.js';
 import { SharedStores, type StoreFaults, storesOf, UNSTORABLE } from './stores.js';

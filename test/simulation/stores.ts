@@ -1,10 +1,10 @@
 import type { IngestStores } from '../../ingest/streams/stream.js';
-import type { DeliveryRecord } from '../../services/advertising/schema.js';
+import type { DeliveryRecord } from '../../services/advertising/records.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { applyRecord, type StoredContact } from '../../services/contacts/stored-contact.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
+import { StoreTimeout, StoreUnavailable } from '../../services/shared/store-errors.js';
 import { deliveryRows } from '../../services/stores/clickhouse/rows.js';
-import { StoreTimeout, StoreUnavailable } from '../../services/stores/store-error.js';
 import type { Actor, Scheduler } from './scheduler.js';
 
 /** The share of writes that go wrong in each way. */

@@ -1,4 +1,4 @@
-import type { KafkaRecord, OutgoingRecord } from '../../ingest/sources/kafka.js';
+import type { KafkaRecord, OutgoingRecord } from '../../ingest/sources/kafka/client.js';
 
 /** Partitions of records in the order they were appended. */
 export class Topic {

@@ -6,16 +6,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Body } from '../../services/sql-door/body.js';
-import { canonical } from '../../services/sql-door/parser.js';
-import type { DoorRequest } from '../../services/sql-door/request.js';
+import type { Body } from '../../services/sql-endpoint/body.js';
+import { canonical } from '../../services/sql-endpoint/parser.js';
+import type { DoorRequest } from '../../services/sql-endpoint/request.js';
 import {
   type Admitted,
   type SqlDoor,
   type SqlDoorOptions,
   startSqlDoor,
-} from '../../services/sql-door/server.js';
-import type { Runner, Statement } from '../../services/sql-door/statement.js';
+} from '../../services/sql-endpoint/server.js';
+import type { Runner, Statement } from '../../services/sql-endpoint/statement.js';
 import { literal } from '../../services/stores/clickhouse/bind.js';
 import { type Engine, openEngine } from '../../services/stores/clickhouse/engine.js';
 

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueKey } from '../../services/accounts/keys.js';
-import { createLogger } from '../../services/gateway/request-log.js';
 import { startGateway } from '../../services/gateway/server.js';
 import { type Clock, systemClock } from '../../services/shared/clock.js';
 import { type Config, loadConfig } from '../../services/shared/config.js';
+import { createLogger } from '../../services/shared/logger.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 
 export interface Answer {

@@ -1,9 +1,9 @@
 /** Checks answers against the schemas that document them, made strict. */
 import type { TSchema } from 'typebox';
 import { endpoints } from '../../services/gateway/app.js';
-import { openApiDocument } from '../../services/gateway/openapi.js';
-import { PROBLEMS } from '../../services/gateway/problems.js';
-import { compileValidator, type Validator } from '../../services/gateway/validate.js';
+import { openApiDocument } from '../../services/http/openapi.js';
+import { PROBLEMS } from '../../services/http/problems.js';
+import { compileValidator, type Validator } from '../../services/shared/validation.js';
 
 type Json = Record<string, unknown>;
 

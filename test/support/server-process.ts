@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { issueKey } from '../../services/accounts/keys.js';
 import { packageRoot } from '../../services/shared/package-root.js';
-import { openSqliteAccounts } from '../../services/stores/sqlite/sqlite-store.js';
+import { openSqliteAccounts } from '../../services/stores/sqlite/store.js';
 import type { Answer, CallOptions } from './gateway.js';
 
 const COMMAND = join(packageRoot, 'dist/services/cli/main.js');

@@ -3,7 +3,7 @@ import { STREAMS } from '../../../ingest/streams/index.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import { newId } from '../../shared/ids.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { requireId, withAccounts } from '../accounts.js';
+import { requireId, withAccounts } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, say } from '../io.js';
 

@@ -1,4 +1,4 @@
-import { requireId, withAccounts } from '../accounts.js';
+import { requireId, withAccounts } from '../admin-stores.js';
 import { CommandError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 

@@ -2,11 +2,11 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Config, ConfigError, ignoredVariablesWarning, loadConfig } from '../../shared/config.js';
+import { StoreUnavailable } from '../../shared/store-errors.js';
 import { inspectParts } from '../../stores/clickhouse/inspect.js';
 import { findDamagedParts } from '../../stores/clickhouse/parts.js';
-import { readHolder } from '../../stores/folder-holder.js';
+import { readHolder } from '../../stores/data-folder/holder.js';
 import { openStores } from '../../stores/open-stores.js';
-import { StoreUnavailable } from '../../stores/store-error.js';
 import { cannotAnswer, checkServers, type Finding } from '../check-servers.js';
 import { EXIT, explain } from '../errors.js';
 import { request } from '../http.js';

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { ingestRecords, type RefusedRecord } from '../../../ingest/pipeline.js';
+import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { jsonArray } from '../../../ingest/sources/json-array.js';
 import { lines } from '../../../ingest/sources/lines.js';
-import type { RecordSource } from '../../../ingest/sources/source.js';
 import { findStream, STREAM_NAMES } from '../../../ingest/streams/index.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
-import { closest } from '../../shared/closest.js';
 import { loadConfig } from '../../shared/config.js';
+import { closest } from '../../shared/did-you-mean.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
-import { requireId } from '../accounts.js';
+import { requireId } from '../admin-stores.js';
 import { EXIT, UsageError } from '../errors.js';
 import { openCsvInput } from '../ingest/csv-input.js';
 import { type GatewayTarget, intakeUrl, sendRecords } from '../ingest/gateway-sink.js';

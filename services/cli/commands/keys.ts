@@ -1,7 +1,7 @@
 import { issueKey, keyIsActive, SCOPES } from '../../accounts/keys.js';
-import { closest } from '../../shared/closest.js';
-import type { StoredKey } from '../../stores/search-store.js';
-import { requireId, withAccounts } from '../accounts.js';
+import { closest } from '../../shared/did-you-mean.js';
+import type { StoredKey } from '../../stores/common/search-store.js';
+import { requireId, withAccounts } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 import { table } from '../table.js';

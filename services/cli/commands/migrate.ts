@@ -1,10 +1,10 @@
-import { createTopics } from '../../../ingest/worker/topics.js';
+import { createTopics } from '../../../ingest/sources/kafka/topics.js';
 import { type Config, type Credentials, loadConfig } from '../../shared/config.js';
-import { grantAccess } from '../../stores/clickhouse/access.js';
 import { createClickHouseAccount } from '../../stores/clickhouse/account.js';
+import { grantAccess } from '../../stores/clickhouse/migrations/access.js';
 import { createElasticsearchAccount } from '../../stores/elasticsearch/account.js';
-import { REBUILDABLE, type Resource } from '../../stores/elasticsearch/indices.js';
-import { migrateElasticsearch } from '../../stores/elasticsearch/migrate.js';
+import { REBUILDABLE, type Resource } from '../../stores/elasticsearch/migrations/indices.js';
+import { migrateElasticsearch } from '../../stores/elasticsearch/migrations/migrate.js';
 import { openStores } from '../../stores/open-stores.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';

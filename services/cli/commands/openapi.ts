@@ -1,6 +1,6 @@
 import { endpoints } from '../../gateway/app.js';
-import { openApiDocument } from '../../gateway/openapi.js';
-import { readVersion } from '../../gateway/version.js';
+import { openApiDocument } from '../../http/openapi.js';
+import { readVersion } from '../../shared/version.js';
 import { type Io, say } from '../io.js';
 
 export function openapi(io: Io): void {

@@ -3,16 +3,16 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type HealthServer, startHealthServer } from '../../../ingest/worker/health-server.js';
 import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
 import { startWorker, type Worker } from '../../../ingest/worker/worker.js';
-import { createLogger, logFile } from '../../gateway/request-log.js';
 import { loadConfig } from '../../shared/config.js';
+import { createLogger, logFile } from '../../shared/logger.js';
 import { openStores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
+import { untilClosed } from '../graceful-shutdown.js';
 import { warnOfIgnored } from '../ignored-variables.js';
 import { type Io, say } from '../io.js';
 import { requireKafka } from '../kafka.js';
-import { patience } from '../patience.js';
+import { patience } from '../startup-retry.js';
 import { parseStreams } from '../streams.js';
-import { untilClosed } from '../until-closed.js';
 
 const GRACE_MS = 10_000;
 /** Between looks at the event loop, whose delay is told with as much added. */

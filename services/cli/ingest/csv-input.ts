@@ -17,8 +17,8 @@ import {
   streamOfTable,
   type Table,
 } from '../../../ingest/columns/fivetran-linkedin.js';
+import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { type CsvFile, openCsv } from '../../../ingest/sources/csv.js';
-import type { RecordSource } from '../../../ingest/sources/source.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { UsageError } from '../errors.js';
 import { type Io, tell } from '../io.js';

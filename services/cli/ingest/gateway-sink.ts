@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IngestOptions, IngestResult, RefusedRecord } from '../../../ingest/pipeline.js';
+import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
 import { MAX_LINE_BYTES } from '../../../ingest/sources/lines.js';
-import type { RawRecord, RecordSource } from '../../../ingest/sources/source.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type HttpAnswer, request } from '../http.js';

@@ -3,7 +3,7 @@ import type { Credentials } from '../../shared/config.js';
 import type { HttpOptions } from './client.js';
 import { openHttp } from './http.js';
 import type { Layout } from './layout.js';
-import { onCluster } from './render.js';
+import { onCluster } from './migrations/render.js';
 
 /** All that migrations, gateways and workers do. Nothing outside of the two databases, and nothing about users. */
 const TABLE_PRIVILEGES =

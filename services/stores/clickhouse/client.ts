@@ -1,4 +1,4 @@
-import type { AnalyticsQuery, AnalyticsResult } from '../analytics-store.js';
+import type { AnalyticsQuery, AnalyticsResult } from '../../advertising/analytics-store.js';
 import type { Engine } from './engine.js';
 import { EngineMissing } from './errors.js';
 import { openHttp } from './http.js';

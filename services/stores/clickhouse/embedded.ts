@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import type { AnalyticsQuery } from '../analytics-store.js';
-import { StoreUnavailable } from '../store-error.js';
+import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
+import { StoreUnavailable } from '../../shared/store-errors.js';
 import { literal, preamble, type Setting } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
 import { ConnectionPool } from './connection-pool.js';

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { drainPending, Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
-import { makeFolder } from '../../shared/make-folder.js';
-import { StoreUnavailable } from '../store-error.js';
+import { makeFolder } from '../../shared/ensure-dir.js';
+import { StoreUnavailable } from '../../shared/store-errors.js';
 import { FolderInUse } from './errors.js';
 
 /** What a statement printed, in the format asked for. */

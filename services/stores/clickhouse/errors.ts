@@ -1,4 +1,4 @@
-import { Rejected, StoreTimeout, StoreUnavailable } from '../store-error.js';
+import { Rejected, StoreTimeout, StoreUnavailable } from '../../shared/store-errors.js';
 
 /** The folder of the embedded analytics store is held by another process. */
 export class FolderInUse extends Error {

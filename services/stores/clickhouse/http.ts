@@ -3,10 +3,10 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { AnalyticsQuery } from '../analytics-store.js';
-import { StoreUnavailable } from '../store-error.js';
+import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
+import { StoreUnavailable } from '../../shared/store-errors.js';
 import type { ClickHouse, HttpOptions } from './client.js';
-import { onCluster } from './render.js';
+import { onCluster } from './migrations/render.js';
 import { checkBound, settle, toResult } from './result.js';
 import { CLUSTER_SETTINGS, commonSettings, DEFAULT_TIMEOUT_MS } from './settings.js';
 

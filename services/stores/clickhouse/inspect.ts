@@ -1,7 +1,7 @@
-import { StoreUnavailable } from '../store-error.js';
+import { StoreUnavailable } from '../../shared/store-errors.js';
 import type { HttpOptions } from './client.js';
 import { openHttp } from './http.js';
-import { MigrationChanged, readMigrations } from './migrate.js';
+import { MigrationChanged, readMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
 
 /** A server as it is found, nothing of it changed. */

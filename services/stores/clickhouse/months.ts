@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '../../advertising/schema.js';
+import type { DeliveryRecord } from '../../advertising/records.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 
 const monthOf = ({ record }: OrderedRecord<DeliveryRecord>) => record.date.slice(0, 7);

@@ -1,6 +1,6 @@
 /** Whether everything that was written can still be read. */
 import { join } from 'node:path';
-import type { AnalyticsReader } from '../analytics-store.js';
+import type { AnalyticsReader } from '../../advertising/analytics-store.js';
 
 /** Rows are missing, so that figures would be too low. The message says what to do. */
 export class BrokenPartsError extends Error {

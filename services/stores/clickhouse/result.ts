@@ -1,6 +1,6 @@
 import type { ResponseJSON } from '@clickhouse/client';
-import { Turn } from '../../shared/turn.js';
-import type { AnalyticsQuery, AnalyticsResult } from '../analytics-store.js';
+import type { AnalyticsQuery, AnalyticsResult } from '../../advertising/analytics-store.js';
+import { Turn } from '../../shared/event-loop-yield.js';
 import { placeholders } from './bind.js';
 import { storeError } from './errors.js';
 

@@ -1,14 +1,15 @@
 /** Records as rows of the tables. A table's row is the values of its columns, in their order. */
-import { caseKey, objectiveKey, statusKey } from '../../advertising/keys.js';
+
 import { SUMMED_METRICS, SUMMED_NAMES } from '../../advertising/metrics.js';
 import { moneyText } from '../../advertising/money.js';
+import { caseKey, objectiveKey, statusKey } from '../../advertising/normalization.js';
 import type {
   CampaignRecord,
   CompanyRecord,
   CreativeRecord,
   DeliveryRecord,
-} from '../../advertising/schema.js';
-import { normalizeDomain } from '../../shared/normalize.js';
+} from '../../advertising/records.js';
+import { normalizeDomain } from '../../search/normalize.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import type { Rows } from './client.js';
 

@@ -1,8 +1,8 @@
-import type { AnalyticsStore } from '../analytics-store.js';
+import type { AnalyticsStore } from '../../advertising/analytics-store.js';
 import { type ClickHouse, type ClickHouseOptions, openClickHouse, type Rows } from './client.js';
 import type { Engine } from './engine.js';
 import { insertError } from './errors.js';
-import { migrate } from './migrate.js';
+import { migrate } from './migrations/migrate.js';
 import { splitByMonths } from './months.js';
 import { requireWholeParts } from './parts.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows } from './rows.js';

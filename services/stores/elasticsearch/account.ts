@@ -1,5 +1,5 @@
 import type { Credentials, ElasticsearchConfig } from '../../shared/config.js';
-import { Cluster } from './cluster.js';
+import { Cluster } from './client.js';
 
 /** `manage` is for the index of a new month and its aliases, and for rebuilding. Of the cluster, its health and versions are read. */
 const INDEX_PRIVILEGES = ['read', 'write', 'manage'];

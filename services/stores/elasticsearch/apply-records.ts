@@ -1,4 +1,4 @@
-import { RecordRefusal, RecordsRefused } from '../store-error.js';
+import { RecordRefusal, RecordsRefused } from '../../shared/store-errors.js';
 import type { Documents, Found } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 

@@ -2,13 +2,13 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { toAudience } from '../../audiences/stored-audience.js';
 import { textWords } from '../../contacts/searchable.js';
-import { parseMoment } from '../../shared/moments.js';
+import type { AudienceSearch } from '../../search/query.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
-import type { AudienceSearch } from '../search-query.js';
-import { letterTokens } from './contact-document.js';
+import { parseMoment } from '../../shared/timestamps.js';
+import { letterTokens } from './contacts/mapping.js';
 import { pageSort } from './pages.js';
-import { matchText } from './text-match.js';
-import { wordTokens } from './tokens.js';
+import { matchText } from './text/text-query.js';
+import { wordTokens } from './text/tokens.js';
 
 export interface AudienceSource {
   organization_id: string;

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
-import { oneAtATime } from '../../shared/one-at-a-time.js';
-import { Turn } from '../../shared/turn.js';
-import { Rejected, StoreUnavailable } from '../store-error.js';
-import { type Cluster, type ItemError, isBlockedItem } from './cluster.js';
-import { KeyedQueue } from './keyed-queue.js';
+import { Turn } from '../../shared/event-loop-yield.js';
+import { oneAtATime } from '../../shared/mutex.js';
+import { Rejected, StoreUnavailable } from '../../shared/store-errors.js';
+import { type Cluster, type ItemError, isBlockedItem } from './client.js';
+import { KeyedQueue } from './keyed-mutex.js';
 
 /** A write went through an alias that has no index. */
 export class IndexMissingError extends StoreUnavailable {

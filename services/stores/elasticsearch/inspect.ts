@@ -1,6 +1,13 @@
 import type { ElasticsearchConfig } from '../../shared/config.js';
-import { Cluster } from './cluster.js';
-import { IndexNames, liveIndices, mustRebuild, RESOURCES, type Resource, readDefinition } from './indices.js';
+import { Cluster } from './client.js';
+import {
+  IndexNames,
+  liveIndices,
+  mustRebuild,
+  RESOURCES,
+  type Resource,
+  readDefinition,
+} from './migrations/indices.js';
 
 /** A cluster as it is found, nothing of it changed. */
 export interface ClusterReport {

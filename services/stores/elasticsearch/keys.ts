@@ -1,7 +1,7 @@
-import type { KeyStore, StoredKey } from '../search-store.js';
-import type { Cluster } from './cluster.js';
+import type { KeyStore, StoredKey } from '../common/search-store.js';
+import type { Cluster } from './client.js';
 import { Documents } from './documents.js';
-import type { IndexNames } from './indices.js';
+import type { IndexNames } from './migrations/indices.js';
 import { retryWithBackoff } from './retry.js';
 
 interface KeySource {

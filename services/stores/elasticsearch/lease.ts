@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.js';
-import { oneAtATime } from '../../shared/one-at-a-time.js';
-import { StoreUnavailable } from '../store-error.js';
+import { oneAtATime } from '../../shared/mutex.js';
+import { StoreUnavailable } from '../../shared/store-errors.js';
 import { type Documents, type Found, newAttempt } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 

@@ -1,6 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
-import { PageRoom } from '../page-room.js';
-import type { Page, Position } from '../search-query.js';
+import type { Page, Position } from '../../search/query.js';
+import { PageRoom } from '../common/page-budget.js';
 
 type Sort = estypes.SortCombinations[];
 

@@ -1,12 +1,12 @@
 /** Finishes what processes that died have left behind. Every process runs it; two at once do no harm. */
 import type { Clock } from '../../shared/clock.js';
-import type { RecoveryStatus } from '../search-store.js';
-import type { Cluster } from './cluster.js';
-import type { ContactWrites } from './contact-writes.js';
-import type { IdempotencyKeys } from './idempotency-keys.js';
-import type { IndexNames } from './indices.js';
-import type { Ledger } from './ledger.js';
-import { acquireReindexLock, recoverReindex } from './reindex-lock.js';
+import type { RecoveryStatus } from '../common/search-store.js';
+import type { Cluster } from './client.js';
+import type { ContactWrites } from './contacts/writes.js';
+import type { Ledger } from './credits.js';
+import type { IdempotencyKeys } from './idempotency.js';
+import type { IndexNames } from './migrations/indices.js';
+import { acquireReindexLock, recoverReindex } from './migrations/reindex-lock.js';
 
 /** Long enough that a creation is rarely still under way, and its credits are soon back. */
 const OVERDUE_MS = 60_000;

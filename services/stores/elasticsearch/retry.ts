@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreTimeout } from '../store-error.js';
+import { StoreTimeout } from '../../shared/store-errors.js';
 
 /** Below the time limit of a request, and longer than writes are blocked while an index is switched. */
 const TIMEOUT_MS = 28_000;

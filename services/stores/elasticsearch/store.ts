@@ -1,13 +1,14 @@
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { toContact } from '../../contacts/stored-contact.js';
+import type { AudienceSearch, ContactSearch, Page, VisitSearch } from '../../search/query.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
-import { parseMoment } from '../../shared/moments.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
+import { Overloaded } from '../../shared/store-errors.js';
+import { parseMoment } from '../../shared/timestamps.js';
 import type { VisitRecord } from '../../visits/schema.js';
-import { AnswersUnderWay } from '../answers-under-way.js';
-import type { AudienceSearch, ContactSearch, Page, VisitSearch } from '../search-query.js';
+import { AnswersUnderWay } from '../common/held-answers.js';
 import type {
   CreateContact,
   Idempotency,
@@ -16,25 +17,24 @@ import type {
   Once,
   SearchStore,
   StoredKey,
-} from '../search-store.js';
-import { Overloaded } from '../store-error.js';
+} from '../common/search-store.js';
 import { applyRecords } from './apply-records.js';
 import { type AudienceSource, applyAudienceRecord, audienceDocument, audienceQuery } from './audiences.js';
-import { Cluster } from './cluster.js';
-import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from './contact-document.js';
-import { contactQuery, searchedContact } from './contact-search.js';
-import { ContactWrites, upsertContacts } from './contact-writes.js';
+import { Cluster } from './client.js';
+import { DuplicateLocks } from './contacts/duplicate-lock.js';
+import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from './contacts/mapping.js';
+import { contactQuery, searchedContact } from './contacts/search.js';
+import { ContactWrites, upsertContacts } from './contacts/writes.js';
+import { Ledger } from './credits.js';
 import { documentId } from './document-id.js';
 import { bulk, type Change, Documents, IndexMissingError, search } from './documents.js';
-import { DuplicateLocks } from './duplicate-locks.js';
-import { type IdempotencyClaim, IdempotencyKeys, idempotencyDocuments } from './idempotency-keys.js';
-import { ensureIndices, ensureMonth, IndexNames, monthOf } from './indices.js';
-import { KeyedQueue } from './keyed-queue.js';
+import { type IdempotencyClaim, IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
+import { KeyedQueue } from './keyed-mutex.js';
 import { keyStore } from './keys.js';
-import { Ledger } from './ledger.js';
+import { ensureIndices, ensureMonth, IndexNames, monthOf } from './migrations/indices.js';
 import { fetchPage, total } from './pages.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
-import { Refresher } from './refresher.js';
+import { Refresher } from './refresh-coalescer.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
 
 /** Those whose documents belong to an organization. */

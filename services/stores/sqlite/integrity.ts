@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { SEARCH_FILE } from '../folder-layout.js';
+import { SEARCH_FILE } from '../data-folder/layout.js';
 import { Connection } from './connection.js';
-import { TEXT_INDEXES } from './write-session.js';
+import { TEXT_INDEXES } from './writes/write-session.js';
 
 /** Problems that SQLite itself looks for; more would only repeat the first. */
 const MAX_PROBLEMS = 20;

@@ -6,8 +6,8 @@ export class SqliteMissing extends Error {
 }
 
 /** The store, loaded only where it is used, since an installation may lack its package. */
-export function loadSqlite(): Promise<typeof import('./sqlite-store.js')> {
-  return import('./sqlite-store.js').catch((cause: NodeJS.ErrnoException) => {
+export function loadSqlite(): Promise<typeof import('./store.js')> {
+  return import('./store.js').catch((cause: NodeJS.ErrnoException) => {
     throw cause.code === 'ERR_MODULE_NOT_FOUND' ? new SqliteMissing(undefined, { cause }) : cause;
   });
 }

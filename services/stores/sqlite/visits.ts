@@ -1,14 +1,14 @@
-import { parseMoment } from '../../shared/moments.js';
+import type { Page, VisitSearch } from '../../search/query.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
+import { parseMoment } from '../../shared/timestamps.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
-import { fillPage } from '../page-room.js';
-import type { Page, VisitSearch } from '../search-query.js';
+import { fillPage } from '../common/page-budget.js';
 import type { Connection, SqlValue } from './connection.js';
-import { pageJson } from './contact-search.js';
+import { pageJson } from './contacts/search.js';
 import type { Json } from './json.js';
-import { type Written, writeEach } from './write-each.js';
-import { findOrganization, type WriteSession } from './write-session.js';
+import { type Written, writeEach } from './writes/write-each.js';
+import { findOrganization, type WriteSession } from './writes/write-session.js';
 
 /** Inserts as many as there is time for. The first record of an id and moment stays. */
 export function insertVisits(

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ingestLines } from '../../../ingest/pipeline.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
-import type { AnalyticsStore } from '../../../services/stores/analytics-store.js';
+import type { AnalyticsStore } from '../../../services/advertising/analytics-store.js';
 import { onClickHouse, openHttpStore } from './support.js';
 
 /** More than one batch, and the second much smaller, so that it is written first. */

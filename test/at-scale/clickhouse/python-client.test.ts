@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/package-root.js';
 import { TODAY } from '../../advertising/helper.js';
-import { openSampleDoor, PASSWORD, type SampleDoor } from '../../sql-door/sample-door.js';
+import { openSampleDoor, PASSWORD, type SampleDoor } from '../../sql-endpoint/sample-endpoint.js';
 import { pythonPackage } from '../../stack/distributions.js';
 import { MissingPrerequisite } from '../../stack/stack-error.js';
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { issueKey } from '../../../services/accounts/keys.js';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
-import type { SearchStore } from '../../../services/stores/search-store.js';
 import { startClickHouse } from '../../stack/clickhouse.js';
 import type { Server } from '../../stack/server.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';

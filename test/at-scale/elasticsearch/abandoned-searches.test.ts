@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
-import type { SearchStore } from '../../../services/stores/search-store.js';
 import { asked, freshOrganization } from '../../contract/search-support.js';
 import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { type TestIndices, testIndices } from './support.js';

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { systemClock } from '../../../services/shared/clock.js';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
-import { Cluster } from '../../../services/stores/elasticsearch/cluster.js';
+import { Cluster } from '../../../services/stores/elasticsearch/client.js';
 import {
   type IdempotencySource,
   idempotencyDocuments,
-} from '../../../services/stores/elasticsearch/idempotency-keys.js';
-import { createMissing, IndexNames } from '../../../services/stores/elasticsearch/indices.js';
+} from '../../../services/stores/elasticsearch/idempotency.js';
 import { Lease, LeaseLostError } from '../../../services/stores/elasticsearch/lease.js';
+import { createMissing, IndexNames } from '../../../services/stores/elasticsearch/migrations/indices.js';
 import { type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { type TestIndices, testIndices } from './support.js';
 

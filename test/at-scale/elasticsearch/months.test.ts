@@ -1,7 +1,7 @@
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
-import type { SearchStore } from '../../../services/stores/search-store.js';
 import { freshOrganization } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type TestIndices, testIndices } from './support.js';

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
-import type { Resource } from '../../../services/stores/elasticsearch/indices.js';
-import { migrateElasticsearch } from '../../../services/stores/elasticsearch/migrate.js';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import type { Resource } from '../../../services/stores/elasticsearch/migrations/indices.js';
+import { migrateElasticsearch } from '../../../services/stores/elasticsearch/migrations/migrate.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
-import type { SearchStore } from '../../../services/stores/search-store.js';
 import { allPages, asked, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type Fate, gate, type HttpProxy, type ProxiedRequest, startHttpProxy } from './http-proxy.js';

@@ -5,7 +5,7 @@ import { ingestLines } from '../../../ingest/pipeline.js';
 import { Publisher } from '../../../ingest/publisher.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
-import { createLogger } from '../../../services/gateway/request-log.js';
+import { createLogger } from '../../../services/shared/logger.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freePort } from '../../stack/free-port.js';
 import { temporaryFolder } from '../../support/gateway.js';

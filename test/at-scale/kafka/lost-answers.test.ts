@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Publisher } from '../../../ingest/publisher.js';
-import { KafkaCluster, PROMPT } from '../../../ingest/sources/kafka.js';
+import { KafkaCluster, PROMPT } from '../../../ingest/sources/kafka/client.js';
+import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
-import { topicOf } from '../../../ingest/worker/topics.js';
-import { createLogger } from '../../../services/gateway/request-log.js';
 import type { KafkaConfig } from '../../../services/shared/config.js';
+import { createLogger } from '../../../services/shared/logger.js';
 import { freePort } from '../../stack/free-port.js';
 import { startKafka } from '../../stack/kafka.js';
 import { type ProduceProxy, startProduceProxy } from '../../stack/produce-proxy.js';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Batch, Consumption, KafkaRecord } from '../../../ingest/sources/kafka.js';
-import { topicOf } from '../../../ingest/worker/topics.js';
+import type { Batch, Consumption, KafkaRecord } from '../../../ingest/sources/kafka/client.js';
+import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 const STREAM = 'contacts';

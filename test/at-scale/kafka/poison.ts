@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { KafkaRecord, OutgoingRecord } from '../../../ingest/sources/kafka.js';
+import type { KafkaRecord, OutgoingRecord } from '../../../ingest/sources/kafka/client.js';
+import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { topicOf } from '../../../ingest/worker/topics.js';
 import type { Random } from '../../advertising/random-records.js';
 import type { TestTopics } from './topics.js';
 import { STREAMS } from './workers.js';

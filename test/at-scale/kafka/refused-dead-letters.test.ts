@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import kafkajs from 'kafkajs';
-import { deadLetterTopicOf, topicOf } from '../../../ingest/worker/topics.js';
+import { deadLetterTopicOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { Random } from '../../advertising/random-records.js';
 import type { ServerProcess } from '../../support/server-process.js';
 import { expectPoisonRefused, withPoison } from './poison.js';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { KafkaCluster, type KafkaRecord, type OutgoingRecord } from '../../../ingest/sources/kafka.js';
+import { KafkaCluster, type KafkaRecord, type OutgoingRecord } from '../../../ingest/sources/kafka/client.js';
+import { createTopics, deadLetterTopicOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
-import { createTopics, deadLetterTopicOf, topicOf } from '../../../ingest/worker/topics.js';
-import { createLogger } from '../../../services/gateway/request-log.js';
 import { type KafkaConfig, loadConfig } from '../../../services/shared/config.js';
+import { createLogger } from '../../../services/shared/logger.js';
 
 /** Topics and groups that no other test has, on the broker of the environment or another one. */
 export interface TestTopics {

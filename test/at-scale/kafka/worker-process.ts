@@ -3,12 +3,12 @@
  * are its streams.
  */
 import { Registry } from 'prom-client';
-import { KafkaCluster, type KafkaProducer } from '../../../ingest/sources/kafka.js';
+import { KafkaCluster, type KafkaProducer } from '../../../ingest/sources/kafka/client.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
 import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
 import { startWorker } from '../../../ingest/worker/worker.js';
-import { createLogger, logFile } from '../../../services/gateway/request-log.js';
 import { loadConfig } from '../../../services/shared/config.js';
+import { createLogger, logFile } from '../../../services/shared/logger.js';
 import { openStores } from '../../../services/stores/open-stores.js';
 import type { Kill } from './kill-points.js';
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import kafkajs from 'kafkajs';
+import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { topicOf } from '../../../ingest/worker/topics.js';
 import { Random } from '../../advertising/random-records.js';
 import type { TestIndices } from '../elasticsearch/support.js';
 import { actualContacts, expectSame } from './actual.js';

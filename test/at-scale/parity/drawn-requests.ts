@@ -2,8 +2,8 @@
 import { endpoints } from '../../../services/gateway/app.js';
 import { type FuzzRequest, queryString } from '../../gateway/fuzz-requests.js';
 import { fitting, type JsonSchema, type Random } from '../../gateway/fuzz-values.js';
-import { disguised, someQuery, someSlice, someWords } from './disguise.js';
 import type { Json, Records } from './records.js';
+import { disguised, someQuery, someSlice, someWords } from './text-variants.js';
 
 const DAY_MS = 86_400_000;
 const PAGE_SIZES = [1, 2, 3, 7, 20, 50, 200, 1000];

@@ -7,8 +7,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { accountGrants, accountStatements } from '../../../services/stores/clickhouse/account.js';
-import { readMigrations } from '../../../services/stores/clickhouse/migrate.js';
-import { render } from '../../../services/stores/clickhouse/render.js';
+import { readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { render } from '../../../services/stores/clickhouse/migrations/render.js';
 
 const folder = process.argv[2] as string;
 const layout = { tables: 'reachline_tables', views: 'reachline', cluster: null };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ClickHouse, openClickHouse } from '../../../services/stores/clickhouse/client.js';
-import { migrate, readMigrations } from '../../../services/stores/clickhouse/migrate.js';
+import { migrate, readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 
 describe('ClickHouse migrations', () => {
   let folder: string;

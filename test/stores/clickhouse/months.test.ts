@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { DeliveryRecord } from '../../../services/advertising/schema.js';
+import type { DeliveryRecord } from '../../../services/advertising/records.js';
 import { inOrder } from '../../../services/shared/record-order.js';
 import { splitByMonths } from '../../../services/stores/clickhouse/months.js';
 

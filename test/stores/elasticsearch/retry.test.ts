@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { StoreTimeout } from '../../../services/shared/store-errors.js';
 import { retryWithBackoff } from '../../../services/stores/elasticsearch/retry.js';
-import { StoreTimeout } from '../../../services/stores/store-error.js';
 
 describe('retryWithBackoff', () => {
   const never = async (): Promise<string | undefined> => undefined;

@@ -1,8 +1,8 @@
 /** Writes to the store in the folder given until it is stopped, and prints each write that was acknowledged. */
 
 import { execFileSync } from 'node:child_process';
-import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
-import { StoreUnavailable } from '../../../services/stores/store-error.js';
+import { StoreUnavailable } from '../../../services/shared/store-errors.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, found, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { tempFolder } from './temp-folder.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { SearchStore } from '../../../services/stores/search-store.js';
-import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, load, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { removeTempFolders, tempFolder } from './temp-folder.js';

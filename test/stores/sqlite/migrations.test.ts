@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/package-root.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
-import { MigrationChanged, migrate } from '../../../services/stores/sqlite/migrations.js';
-import { openSqliteAccounts, openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
+import { MigrationChanged, migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
+import { openSqliteAccounts, openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { tempFolder } from './temp-folder.js';
 
 describe('migrations of the SQLite store', () => {

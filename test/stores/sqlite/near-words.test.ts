@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { SearchStore } from '../../../services/stores/search-store.js';
-import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, freshOrganization, load } from '../../contract/search-support.js';
 import { wordsTwoTyposFrom } from '../../support/near-words.js';
 import { removeTempFolders, tempFolder } from './temp-folder.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ContactRecord } from '../../../services/contacts/schema.js';
-import type { SearchStore } from '../../../services/stores/search-store.js';
-import { openSqliteStore } from '../../../services/stores/sqlite/sqlite-store.js';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, type Filters, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { realLines } from '../../support/real-data.js';

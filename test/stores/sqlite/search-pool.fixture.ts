@@ -1,6 +1,6 @@
 /** A process of a pool that can be asked for a statement that never ends. */
 import { DatabaseSync } from '@photostructure/sqlite';
-import { type CallMessage, READY } from '../../../services/stores/sqlite/thread-messages.js';
+import { type CallMessage, READY } from '../../../services/stores/sqlite/workers/rpc.js';
 
 const database = new DatabaseSync(':memory:');
 let calls = 0;

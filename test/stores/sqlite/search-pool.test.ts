@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { SearchPool } from '../../../services/stores/sqlite/search-pool.js';
-import { Overloaded, StoreUnavailable } from '../../../services/stores/store-error.js';
+import { Overloaded, StoreUnavailable } from '../../../services/shared/store-errors.js';
+import { SearchPool } from '../../../services/stores/sqlite/workers/search-pool.js';
 
 interface Counted {
   process: number;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
-import { migrate } from '../../../services/stores/sqlite/migrations.js';
-import type { AnswerMessage } from '../../../services/stores/sqlite/thread-messages.js';
-import { WriteQueue } from '../../../services/stores/sqlite/write-queue.js';
-import { WriteSession } from '../../../services/stores/sqlite/write-session.js';
+import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
+import type { AnswerMessage } from '../../../services/stores/sqlite/workers/rpc.js';
+import { WriteQueue } from '../../../services/stores/sqlite/writes/write-queue.js';
+import { WriteSession } from '../../../services/stores/sqlite/writes/write-session.js';
 import { accepted } from '../../support/accepted.js';
 import { removeTempFolders, tempFolder } from './temp-folder.js';
 

@@ -1,0 +1,50 @@
+/**
+ * `auto-commit-consumer.js <records>`: decodes deliveries and inserts them as a worker does, but its place is kept by time, whatever became
+ * of the records. Tells how fast it wrote its first so many.
+ */
+
+import kafkajs from 'kafkajs';
+import { decoder } from '../../ingest/decode.js';
+import { topicOf } from '../../ingest/sources/kafka/topics.js';
+import { networkADeliveries } from '../../ingest/streams/network-a-deliveries.js';
+import type { DeliveryRecord } from '../../services/advertising/records.js';
+import { type KafkaConfig, loadConfig } from '../../services/shared/config.js';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
+import { openStores } from '../../services/stores/open-stores.js';
+import { Count, counted } from '../kafka-support.js';
+
+const MEGABYTE = 1024 * 1024;
+
+const config = loadConfig(process.env);
+const { brokers, group, ...kafka } = config.kafka as KafkaConfig;
+const stores = await openStores(config);
+const count = new Count();
+const analytics = counted(stores.analytics, 'insertDeliveries', count);
+const decode = decoder(networkADeliveries, { others: 'allow' });
+const consumer = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).consumer({
+  groupId: group,
+  minBytes: 64 * 1024,
+  maxWaitTimeInMs: 500,
+  maxBytesPerPartition: 6 * MEGABYTE,
+  maxBytes: 48 * MEGABYTE,
+});
+await consumer.connect();
+await consumer.subscribe({ topic: topicOf(kafka, networkADeliveries.name), fromBeginning: true });
+await consumer.run({
+  partitionsConsumedConcurrently: 8,
+  eachBatch: async ({ batch: { messages } }) => {
+    for (let start = 0; start < messages.length; start += analytics.batchRecords) {
+      const records = messages
+        .slice(start, start + analytics.batchRecords)
+        .flatMap(({ value, timestamp, offset }) => {
+          const outcome = decode({ line: 0, bytes: value as Buffer }, Number(timestamp), Number(offset));
+          return outcome.kind === 'ok' ? [outcome as OrderedRecord<DeliveryRecord>] : [];
+        });
+      await analytics.insertDeliveries(records);
+    }
+  },
+});
+process.send?.(await count.reached(Number(process.argv[2])));
+await consumer.disconnect();
+await stores.close();
+process.disconnect?.();

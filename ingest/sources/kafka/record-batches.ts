@@ -1,0 +1,252 @@
+/**
+ * Reads record batches as a broker answers a fetch with them, in place of kafkajs, which decompresses without a bound and gives up a
+ * whole answer for one batch it cannot read: such a batch would come again for ever. https://kafka.apache.org/documentation/#recordbatch
+ */
+import { DECOMPRESSORS } from './compression.js';
+
+/** What is decompressed of one batch. Topics created here take batches of 8 MiB as compressed. */
+export const MAX_BATCH_BYTES = 128 * 1024 * 1024;
+/** After so much of a partition its further batches wait for the next fetch. */
+const MAX_FETCH_BYTES = 32 * 1024 * 1024;
+/** What is kept of the value and key of a record that cannot be read to its end. */
+const BEGINNING_BYTES = 1024;
+
+const HEADER_BYTES = 61;
+const LENGTH_BYTES = 12;
+export const MAGIC_AT = 16;
+export const MAGIC = 2;
+
+const CODEC_MASK = 0x07;
+const LOG_APPEND_TIME = 0x08;
+const TRANSACTIONAL = 0x10;
+const CONTROL = 0x20;
+
+/** Records of a batch that cannot be read: they stand as one, with the offset of the last. */
+export interface Unreadable {
+  reason: 'too large' | 'corrupt';
+  /** Offsets of the first and the last. */
+  first: string;
+  last: string;
+  /** Bytes that the value of the first says it has; 0 when that cannot be read either. */
+  valueBytes: number;
+}
+
+/** A record as kafkajs passes it on. */
+export interface FetchedRecord {
+  magicByte: number;
+  attributes: number;
+  timestamp: string;
+  offset: string;
+  key: Buffer | null;
+  value: Buffer | null;
+  headers: Record<string, Buffer | null | (Buffer | null)[]>;
+  isControlRecord: boolean;
+  batchContext: { producerId: string; inTransaction: boolean; isControlBatch: boolean };
+  unreadable?: Unreadable;
+}
+
+interface Bounds {
+  maxBatchBytes?: number;
+  maxFetchBytes?: number;
+}
+
+/** The records of an answer, whose last batch may be cut off. Later batches are left for the next fetch when there is much. */
+export async function readRecordBatches(
+  bytes: Buffer,
+  { maxBatchBytes = MAX_BATCH_BYTES, maxFetchBytes = MAX_FETCH_BYTES }: Bounds = {},
+): Promise<FetchedRecord[]> {
+  const records: FetchedRecord[] = [];
+  let decompressed = 0;
+  for (let start = 0; start + HEADER_BYTES <= bytes.length && decompressed < maxFetchBytes; ) {
+    const end = start + LENGTH_BYTES + bytes.readInt32BE(start + 8);
+    if (end > bytes.length || end < start + HEADER_BYTES) break;
+    const batch = bytes.subarray(start, end);
+    if (batch.readInt8(MAGIC_AT) !== MAGIC) break;
+    decompressed += await readBatch(batch, maxBatchBytes, records);
+    start = end;
+  }
+  return records;
+}
+
+/** Adds the records of one batch. Resolves with the bytes they have. */
+async function readBatch(batch: Buffer, maxBytes: number, records: FetchedRecord[]): Promise<number> {
+  const base = batch.readBigInt64BE(0);
+  const attributes = batch.readInt16BE(21);
+  const lastOffset = base + BigInt(batch.readInt32BE(23));
+  const firstTimestamp = Number(batch.readBigInt64BE(27));
+  const maxTimestamp = String(batch.readBigInt64BE(35));
+  const count = batch.readInt32BE(57);
+  const isControl = (attributes & CONTROL) !== 0;
+  const template = {
+    magicByte: MAGIC,
+    attributes: 0,
+    isControlRecord: isControl,
+    batchContext: {
+      producerId: String(batch.readBigInt64BE(43)),
+      inTransaction: (attributes & TRANSACTIONAL) !== 0,
+      isControlBatch: isControl,
+    },
+  };
+  const nothing = { key: null, value: null, headers: {}, timestamp: maxTimestamp };
+  if (count <= 0) {
+    // Compaction left nothing of it but its offsets, which have to be passed all the same.
+    records.push({ ...template, ...nothing, offset: String(lastOffset), isControlRecord: true });
+    return 0;
+  }
+  const decompress = DECOMPRESSORS[attributes & CODEC_MASK];
+  const raw = batch.subarray(HEADER_BYTES);
+  const { bytes, missing } = decompress
+    ? await decompress(raw, maxBytes)
+    : { bytes: raw, missing: (attributes & CODEC_MASK) === 0 ? null : ('corrupt' as const) };
+  const reader = new Reader(bytes);
+  let next = base;
+  for (let index = 0; index < count; index++) {
+    const start = reader.at;
+    try {
+      const record = readRecord(reader);
+      const offset = base + BigInt(record.offsetDelta);
+      next = offset + 1n;
+      records.push({
+        ...template,
+        timestamp:
+          attributes & LOG_APPEND_TIME ? maxTimestamp : String(firstTimestamp + record.timestampDelta),
+        offset: String(offset),
+        key: record.key,
+        value: record.value,
+        headers: record.headers,
+      });
+    } catch (error) {
+      if (!(error instanceof EndOfBatch)) throw error;
+      reader.at = start;
+      const { offsetDelta, key, value, valueBytes } = beginningOf(reader);
+      const first = offsetDelta === null ? next : base + BigInt(offsetDelta);
+      records.push({
+        ...template,
+        ...nothing,
+        offset: String(lastOffset),
+        key,
+        value,
+        unreadable: {
+          reason: missing ?? 'corrupt',
+          first: String(first >= next && first <= lastOffset ? first : next),
+          last: String(lastOffset),
+          valueBytes,
+        },
+      });
+      break;
+    }
+  }
+  return bytes.length;
+}
+
+class EndOfBatch extends Error {}
+
+class Reader {
+  readonly bytes: Buffer;
+  at = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  skip(count: number): void {
+    if (this.at + count > this.bytes.length) throw new EndOfBatch();
+    this.at += count;
+  }
+
+  /** Zigzag, in groups of seven bits; exact up to 53 bits. */
+  varint(): number {
+    let low = 0;
+    let factor = 1;
+    for (let count = 0; count < 10; count++) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined) throw new EndOfBatch();
+      low += (byte & 0x7f) * factor;
+      if (byte < 0x80) return low % 2 === 0 ? low / 2 : -(low + 1) / 2;
+      factor *= 128;
+    }
+    throw new EndOfBatch();
+  }
+
+  /** Bytes behind their length, which is -1 for null. */
+  sized(): Buffer | null {
+    const length = this.varint();
+    if (length < 0) return null;
+    const start = this.at;
+    this.skip(length);
+    return this.bytes.subarray(start, this.at);
+  }
+}
+
+interface DecodedRecord {
+  timestampDelta: number;
+  offsetDelta: number;
+  key: Buffer | null;
+  value: Buffer | null;
+  headers: FetchedRecord['headers'];
+}
+
+function readRecord(reader: Reader): DecodedRecord {
+  const length = reader.varint();
+  const end = reader.at + length;
+  if (length < 0 || end > reader.bytes.length) throw new EndOfBatch();
+  // Attributes of records are not used.
+  reader.skip(1);
+  const timestampDelta = reader.varint();
+  const offsetDelta = reader.varint();
+  const key = reader.sized();
+  const value = reader.sized();
+  const headers = readHeaders(reader);
+  if (reader.at > end) throw new EndOfBatch();
+  reader.at = end;
+  return { timestampDelta, offsetDelta, key, value, headers };
+}
+
+function readHeaders(reader: Reader): FetchedRecord['headers'] {
+  const count = reader.varint();
+  if (count <= 0) return {};
+  const headers = new Map<string, Buffer | null | (Buffer | null)[]>();
+  for (let index = 0; index < count; index++) {
+    const name = reader.sized()?.toString('utf8') ?? '';
+    const value = reader.sized();
+    const before = headers.get(name);
+    if (before === undefined) headers.set(name, value);
+    else if (Array.isArray(before)) before.push(value);
+    else headers.set(name, [before, value]);
+  }
+  return Object.fromEntries(headers);
+}
+
+/** What there is of a record whose end is missing. */
+function beginningOf(reader: Reader): {
+  offsetDelta: number | null;
+  key: Buffer | null;
+  value: Buffer | null;
+  valueBytes: number;
+} {
+  const found = {
+    offsetDelta: null as number | null,
+    key: null as Buffer | null,
+    value: null as Buffer | null,
+    valueBytes: 0,
+  };
+  const beginning = (length: number) =>
+    Buffer.from(reader.bytes.subarray(reader.at, reader.at + Math.min(length, BEGINNING_BYTES)));
+  try {
+    reader.varint();
+    reader.skip(1);
+    reader.varint();
+    found.offsetDelta = reader.varint();
+    const keyBytes = reader.varint();
+    if (keyBytes >= 0) found.key = beginning(keyBytes);
+    reader.skip(Math.max(0, keyBytes));
+    const valueBytes = reader.varint();
+    if (valueBytes >= 0) {
+      found.valueBytes = valueBytes;
+      found.value = beginning(valueBytes);
+    }
+  } catch (error) {
+    if (!(error instanceof EndOfBatch)) throw error;
+  }
+  return found;
+}

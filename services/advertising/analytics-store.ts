@@ -1,0 +1,39 @@
+/** The port to advertising data: ClickHouse, in process or over HTTP, through one client and one SQL. */
+
+import type { OrderedRecord } from '../shared/record-order.js';
+import type { CampaignRecord, CompanyRecord, CreativeRecord, DeliveryRecord } from './records.js';
+
+export interface AnalyticsQuery {
+  /** Also the metric label and the `log_comment`. */
+  name: string;
+  sql: string;
+  /** Bound as `{name:Type}`. */
+  params: Record<string, string | number | readonly string[]>;
+}
+
+export interface AnalyticsResult<Row> {
+  rows: Row[];
+  /** Rows before LIMIT. */
+  total: number;
+}
+
+export interface AnalyticsReader {
+  query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
+}
+
+/** Of the records of a key the last in the order of contract 6.2 stays, whatever order they are written in. A resolved write is durable and visible. */
+export interface AnalyticsWriter {
+  /** Records that one write should hold where many are waiting: each write makes a file. */
+  readonly batchRecords: number;
+  insertCampaigns(records: readonly OrderedRecord<CampaignRecord>[]): Promise<void>;
+  insertCreatives(records: readonly OrderedRecord<CreativeRecord>[]): Promise<void>;
+  insertCompanies(records: readonly OrderedRecord<CompanyRecord>[]): Promise<void>;
+  insertDeliveries(records: readonly OrderedRecord<DeliveryRecord>[]): Promise<void>;
+}
+
+export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {
+  /** Throws `StoreUnavailable` when the store cannot answer. */
+  ping(): Promise<void>;
+  /** Waits for what is running, then lets go of every resource. */
+  close(): Promise<void>;
+}

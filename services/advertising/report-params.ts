@@ -1,0 +1,103 @@
+/** What a request means, before any SQL: checked, with defaults filled in and values in the forms compared. */
+
+import type { FieldError } from '../http/problems.js';
+import { invalid, Problem } from '../http/problems.js';
+import { utcDate } from '../shared/clock.js';
+import { countPeriods, type DateRange, daysBetween, lastFinalDay } from './calendar.js';
+import type { Metric } from './metrics.js';
+import type { Granularity } from './requests.js';
+
+const MAX_DAYS_APART = 3660;
+
+/** Points of one response: `page_size` × periods (contract 5.4). */
+export const MAX_POINTS = 100_000;
+
+const DEFAULT_PAGE_SIZE = 50;
+
+/** What every operation is asked. */
+export interface Scope {
+  organizationId: string;
+  range: DateRange;
+  granularity: Granularity;
+  /** Metrics and rates of the answer. */
+  metrics: readonly Metric[];
+  /** Today, UTC. */
+  today: string;
+  /** Days after this one may still be restated. */
+  lastFinalDay: string;
+}
+
+export interface Page {
+  page: number;
+  size: number;
+}
+
+export interface Sort<Name extends string> {
+  by: Name;
+  descending: boolean;
+}
+
+interface ScopeFields {
+  start_date: string;
+  end_date: string;
+  granularity?: Granularity | null;
+  metrics?: readonly Metric[] | null;
+}
+
+/** Throws a 422 with the problems of the range and the others given. */
+export function planScope(
+  body: ScopeFields,
+  allMetrics: readonly Metric[],
+  organizationId: string,
+  { now, provisionalDays }: { now: number; provisionalDays: number },
+  otherProblems: readonly FieldError[] = [],
+): Scope {
+  const range = { start: body.start_date, end: body.end_date };
+  const problems = [...rangeProblems(range), ...otherProblems];
+  if (problems.length > 0) throw invalid(...problems);
+  const today = utcDate(now);
+  return {
+    organizationId,
+    range,
+    granularity: body.granularity ?? 'daily',
+    metrics: body.metrics ? allMetrics.filter((metric) => body.metrics?.includes(metric)) : allMetrics,
+    today,
+    lastFinalDay: lastFinalDay(today, provisionalDays),
+  };
+}
+
+/** The page asked for. Throws a 422 `too_many_points` when the series of a full page would be too long to answer. */
+export function planPage(
+  { page, page_size }: { page?: number | null; page_size?: number | null },
+  { range, granularity }: Scope,
+): Page {
+  const size = page_size ?? DEFAULT_PAGE_SIZE;
+  const periods = countPeriods(range, granularity);
+  if (size * periods > MAX_POINTS) {
+    const detail = `page_size ${size} × ${periods} ${granularity} periods is more than ${MAX_POINTS} points; set granularity to monthly, or page_size to ${Math.floor(MAX_POINTS / periods)} or less.`;
+    throw new Problem('too_many_points', detail, {
+      errors: [{ pointer: '/page_size', code: 'too_many_points', detail }],
+    });
+  }
+  return { page: page ?? 1, size };
+}
+
+function rangeProblems({ start, end }: DateRange): FieldError[] {
+  const pointer = '/end_date';
+  if (end < start) {
+    return [{ pointer, code: 'before_start_date', detail: 'end_date must not be before start_date.' }];
+  }
+  if (daysBetween(start, end) > MAX_DAYS_APART) {
+    const detail = `end_date must be at most ${MAX_DAYS_APART} days after start_date.`;
+    return [{ pointer, code: 'range_too_long', detail }];
+  }
+  return [];
+}
+
+/** A list filter: nothing given and an empty list both mean no filter. */
+export function filter(
+  values: readonly string[] | null | undefined,
+  form: (value: string) => string = (value) => value,
+): string[] | undefined {
+  return values && values.length > 0 ? [...new Set(values.map(form))] : undefined;
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { Position } from '../search/query.js';
+import { type FieldError, invalid } from './problems.js';
+
+/** What a cursor belongs to: one search of one organization. The page size may change between pages. */
+export interface CursorScope {
+  operation: string;
+  organizationId: string;
+  /** The request's filters, without cursor and limit. */
+  filters: Record<string, unknown>;
+}
+
+export function writeCursor(scope: CursorScope, position: Position | null): string | null {
+  if (position === null) return null;
+  const { rank, createdAt, id } = position;
+  return Buffer.from(JSON.stringify([scopeHash(scope), rank, createdAt, id])).toString('base64url');
+}
+
+/** Throws 422 for anything but a cursor of the same search. Only a search that ranks what it finds gives out ranks but 0. */
+export function readCursor(
+  scope: CursorScope,
+  cursor: string | null | undefined,
+  isRanked: boolean,
+): Position | undefined {
+  if (cursor === undefined || cursor === null) return undefined;
+  const [hash, rank, createdAt, id] = decode(cursor);
+  if (
+    typeof hash !== 'string' ||
+    !Number.isInteger(rank) ||
+    (rank !== 0 && !isRanked) ||
+    !Number.isSafeInteger(createdAt) ||
+    typeof id !== 'string'
+  ) {
+    throw invalid(
+      refusal('invalid_cursor', 'cursor is not one that this service gave out; start again without it.'),
+    );
+  }
+  if (hash !== scopeHash(scope)) {
+    throw invalid(
+      refusal(
+        'cursor_mismatch',
+        'cursor belongs to a search with other filters; repeat those, or start again without it.',
+      ),
+    );
+  }
+  return { rank: rank as number, createdAt: createdAt as number, id };
+}
+
+const refusal = (code: string, detail: string): FieldError => ({ pointer: '/cursor', code, detail });
+
+function decode(cursor: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    return Array.isArray(value) && value.length === 4 ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function scopeHash({ operation, organizationId, filters }: CursorScope): string {
+  const given = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([operation, organizationId, given]))
+    .digest('base64url')
+    .slice(0, 16);
+}

@@ -1,0 +1,116 @@
+/** What stands between the wire and an endpoint's handler, in the order of contract 3.2: key, scope, body, organization, rules. */
+import type { Context } from 'koa';
+import type { AdmittedRequest } from '../gateway/admission.js';
+import type { Principal } from '../gateway/authenticate.js';
+import { requireScope } from '../gateway/authenticate.js';
+import { compileValidator } from '../shared/validation.js';
+import { readBody, tidy } from './body.js';
+import type { Call, Endpoint, EndpointServices } from './endpoint.js';
+import { fingerprint, readIdempotencyKey } from './idempotency.js';
+import { invalid, Problem } from './problems.js';
+import { readQuery } from './query-string.js';
+import { serialize } from './serialize.js';
+
+/** Clients commonly refuse more than 8 or 16 KiB of headers in all. */
+const MAX_HEADER_LENGTH = 4096;
+
+export type Operation = (
+  ctx: Context,
+  principal: Principal,
+  services: EndpointServices,
+  request: AdmittedRequest,
+) => Promise<void>;
+
+/** Compiles the endpoint's schemas once and returns what serves one request. */
+export function createOperation(endpoint: Endpoint): Operation {
+  const validateBody = compileValidator(endpoint.request);
+  const validateQuery = endpoint.query && compileValidator(endpoint.query);
+  const fields = (endpoint.request as { properties?: object }).properties ?? {};
+
+  return async function operate(ctx, principal, services, request) {
+    requireScope(principal, endpoint.scope);
+    requireJsonAccepted(ctx);
+    const sent = await readBody(ctx, request, endpoint.bodyLimit);
+    const { tidied: body, errors } = tidy(isLenient(ctx) ? knownFields(ctx, sent, fields) : sent);
+    requireOwnOrganization(body.organization_id, principal);
+    if (!('organization_id' in fields)) delete body.organization_id;
+    const { query, errors: queryErrors } = readQuery(ctx, endpoint.query, validateQuery);
+    const { key, errors: keyErrors } = readIdempotencyKey(ctx, endpoint.idempotent);
+    errors.push(...validateBody(body), ...queryErrors, ...keyErrors);
+    if (errors.length > 0) throw invalid(...errors);
+    request.bodyArrived(endpoint.slots?.(body) ?? 1);
+    const call: Call<unknown, unknown> = {
+      body,
+      query,
+      organizationId: principal.organizationId,
+      services,
+      idempotency:
+        key === undefined ? undefined : { route: endpoint.path, key, fingerprint: fingerprint(body, query) },
+      get signal() {
+        return request.signal;
+      },
+      setHeader: (name, value) => ctx.set(name, value),
+    };
+    const answer = (await endpoint.handle(call)) as object;
+    ctx.type = 'application/json';
+    const written = await serialize(answer);
+    request.answer(written.length);
+    ctx.body = written;
+  };
+}
+
+/** The same answer whether the other organization exists or not. */
+function requireOwnOrganization(organizationId: unknown, principal: Principal): void {
+  if (typeof organizationId !== 'string' || organizationId === principal.organizationId) return;
+  throw new Problem(
+    'organization_mismatch',
+    'The organization_id of the body is not the organization of the API key.',
+    {
+      errors: [
+        {
+          pointer: '/organization_id',
+          code: 'organization_mismatch',
+          detail: 'Not the organization of the API key.',
+        },
+      ],
+    },
+  );
+}
+
+/** `Prefer: handling=lenient` (RFC 7240). */
+function isLenient(ctx: Context): boolean {
+  const { prefer } = ctx.req.headers;
+  return prefer !== undefined && /\bhandling\s*=\s*"?lenient/i.test(String(prefer));
+}
+
+/** The fields the operation has; those it does not have are ignored, and told in a header. */
+function knownFields(ctx: Context, sent: Record<string, unknown>, fields: object): Record<string, unknown> {
+  const known: Record<string, unknown> = {};
+  const ignored: string[] = [];
+  for (const name in sent) {
+    const value = sent[name];
+    if (Object.hasOwn(fields, name) || name === 'organization_id') known[name] = value;
+    else if (value !== null && value !== '') ignored.push(name);
+  }
+  ctx.set('Preference-Applied', 'handling=lenient');
+  if (ignored.length > 0) ctx.set('X-Ignored-Fields', ignoredFields(ignored));
+  return known;
+}
+
+/** Percent-encoded names: as many as every client can take in one header. */
+function ignoredFields(names: readonly string[]): string {
+  let header = '';
+  for (const name of names) {
+    const next = encodeURIComponent(name.slice(0, 128).toWellFormed());
+    if (header.length + next.length > MAX_HEADER_LENGTH) break;
+    header += header === '' ? next : `, ${next}`;
+  }
+  return header;
+}
+
+function requireJsonAccepted(ctx: Context): void {
+  const { accept } = ctx.req.headers;
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
+  if (ctx.accepts('application/json') || ctx.accepts('application/problem+json')) return;
+  throw new Problem('not_acceptable', 'Answers are application/json; the Accept header excludes it.');
+}

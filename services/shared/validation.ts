@@ -1,0 +1,280 @@
+/** The one Ajv instance, and the translation of its errors into pointers and sentences. */
+import { _, type ErrorObject, type KeywordCxt } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { TSchema } from 'typebox';
+import type { FieldError } from '../http/problems.js';
+import { addressKey, addressRange } from '../search/normalize.js';
+import { closest } from './did-you-mean.js';
+import { memoize } from './memoize.js';
+import { MAX_FOLDED_LENGTH } from './schema.js';
+import { foldsWithin, MAX_FOLDED_GROWTH, tooLongOnceFolded } from './text.js';
+
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: true,
+  strictRequired: false,
+  allowUnionTypes: true,
+  verbose: true,
+});
+addFormats.default(ajv, { mode: 'full', formats: ['date', 'email'], keywords: true });
+ajv.addFormat('date-time', { type: 'string', validate: isDateTime });
+ajv.addFormat('ip-address', { type: 'string', validate: (text: string) => addressKey(text) !== null });
+ajv.addFormat('ip-range', { type: 'string', validate: (text: string) => addressRange(text) !== null });
+ajv.addKeyword({
+  keyword: MAX_FOLDED_LENGTH,
+  type: 'string',
+  schemaType: 'number',
+  error: { message: 'is too long once folded' },
+  // Written into the compiled check: a call for every text of every record would be felt.
+  code(context: KeywordCxt) {
+    const { data, gen } = context;
+    const limit = Number(context.schema);
+    const fits = gen.scopeValue('func', { ref: foldsWithin });
+    context.fail(_`${data}.length > ${Math.floor(limit / MAX_FOLDED_GROWTH)} && !${fits}(${data}, ${limit})`);
+  },
+});
+
+const dateTimeShape = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/** Of the years 0000 to 9999: a moment in UTC is written with four digits. */
+const MOMENTS = { first: Date.UTC(-1, 12), last: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
+
+/** The library's own format lets leap seconds through, which `Date` cannot hold. */
+function isDateTime(text: string): boolean {
+  const day = dateTimeShape.exec(text)?.[1];
+  if (day === undefined || !isDate(day)) return false;
+  const moment = Date.parse(text);
+  return moment >= MOMENTS.first && moment <= MOMENTS.last;
+}
+
+const isDate = memoize((day) => {
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
+});
+
+/** More would help nobody and costs memory for a hostile body. */
+export const MAX_ERRORS = 100;
+const MAX_UNKNOWN_FIELDS = MAX_ERRORS - 1;
+/** Unknown fields for which a known one is suggested. */
+const MAX_HINTS = 8;
+
+/** Checks a value against a schema; an empty list means it is valid. */
+export type Validator = (value: unknown) => FieldError[];
+
+const compiled = new WeakMap<TSchema, Validator>();
+
+/** Compiles a schema once. */
+export function compileValidator(schema: TSchema): Validator {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const check = ajv.compile(schema);
+  const fields = Object.keys((schema as { properties?: object }).properties ?? {});
+  const bound = createBounds(schema, fields);
+  const validator: Validator = (value) => {
+    const { bounded, errors: found } = bound(value);
+    if (check(bounded)) return found;
+    const isWhole = found.length === 0;
+    let hints = 0;
+    for (const error of check.errors ?? []) {
+      if (found.length >= MAX_ERRORS) break;
+      // Looking for what was meant costs more than all the rest.
+      const known = error.keyword === 'additionalProperties' && ++hints > MAX_HINTS ? [] : fields;
+      found.push(explain(error, known));
+    }
+    return isWhole ? found : inOrderOf(fields, found);
+  };
+  compiled.set(schema, validator);
+  return validator;
+}
+
+interface ListSchema {
+  items?: TSchema;
+  minItems?: number;
+  maxItems?: number;
+}
+
+/**
+ * What of a value there is any use in checking. Ajv finds every error before the first hundred are taken, half a million of them
+ * in one body, so that counts are checked before it: a list that is too long is one error, and the items of a long list are
+ * checked up to the hundredth that is wrong.
+ */
+function createBounds(schema: TSchema, fields: readonly string[]) {
+  const { properties = {}, additionalProperties } = schema as {
+    properties?: Record<string, ListSchema>;
+    additionalProperties?: unknown;
+  };
+  const known = new Set(fields);
+  const lists = Object.entries(properties).flatMap(([name, list]) => {
+    const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = list;
+    return items ? [{ name, minItems, maxItems, most: Math.min(maxItems, MAX_ERRORS), items }] : [];
+  });
+  const isClosed = additionalProperties === false;
+
+  function isWithin(value: object): boolean {
+    for (const { name, most } of lists) {
+      const list = (value as Record<string, unknown>)[name];
+      if (Array.isArray(list) && list.length > most) return false;
+    }
+    if (!isClosed) return true;
+    let unknown = 0;
+    for (const name in value) if (!known.has(name) && ++unknown > MAX_UNKNOWN_FIELDS) return false;
+    return true;
+  }
+
+  return (value: unknown): { bounded: unknown; errors: FieldError[] } => {
+    if (typeof value !== 'object' || value === null || isWithin(value)) return { bounded: value, errors: [] };
+    const errors: FieldError[] = [];
+    const bounded: Record<string, unknown> = Object.create(null);
+    let unknown = 0;
+    for (const name in value) {
+      if (isClosed && !known.has(name) && ++unknown > MAX_UNKNOWN_FIELDS) continue;
+      bounded[name] = (value as Record<string, unknown>)[name];
+    }
+    if (unknown > MAX_UNKNOWN_FIELDS) {
+      const detail = `${unknown} fields are not fields of this request; the first ${MAX_UNKNOWN_FIELDS} are listed.`;
+      errors.push({ pointer: '', code: 'too_many_unknown_fields', detail });
+    }
+    for (const { name, minItems, maxItems, most, items: itemSchema } of lists) {
+      const list = bounded[name];
+      if (!Array.isArray(list) || list.length <= most) continue;
+      if (list.length > maxItems) {
+        const pointer = `/${escapePointer(name)}`;
+        errors.push({
+          pointer,
+          code: 'too_many_items',
+          detail: `${fieldName(pointer)} must have at most ${items(maxItems)}.`,
+        });
+        bounded[name] = list.slice(0, minItems);
+      } else bounded[name] = untilWrong(list, ajv.compile(itemSchema));
+    }
+    return { bounded, errors };
+  };
+}
+
+/** As Ajv orders errors: those of the object first, then by field. */
+function inOrderOf(fields: readonly string[], errors: FieldError[]): FieldError[] {
+  const ranks = new Map(fields.map((name, index) => [escapePointer(name), index]));
+  const rank = ({ pointer, code }: FieldError) =>
+    code === 'required' ? -1 : (ranks.get(pointer.split('/', 2)[1] ?? '') ?? -1);
+  return errors.sort((one, other) => rank(one) - rank(other));
+}
+
+/** The items up to the last that is told of. */
+function untilWrong(list: readonly unknown[], isRight: (item: unknown) => boolean): unknown[] {
+  let wrong = 0;
+  const end = list.findIndex((item) => !isRight(item) && ++wrong >= MAX_ERRORS);
+  return end < 0 ? [...list] : list.slice(0, end + 1);
+}
+
+export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** The value at a JSON Pointer as a sentence names it: `limit`, `work_emails[0]`. */
+export function fieldName(pointer: string): string {
+  const [field, ...indices] = pointer.split('/').slice(1);
+  if (field === undefined) return 'The body';
+  const name = quoted(field.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return name + indices.map((index) => `[${index}]`).join('');
+}
+
+/** A name that would be lost in a sentence (empty, with spaces or punctuation) stands in quotes. */
+const quoted = (name: string) => (/^[\p{L}\p{N}_.-]+$/u.test(name) ? name : JSON.stringify(name));
+
+/** `linkedin_url` is what the field is called elsewhere: here the network is `network_a`. */
+function closestField(name: string, fields: string[]): string | null {
+  return closest(name, fields) ?? closest(name.toLowerCase().replace('linkedin', 'network_a'), fields);
+}
+
+function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
+  const { keyword, params, instancePath, parentSchema, data } = error;
+  const name = fieldName(instancePath);
+  const at = (code: string, detail: string, pointer = instancePath): FieldError => ({
+    pointer,
+    code,
+    detail,
+  });
+  switch (keyword) {
+    case 'required': {
+      const missing = String(params.missingProperty);
+      return at('required', `${missing} is required.`, `${instancePath}/${escapePointer(missing)}`);
+    }
+    case 'additionalProperties': {
+      const unknown = String(params.additionalProperty).slice(0, 128);
+      const guess = closestField(unknown, topLevelFields);
+      const hint = guess === null ? '' : ` Did you mean ${guess}?`;
+      return at(
+        'unknown_field',
+        `${quoted(unknown)} is not a field of this request.${hint}`,
+        `${instancePath}/${escapePointer(unknown)}`,
+      );
+    }
+    case 'type': {
+      const types = [params.type].flat().filter((type) => type !== 'null') as string[];
+      return at(
+        'invalid_type',
+        `${name} must be ${types.map(withArticle).join(' or ')}, not ${describe(data)}.`,
+      );
+    }
+    case 'enum': {
+      const allowed = (params.allowedValues as unknown[]).filter((value) => value !== null) as string[];
+      const guess = typeof data === 'string' ? closest(data, allowed) : null;
+      const hint = guess === null ? '' : ` Did you mean ${guess}?`;
+      return at('invalid_value', `${name} must be one of ${allowed.join(', ')}.${hint}`);
+    }
+    case 'format':
+      return at(
+        `invalid_${String(params.format).replaceAll('-', '_')}`,
+        `${name} must be ${FORMATS[String(params.format)] ?? params.format}.`,
+      );
+    case 'pattern':
+      return at('invalid_format', `${name} ${PATTERNS(parentSchema?.pattern)}`);
+    case 'minLength':
+      return at('too_short', `${name} must have at least ${characters(params.limit)}.`);
+    case 'maxLength':
+      return at('too_long', `${name} must have at most ${characters(params.limit)}.`);
+    case MAX_FOLDED_LENGTH:
+      return at('too_long', `${name} ${tooLongOnceFolded(Number(error.schema))}`);
+    case 'minItems':
+      return at('too_few_items', `${name} must have at least ${items(params.limit)}.`);
+    case 'maxItems':
+      return at('too_many_items', `${name} must have at most ${items(params.limit)}.`);
+    case 'minimum':
+    case 'formatMinimum':
+      return at('too_small', `${name} must be ${params.limit} or more.`);
+    case 'maximum':
+    case 'formatMaximum':
+      return at('too_large', `${name} must be ${params.limit} or less.`);
+    case 'exclusiveMaximum':
+      return at('too_large', `${name} must be less than ${params.limit}.`);
+    default:
+      return at('invalid', `${name} ${error.message ?? 'is not valid'}.`);
+  }
+}
+
+const FORMATS: Record<string, string> = {
+  date: 'a date that exists, written YYYY-MM-DD',
+  'date-time': 'a date and time with an offset, such as 2026-01-31T12:00:00Z',
+  email: 'an email address',
+  'ip-address': 'an IPv4 or IPv6 address',
+  'ip-range': 'an IPv4 or IPv6 address, or a CIDR block such as 192.0.2.0/24',
+};
+
+function PATTERNS(pattern: unknown): string {
+  return String(pattern).startsWith('^[A-Za-z0-9._:-]')
+    ? 'must have 1 to 128 characters of A-Z a-z 0-9 . _ : -'
+    : 'must be a decimal number with at most 12 digits after the point, such as 1234.56';
+}
+
+const withArticle = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
+const characters = (count: unknown) => (count === 1 ? '1 character' : `${count} characters`);
+const items = (count: unknown) => (count === 1 ? '1 item' : `${count} items`);
+
+function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    return 'a number too large to be kept';
+  }
+  if (typeof value === 'number' && !Number.isInteger(value)) return 'a fraction';
+  return withArticle(typeof value);
+}

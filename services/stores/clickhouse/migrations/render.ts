@@ -1,0 +1,48 @@
+import type { Layout } from '../layout.js';
+
+export const onCluster = (cluster: string | null) => (cluster === null ? '' : ` ON CLUSTER \`${cluster}\``);
+
+const TABLE =
+  /^CREATE TABLE IF NOT EXISTS (?<name>\w+)(?<columns>\s*\(.*?\n\))\s*ENGINE = (?<engine>\w*MergeTree)(?:\((?<args>[^)]*)\))?(?<rest>.*)$/s;
+const FEED = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (?<name>\w+) TO (?<target>\w+) AS(?<select>.*)$/s;
+
+/**
+ * The statements of a migration where the data lie. Files are written for one server, with `{{tables}}` and `{{views}}` for the
+ * databases, and in statements other than those of tables and materialized views `{{on_cluster}}`, and `{{local}}` behind the name of
+ * a table that is changed. In a cluster
+ *
+ * - a table becomes `<name>_local`, replicated, on every node, and `<name>`, which spreads organizations over the shards;
+ * - a materialized view reads and feeds the local tables, as it runs where rows arrive.
+ */
+export function render(sql: string, layout: Layout): string[] {
+  const { cluster, tables, views } = layout;
+  const everywhere = onCluster(cluster);
+  const text = sql
+    .trim()
+    .replaceAll('{{views}}', views)
+    .replaceAll('{{tables}}', tables)
+    .replaceAll('{{local}}', cluster === null ? '' : '_local')
+    .replaceAll(' {{on_cluster}}', everywhere);
+  if (cluster === null) return [text];
+  const statement = text.replaceAll(/^--.*\n/gm, '');
+
+  const table = TABLE.exec(statement)?.groups;
+  if (table) {
+    const { name, columns, engine, args, rest } = table;
+    const place = `'/clickhouse/tables/{shard}/${tables}/${name}', '{replica}'`;
+    return [
+      `CREATE TABLE IF NOT EXISTS ${name}_local${everywhere}${columns}\nENGINE = Replicated${engine}(${place}${args ? `, ${args}` : ''})${rest}`,
+      `CREATE TABLE IF NOT EXISTS ${name}${everywhere} AS ${name}_local\nENGINE = Distributed('${cluster}', '${tables}', '${name}_local', cityHash64(organization_id))`,
+    ];
+  }
+  const feed = FEED.exec(statement)?.groups as Record<'name' | 'target' | 'select', string> | undefined;
+  if (feed) {
+    const { name, target, select } = feed;
+    const local = select.replaceAll(/^FROM (\w+)$/gm, 'FROM $1_local');
+    return [`CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}${everywhere} TO ${target}_local AS${local}`];
+  }
+  if (!statement.includes(everywhere)) {
+    throw new Error(`a migration says nothing of clusters: ${statement.slice(0, 80)}`);
+  }
+  return [statement];
+}

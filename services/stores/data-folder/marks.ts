@@ -1,0 +1,117 @@
+/**
+ * Both stores of a data folder carry the same mark and know of each other, so that neither is served beside an empty or a
+ * foreign one: contacts whose figures are gone, or figures whose keys are gone, would be answered as if there had been none.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { ANALYTICS_FOLDER, SEARCH_FILE } from './layout.js';
+import { DataFolderError } from './lock.js';
+
+const MARK_FILE = 'reachline-mark.json';
+
+/** Which stores of the folder are opened; the others lie on servers. */
+export interface UsedStores {
+  search: boolean;
+  analytics: boolean;
+}
+
+interface StoreMark {
+  mark: string;
+  /** Whether the other store lay beside it. */
+  hasOther: boolean;
+}
+
+/** Throws `DataFolderError` when a store is missing that lay beside the other, or when the two were never one folder's. */
+export function checkMarks(dataDir: string, used: UsedStores): void {
+  const search = readSearchMark(dataDir);
+  const analytics = readAnalyticsMark(dataDir);
+  if (used.search && !search && analytics?.hasOther) {
+    throw missing(dataDir, SEARCH_FILE, 'contacts, audiences, keys and credits', `${ANALYTICS_FOLDER}/`);
+  }
+  if (used.analytics && !hasAnalytics(dataDir) && search?.hasOther) {
+    throw missing(dataDir, `${ANALYTICS_FOLDER}/`, 'campaigns and deliveries', SEARCH_FILE);
+  }
+  if (used.search && used.analytics && search && analytics && search.mark !== analytics.mark) {
+    throw new DataFolderError(
+      `${SEARCH_FILE} and ${ANALYTICS_FOLDER}/ of the data folder ${resolve(dataDir)} do not belong together: one of them comes from another folder. Put back the one that was here, or restore both from the same backup.`,
+    );
+  }
+}
+
+function missing(dataDir: string, store: string, holding: string, other: string): DataFolderError {
+  return new DataFolderError(
+    `${store} of the data folder ${resolve(dataDir)}, which held ${holding}, is missing or empty, while ${other} beside it is there. Put it back, restore both from the same backup, or move ${other} away to begin with empty stores.`,
+  );
+}
+
+/** Marks the stores that are open as belonging together, from the first time they are. */
+export function writeMarks(dataDir: string, used: UsedStores): void {
+  const search = readSearchMark(dataDir);
+  const analytics = readAnalyticsMark(dataDir);
+  const mark = search?.mark ?? analytics?.mark ?? randomUUID();
+  const together = used.search && used.analytics;
+  if (used.search && (!search || (together && !search.hasOther))) {
+    writeSearchMark(dataDir, { mark, hasOther: together });
+  }
+  if (used.analytics && (!analytics || (together && !analytics.hasOther))) {
+    writeAnalyticsMark(dataDir, { mark, hasOther: together });
+  }
+}
+
+function readSearchMark(dataDir: string): StoreMark | undefined {
+  const path = join(dataDir, SEARCH_FILE);
+  if (!statSync(path, { throwIfNoEntry: false })?.size) return undefined;
+  try {
+    return withDatabase(path, (database) => {
+      const row = database.prepare('SELECT mark, has_analytics AS other FROM mark').get();
+      const { mark, other } = row as { mark: string; other: number };
+      return { mark, hasOther: Boolean(other) };
+    });
+  } catch {
+    // Not a database, or one without a mark yet: opening it tells.
+    return undefined;
+  }
+}
+
+function writeSearchMark(dataDir: string, { mark, hasOther }: StoreMark): void {
+  withDatabase(join(dataDir, SEARCH_FILE), (database) => {
+    database
+      .prepare('INSERT OR REPLACE INTO mark (only, mark, has_analytics) VALUES (1, ?, ?)')
+      .run(mark, Number(hasOther));
+  });
+}
+
+function withDatabase<T>(path: string, work: (database: InstanceType<typeof DatabaseSync>) => T): T {
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+function hasAnalytics(dataDir: string): boolean {
+  const folder = join(dataDir, ANALYTICS_FOLDER);
+  return existsSync(folder) && readdirSync(folder).some((name) => name !== MARK_FILE);
+}
+
+function readAnalyticsMark(dataDir: string): StoreMark | undefined {
+  try {
+    const file = join(dataDir, ANALYTICS_FOLDER, MARK_FILE);
+    const { mark, has_search: hasOther } = JSON.parse(readFileSync(file, 'utf8')) as {
+      mark: string;
+      has_search: boolean;
+    };
+    return { mark, hasOther };
+  } catch {
+    return undefined;
+  }
+}
+
+function writeAnalyticsMark(dataDir: string, { mark, hasOther }: StoreMark): void {
+  const file = join(dataDir, ANALYTICS_FOLDER, MARK_FILE);
+  writeFileSync(`${file}.new`, JSON.stringify({ mark, has_search: hasOther }), { flush: true });
+  renameSync(`${file}.new`, file);
+}

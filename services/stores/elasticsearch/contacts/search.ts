@@ -1,0 +1,91 @@
+import type { estypes } from '@elastic/elasticsearch';
+import type { Contact } from '../../../contacts/schema.js';
+import { emailWord, searchableValues } from '../../../contacts/searchable.js';
+import type { ContactBody } from '../../../contacts/stored-contact.js';
+import { intoContact, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/stored-contact.js';
+import type { ContactCondition, ContactSearch } from '../../../search/query.js';
+import { after, pageSize, pageSort } from '../pages.js';
+import { matchText } from '../text/text-query.js';
+import { valueToken, wordToken } from '../text/tokens.js';
+import { type ContactSource, toStoredContact } from './mapping.js';
+
+type Clause = estypes.QueryDslQueryContainer;
+
+const FIELDS = {
+  all: 'search.all',
+  letters: 'search.letters',
+  groups: ['search.names', 'search.emails', 'search.company'],
+};
+
+export interface ContactQuery {
+  request: estypes.SearchRequest;
+  /** Score of rank 0; null where the order is that of time alone. */
+  bestScore: number | null;
+}
+
+/** The search as the cluster is sent it. Routing is for speed; the filter on the organization is what keeps others out. */
+export function contactQuery(search: ContactSearch): ContactQuery {
+  const filter: Clause[] = [{ term: { organization_id: search.organizationId } }];
+  if (search.audienceId !== undefined) filter.push({ term: { audience_ids: search.audienceId } });
+  filter.push(...search.conditions.flatMap(conditionClauses));
+  const match = search.query && matchText(search.query, FIELDS);
+  const bestScore = match && match.should.length > 0 ? match.bestScore : null;
+  return {
+    bestScore,
+    request: {
+      routing: search.organizationId,
+      size: pageSize(search.limit),
+      query: {
+        bool: {
+          filter: match ? [...filter, ...match.filter] : filter,
+          must_not: match?.mustNot,
+          should: match?.should,
+          minimum_should_match: 0,
+        },
+      },
+      sort: pageSort('contact_id', bestScore !== null),
+      search_after: after(search.after, bestScore),
+    },
+  };
+}
+
+export function searchedContact(source: ContactSource): Contact {
+  return intoContact(toStoredContact(source));
+}
+
+function conditionClauses(condition: ContactCondition): Clause[] {
+  if (condition.kind === 'value') {
+    return [{ term: { [`search.${condition.field}_value`]: valueToken(condition.value) } }];
+  }
+  return condition.words.map((word) => ({ prefix: { [`search.${condition.field}`]: wordToken(word) } }));
+}
+
+/** What duplicates have in common: of two that are, one of these is the same (contract 3.3). */
+export function duplicateKeys(body: ContactBody): string[] {
+  const { network_a_url: profile } = searchableValues(body);
+  const emails = body.work_emails.map((email) => `email ${emailWord(email)}`);
+  return profile ? [...emails, `profile ${profile}`] : emails;
+}
+
+/** Finds what may be the same person; null when the contact has nothing to tell by (contract 3.3). */
+export function duplicateQuery(body: ContactBody): estypes.SearchRequest | null {
+  const { network_a_url: profile } = searchableValues(body);
+  const should: Clause[] = body.work_emails.map((email) => ({
+    term: { 'search.emails': wordToken(emailWord(email)) },
+  }));
+  if (profile) should.push({ term: { 'search.network_a_url_value': valueToken(profile) } });
+  if (should.length === 0) return null;
+  return {
+    routing: body.organization_id,
+    size: MAX_DUPLICATE_CANDIDATES,
+    track_total_hits: false,
+    query: {
+      bool: {
+        filter: [{ term: { organization_id: body.organization_id } }],
+        should,
+        minimum_should_match: 1,
+      },
+    },
+    sort: [{ created_at: 'asc' }, { contact_id: 'asc' }],
+  };
+}

@@ -1,0 +1,336 @@
+import type { ContactRecord } from '../../../contacts/schema.js';
+import {
+  applyRecord,
+  createdContact,
+  isDuplicate,
+  joinedAudience,
+  MAX_DUPLICATES,
+  type StoredContact,
+  toContact,
+  withoutAudience,
+} from '../../../contacts/stored-contact.js';
+import type { OrderedRecord } from '../../../shared/record-order.js';
+import { Rejected, StoreUnavailable } from '../../../shared/store-errors.js';
+import type {
+  AddOutcome,
+  CreateContact,
+  CreateOutcome,
+  Membership,
+  RemoveOutcome,
+} from '../../common/search-store.js';
+import { applyRecords } from '../apply-records.js';
+import type { AudienceSource } from '../audiences.js';
+import type { Ledger, Reserved } from '../credits.js';
+import { documentId } from '../document-id.js';
+import { type Documents, newAttempt } from '../documents.js';
+import type { IdempotencyClaim, IdempotencyKeys } from '../idempotency.js';
+import { retryWithBackoff } from '../retry.js';
+import { type ContactDocuments, type FoundContact, resolveCreation } from './creations.js';
+import type { DuplicateLocks } from './duplicate-lock.js';
+import {
+  type ContactSource,
+  type Creation,
+  contactDocument,
+  contactSource,
+  isTombstone,
+  toStoredContact,
+} from './mapping.js';
+import { duplicateKeys, duplicateQuery } from './search.js';
+
+const TOO_MANY = 'too_many_audiences';
+
+/** Removals a contact remembers. */
+const MAX_REMOVALS = 16;
+
+interface Stores {
+  contacts: ContactDocuments;
+  audiences: Documents<AudienceSource>;
+  ledger: Ledger;
+  idempotencyKeys: IdempotencyKeys;
+  locks: DuplicateLocks;
+}
+
+/** Applies stream records (contract 6.2). */
+export function upsertContacts(
+  contacts: ContactDocuments,
+  records: readonly OrderedRecord<ContactRecord>[],
+): Promise<void> {
+  return applyRecords(contacts, records, {
+    idOf: ({ record }) => documentId(record.organization_id, record.contact_id),
+    routingOf: ({ record }) => record.organization_id,
+    apply(before, ordered) {
+      const known = before === undefined || isTombstone(before) ? undefined : before;
+      const stored = applyRecord(known && toStoredContact(known), ordered);
+      return stored && contactSource(stored, known ?? {});
+    },
+    toDocument: contactDocument,
+  });
+}
+
+export class ContactWrites {
+  readonly #stores: Stores;
+
+  constructor(stores: Stores) {
+    this.#stores = stores;
+  }
+
+  async create(
+    command: CreateContact,
+    claim: IdempotencyClaim | undefined,
+    now: number,
+  ): Promise<CreateOutcome> {
+    const { contact, audienceId, onDuplicate, dryRun } = command;
+    const organizationId = contact.organization_id;
+    if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
+    const known = claim?.resumed ? await this.#resume(command, claim) : null;
+    if (known) return known;
+    const id = claim?.contactId ?? contact.contact_id;
+    const made = createdContact({ ...contact, id, contact_id: id }, audienceId);
+    if (dryRun || onDuplicate === 'create') {
+      const duplicates = dryRun ? await this.#findDuplicates(made) : [];
+      const known = await this.#settleFor(command, duplicates, now);
+      return known ?? this.#createNew(command, made, duplicates, claim, now);
+    }
+    return this.#stores.locks.findOrCreate(
+      { organizationId, contactId: id, keys: duplicateKeys(made.body) },
+      async () => {
+        const duplicates = await this.#findDuplicates(made);
+        // An earlier attempt of the same request may have come to its end meanwhile.
+        const own = duplicates.find(({ contact_id }) => contact_id === id);
+        if (own?.creation) return createdOutcome(toStoredContact(own), own.creation);
+        return this.#settleFor(command, duplicates, now);
+      },
+      (lost) => this.#createNew(command, made, [], claim, now, lost),
+    );
+  }
+
+  /** The outcome where a duplicate takes the place of the contact; null where it does not. */
+  async #settleFor(
+    { contact, audienceId, onDuplicate, dryRun }: CreateContact,
+    duplicates: readonly ContactSource[],
+    now: number,
+  ): Promise<CreateOutcome | null> {
+    const [oldest] = duplicates;
+    if (!oldest || onDuplicate === 'create') return null;
+    if (onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.contact_id };
+    const organizationId = contact.organization_id;
+    const member = dryRun
+      ? joinedAudience(toStoredContact(oldest), audienceId, now)
+      : await this.#join(organizationId, oldest.contact_id, audienceId, now);
+    if (member === TOO_MANY || (dryRun && member === null)) return { kind: TOO_MANY };
+    const balance = await this.#stores.ledger.balance(organizationId);
+    return {
+      kind: 'returned',
+      contact: toContact(dryRun || !member ? toStoredContact(oldest) : member),
+      creditsConsumed: balance === null ? null : 0,
+      creditBalance: balance,
+      duplicates: duplicateIds(duplicates),
+    };
+  }
+
+  async #createNew(
+    { requiredCredits, dryRun }: CreateContact,
+    made: StoredContact,
+    duplicates: readonly ContactSource[],
+    claim: IdempotencyClaim | undefined,
+    now: number,
+    lost?: AbortSignal,
+  ): Promise<CreateOutcome> {
+    const { organization_id: organizationId, contact_id: id } = made.body;
+    const reserved = dryRun
+      ? await this.#couldReserve(organizationId, requiredCredits)
+      : await this.#stores.ledger.reserve(organizationId, id, requiredCredits, now);
+    if (reserved.kind === 'insufficient') {
+      return { kind: 'insufficient_credits', creditBalance: reserved.balance };
+    }
+    const metered = reserved.kind === 'reserved';
+    const creation: Creation = {
+      attempt: newAttempt(),
+      reservation: metered ? reserved.reservation : null,
+      creditsConsumed: metered ? requiredCredits : null,
+      creditBalance: metered ? reserved.balance : null,
+      duplicates: duplicateIds(duplicates),
+    };
+    if (dryRun) {
+      const taken = await this.#find(organizationId, id);
+      return taken ? { kind: 'contact_exists', contactId: id } : createdOutcome(made, creation);
+    }
+    // Without its lock the write would only meet a tombstone.
+    lost?.throwIfAborted();
+    return this.#write(made, creation, claim !== undefined);
+  }
+
+  async add({ organizationId, audienceId, contactId }: Membership, now: number): Promise<AddOutcome> {
+    if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
+    const member = await this.#join(organizationId, contactId, audienceId, now);
+    if (member === TOO_MANY) return { kind: TOO_MANY };
+    return member ? { kind: 'added', contact: toContact(member) } : { kind: 'contact_not_found' };
+  }
+
+  async remove(
+    { organizationId, audienceId, contactId }: Membership,
+    claim: IdempotencyClaim | undefined,
+    now: number,
+  ): Promise<RemoveOutcome> {
+    if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
+    let removed = false;
+    await this.#change(organizationId, contactId, (source) => {
+      const before = toStoredContact(source);
+      const after = withoutAudience(before, audienceId, now);
+      const repeated = claim !== undefined && (source.removals ?? []).includes(claim.token);
+      removed = after !== before || repeated;
+      if (after === before) return null;
+      const removals = claim
+        ? [...(source.removals ?? []), claim.token].slice(-MAX_REMOVALS)
+        : source.removals;
+      return contactSource(after, { ...source, removals });
+    });
+    return { kind: 'removed', removed };
+  }
+
+  /** Finds the creation behind a reservation done, or makes it impossible; then its credits are spent, or come back. */
+  async resolveReservation(
+    organizationId: string,
+    contactId: string,
+    reservation: string,
+    now: number,
+  ): Promise<void> {
+    const { contacts, ledger } = this.#stores;
+    const found = await resolveCreation(contacts, organizationId, contactId, now);
+    if (found?.source.creation?.reservation === reservation) await ledger.settle(organizationId, reservation);
+    else await ledger.refund(organizationId, reservation);
+  }
+
+  /** What an earlier attempt came to; null when it has still to be done. */
+  async #resume(command: CreateContact, claim: IdempotencyClaim): Promise<CreateOutcome | null> {
+    const { organization_id: organizationId, contact_id: freshId } = command.contact;
+    const { contacts, idempotencyKeys } = this.#stores;
+    const found = await contacts.get(documentId(organizationId, claim.contactId ?? freshId), organizationId);
+    if (!found) return null;
+    if (isTombstone(found.source)) {
+      if (await idempotencyKeys.reassign(claim, freshId)) return null;
+      throw new StoreUnavailable('search', { cause: new Error('another attempt took over') });
+    }
+    await contacts.visible(found, organizationId);
+    const { creation, contact_id: contactId } = found.source;
+    if (!creation) return { kind: 'contact_exists', contactId };
+    return createdOutcome(toStoredContact(found.source), creation);
+  }
+
+  async #write(made: StoredContact, creation: Creation, anyAttempt: boolean): Promise<CreateOutcome> {
+    const { contacts, ledger } = this.#stores;
+    const { organization_id: organizationId, contact_id: contactId } = made.body;
+    const id = documentId(organizationId, contactId);
+    const document = contactDocument(contactSource(made, { creation }));
+    const { reservation } = creation;
+    let written: unknown;
+    try {
+      written = await contacts.create(id, document, { routing: organizationId, refresh: 'wait_for' });
+    } catch (error) {
+      // Only a refusal is certain to have written nothing; of anything else the sweeper finds out.
+      if (error instanceof Rejected && reservation) await ledger.refund(organizationId, reservation);
+      throw error;
+    }
+    if (written) {
+      if (reservation) this.#settleSoon(organizationId, reservation);
+      return createdOutcome(made, creation);
+    }
+    const found = await contacts.get(id, organizationId);
+    const before = found && !isTombstone(found.source) ? found.source : null;
+    if (before?.creation && (anyAttempt || before.creation.attempt === creation.attempt)) {
+      if (reservation && before.creation.reservation === reservation)
+        this.#settleSoon(organizationId, reservation);
+      else if (reservation) await ledger.refund(organizationId, reservation);
+      await contacts.visible(found as FoundContact, organizationId);
+      return createdOutcome(toStoredContact(before), before.creation);
+    }
+    if (reservation) await ledger.refund(organizationId, reservation);
+    if (before) return { kind: 'contact_exists', contactId };
+    throw new StoreUnavailable('search', {
+      cause: new Error('the creation took so long that it was given up'),
+    });
+  }
+
+  /** The answer need not wait: whoever finds the reservation later settles it. */
+  #settleSoon(organizationId: string, reservation: string): void {
+    this.#stores.ledger.settle(organizationId, reservation).catch(() => undefined);
+  }
+
+  async #couldReserve(organizationId: string, amount: number): Promise<Reserved> {
+    const balance = await this.#stores.ledger.balance(organizationId);
+    if (balance === null) return { kind: 'unmetered' };
+    if (balance < amount) return { kind: 'insufficient', balance };
+    return { kind: 'reserved', reservation: null, balance: balance - amount };
+  }
+
+  async #hasAudience(organizationId: string, audienceId: string): Promise<boolean> {
+    return (
+      (await this.#stores.audiences.get(documentId(organizationId, audienceId), organizationId)) !== null
+    );
+  }
+
+  /** Oldest first. */
+  async #findDuplicates(made: StoredContact): Promise<ContactSource[]> {
+    const query = duplicateQuery(made.body);
+    if (!query) return [];
+    const { hits } = await this.#stores.contacts.search(query);
+    return hits.hits
+      .map(({ _source }) => _source as ContactSource)
+      .filter(({ contact }) => isDuplicate(made.body, contact));
+  }
+
+  async #find(organizationId: string, contactId: string): Promise<FoundContact | null> {
+    const found = await this.#stores.contacts.get(documentId(organizationId, contactId), organizationId);
+    return found && !isTombstone(found.source) ? (found as FoundContact) : null;
+  }
+
+  /** The contact as a member; null when there is no such contact. */
+  async #join(
+    organizationId: string,
+    contactId: string,
+    audienceId: string,
+    now: number,
+  ): Promise<StoredContact | typeof TOO_MANY | null> {
+    let isFull = false;
+    const source = await this.#change(organizationId, contactId, (before) => {
+      const stored = toStoredContact(before);
+      const after = joinedAudience(stored, audienceId, now);
+      isFull = after === null;
+      return after === null || after === stored ? null : contactSource(after, before);
+    });
+    return isFull ? TOO_MANY : source && toStoredContact(source);
+  }
+
+  /** Changes a contact, however many others do; `change` answers null where nothing changes. */
+  async #change(
+    organizationId: string,
+    contactId: string,
+    change: (source: ContactSource) => ContactSource | null,
+  ): Promise<ContactSource | null> {
+    const { contacts } = this.#stores;
+    const options = { routing: organizationId, refresh: 'wait_for' } as const;
+    // Requests of this process queue up instead of making each other repeat their work.
+    return contacts.inOrder.run([documentId(organizationId, contactId)], () =>
+      retryWithBackoff(async () => {
+        const found = await this.#find(organizationId, contactId);
+        if (!found) return null;
+        const source = change(found.source);
+        if (source === null) {
+          await contacts.visible(found, organizationId);
+          return found.source;
+        }
+        const written = await contacts.replace(found, contactDocument(source), options);
+        return written ? source : undefined;
+      }),
+    );
+  }
+}
+
+function duplicateIds(duplicates: readonly ContactSource[]): string[] {
+  return duplicates.slice(0, MAX_DUPLICATES).map(({ contact_id }) => contact_id);
+}
+
+function createdOutcome(made: StoredContact, creation: Creation): CreateOutcome {
+  const { creditsConsumed, creditBalance, duplicates } = creation;
+  return { kind: 'created', contact: toContact(made), creditsConsumed, creditBalance, duplicates };
+}

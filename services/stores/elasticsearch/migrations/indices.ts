@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { estypes } from '@elastic/elasticsearch';
+import { packageRoot } from '../../../shared/package-root.js';
+import { StoreUnavailable } from '../../../shared/store-errors.js';
+import type { Cluster } from '../client.js';
+
+export const RESOURCES = [
+  'contacts',
+  'audiences',
+  'visits',
+  'keys',
+  'accounts',
+  'idempotency',
+  'migrations',
+] as const;
+export type Resource = (typeof RESOURCES)[number];
+/** All but the one that holds the lock of a rebuild. */
+export const REBUILDABLE: readonly Resource[] = RESOURCES.filter((name) => name !== 'migrations');
+
+/** What an index is made from, and the mark by which it is known again. */
+export interface Definition {
+  version: number;
+  checksum: string;
+  settings: estypes.IndicesIndexSettings;
+  mappings: estypes.MappingTypeMapping;
+}
+
+/** The index was made from another definition of the same version, so its documents are others too. The message says what to do. */
+export class MappingChanged extends Error {
+  override readonly name = 'MappingChanged';
+
+  constructor(index: string, resource: string) {
+    super(
+      `The index ${index} was created by another version of Reachline (its mappings/elasticsearch/${resource}.json differs), and this version cannot upgrade it. Use the version that created it, or name other indices with ELASTICSEARCH_INDEX_PREFIX and load the records again.`,
+    );
+  }
+}
+
+/** The indices are of another version of Reachline. The message says what to do. */
+export class MigrationNeeded extends Error {
+  override readonly name = 'MigrationNeeded';
+}
+
+export function readDefinition(
+  resource: Resource,
+  folder = join(packageRoot, 'mappings/elasticsearch'),
+): Definition {
+  const text = readFileSync(join(folder, `${resource}.json`), 'utf8');
+  const { version, settings, mappings } = JSON.parse(text) as Omit<Definition, 'checksum'>;
+  const checksum = createHash('sha256')
+    .update(JSON.stringify([settings, mappings]))
+    .digest('hex');
+  return { version, checksum, settings, mappings };
+}
+
+/** Names of indices and aliases. An index bears its version and how often it was rebuilt: `reachline-contacts-v1-1`. */
+export class IndexNames {
+  readonly prefix: string;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  /** What reads, and writes of everything but visits, go through. */
+  alias(resource: Resource): string {
+    return `${this.prefix}-${resource}`;
+  }
+
+  /** What writes of the visits of a month go through. */
+  monthAlias(month: string): string {
+    return `${this.alias('visits')}-${month}`;
+  }
+
+  index(alias: string, version: number, generation: number): string {
+    return `${alias}-v${version}-${generation}`;
+  }
+}
+
+/** Years of visits that have an index a month; the others, which are few and likely wrong, share one. */
+const YEARS = { first: 2020, last: 2039 };
+
+/** The month of a visit. Of the moment alone, so that a repeated visit meets itself. */
+export function monthOf(createdMs: number): string {
+  const date = new Date(createdMs);
+  const year = date.getUTCFullYear();
+  if (year < YEARS.first || year > YEARS.last) return 'other';
+  return `${year}.${String(date.getUTCMonth() + 1).padStart(2, '0')}`;
+}
+
+/** One index behind a write alias. */
+export interface LiveIndex {
+  index: string;
+  alias: string;
+  version: number;
+  generation: number;
+  checksum: string;
+}
+
+/** Makes the index behind an alias, unless another process has. */
+export async function createIndex(
+  cluster: Cluster,
+  index: string,
+  { version, checksum, settings, mappings }: Definition,
+  aliases: readonly string[],
+): Promise<void> {
+  await cluster
+    .run((client) =>
+      client.indices.create(
+        {
+          index,
+          settings,
+          mappings: { ...mappings, _meta: { version, checksum } },
+          aliases: Object.fromEntries(aliases.map((alias) => [alias, {}])),
+          // The answer comes when the index can be written to.
+          wait_for_active_shards: 1,
+        },
+        { ignore: [400] },
+      ),
+    )
+    .then((answer) => {
+      const { error } = answer as { error?: { type?: string; reason?: string } };
+      if (error && error.type !== 'resource_already_exists_exception') {
+        throw new StoreUnavailable('search', { cause: new Error(`${error.type}: ${error.reason}`) });
+      }
+    });
+}
+
+/** The indices that serve a resource now, by their aliases. */
+export async function liveIndices(
+  cluster: Cluster,
+  names: IndexNames,
+  resource: Resource,
+): Promise<LiveIndex[]> {
+  const all = names.alias(resource);
+  const answer = await cluster.run((client) =>
+    client.indices.get({ index: all, features: ['aliases', 'mappings'] }, { ignore: [404] }),
+  );
+  if ('error' in answer) return [];
+  return Object.entries(answer as estypes.IndicesGetResponse).map(([index, { aliases = {}, mappings }]) => {
+    const { version = 0, checksum = '' } = (mappings?._meta ?? {}) as { version?: number; checksum?: string };
+    const own = Object.keys(aliases).filter((alias) => alias !== all);
+    return {
+      index,
+      alias: own[0] ?? all,
+      version,
+      checksum,
+      generation: Number(/-v\d+-(\d+)/.exec(index)?.[1] ?? 0),
+    };
+  });
+}
+
+/** Makes the indices of the resources that have none. */
+export async function createMissing(cluster: Cluster, names: IndexNames, folder?: string): Promise<void> {
+  for (const resource of RESOURCES) {
+    const live = await liveIndices(cluster, names, resource);
+    if (live.length > 0) continue;
+    if (resource === 'visits') {
+      // There is always one, so that a search before the first visit finds an alias.
+      await ensureMonth(cluster, names, 'other', folder);
+      continue;
+    }
+    const definition = readDefinition(resource, folder);
+    const alias = names.alias(resource);
+    await createIndex(cluster, names.index(alias, definition.version, 1), definition, [alias]);
+  }
+}
+
+/** Makes what is missing, and makes sure that the rest is what this Reachline writes. Throws as `mustRebuild`. */
+export async function ensureIndices(cluster: Cluster, names: IndexNames): Promise<void> {
+  await createMissing(cluster, names);
+  for (const resource of RESOURCES) {
+    const definition = readDefinition(resource);
+    for (const live of await liveIndices(cluster, names, resource)) {
+      if (mustRebuild(resource, live, definition)) {
+        throw new MigrationNeeded(
+          `The index ${live.index} is of version ${live.version}, this Reachline needs version ${definition.version}. Run: reachline migrate`,
+        );
+      }
+    }
+  }
+}
+
+/**
+ * Whether the index is of an older version. Throws `MappingChanged` where it is of the same version but not made from the same
+ * definition, and `MigrationNeeded` where it is newer.
+ */
+export function mustRebuild(
+  resource: Resource,
+  { index, version, checksum }: LiveIndex,
+  definition: Definition,
+): boolean {
+  if (version < definition.version) return true;
+  if (version > definition.version) {
+    throw new MigrationNeeded(
+      `The index ${index} is of version ${version}, newer than this Reachline, which knows version ${definition.version}. Use a newer Reachline.`,
+    );
+  }
+  if (checksum !== definition.checksum) throw new MappingChanged(index, resource);
+  return false;
+}
+
+/** Makes the index of a month. It joins those that are searched once it can be: until then it would fail every search. */
+export async function ensureMonth(
+  cluster: Cluster,
+  names: IndexNames,
+  month: string,
+  folder?: string,
+): Promise<void> {
+  const alias = names.monthAlias(month);
+  const all = names.alias('visits');
+  const definition = readDefinition('visits', folder);
+  let behind = await aliasesBehind(cluster, alias);
+  if (behind.length === 0) {
+    await createIndex(cluster, names.index(alias, definition.version, 1), definition, [alias]);
+    behind = await aliasesBehind(cluster, alias);
+  }
+  for (const { index, aliases } of behind) {
+    if (aliases.has(all)) continue;
+    await cluster.run((client) => client.cluster.health({ index, wait_for_status: 'yellow' }));
+    await cluster.run((client) => client.indices.putAlias({ index, name: all }));
+  }
+}
+
+async function aliasesBehind(
+  cluster: Cluster,
+  alias: string,
+): Promise<{ index: string; aliases: Set<string> }[]> {
+  const answer = await cluster.run((client) => client.indices.getAlias({ index: alias }, { ignore: [404] }));
+  if ('error' in answer) return [];
+  return Object.entries(answer as estypes.IndicesGetAliasResponse).map(([index, { aliases }]) => ({
+    index,
+    aliases: new Set(Object.keys(aliases)),
+  }));
+}

@@ -1,0 +1,86 @@
+import {
+  CONTACT_SEARCH_FIELDS,
+  CONTACT_SEARCH_GROUPS,
+  type ContactSearchField,
+  emailWord,
+  searchableTexts,
+  searchableTextWords,
+  searchableValues,
+} from '../../../contacts/searchable.js';
+import type { ContactBody } from '../../../contacts/stored-contact.js';
+import type { ContactCondition, ValueField } from '../../../search/query.js';
+import {
+  allOf,
+  anyOf,
+  beginningOf,
+  type Expression,
+  exactTerm,
+  type OrganizationTerms,
+  within,
+} from '../text/fts-query.js';
+import type { Groups } from '../text/query-plan.js';
+import type { TextWriter } from '../text/term-encoder.js';
+
+export const CONTACT_GROUPS: Groups = [0, 1, 2].map((group) =>
+  CONTACT_SEARCH_FIELDS.filter((field) => CONTACT_SEARCH_GROUPS[field] === group),
+);
+
+/** Columns of contact_terms, in order. */
+export const CONTACT_COLUMNS = [...CONTACT_SEARCH_FIELDS, 'exact'] as const;
+
+/** Fields whose values are mostly one contact's alone. */
+const UNIQUE_FIELDS: ReadonlySet<ContactSearchField> = new Set(['emails', 'phones', 'network_a_slug']);
+
+export function contactColumns(text: TextWriter, body: ContactBody): string[] {
+  const { terms } = text;
+  const columns = CONTACT_SEARCH_FIELDS.map((field) => {
+    const isShared = !UNIQUE_FIELDS.has(field);
+    return text.column(
+      searchableTexts(body, field),
+      (value) => searchableTextWords(field, value),
+      isShared ? field : null,
+    );
+  });
+  const { country, postal_code, company_domain, network_a_url } = searchableValues(body);
+  let exact = terms.everything;
+  if (country !== null) exact += ` ${terms.value('country', country)}`;
+  if (postal_code !== null) exact += ` ${terms.value('postal_code', postal_code)}`;
+  if (company_domain !== null) exact += ` ${terms.value('company_domain', company_domain)}`;
+  if (network_a_url !== null) exact += ` ${terms.value(PROFILE, slugFirst(network_a_url))}`;
+  columns.push(exact);
+  return columns;
+}
+
+/** One term stands for a profile address and, by its beginning, for the slug. */
+const PROFILE = 'profile';
+
+function slugFirst(normalUrl: string): string {
+  const slash = normalUrl.lastIndexOf('/');
+  return `${normalUrl.slice(slash + 1)}/${normalUrl.slice(0, Math.max(slash, 0))}`;
+}
+
+function valueExpression(terms: OrganizationTerms, field: ValueField, value: string): Expression {
+  switch (field) {
+    case 'network_a_url':
+      return exactTerm(terms.value(PROFILE, slugFirst(value)));
+    case 'network_a_slug':
+      return beginningOf(terms.value(PROFILE, `${value}/`));
+    default:
+      return exactTerm(terms.value(field, value));
+  }
+}
+
+export function conditionExpression(terms: OrganizationTerms, condition: ContactCondition): Expression {
+  if (condition.kind === 'value') return valueExpression(terms, condition.field, condition.value);
+  return within([condition.field], allOf(condition.words.map((word) => terms.beginning(word))));
+}
+
+/** Finds the rows that may count as the same person; null when the contact has nothing to tell by (contract 3.3). */
+export function duplicateExpression(terms: OrganizationTerms, body: ContactBody): Expression | null {
+  const { network_a_url: profile } = searchableValues(body);
+  const expressions = body.work_emails.map((email) =>
+    within(['emails'], exactTerm(terms.word(emailWord(email)))),
+  );
+  if (profile) expressions.push(valueExpression(terms, 'network_a_url', profile));
+  return expressions.length === 0 ? null : anyOf(expressions);
+}

@@ -1,0 +1,44 @@
+/** A contact as its table keeps it. */
+import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
+import { formatMoment } from '../../../shared/timestamps.js';
+import type { Connection } from '../connection.js';
+import type { Position } from '../row-ids.js';
+
+export interface ContactRow extends StoredContact {
+  position: Position;
+}
+
+export function readContactRow(
+  connection: Connection,
+  organization: number,
+  id: string,
+): ContactRow | undefined {
+  const row = connection.row<[bigint, bigint, bigint, string | null, string, string]>(
+    `SELECT position, created_ms, updated_ms, record_order, audience_ids, body
+       FROM contacts WHERE organization = ? AND id = ?`,
+    organization,
+    id,
+  );
+  if (!row) return undefined;
+  const [position, created, updated, record, audienceIds, body] = row;
+  return {
+    position,
+    createdMs: Number(created),
+    updatedMs: Number(updated),
+    recordOrder: record,
+    audienceIds: JSON.parse(audienceIds) as string[],
+    body: JSON.parse(body) as ContactBody,
+  };
+}
+
+export type ContactColumns = readonly [
+  body: string,
+  audienceIds: string,
+  createdMs: bigint,
+  updatedMs: bigint,
+];
+
+/** The Contact as JSON, put together without parsing any of it. */
+export function contactJson([body, audienceIds, created, updated]: ContactColumns): string {
+  return `${body.slice(0, -1)},"audience_ids":${audienceIds},"created_at":"${formatMoment(created)}","updated_at":"${formatMoment(updated)}"}`;
+}

@@ -1,0 +1,94 @@
+import type { Contact } from '../../../contacts/schema.js';
+import type { ContactSearch, Page, Position } from '../../../search/query.js';
+import { fillPage } from '../../common/page-budget.js';
+import { findAudience } from '../audiences.js';
+import type { Connection } from '../connection.js';
+import type { Json } from '../json.js';
+import { OrganizationTerms } from '../text/fts-query.js';
+import { countRows, newestRows, type RowSource } from '../text/ordered-rows.js';
+import { planMatch } from '../text/query-plan.js';
+import { type RankedRow, rankedRows } from '../text/ranked-rows.js';
+import { similarWords } from '../text/vocabulary.js';
+import { findOrganization } from '../writes/write-session.js';
+import { CONTACT_GROUPS, conditionExpression } from './mapping.js';
+import { type ContactColumns, contactJson } from './rows.js';
+
+const COLUMNS = 'body, audience_ids, created_ms, updated_ms';
+
+export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact | null> {
+  const row = connection.row<ContactColumns>(
+    `SELECT ${COLUMNS} FROM contacts
+      WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?`,
+    organizationId,
+    id,
+  );
+  return row ? contactJson(row) : 'null';
+}
+
+export function searchContacts(connection: Connection, search: ContactSearch): Json<Page<Contact>> {
+  return connection.reading(() => {
+    const organization = findOrganization(connection, search.organizationId);
+    const audience =
+      organization === undefined || search.audienceId === undefined
+        ? undefined
+        : findAudience(connection, organization, search.audienceId);
+    if (organization === undefined || (search.audienceId !== undefined && audience === undefined)) {
+      return pageJson([], 0, null);
+    }
+    // One more than asked for tells whether there is a next page.
+    const { rows, total } = findRows(connection, search, organization, audience, search.limit + 1);
+    const { page, items } = fillPage(rows, search.limit, ({ position }) =>
+      bodyAt(connection, organization, position),
+    );
+    const last = page.at(-1);
+    const next =
+      rows.length > page.length && last ? { rank: last.rank, createdAt: last.createdMs, id: last.id } : null;
+    return pageJson(items, total, next);
+  });
+}
+
+function findRows(
+  connection: Connection,
+  search: ContactSearch,
+  organization: number,
+  audience: number | undefined,
+  limit: number,
+): { rows: RankedRow[]; total: number } {
+  const { conditions, query, after } = search;
+  const source: RowSource = { rows: 'contacts', organization, audience };
+  if (conditions.length === 0 && !query) {
+    const rows = newestRows(connection, source, limit, after).map((row) => ({ ...row, rank: 0 }));
+    const total =
+      audience === undefined ? countContacts(connection, organization) : countRows(connection, source);
+    return { rows, total };
+  }
+  const terms = new OrganizationTerms(organization);
+  const plan = planMatch(
+    terms,
+    CONTACT_GROUPS,
+    conditions.map((condition) => conditionExpression(terms, condition)),
+    query,
+    similarWords(connection, 'contact_terms', organization),
+  );
+  return rankedRows(connection, { ...source, index: 'contact_terms' }, plan, limit, after);
+}
+
+function countContacts(connection: Connection, organization: number): number {
+  const row = connection.row<[bigint]>(`SELECT contacts FROM organizations WHERE key = ?`, organization);
+  return Number(row?.[0] ?? 0);
+}
+
+function bodyAt(connection: Connection, organization: number, position: bigint): string {
+  const row = connection.row<ContactColumns>(
+    `SELECT ${COLUMNS} FROM contacts WHERE organization = ? AND position = ?`,
+    organization,
+    position,
+  );
+  if (!row) throw new Error('a found contact has no row');
+  return contactJson(row);
+}
+
+/** A page put together from items that are JSON already. */
+export function pageJson<T>(items: Json<T>[], total: number, next: Position | null): Json<Page<T>> {
+  return `{"items":[${items.join(',')}],"total":${total},"next":${JSON.stringify(next)}}`;
+}

@@ -1,0 +1,264 @@
+import type { ContactRecord } from '../../../contacts/schema.js';
+import {
+  applyRecord,
+  type ContactBody,
+  createdContact,
+  isDuplicate,
+  joinedAudience,
+  MAX_DUPLICATE_CANDIDATES,
+  MAX_DUPLICATES,
+  toContact,
+  withoutAudience,
+} from '../../../contacts/stored-contact.js';
+import type { OrderedRecord } from '../../../shared/record-order.js';
+import type {
+  AddOutcome,
+  CreateContact,
+  CreateOutcome,
+  Membership,
+  RemoveOutcome,
+} from '../../common/search-store.js';
+import { debit, readCredits } from '../accounts.js';
+import { hasAudience } from '../audiences.js';
+import { type Written, writeEach } from '../writes/write-each.js';
+import { findOrganization, IndexChanges, type WriteSession } from '../writes/write-session.js';
+import { CONTACT_COLUMNS, contactColumns, duplicateExpression } from './mapping.js';
+import { type ContactRow, readContactRow } from './rows.js';
+
+/** Applies stream records (contract 6.2), as many as there is time for. */
+export function upsertContacts(
+  session: WriteSession,
+  records: readonly OrderedRecord<ContactRecord>[],
+  isOver: () => boolean,
+): Written {
+  const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
+  const written = writeEach(records, isOver, (record) => upsertContact(session, changes, record));
+  changes.apply();
+  return written;
+}
+
+function upsertContact(
+  session: WriteSession,
+  changes: IndexChanges,
+  ordered: OrderedRecord<ContactRecord>,
+): void {
+  const { organization_id: organizationId, contact_id: contactId } = ordered.record;
+  const organization = session.organization(organizationId);
+  const before = readContactRow(session.connection, organization, contactId);
+  const stored = applyRecord(before, ordered);
+  if (stored === null) return;
+  const moved = before !== undefined && before.createdMs !== stored.createdMs;
+  writeContact(session, changes, organization, before, {
+    ...stored,
+    position: before && !moved ? before.position : session.newPosition('contact_terms', stored.createdMs),
+  });
+}
+
+/** Writes the row, its memberships and, where words changed, the index. */
+function writeContact(
+  session: WriteSession,
+  changes: IndexChanges,
+  organization: number,
+  before: ContactRow | undefined,
+  after: ContactRow,
+): void {
+  const { connection } = session;
+  const text = session.text('contact_terms', organization);
+  if (!before) {
+    connection.run(
+      `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, audience_ids, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      organization,
+      after.body.id,
+      after.position,
+      after.createdMs,
+      after.updatedMs,
+      after.recordOrder,
+      JSON.stringify(after.audienceIds),
+      JSON.stringify(after.body),
+    );
+    changes.add(after.position, contactColumns(text, after.body));
+    session.countContact(organization);
+    for (const id of after.audienceIds) insertMembership(session, organization, id, after);
+    return;
+  }
+  connection.run(
+    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, audience_ids = ?, body = ?
+      WHERE organization = ? AND id = ?`,
+    after.position,
+    after.createdMs,
+    after.updatedMs,
+    after.recordOrder,
+    JSON.stringify(after.audienceIds),
+    JSON.stringify(after.body),
+    organization,
+    after.body.id,
+  );
+  const moved = before.position !== after.position;
+  const columns = contactColumns(text, after.body);
+  if (moved) {
+    changes.remove(before.position);
+    changes.add(after.position, columns);
+    for (const id of before.audienceIds) deleteMembership(session, organization, id, before);
+  } else if (columns.join('\n') !== contactColumns(text, before.body).join('\n')) {
+    changes.replace(after.position, columns);
+  }
+  const held = new Set(moved ? [] : before.audienceIds);
+  for (const id of after.audienceIds) {
+    if (!held.has(id)) insertMembership(session, organization, id, after);
+  }
+}
+
+function insertMembership(
+  session: WriteSession,
+  organization: number,
+  audienceId: string,
+  row: ContactRow,
+): void {
+  session.connection.run(
+    `INSERT INTO memberships (audience, position) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+    session.audience(organization, audienceId),
+    row.position,
+  );
+}
+
+function deleteMembership(
+  session: WriteSession,
+  organization: number,
+  audienceId: string,
+  row: ContactRow,
+): void {
+  session.connection.run(
+    `DELETE FROM memberships WHERE audience = ? AND position = ?`,
+    session.audience(organization, audienceId),
+    row.position,
+  );
+}
+
+export function createContact(session: WriteSession, command: CreateContact, now: number): CreateOutcome {
+  const { contact, audienceId, requiredCredits, onDuplicate, dryRun } = command;
+  const { connection } = session;
+  const organizationId = contact.organization_id;
+  const organization = organizationOf(session, organizationId, audienceId);
+  if (organization === undefined) return { kind: 'audience_not_found' };
+  const made = createdContact(contact, audienceId);
+  const wanted = dryRun || onDuplicate !== 'create';
+  const duplicates = wanted ? findDuplicates(session, organization, made.body) : [];
+  const [oldest] = duplicates;
+  const duplicateIds = duplicates.map(({ body: { id } }) => id);
+  const balance = readCredits(connection, organizationId);
+  if (oldest && onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.body.id };
+  if (oldest && onDuplicate === 'return') {
+    const joined = joinedAudience(oldest, audienceId, now);
+    if (joined === null) return { kind: 'too_many_audiences' };
+    if (!dryRun) writeJoined(session, organization, oldest, joined, audienceId);
+    return {
+      kind: 'returned',
+      contact: toContact(joined),
+      creditsConsumed: balance === null ? null : 0,
+      creditBalance: balance,
+      duplicates: duplicateIds,
+    };
+  }
+  if (balance !== null && balance < requiredCredits) {
+    return { kind: 'insufficient_credits', creditBalance: balance };
+  }
+  if (readContactRow(connection, organization, contact.contact_id)) {
+    return { kind: 'contact_exists', contactId: contact.contact_id };
+  }
+  const row: ContactRow = {
+    ...made,
+    // A trial takes no number: it writes nothing at all.
+    position: dryRun ? 0n : session.newPosition('contact_terms', made.createdMs),
+  };
+  if (!dryRun) {
+    if (balance !== null) debit(connection, organizationId, requiredCredits);
+    const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
+    writeContact(session, changes, organization, undefined, row);
+    changes.apply();
+  }
+  return {
+    kind: 'created',
+    contact: toContact(row),
+    creditsConsumed: balance === null ? null : requiredCredits,
+    creditBalance: balance === null ? null : balance - requiredCredits,
+    duplicates: duplicateIds,
+  };
+}
+
+/** The key of an organization that has the audience. */
+function organizationOf(
+  session: WriteSession,
+  organizationId: string,
+  audienceId: string,
+): number | undefined {
+  const organization = findOrganization(session.connection, organizationId);
+  if (organization === undefined) return undefined;
+  return hasAudience(session.connection, organization, audienceId) ? organization : undefined;
+}
+
+/** The oldest. Of very many that may be, the oldest are looked at. */
+function findDuplicates(session: WriteSession, organization: number, body: ContactBody): ContactRow[] {
+  const expression = duplicateExpression(session.text('contact_terms', organization).terms, body);
+  if (expression === null) return [];
+  const candidates = session.connection.rows<[string]>(
+    `SELECT c.id FROM contact_terms t
+       CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
+      WHERE contact_terms MATCH ? ORDER BY c.created_ms, c.id LIMIT ?`,
+    organization,
+    expression,
+    MAX_DUPLICATE_CANDIDATES,
+  );
+  const duplicates: ContactRow[] = [];
+  for (const [id] of candidates) {
+    if (duplicates.length >= MAX_DUPLICATES) break;
+    const row = readContactRow(session.connection, organization, id) as ContactRow;
+    if (isDuplicate(body, row.body)) duplicates.push(row);
+  }
+  return duplicates;
+}
+
+export function addMembership(session: WriteSession, membership: Membership, now: number): AddOutcome {
+  const { organizationId, audienceId, contactId } = membership;
+  const organization = organizationOf(session, organizationId, audienceId);
+  if (organization === undefined) return { kind: 'audience_not_found' };
+  const row = readContactRow(session.connection, organization, contactId);
+  if (!row) return { kind: 'contact_not_found' };
+  const joined = joinedAudience(row, audienceId, now);
+  if (joined === null) return { kind: 'too_many_audiences' };
+  writeJoined(session, organization, row, joined, audienceId);
+  return { kind: 'added', contact: toContact(joined) };
+}
+
+export function removeMembership(session: WriteSession, membership: Membership, now: number): RemoveOutcome {
+  const { organizationId, audienceId, contactId } = membership;
+  const organization = organizationOf(session, organizationId, audienceId);
+  if (organization === undefined) return { kind: 'audience_not_found' };
+  const row = readContactRow(session.connection, organization, contactId);
+  if (!row?.audienceIds.includes(audienceId)) return { kind: 'removed', removed: false };
+  deleteMembership(session, organization, audienceId, row);
+  writeMembershipChange(session, organization, withoutAudience(row, audienceId, now));
+  return { kind: 'removed', removed: true };
+}
+
+function writeJoined(
+  session: WriteSession,
+  organization: number,
+  before: ContactRow,
+  joined: ContactRow,
+  audienceId: string,
+): void {
+  if (joined === before) return;
+  insertMembership(session, organization, audienceId, joined);
+  writeMembershipChange(session, organization, joined);
+}
+
+function writeMembershipChange(session: WriteSession, organization: number, row: ContactRow): void {
+  session.connection.run(
+    `UPDATE contacts SET audience_ids = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
+    JSON.stringify(row.audienceIds),
+    row.updatedMs,
+    organization,
+    row.body.id,
+  );
+}

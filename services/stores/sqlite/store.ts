@@ -1,0 +1,313 @@
+import { join, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AudienceRecord } from '../../audiences/schema.js';
+import type { ContactRecord } from '../../contacts/schema.js';
+import type { AudienceSearch, ContactSearch, VisitSearch } from '../../search/query.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
+import { RecordRefusal, RecordsRefused } from '../../shared/store-errors.js';
+import type { VisitRecord } from '../../visits/schema.js';
+import type {
+  AudienceStore,
+  CreateContact,
+  CreditStore,
+  Idempotency,
+  IdempotencyRefusal,
+  KeyStore,
+  Membership,
+  RecordSearch,
+  SearchStore,
+  StoredKey,
+} from '../common/search-store.js';
+import { SEARCH_FILE } from '../data-folder/layout.js';
+import { makePrivate, makePrivateFile } from '../data-folder/lock.js';
+import { checkMarks } from '../data-folder/marks.js';
+import {
+  findKey,
+  grantCredits,
+  insertKey,
+  listKeys,
+  readCredits,
+  revokeKey,
+  setCredits,
+} from './accounts.js';
+import { getAudience, searchAudiences, upsertAudiences } from './audiences.js';
+import { Connection } from './connection.js';
+import { isUnavailable, toErrorMessage, toStoreError } from './errors.js';
+import { fromJson } from './json.js';
+import { migrate } from './migrations/migrate.js';
+import type { LookupOperations } from './workers/lookup-thread.js';
+import { SearchPool } from './workers/search-pool.js';
+import type { SearchOperations } from './workers/search-process.js';
+import { Thread } from './workers/worker-client.js';
+import type { Written } from './writes/write-each.js';
+import type { RecordOperations, RecordWriter, WriteOperations } from './writes/write-operations.js';
+import { WriteSession } from './writes/write-session.js';
+
+const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
+const LOOKUPS = new URL('./workers/lookup-thread.js', import.meta.url);
+const SEARCHES = new URL('./workers/search-process.js', import.meta.url);
+
+/** MiB of page cache of the writer, of all searches together, of lookups, and of a command that only touches accounts. */
+const CACHE_MB = { writer: 96, searches: 192, lookups: 16, accounts: 8 };
+
+/** Records sent to the writer at once: few enough that writing their JSON does not hold up the event loop. */
+const RECORDS_A_MESSAGE = 500;
+
+export interface SqliteStoreOptions {
+  /** Folder of the database file, made when absent. */
+  dataDir: string;
+  /** Searches of one organization that run at once. */
+  searchThreads: number;
+  clock?: Clock;
+}
+
+/** Opens the embedded search store; brings its schema up to date first. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SearchStore> {
+  const { dataDir, searchThreads, clock = systemClock } = options;
+  const path = databasePath(dataDir);
+  inStore(() => openMigrated(path).close());
+  const writer = new Thread<WriteOperations & RecordOperations>(WRITER, { path, cacheMb: CACHE_MB.writer });
+  const lookups = new Thread<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
+  const cacheMb = Math.max(16, Math.floor(CACHE_MB.searches / searchThreads));
+  const searches = new SearchPool<SearchOperations>(SEARCHES, { path, cacheMb }, { size: searchThreads });
+  const store = new SqliteStore(writer, lookups, searches, clock);
+  try {
+    await store.ping();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
+}
+
+class SqliteStore implements SearchStore {
+  readonly batchRecords = RECORDS_A_MESSAGE;
+  readonly #writer: Thread<WriteOperations & RecordOperations>;
+  readonly #lookups: Thread<LookupOperations>;
+  readonly #searches: SearchPool<SearchOperations>;
+  readonly #clock: Clock;
+  /** Idempotency keys of the writes that have no answer yet. */
+  readonly #running = new Set<string>();
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(
+    writer: Thread<WriteOperations & RecordOperations>,
+    lookups: Thread<LookupOperations>,
+    searches: SearchPool<SearchOperations>,
+    clock: Clock,
+  ) {
+    this.#writer = writer;
+    this.#lookups = lookups;
+    this.#searches = searches;
+    this.#clock = clock;
+  }
+
+  getContact(organizationId: string, contactId: string) {
+    return this.#lookups.call('getContact', organizationId, contactId);
+  }
+
+  searchContacts(search: ContactSearch, signal?: AbortSignal) {
+    return this.#searches.call(search.organizationId, 'searchContacts', [search], signal);
+  }
+
+  createContact(command: CreateContact) {
+    return this.#exclusively(command.contact.organization_id, command.idempotency, () =>
+      this.#writer.callFor(command.contact.organization_id, 'createContact', command, this.#clock.now()),
+    );
+  }
+
+  addMembership(membership: Membership) {
+    return this.#exclusively(membership.organizationId, membership.idempotency, () =>
+      this.#writer.callFor(membership.organizationId, 'addMembership', membership, this.#clock.now()),
+    );
+  }
+
+  removeMembership(membership: Membership) {
+    return this.#exclusively(membership.organizationId, membership.idempotency, () =>
+      this.#writer.callFor(membership.organizationId, 'removeMembership', membership, this.#clock.now()),
+    );
+  }
+
+  upsertContacts(records: readonly OrderedRecord<ContactRecord>[]) {
+    return this.#writeRecords('upsertContacts', records);
+  }
+
+  getAudience(organizationId: string, audienceId: string) {
+    return this.#lookups.call('getAudience', organizationId, audienceId);
+  }
+
+  searchAudiences(search: AudienceSearch, signal?: AbortSignal) {
+    return this.#searches.call(search.organizationId, 'searchAudiences', [search], signal);
+  }
+
+  upsertAudiences(records: readonly OrderedRecord<AudienceRecord>[]) {
+    return this.#writeRecords('upsertAudiences', records);
+  }
+
+  /** Every read sees what was written before. */
+  async refresh() {}
+
+  searchVisits(search: VisitSearch, signal?: AbortSignal) {
+    return this.#searches.call(search.organizationId, 'searchVisits', [search], signal);
+  }
+
+  insertVisits(records: readonly OrderedRecord<VisitRecord>[]) {
+    return this.#writeRecords('insertVisits', records);
+  }
+
+  findKey(keyId: string) {
+    return this.#lookups.call('findKey', keyId);
+  }
+
+  async insertKey(key: StoredKey): Promise<void> {
+    await this.#writer.call('insertKey', key);
+  }
+
+  listKeys(organizationId?: string) {
+    return this.#lookups.call('listKeys', organizationId);
+  }
+
+  revokeKey(keyId: string, revokedAt: string) {
+    return this.#writer.call('revokeKey', keyId, revokedAt);
+  }
+
+  getCredits(organizationId: string) {
+    return this.#lookups.call('getCredits', organizationId);
+  }
+
+  async setCredits(organizationId: string, balance: number): Promise<void> {
+    await this.#writer.call('setCredits', organizationId, balance);
+  }
+
+  grantCredits(organizationId: string, amount: number) {
+    return this.#writer.call('grantCredits', organizationId, amount);
+  }
+
+  hasOtherOrganization(organizationId: string) {
+    return this.#lookups.call('hasOtherOrganization', organizationId);
+  }
+
+  async ping(): Promise<void> {
+    await this.#lookups.call('ping');
+  }
+
+  async close(): Promise<void> {
+    await this.#sending;
+    await Promise.all([this.#writer.close(), this.#lookups.close(), this.#searches.close()]);
+  }
+
+  async #exclusively<T>(
+    organizationId: string,
+    idempotency: Idempotency | undefined,
+    write: () => Promise<T>,
+  ): Promise<T | IdempotencyRefusal> {
+    if (!idempotency) return write();
+    const name = JSON.stringify([organizationId, idempotency.route, idempotency.key]);
+    if (this.#running.has(name)) return { kind: 'idempotency_in_progress' };
+    this.#running.add(name);
+    try {
+      return await write();
+    } finally {
+      this.#running.delete(name);
+    }
+  }
+
+  /** Sends records in the order of calls, and lets the event loop turn between two messages. */
+  async #writeRecords(writer: RecordWriter, records: readonly OrderedRecord<unknown>[]): Promise<void> {
+    const tenant = tenantOf(records);
+    const written: Promise<RecordResults | { error: unknown }>[] = [];
+    const send = async () => {
+      for (let start = 0; start < records.length; start += RECORDS_A_MESSAGE) {
+        if (start > 0) await nextTurn();
+        const json = JSON.stringify(records.slice(start, start + RECORDS_A_MESSAGE));
+        written.push(this.#writer.callFor(tenant, writer, json).then(numbered(start), failedWith));
+      }
+    };
+    const sent = this.#sending.then(send);
+    this.#sending = sent.catch(() => undefined);
+    await sent;
+    const refused = new Map<number, RecordRefusal>();
+    for (const result of await Promise.all(written)) {
+      if ('error' in result) throw result.error;
+      for (const [index, refusal] of result) refused.set(index, refusal);
+    }
+    if (refused.size > 0) throw new RecordsRefused(refused);
+  }
+}
+
+type RecordResults = [index: number, refusal: RecordRefusal][];
+
+/** Refusals of a message by their places in the whole write. */
+const numbered =
+  (start: number) =>
+  (refused: Written['refused']): RecordResults =>
+    refused.map(({ index, code, pointer, detail }) => [
+      start + index,
+      new RecordRefusal(code, pointer, detail),
+    ]);
+
+const failedWith = (error: unknown) => ({ error });
+
+/** The organization the records are of, or nobody where they are of several. */
+function tenantOf(records: readonly OrderedRecord<unknown>[]): string {
+  const organizationOf = ({ record }: OrderedRecord<unknown>) => {
+    const fields = record as { organization_id?: string; organizationId?: string };
+    return fields.organization_id ?? fields.organizationId ?? '';
+  };
+  const [first] = records;
+  const organization = first ? organizationOf(first) : '';
+  return records.every((record) => organizationOf(record) === organization) ? organization : '';
+}
+
+/** Keys, credits and audiences alone, without threads: for commands beside a running server. */
+export async function openSqliteAccounts(options: {
+  dataDir: string;
+}): Promise<KeyStore & CreditStore & AudienceStore & RecordSearch & { close(): Promise<void> }> {
+  checkMarks(options.dataDir, { search: true, analytics: false });
+  const connection = inStore(() => openMigrated(databasePath(options.dataDir), CACHE_MB.accounts));
+  const session = new WriteSession(connection);
+  const read = async <T>(work: () => T): Promise<T> => inStore(work);
+  const write = async <T>(work: () => T): Promise<T> => inStore(() => session.transaction(work));
+  return {
+    findKey: (keyId) => read(() => findKey(connection, keyId)),
+    insertKey: (key) => write(() => insertKey(connection, key)),
+    listKeys: (organizationId) => read(() => listKeys(connection, organizationId)),
+    revokeKey: (keyId, revokedAt) => write(() => revokeKey(connection, keyId, revokedAt)),
+    getCredits: (organizationId) => read(() => readCredits(connection, organizationId)),
+    setCredits: (organizationId, balance) => write(() => setCredits(connection, organizationId, balance)),
+    grantCredits: (organizationId, amount) => write(() => grantCredits(connection, organizationId, amount)),
+    getAudience: (organizationId, id) => read(() => fromJson(getAudience(connection, organizationId, id))),
+    searchAudiences: (search) => read(() => fromJson(searchAudiences(connection, search))),
+    upsertAudiences: async (records) => {
+      await write(() => upsertAudiences(session, records));
+    },
+    refresh: async () => {},
+    close: async () => connection.close(),
+  };
+}
+
+function databasePath(dataDir: string): string {
+  return join(dataDir, SEARCH_FILE);
+}
+
+function openMigrated(path: string, cacheMb = CACHE_MB.accounts): Connection {
+  makePrivate(resolve(path, '..'));
+  makePrivateFile(path);
+  const connection = new Connection(path, { cacheMb });
+  try {
+    migrate(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return connection;
+}
+
+function inStore<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw isUnavailable(error) ? toStoreError(toErrorMessage(error)) : error;
+  }
+}

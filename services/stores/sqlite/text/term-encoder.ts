@@ -1,0 +1,61 @@
+import type { OrganizationTerms } from './fts-query.js';
+
+/** Shorter words are never a typo away from a word that may carry one. */
+const MIN_LENGTH = 3;
+const lettersOnly = /^\p{L}+$/u;
+
+/** Makes the columns of one organization's rows in one text index, and tells of the words of letters it meets. */
+export class TextWriter {
+  readonly terms: OrganizationTerms;
+  readonly #learn: (word: string) => void;
+  readonly #known = new Set<string>();
+  /** Terms of values that many rows share, such as cities. Their words are known. */
+  readonly #cached = new Map<string, Map<string, string>>();
+  #size = 0;
+
+  constructor(terms: OrganizationTerms, learn: (word: string) => void) {
+    this.terms = terms;
+    this.#learn = learn;
+  }
+
+  /** Words and values remembered. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** `kind` names values with the same words for the same text; null where remembering them is no use. */
+  column(values: readonly string[], wordsOf: (value: string) => string[], kind: string | null): string {
+    let column = '';
+    for (const value of values) {
+      const terms = kind === null ? this.#write(wordsOf(value)) : this.#recall(kind, value, wordsOf);
+      if (terms === '') continue;
+      column = column === '' ? terms : `${column} ${this.terms.gap} ${terms}`;
+    }
+    return column;
+  }
+
+  #recall(kind: string, value: string, wordsOf: (value: string) => string[]): string {
+    let cached = this.#cached.get(kind);
+    if (!cached) {
+      cached = new Map();
+      this.#cached.set(kind, cached);
+    }
+    let terms = cached.get(value);
+    if (terms === undefined) {
+      terms = this.#write(wordsOf(value));
+      cached.set(value, terms);
+      this.#size++;
+    }
+    return terms;
+  }
+
+  #write(words: string[]): string {
+    for (const word of words) {
+      if (word.length < MIN_LENGTH || this.#known.has(word) || !lettersOnly.test(word)) continue;
+      this.#known.add(word);
+      this.#size++;
+      this.#learn(word);
+    }
+    return this.terms.words(words);
+  }
+}

@@ -1,0 +1,74 @@
+import type { AudienceRecord } from '../../../audiences/schema.js';
+import type { ContactRecord } from '../../../contacts/schema.js';
+import type { OrderedRecord } from '../../../shared/record-order.js';
+import type { VisitRecord } from '../../../visits/schema.js';
+import type { CreateContact, Membership, StoredKey } from '../../common/search-store.js';
+import { grantCredits, insertKey, revokeKey, setCredits } from '../accounts.js';
+import { upsertAudiences } from '../audiences.js';
+import { addMembership, createContact, removeMembership, upsertContacts } from '../contacts/writes.js';
+import { once } from '../idempotency.js';
+import { type Json, toJson } from '../json.js';
+import { insertVisits } from '../visits.js';
+import type { Written } from './write-each.js';
+import type { WriteSession } from './write-session.js';
+
+/** Writes of one request each, inside a transaction of the session. `now` is in milliseconds. */
+export function writeOperations(session: WriteSession) {
+  const { connection } = session;
+  return {
+    createContact: (command: CreateContact, now: number) =>
+      toJson(
+        once(
+          connection,
+          { organizationId: command.contact.organization_id, idempotency: command.idempotency, now },
+          () => createContact(session, command, now),
+          ({ kind }) => !command.dryRun && (kind === 'created' || kind === 'returned'),
+        ),
+      ),
+    addMembership: (membership: Membership, now: number) =>
+      toJson(
+        once(
+          connection,
+          { ...membership, now },
+          () => addMembership(session, membership, now),
+          ({ kind }) => kind === 'added',
+        ),
+      ),
+    removeMembership: (membership: Membership, now: number) =>
+      toJson(
+        once(
+          connection,
+          { ...membership, now },
+          () => removeMembership(session, membership, now),
+          ({ kind }) => kind === 'removed',
+        ),
+      ),
+    insertKey: (key: StoredKey) => toJson(insertKey(connection, key) ?? null),
+    revokeKey: (keyId: string, revokedAt: string) => toJson(revokeKey(connection, keyId, revokedAt)),
+    setCredits: (organizationId: string, balance: number) =>
+      toJson(setCredits(connection, organizationId, balance) ?? null),
+    grantCredits: (organizationId: string, amount: number) =>
+      toJson(grantCredits(connection, organizationId, amount)),
+  };
+}
+export type WriteOperations = ReturnType<typeof writeOperations>;
+
+type WriteRecords = (
+  session: WriteSession,
+  records: OrderedRecord<unknown>[],
+  isOver: () => boolean,
+) => Written;
+
+/** Records of a stream. */
+export const recordWriters = {
+  upsertContacts: (session, records, isOver) =>
+    upsertContacts(session, records as OrderedRecord<ContactRecord>[], isOver),
+  upsertAudiences: (session, records, isOver) =>
+    upsertAudiences(session, records as OrderedRecord<AudienceRecord>[], isOver),
+  insertVisits: (session, records, isOver) =>
+    insertVisits(session, records as OrderedRecord<VisitRecord>[], isOver),
+} satisfies Record<string, WriteRecords>;
+export type RecordWriter = keyof typeof recordWriters;
+
+/** Records travel as JSON: cheaper than a structured clone on both sides. */
+export type RecordOperations = Record<RecordWriter, (records: string) => Json<Written['refused']>>;

@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Sums } from '../../services/advertising/derived-metrics.js';
+import { figureWriter } from '../../services/advertising/metric-values.js';
+import { RATE_NAMES, RATES, type Rate, SUMMED_METRICS } from '../../services/advertising/metrics.js';
+
+const rateOf = (rate: Rate, sums: Sums) => figureWriter([rate])({}, sums)[rate];
+
+const PICO = 10n ** 12n;
+const plain = (value: bigint) => {
+  const fraction = (value % PICO).toString().padStart(12, '0').replace(/0+$/, '');
+  return `${value / PICO}${fraction === '' ? '' : `.${fraction}`}`;
+};
+const aCount = fc.oneof(
+  fc.integer({ min: 0, max: 50 }),
+  fc.integer({ min: 0, max: 10_000_000 }),
+  fc.maxSafeNat(),
+);
+/** In units of 10^-12. */
+const anAmount = fc.oneof(
+  fc.bigInt({ min: 0n, max: 100_000n }).map((cents) => cents * 10n ** 10n),
+  fc.bigInt({ min: 0n, max: 10n ** 38n }),
+);
+
+describe('rates', () => {
+  it('are rounded half up in the sixth decimal', () => {
+    expect(rateOf('ctr', { clicks: 1, impressions: 3 })).to.equal(0.333333);
+    expect(rateOf('ctr', { clicks: 2, impressions: 3 })).to.equal(0.666667);
+    expect(rateOf('ctr', { clicks: 1, impressions: 2_000_000 })).to.equal(0.000001);
+    expect(rateOf('ctr', { clicks: 1, impressions: 2_000_001 })).to.equal(0);
+    expect(rateOf('cpc', { ad_spend: '0.0000005', clicks: 1 })).to.equal(0.000001);
+    expect(rateOf('cpm', { ad_spend: '0.1', impressions: 3 })).to.equal(33.333333);
+  });
+
+  it('are null without a denominator, and zero without a numerator', () => {
+    expect(rateOf('cpc', { ad_spend: '5', clicks: 0 })).to.equal(null);
+    expect(rateOf('return_on_ad_spend', { ad_spend: '0', conversion_value: '3' })).to.equal(null);
+    expect(rateOf('ctr', {})).to.equal(null);
+    expect(rateOf('ctr', { impressions: 3 })).to.equal(0);
+  });
+
+  it('equal exact arithmetic, whatever the size of the figures', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...RATE_NAMES),
+        aCount,
+        aCount,
+        anAmount,
+        anAmount,
+        (rate, one, two, money, other) => {
+          const { numerator, denominator, factor } = RATES[rate];
+          const value = (name: keyof typeof SUMMED_METRICS, count: number, amount: bigint) =>
+            SUMMED_METRICS[name].kind === 'money'
+              ? { shown: plain(amount), exact: amount }
+              : { shown: count, exact: BigInt(count) * PICO };
+          const above = value(numerator, one, money);
+          const below = value(denominator, two, other);
+          const actual = rateOf(rate, { [numerator]: above.shown, [denominator]: below.shown });
+          if (below.exact === 0n) {
+            expect(actual).to.equal(null);
+            return;
+          }
+          const scaled = above.exact * BigInt(factor) * 1_000_000n;
+          const millionths = scaled / below.exact + ((scaled % below.exact) * 2n >= below.exact ? 1n : 0n);
+          expect(actual).to.equal(Number(plain(millionths * 1_000_000n)));
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+});

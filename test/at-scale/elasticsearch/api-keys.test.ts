@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { issueKey, parseKey } from '../../../services/accounts/keys.js';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import { freshOrganization } from '../../contract/search-support.js';
+import { type HttpProxy, startHttpProxy } from './http-proxy.js';
+import { type TestIndices, testIndices } from './support.js';
+
+describe('API keys on Elasticsearch', () => {
+  let indices: TestIndices;
+  let proxy: HttpProxy;
+  let store: SearchStore;
+
+  before(async () => {
+    indices = testIndices();
+    proxy = await startHttpProxy(indices.config);
+    store = await openElasticsearchStore(proxy.config);
+  });
+  after(async () => {
+    await store.close();
+    await proxy.close();
+    await indices.remove();
+  });
+
+  for (const [what, times] of [
+    ['the answer', 1],
+    ['every answer', 3],
+  ] as const) {
+    it(`are issued, though ${what} to their creation is lost`, async () => {
+      const organizationId = freshOrganization();
+      let lost = 0;
+      proxy.decide = ({ method, path }) =>
+        method === 'PUT' && path.includes('-keys/_create') && lost++ < times ? 'cut answer' : 'pass';
+      const key = parseKey(await issueKey(store, { organizationId }));
+      expect(lost).to.be.at.least(times);
+      proxy.decide = () => 'pass';
+      expect((await store.listKeys(organizationId)).map(({ id }) => id)).to.deep.equal([key?.id]);
+    });
+  }
+
+  it('are not issued under the id of another key', async () => {
+    const organizationId = freshOrganization();
+    await issueKey(store, { organizationId });
+    const [first] = await store.listKeys(organizationId);
+    if (!first) throw new Error('there is no key');
+    const second = await store
+      .insertKey({ ...first, secretHash: 'f'.repeat(64) })
+      .catch((error: Error) => error);
+    expect(second).to.be.instanceOf(Error);
+    expect(await store.findKey(first.id)).to.deep.equal(first);
+  });
+});

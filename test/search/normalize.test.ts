@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  addressKey,
+  addressRange,
+  normalizeCountry,
+  normalizeDomain,
+  normalizePostalCode,
+  normalizeProfileUrl,
+  normalizeUrlText,
+  profileSlug,
+} from '../../services/search/normalize.js';
+
+const url = fc
+  .tuple(
+    fc.constantFrom('', 'http://', 'HTTPS://', 'android-app://'),
+    fc.constantFrom('', 'www.', 'WWW.', 'fr.'),
+    fc.constantFrom('x.example', 'X.Example.', 'mail.x.example', 'x.example:8080', 'é.example'),
+    fc.array(fc.constantFrom('/', 'in', 'Ann', '.', '%20'), { maxLength: 5 }),
+    fc.constantFrom('', '?a=1', '#b', '/?a=/'),
+  )
+  .map(
+    ([scheme, prefix, host, path, rest]) =>
+      ` ${scheme}${prefix}${host}${path.length > 0 ? '/' : ''}${path.join('')}${rest}`,
+  );
+const anyText = fc.string({ unit: 'grapheme' });
+
+describe('normal forms', () => {
+  const forms: [(text: string) => string, fc.Arbitrary<string>][] = [
+    [normalizeDomain, url],
+    [normalizeProfileUrl, url],
+    [normalizeUrlText, url],
+    [normalizePostalCode, anyText],
+    [normalizeCountry, anyText],
+  ];
+  for (const [form, text] of forms) {
+    it(`${form.name} gives what it gives of its own result`, () => {
+      fc.assert(
+        fc.property(text, (given) => {
+          expect(form(form(given))).to.equal(form(given));
+        }),
+        { numRuns: 2000 },
+      );
+    });
+  }
+
+  const domains: [string, string][] = [
+    ['Acme.com', 'acme.com'],
+    ['https://user:secret@WWW.acme.com:8443/a/b?c#d', 'acme.com'],
+    ['www.acme.com.', 'acme.com'],
+    ['mail.acme.com', 'mail.acme.com'],
+    ['acme.com/path@x', 'acme.com'],
+  ];
+  for (const [given, normal] of domains) {
+    it(`the domain of ${given} is ${normal}`, () => {
+      expect(normalizeDomain(given)).to.equal(normal);
+    });
+  }
+
+  const profiles: [string, string, string][] = [
+    ['https://www.network.example/in/Ann/?trk=1#x', 'network.example/in/ann', 'ann'],
+    ['FR.network.example/in/ann//', 'network.example/in/ann', 'ann'],
+    ['ann', 'ann', 'ann'],
+  ];
+  for (const [given, normal, slug] of profiles) {
+    it(`the profile ${given} is ${normal}`, () => {
+      expect(normalizeProfileUrl(given)).to.equal(normal);
+      expect(profileSlug(normal)).to.equal(slug);
+    });
+  }
+
+  it('a country has one normal form, whatever its name', () => {
+    for (const name of ['US', 'usa', 'United States', 'united  states of america']) {
+      expect(normalizeCountry(name), name).to.equal('us');
+    }
+    expect(normalizeCountry("Côte d'Ivoire")).to.equal('ci');
+    expect(normalizeCountry('Atlantis')).to.equal('atlantis');
+  });
+
+  it('addresses compare in any spelling', () => {
+    expect(addressKey('10.0.0.1')).to.equal(addressKey('::ffff:10.0.0.1'));
+    expect(addressKey('2001:DB8:0::1')).to.equal(addressKey('2001:db8::1'));
+    expect(addressKey('10.1')).to.equal(null);
+    expect(addressKey('not')).to.equal(null);
+  });
+
+  it('a block has a first and a last address', () => {
+    const range = addressRange('10.0.0.77/24');
+    expect(range).to.deep.equal({ from: addressKey('10.0.0.0'), to: addressKey('10.0.0.255') });
+    expect(addressRange('2001:db8::/32')?.to).to.equal(addressKey('2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'));
+    for (const bad of ['10.0.0.0/33', '10.0.0.0/', 'x/8', '::/129', '10.0.0.0/8/8']) {
+      expect(addressRange(bad), bad).to.equal(null);
+    }
+  });
+});

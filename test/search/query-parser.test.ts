@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { QueryTerm, TextQuery } from '../../services/search/query.js';
+import { parseQuery } from '../../services/search/query-parser.js';
+import { fold } from '../../services/shared/text.js';
+
+const queryText = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 200 }),
+  fc
+    .array(
+      fc.constantFrom(
+        '"',
+        '-',
+        ' ',
+        'Ann',
+        'é',
+        '1',
+        '202',
+        '(',
+        ')',
+        '.',
+        '@',
+        'x.example',
+        '+',
+        'AND',
+        "'",
+        '/',
+      ),
+      {
+        maxLength: 30,
+      },
+    )
+    .map((parts) => parts.join('')),
+);
+
+function parsed(text: string): TextQuery {
+  const query = parseQuery(text);
+  if ('code' in query) throw new Error(query.detail);
+  return query;
+}
+
+/** `word`, `"a phrase"`, `-word`: prefix and typos left out. */
+function shown(text: string): string[] {
+  const { required, excluded } = parsed(text);
+  const show = (term: QueryTerm) => (term.kind === 'word' ? term.word : `"${term.words.join(' ')}"`);
+  return [...required.map(show), ...excluded.map((term) => `-${show(term)}`)];
+}
+
+describe('a query', () => {
+  const cases: [string, string[]][] = [
+    ['Ocasio-Cortez', ['ocasio', 'cortez']],
+    ['  LUJÁN  ', ['lujan']],
+    ['"New York" times', ['"new york"', 'times']],
+    ['“New York”', ['"new york"']],
+    ['maria -garcia', ['maria', '-garcia']],
+    ['maria - garcia', ['maria', 'garcia']],
+    ['-"new york" x', ['x', '-"new york"']],
+    ['-ocasio-cortez', ['-"ocasio cortez"']],
+    ['"open quote', ['open', 'quote']],
+    ['Ann.Lee@X.example', ['ann.lee@x.example']],
+    ['-ann@x.example', ['-ann@x.example']],
+    ['mail ann@x.example, now', ['mail', 'ann@x.example', 'now']],
+    ['acme-corp.com', ['acme-corp.com']],
+    ['https://acme.com/about', ['https', 'acme.com', 'about']],
+    ['D.C.', ['d', 'c']],
+    ['"ann@x.example"', ['"ann@x.example"']],
+    ['202-224-3441', ['2022243441']],
+    ['(202) 224.3441', ['2022243441']],
+    ['+1 202 224 3441', ['2022243441']],
+    ['+44 20 7946 0958', ['442079460958']],
+    ['"202-224-3441"', ['"2022243441"']],
+    ['-202-224-3441', ['-2022243441']],
+    ['route 66', ['route', '66']],
+    ['12345', ['12345']],
+    ['98201 -2022', ['98201', '-2022']],
+    ['1234567890 1234567', ['1234567890', '1234567']],
+    ['r2d2', ['r2d2']],
+    ['AND OR NOT *', ['and', 'or', 'not']],
+    ['"" !? -', []],
+    ['東京 都', ['東京', '都']],
+  ];
+  for (const [text, terms] of cases) {
+    it(`reads ${text} as ${terms.join(', ') || 'nothing'}`, () => {
+      expect(shown(text)).to.deep.equal(terms);
+    });
+  }
+
+  it('tells how words may match', () => {
+    expect(parsed('a al alan alexander r2d2abcd ann@x.example "alan"').required).to.deep.equal([
+      { kind: 'word', word: 'a', prefix: false, typos: 0 },
+      { kind: 'word', word: 'al', prefix: true, typos: 0 },
+      { kind: 'word', word: 'alan', prefix: true, typos: 1 },
+      { kind: 'word', word: 'alexander', prefix: true, typos: 2 },
+      { kind: 'word', word: 'r2d2abcd', prefix: true, typos: 0 },
+      { kind: 'word', word: 'ann@x.example', prefix: true, typos: 0 },
+      { kind: 'phrase', words: ['alan'] },
+    ]);
+    expect(parsed('-alan').excluded).to.deep.equal([{ kind: 'word', word: 'alan', prefix: false, typos: 0 }]);
+  });
+
+  it('may have 12 words, and no more', () => {
+    const twelve = 'a b c d e f "g h" i -j -"k l"';
+    expect(parseQuery(twelve)).to.not.have.property('code');
+    expect(parseQuery(`${twelve} m`)).to.include({ code: 'too_many_words' });
+  });
+
+  it('may have 200 characters once folded, and no more', () => {
+    for (const [character, folded] of [
+      ['⒈', 2],
+      ['㌖', 6],
+      ['\ufdfa', 18],
+    ] as const) {
+      const fitting = Math.floor(200 / folded);
+      expect(parseQuery(character.repeat(fitting))).to.not.include({ code: 'too_long' });
+      expect(parseQuery(character.repeat(fitting + 1))).to.include({ code: 'too_long' });
+    }
+  });
+
+  it('never fails, and holds folded words only', () => {
+    fc.assert(
+      fc.property(queryText, (text) => {
+        const query = parseQuery(text);
+        if ('code' in query) return;
+        for (const term of [...query.required, ...query.excluded]) {
+          for (const word of term.kind === 'word' ? [term.word] : term.words) {
+            expect(word).to.match(/[\p{L}\p{N}]/u);
+            expect(word).to.not.match(/[\s"]/);
+            expect(fold(word)).to.equal(word);
+          }
+        }
+        expect(parseQuery(fold(text))).to.deep.equal(query);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('without any word has no terms', () => {
+    expect(parsed('?!')).to.deep.equal({ required: [], excluded: [] });
+  });
+});

@@ -1,0 +1,167 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import type { Logger } from 'pino';
+import { AddContactRequest, AddContactResponse } from '../../services/contacts/schema.js';
+import { createApp } from '../../services/gateway/app.js';
+import { createMetrics } from '../../services/gateway/metrics.js';
+import { createRateLimiter } from '../../services/gateway/rate-limit.js';
+import { type Gateway, startGateway } from '../../services/gateway/server.js';
+import { type Endpoint, endpoint } from '../../services/http/endpoint.js';
+import { systemClock } from '../../services/shared/clock.js';
+import { loadConfig } from '../../services/shared/config.js';
+import { createLogger, loggedPath } from '../../services/shared/logger.js';
+import { readVersion } from '../../services/shared/version.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { sendBytes } from '../support/raw-http.js';
+
+type Line = Record<string, unknown> & { level: number; msg: string };
+
+describe('The log of requests', function () {
+  this.timeout(60_000);
+  let stores: TestGateway;
+  let gateway: Gateway;
+  let lines: Line[] = [];
+  const logger: Logger = createLogger('info', { write: (text) => void lines.push(JSON.parse(text) as Line) });
+
+  before(async () => {
+    stores = await startTestGateway();
+    const config = loadConfig({ PORT: '0', REACHLINE_RATE_LIMIT: '0', REACHLINE_DATA_DIR: stores.dataDir });
+    gateway = await startGateway({ ...config, trustedProxies: ['127.0.0.1'] }, stores.stores, logger);
+  });
+  beforeEach(() => {
+    lines = [];
+  });
+  after(async () => {
+    await gateway.stop();
+    await stores.close();
+  });
+
+  /** The first line of which this holds, once it is there. */
+  async function line(holds: (line: Line) => boolean): Promise<Line> {
+    for (;;) {
+      const found = lines.find(holds);
+      if (found) return found;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  it('tells where a request came from, and cuts its path', async () => {
+    await fetch(`${gateway.url}/${'x'.repeat(15_000)}`, { headers: { 'X-Forwarded-For': '203.0.113.9' } });
+    const { path, client } = await line(({ msg }) => msg === 'request');
+    expect(path).to.have.lengthOf(257);
+    expect(client).to.equal('203.0.113.9');
+  });
+
+  it('never holds a key, however often it is encoded in a path', async () => {
+    for (const spelling of ['rl_live_', 'rl%5flive_', '%72l_live%5F', 'rl%255flive_', '%2572l%25255flive_']) {
+      lines = [];
+      await fetch(`${gateway.url}/x/${spelling}AbCdEfGh_secret?key=${spelling}AbCdEfGh_secret`);
+      expect((await line(({ msg }) => msg === 'request')).path).to.equal('/x/rl_live_[redacted]');
+    }
+    expect(loggedPath('/a%20b%')).to.equal('/a%20b%');
+  });
+
+  it('has no error for what is not HTTP, before or within a body', async () => {
+    await sendBytes(gateway.url, ['HELLO\r\n\r\n']);
+    const head = `POST /api/contacts/search HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${stores.key}\r\nContent-Type: application/json\r\n`;
+    await sendBytes(gateway.url, [`${head}Transfer-Encoding: chunked\r\n\r\n`, 'zz\r\n']);
+    await line(({ status }) => status === 499);
+    expect(lines.filter(({ level }) => level >= 40)).to.deep.equal([]);
+    expect(lines.map(({ code }) => code)).to.include('malformed_request');
+  });
+
+  describe('of operations that take long', () => {
+    const begun: (() => void)[] = [];
+    const aborted: unknown[] = [];
+    let url: string;
+    const server = createServer();
+
+    before(async () => {
+      const waits = endpoint({
+        path: '/api/waits',
+        summary: 'Waits until it is given up',
+        tag: 'Contacts',
+        scope: 'contacts:read',
+        request: AddContactRequest,
+        response: AddContactResponse,
+        example: { audience_id: 'a', contact_id: 'b' },
+        handle: ({ signal }) =>
+          new Promise<never>((_, reject) => {
+            signal.addEventListener('abort', () => {
+              aborted.push(signal.reason);
+              reject(signal.reason as Error);
+            });
+            begun.shift()?.();
+          }),
+      }) as unknown as Endpoint;
+      const app = createApp(
+        {
+          stores: stores.stores,
+          logger,
+          metrics: createMetrics(),
+          clock: systemClock,
+          version: readVersion(),
+          rateLimiter: createRateLimiter(0),
+          corsOrigins: [],
+          requestTimeoutMs: 1000,
+          provisionalDays: 7,
+          stopping: () => false,
+        },
+        [waits],
+      );
+      server.on('request', app.callback());
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    after(() => new Promise((resolve) => server.close(resolve)));
+
+    const body = '{"audience_id":"a","contact_id":"b"}';
+    const text = () =>
+      [
+        'POST /api/waits HTTP/1.1',
+        'Host: x',
+        `X-Api-Key: ${stores.key}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+        'Connection: close',
+        `\r\n${body}`,
+      ].join('\r\n');
+
+    it('has a client that leaves as 499, and its work is given up', async () => {
+      const running = new Promise<void>((resolve) => begun.push(resolve));
+      const { port, hostname } = new URL(url);
+      const socket: Socket = connect(Number(port), hostname);
+      socket.write(text());
+      await running;
+      socket.destroy();
+      const logged = await line(({ msg }) => msg === 'request');
+      expect(logged).to.include({ status: 499, level: 30 });
+      expect(logged).not.to.have.property('code');
+      expect(aborted).to.have.lengthOf(1);
+      expect(lines).to.have.lengthOf(1);
+    });
+
+    it('has what ran out of time without a stack', async () => {
+      await sendBytes(url, [text()]);
+      const logged = await line(({ level }) => level === 50);
+      expect(logged).to.include({ code: 'timeout', detail: 'The request took longer than 1 s.' });
+      expect(logged).not.to.have.property('err');
+      expect(aborted).to.have.lengthOf(2);
+    });
+
+    it('counts what was refused as overloaded in one warning', async () => {
+      await Promise.all(Array.from({ length: 1000 }, () => sendBytes(url, [text()])));
+      const refused = lines.filter(({ msg, code }) => msg === 'request' && code === 'overloaded').length;
+      const warnings = () => lines.filter(({ level }) => level === 40);
+      const counted = () => warnings().reduce((sum, warning) => sum + (warning.refused as number), 0);
+      await line(() => counted() === refused);
+      expect(refused).to.be.above(0);
+      expect(lines.filter(({ level, code }) => level > 40 && code === 'overloaded')).to.deep.equal([]);
+      for (const warning of warnings()) {
+        expect(warning).to.include({ code: 'overloaded' }).and.not.to.have.property('err');
+      }
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import {
+  AddContactRequest,
+  ContactRecord,
+  CreateContactRequest,
+  SearchContactsRequest,
+} from '../../services/contacts/schema.js';
+import { compileValidator } from '../../services/shared/validation.js';
+import { VisitRecord } from '../../services/visits/schema.js';
+
+const organization = { organization_id: 'org_a' };
+
+describe('Validation', () => {
+  it('is silent about a good body', () => {
+    expect(
+      compileValidator(SearchContactsRequest)({ ...organization, first_name: 'Ada', limit: 1000 }),
+    ).to.deep.equal([]);
+  });
+
+  it('names every broken rule at once, by pointer', () => {
+    const errors = compileValidator(CreateContactRequest)({
+      ...organization,
+      first_name: 7,
+      age: 151,
+      work_emails: ['ada@example.com', 'not an email'],
+      phones: 'x',
+    });
+    expect(errors.map(({ pointer, code }) => [pointer, code])).to.have.deep.members([
+      ['/audience_id', 'required'],
+      ['/first_name', 'invalid_type'],
+      ['/age', 'too_large'],
+      ['/work_emails/1', 'invalid_email'],
+      ['/phones', 'invalid_type'],
+    ]);
+  });
+
+  it('has one error for a list that is too long, whatever is in it', () => {
+    const phones = Array.from({ length: 500_000 }, () => 0);
+    const errors = compileValidator(CreateContactRequest)({ ...organization, audience_id: 'a', phones });
+    expect(errors.map(({ pointer, code }) => [pointer, code])).to.deep.equal([['/phones', 'too_many_items']]);
+  });
+
+  it('has at most 100 errors for a long list that is full of them', () => {
+    const audience_ids = Array.from({ length: 900 }, (_, index) => (index % 2 === 0 ? '' : 'aud_1'));
+    const errors = compileValidator(ContactRecord)({ ...organization, contact_id: 'a', audience_ids });
+    expect(errors).to.have.lengthOf(100);
+    expect(errors.at(-1)?.pointer).to.equal('/audience_ids/198');
+    const good = audience_ids.map(() => 'aud_1');
+    expect(
+      compileValidator(ContactRecord)({ ...organization, contact_id: 'a', audience_ids: good }),
+    ).to.deep.equal([]);
+  });
+
+  it('counts unknown fields beyond the first', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`frist_name${index}`, 1]));
+    const errors = compileValidator(SearchContactsRequest)({ ...unknown, ...organization });
+    expect(errors).to.have.lengthOf(100);
+    expect(errors[0]).to.include({ pointer: '', code: 'too_many_unknown_fields' });
+    expect(errors[0]?.detail).to.match(/^5000 fields /);
+  });
+
+  const guesses = [
+    ['firstName', 'first_name'],
+    ['frist_name', 'first_name'],
+    ['Query', 'query'],
+    ['linkedin_url', 'network_a_url'],
+    ['linkedinUrl', 'network_a_url'],
+    ['linkedin', null],
+    ['state', null],
+  ] as const;
+  for (const [given, meant] of guesses) {
+    it(`${meant ? `asks whether ${given} meant ${meant}` : `makes no guess for ${given}`}`, () => {
+      const [error] = compileValidator(SearchContactsRequest)({ ...organization, [given]: 'x' });
+      expect(error).to.include({ pointer: `/${given}`, code: 'unknown_field' });
+      if (meant) expect(error?.detail).to.include(`Did you mean ${meant}?`);
+      else expect(error?.detail).not.to.include('Did you mean');
+    });
+  }
+
+  it('names the field and the place in it, and quotes a name that would be lost', () => {
+    const details = (body: object) =>
+      compileValidator(CreateContactRequest)(body).map(({ detail }) => detail);
+    const good = { ...organization, audience_id: 'a' };
+    expect(details({ ...good, work_emails: ['a@b.example', 'bad'] })).to.deep.equal([
+      'work_emails[1] must be an email address.',
+    ]);
+    expect(details({ ...good, '': 1, 'a b': 1 })).to.deep.equal([
+      '"" is not a field of this request.',
+      '"a b" is not a field of this request.',
+    ]);
+    expect(details({ ...good, age: JSON.parse('1e400') })).to.deep.equal([
+      'age must be an integer, not a number too large to be kept.',
+    ]);
+    expect(details({ ...good, age: 1.5 })).to.deep.equal(['age must be an integer, not a fraction.']);
+    expect(details(null as never)).to.deep.equal(['The body must be an object, not null.']);
+  });
+
+  it('escapes names in pointers', () => {
+    const [error] = compileValidator(AddContactRequest)({ audience_id: 'a', contact_id: 'c', 'a/b~c': 1 });
+    expect(error?.pointer).to.equal('/a~1b~0c');
+  });
+
+  it('never coerces a type', () => {
+    const validate = compileValidator(SearchContactsRequest);
+    for (const limit of ['5', 5.5, true, [5], 1e300]) {
+      expect(
+        validate({ ...organization, limit }).map(({ pointer }) => pointer),
+        JSON.stringify(limit),
+      ).to.include('/limit');
+    }
+  });
+
+  it('stops at a hundred errors', () => {
+    const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`unknown_${index}`, 1]));
+    expect(compileValidator(SearchContactsRequest)({ ...organization, ...body })).to.have.length(100);
+  });
+
+  const moments: [string, boolean][] = [
+    ['2026-02-28T12:00:00Z', true],
+    ['2026-02-28T12:00:00.123456+05:30', true],
+    ['2024-02-29T00:00:00-00:00', true],
+    ['2026-02-29T12:00:00Z', false],
+    ['2026-02-28T12:00:00', false],
+    ['2026-02-28 12:00:00Z', false],
+    ['2026-02-28T24:00:01Z', false],
+    ['2016-12-31T23:59:60Z', false],
+    ['2026-02-28', false],
+    ['yesterday', false],
+  ];
+  for (const [createdAt, good] of moments) {
+    it(`${good ? 'takes' : 'refuses'} the moment ${createdAt}`, () => {
+      const errors = compileValidator(VisitRecord)({ id: 'v', organizationId: 'o', createdAt });
+      expect(errors.map(({ code }) => code)).to.deep.equal(good ? [] : ['invalid_date_time']);
+    });
+  }
+});

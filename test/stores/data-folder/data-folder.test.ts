@@ -1,0 +1,150 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect } from 'chai';
+import { DataFolderError } from '../../../services/stores/data-folder/lock.js';
+import { openStores } from '../../../services/stores/open-stores.js';
+import { checkIntegrity } from '../../../services/stores/sqlite/integrity.js';
+import { openSqliteAccounts } from '../../../services/stores/sqlite/store.js';
+import { removeTempFolders, tempFolder } from '../sqlite/temp-folder.js';
+
+const open = (dataDir: string) => openStores({ dataDir, searchThreads: 1 });
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+/** What opening is refused with. */
+async function refusal(dataDir: string): Promise<DataFolderError> {
+  const error = await open(dataDir).then(
+    (stores) => stores.close().then(() => undefined),
+    (reason: unknown) => reason,
+  );
+  expect(error).to.be.instanceOf(DataFolderError);
+  return error as DataFolderError;
+}
+
+async function madeFolder(): Promise<string> {
+  const dataDir = join(tempFolder(), 'data');
+  await (await open(dataDir)).close();
+  return dataDir;
+}
+
+describe('A data folder', () => {
+  after(removeTempFolders);
+
+  it('is readable by its user alone, with everything in it', async () => {
+    const mask = process.umask(0o022);
+    try {
+      const dataDir = await madeFolder();
+      expect(modeOf(dataDir)).to.equal('700');
+      for (const name of readdirSync(dataDir)) {
+        const path = join(dataDir, name);
+        expect(modeOf(path), name).to.equal(statSync(path).isDirectory() ? '700' : '600');
+      }
+    } finally {
+      process.umask(mask);
+    }
+  });
+
+  it('that others could read is closed to them when it is opened', async () => {
+    const mask = process.umask(0o022);
+    try {
+      const dataDir = join(tempFolder(), 'data');
+      mkdirSync(dataDir);
+      writeFileSync(join(dataDir, 'reachline.db'), '');
+      expect(modeOf(dataDir)).to.equal('755');
+      await (await open(dataDir)).close();
+      expect(modeOf(dataDir)).to.equal('700');
+      expect(modeOf(join(dataDir, 'reachline.db'))).to.equal('600');
+    } finally {
+      process.umask(mask);
+    }
+  });
+
+  it('leaves the permissions of what else its process writes alone', async () => {
+    const mask = process.umask(0o022);
+    try {
+      await madeFolder();
+      expect(process.umask()).to.equal(0o022);
+    } finally {
+      process.umask(mask);
+    }
+  });
+
+  it('keeps its permissions where other things lie beside the stores', async () => {
+    const dataDir = join(tempFolder(), 'home');
+    mkdirSync(dataDir);
+    writeFileSync(join(dataDir, 'letter.txt'), 'Dear');
+    const mode = modeOf(dataDir);
+    await (await open(dataDir)).close();
+    expect(modeOf(dataDir)).to.equal(mode);
+    expect(modeOf(join(dataDir, 'reachline.db'))).to.equal('600');
+  });
+
+  for (const [how, lose] of [
+    ['missing', (path: string) => rmSync(path)],
+    ['empty', (path: string) => truncateSync(path)],
+  ] as const) {
+    it(`whose database file is ${how} beside the other store is not served as if it were new`, async () => {
+      const dataDir = await madeFolder();
+      lose(join(dataDir, 'reachline.db'));
+      expect((await refusal(dataDir)).message).to.match(/^reachline\.db .* missing or empty.* Put it back/);
+      const accounts = await openSqliteAccounts({ dataDir }).catch((error: unknown) => error);
+      expect(accounts).to.be.instanceOf(DataFolderError);
+    });
+  }
+
+  it('whose analytics folder is missing or empty beside the database is not served as if it were new', async () => {
+    const dataDir = await madeFolder();
+    rmSync(join(dataDir, 'clickhouse'), { recursive: true });
+    expect((await refusal(dataDir)).message).to.match(/^clickhouse\/ .* missing or empty/);
+    mkdirSync(join(dataDir, 'clickhouse'));
+    expect((await refusal(dataDir)).message).to.match(/^clickhouse\/ .* missing or empty/);
+  });
+
+  it('whose stores come from two folders is refused', async () => {
+    const [dataDir, other] = [await madeFolder(), await madeFolder()];
+    for (const suffix of ['', '-wal', '-shm']) {
+      const [from, to] = [other, dataDir].map((folder) => join(folder, `reachline.db${suffix}`)) as [
+        string,
+        string,
+      ];
+      rmSync(to, { force: true });
+      if (existsSync(from)) cpSync(from, to);
+    }
+    expect((await refusal(dataDir)).message).to.include('do not belong together');
+  });
+
+  it('may begin anew once the store that is left was moved away', async () => {
+    const dataDir = await madeFolder();
+    rmSync(join(dataDir, 'reachline.db'));
+    rmSync(join(dataDir, 'clickhouse'), { recursive: true });
+    await (await open(dataDir)).close();
+    await (await open(dataDir)).close();
+  });
+
+  it('takes the other store in when it was on a server before', async () => {
+    const dataDir = join(tempFolder(), 'data');
+    await (await openSqliteAccounts({ dataDir })).close();
+    await (await open(dataDir)).close();
+    await (await open(dataDir)).close();
+  });
+
+  it('tells damage in the database when it is checked, and nothing when all is well', async () => {
+    const dataDir = await madeFolder();
+    expect(checkIntegrity(dataDir)).to.deep.equal([]);
+    const path = join(dataDir, 'reachline.db');
+    const database = new DatabaseSync(path);
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    database.close();
+    truncateSync(path, statSync(path).size - 3 * 4096);
+    expect(checkIntegrity(dataDir).join()).to.match(/malformed|page|disk image/);
+  });
+});

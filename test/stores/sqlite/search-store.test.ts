@@ -1,0 +1,15 @@
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
+import { searchStoreContract } from '../../contract/search-store.js';
+import { removeTempFolders, tempFolder } from './temp-folder.js';
+
+after(removeTempFolders);
+
+searchStoreContract('SQLite', async (options) => {
+  const dataDir = tempFolder();
+  const store = await openSqliteStore({ dataDir, searchThreads: 2, ...options });
+  return {
+    store,
+    another: () => openSqliteStore({ dataDir, searchThreads: 1, ...options }),
+    close: () => store.close(),
+  };
+});

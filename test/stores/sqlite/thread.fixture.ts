@@ -1,8 +1,0 @@
-import { parentPort } from 'node:worker_threads';
-import type { CallMessage } from '../../../services/stores/sqlite/thread-messages.js';
-
-parentPort?.on('message', ({ call, operation, values }: CallMessage) => {
-  if (operation === 'die') process.exit(3);
-  if (operation === 'close') parentPort?.close();
-  else parentPort?.postMessage({ call, json: JSON.stringify(values) });
-});

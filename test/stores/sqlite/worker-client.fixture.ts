@@ -1,0 +1,8 @@
+import { parentPort } from 'node:worker_threads';
+import type { CallMessage } from '../../../services/stores/sqlite/workers/rpc.js';
+
+parentPort?.on('message', ({ call, operation, values }: CallMessage) => {
+  if (operation === 'die') process.exit(3);
+  if (operation === 'close') parentPort?.close();
+  else parentPort?.postMessage({ call, json: JSON.stringify(values) });
+});
