@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { TObject } from 'typebox';
 import { moneyText, plainDecimal } from '../services/advertising/money.js';
-import type { FieldError } from '../services/http/problems.js';
+import type { FieldError } from '../services/shared/validation.js';
 import { compileValidator } from '../services/shared/validation.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/outcome.js';
 import type { RawRecord } from './records/raw-record.js';

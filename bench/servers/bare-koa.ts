@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { endpoints } from '../../services/gateway/app.js';
+import { endpoints } from '../../services/gateway/api.js';
 import { answer } from './fixed-answer.js';
 
 const router = new Router();

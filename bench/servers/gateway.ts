@@ -3,10 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { issueKey } from '../../services/accounts/keys.js';
 import { SearchContactsRequest, SearchContactsResponse } from '../../services/contacts/schema.js';
-import { createApp, endpoints } from '../../services/gateway/app.js';
+import { type ApiEndpoint, type ApiServices, endpoints } from '../../services/gateway/api.js';
+import { createApp } from '../../services/gateway/app.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
 import { createRateLimiter } from '../../services/gateway/rate-limit.js';
-import { type Endpoint, endpoint } from '../../services/http/endpoint.js';
+import { endpointsWith } from '../../services/http/endpoint.js';
 import { systemClock } from '../../services/shared/clock.js';
 import { createLogger, logFile } from '../../services/shared/logger.js';
 import { readVersion } from '../../services/shared/version.js';
@@ -16,7 +17,7 @@ import { answer } from './fixed-answer.js';
 const dataDir = process.argv[2] as string;
 const stores = await openStores({ dataDir, searchThreads: 1 });
 const key = await issueKey(stores.search, { organizationId: 'org_bench' });
-const fixed = endpoint({
+const fixed = endpointsWith<ApiServices>()({
   path: '/api/contacts/search',
   summary: 'A fixed answer',
   tag: 'Contacts',
@@ -39,7 +40,7 @@ const app = createApp(
     provisionalDays: 7,
     stopping: () => false,
   },
-  endpoints.map((declared) => (declared.path === fixed.path ? (fixed as unknown as Endpoint) : declared)),
+  endpoints.map((declared) => (declared.path === fixed.path ? (fixed as unknown as ApiEndpoint) : declared)),
 );
 const server = createServer(app.callback()).listen(0, '127.0.0.1', () => {
   process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key });

@@ -1,7 +1,7 @@
 import { addDays } from '../../services/advertising/calendar.js';
 import { DAYS_AHEAD, DeliveryRecord, FIRST_DELIVERY_DATE } from '../../services/advertising/records.js';
-import type { FieldError } from '../../services/http/problems.js';
 import { utcDate } from '../../services/shared/clock.js';
+import type { FieldError } from '../../services/shared/validation.js';
 import type { Stream } from './stream.js';
 
 export const networkADeliveries: Stream<DeliveryRecord> = {

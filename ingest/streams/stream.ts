@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { AnalyticsWriter } from '../../services/advertising/analytics-store.js';
-import type { FieldError } from '../../services/http/problems.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
+import type { FieldError } from '../../services/shared/validation.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 
 type SearchWriter = Pick<

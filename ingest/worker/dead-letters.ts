@@ -1,7 +1,8 @@
 /** Records that were refused, kept to the byte, with what is wrong with them in headers. */
 import type { DeadLetter } from '../records/outcome.js';
-import type { Batch, Headers, KafkaProducer, KafkaRecord, OutgoingRecord } from '../sources/kafka/client.js';
+import type { Batch, KafkaProducer, OutgoingRecord } from '../sources/kafka/client.js';
 import { isTooLarge } from '../sources/kafka/producer.js';
+import type { Headers, KafkaRecord } from '../sources/kafka/record.js';
 import { deadLetterTopicOf } from '../sources/kafka/topics.js';
 
 /** What found the fault: reading the record, the store that was to hold it, or an operator. */

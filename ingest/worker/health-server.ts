@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { type Pinged, stateOf } from '../../services/gateway/health.js';
+import { type Pinged, stateOf } from '../../services/shared/health.js';
 
 export interface HealthServer {
   url: string;

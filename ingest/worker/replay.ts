@@ -1,8 +1,9 @@
 /** Dead letters looked at and tried again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KafkaConfig } from '../../services/shared/config.js';
-import type { KafkaCluster, KafkaRecord } from '../sources/kafka/client.js';
+import type { KafkaCluster } from '../sources/kafka/client.js';
 import type { ReadOptions } from '../sources/kafka/reader.js';
+import type { KafkaRecord } from '../sources/kafka/record.js';
 import { deadLetterTopicOf, topicOf } from '../sources/kafka/topics.js';
 import { STREAM_NAMES, type StreamName } from '../streams/index.js';
 import { HEADER, headerText, revived } from './dead-letters.js';

@@ -1,6 +1,7 @@
 import type { KafkaConfig } from '../../services/shared/config.js';
 import { deadLetter } from '../records/outcome.js';
-import type { KafkaCluster, KafkaRecord } from '../sources/kafka/client.js';
+import type { KafkaCluster } from '../sources/kafka/client.js';
+import type { KafkaRecord } from '../sources/kafka/record.js';
 import { groupOf, topicOf } from '../sources/kafka/topics.js';
 import type { StreamName } from '../streams/index.js';
 import { deadLetterSender } from './dead-letters.js';

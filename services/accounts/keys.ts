@@ -1,21 +1,8 @@
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { DEFAULT_SCOPES } from '../http/scopes.js';
 import { systemClock } from '../shared/clock.js';
-import type { KeyStore, StoredKey } from '../stores/common/search-store.js';
-
-export const SCOPES = [
-  'contacts:read',
-  'contacts:write',
-  'audiences:read',
-  'audiences:write',
-  'visits:read',
-  'advertising:read',
-  'ingest:write',
-] as const;
-export type Scope = (typeof SCOPES)[number];
-
-/** Everything but bringing data in. */
-export const DEFAULT_SCOPES: Scope[] = SCOPES.filter((scope) => scope !== 'ingest:write');
+import type { KeyStore, StoredKey } from './key-store.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY = /^rl_live_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;

@@ -1,9 +1,10 @@
 /** The four operations on advertising. */
-import { type Call, endpoint } from '../http/endpoint.js';
-import { type FieldError, Problem } from '../http/problems.js';
+import { type Call, endpointsWith } from '../http/endpoint.js';
+import { Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
-import { utcDate } from '../shared/clock.js';
-import type { AnalyticsQuery } from './analytics-store.js';
+import { type Clock, utcDate } from '../shared/clock.js';
+import type { FieldError } from '../shared/validation.js';
+import type { AnalyticsQuery, AnalyticsReader } from './analytics-store.js';
 import { addDays } from './calendar.js';
 import {
   campaignCurrencies,
@@ -44,7 +45,16 @@ import { CampaignsResponse, CompaniesResponse, CompanyResponse, CreativesRespons
 import { isSparse, type Point, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 import { warningsOf } from './warnings.js';
 
-type AnyCall = Call<unknown, unknown>;
+export interface AdvertisingServices {
+  analytics: AnalyticsReader;
+  clock: Clock;
+  /** Days before today whose figures networks still restate (contract 5.11). */
+  provisionalDays: number;
+}
+
+const endpoint = endpointsWith<AdvertisingServices>();
+
+type AnyCall = Call<unknown, unknown, AdvertisingServices>;
 
 /** Last month, so that the example has figures wherever the sample data is recent. */
 const exampleRange = () => {
@@ -68,7 +78,7 @@ const showsMoney = (scope: Scope) =>
   summedFor(scope.metrics).some((name: SummedMetric) => SUMMED_METRICS[name].kind === 'money');
 
 function scopeOf<Body extends Parameters<typeof planScope>[0]>(
-  { body, organizationId, services }: Call<Body, unknown>,
+  { body, organizationId, services }: Call<Body, unknown, AdvertisingServices>,
   metrics: readonly (typeof METRIC_NAMES)[number][],
   problems?: FieldError[],
 ): Scope {
@@ -274,7 +284,9 @@ export const searchCompanies = endpoint({
 const CANDIDATES_AT_MOST = 20;
 
 /** The company a request means, or a 404 or 409. */
-async function findCompany(call: Call<CompanyRequest, unknown>): Promise<CompanyAttributes> {
+async function findCompany(
+  call: Call<CompanyRequest, unknown, AdvertisingServices>,
+): Promise<CompanyAttributes> {
   const { body, organizationId } = call;
   if (body.company_id) {
     const { rows, total } = await run<CompanyAttributes & { rank: number }>(

@@ -1,8 +1,8 @@
 /** What a request means, before any SQL: checked, with defaults filled in and values in the forms compared. */
 
-import type { FieldError } from '../http/problems.js';
 import { invalid, Problem } from '../http/problems.js';
 import { utcDate } from '../shared/clock.js';
+import type { FieldError } from '../shared/validation.js';
 import { countPeriods, type DateRange, daysBetween, lastFinalDay } from './calendar.js';
 import type { Metric } from './metrics.js';
 import type { Granularity } from './requests.js';

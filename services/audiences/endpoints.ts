@@ -1,8 +1,8 @@
-import { toTextQuery } from '../contacts/search.js';
 import { SMALL_BODY_LIMIT } from '../http/body.js';
-import { endpoint } from '../http/endpoint.js';
+import { endpointsWith } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
-import type { AudienceStore } from '../stores/common/search-store.js';
+import { toTextQuery } from '../http/text-query.js';
+import type { AudienceStore } from './audience-store.js';
 import {
   type Audience,
   GetAudienceRequest,
@@ -10,6 +10,12 @@ import {
   SearchAudiencesRequest,
   SearchAudiencesResponse,
 } from './schema.js';
+
+export interface AudienceServices {
+  search: AudienceStore;
+}
+
+const endpoint = endpointsWith<AudienceServices>();
 
 const DEFAULT_LIMIT = 50;
 const WINDOW = 10_000;

@@ -1,6 +1,9 @@
+import type { CreditStore } from '../accounts/credit-store.js';
+import type { KeyStore } from '../accounts/key-store.js';
+import type { AudienceStore } from '../audiences/audience-store.js';
 import { loadConfig } from '../shared/config.js';
 import { ID_PATTERN } from '../shared/schema.js';
-import type { AudienceStore, CreditStore, KeyStore, RecordSearch } from '../stores/common/search-store.js';
+import type { RecordSearch } from '../stores/common/search-store.js';
 import { openElasticsearchStore } from '../stores/elasticsearch/store.js';
 import { loadSqlite } from '../stores/sqlite/load.js';
 import { UsageError } from './errors.js';

@@ -1,9 +1,12 @@
+import type { AudienceStore } from '../audiences/audience-store.js';
 import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
 import { SMALL_BODY_LIMIT } from '../http/body.js';
 import { writeCursor } from '../http/cursor.js';
-import { endpoint } from '../http/endpoint.js';
+import { endpointsWith } from '../http/endpoint.js';
 import { unwrapOnce } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
+import type { Clock } from '../shared/clock.js';
+import type { ContactStore } from './contact-store.js';
 import { newContact } from './create.js';
 import { contactTooLarge } from './record-size.js';
 import {
@@ -23,6 +26,13 @@ import {
 } from './schema.js';
 import { toContactSearch } from './search.js';
 import { TOO_MANY_AUDIENCES } from './stored-contact.js';
+
+export interface ContactServices {
+  search: ContactStore & Pick<AudienceStore, 'getAudience'>;
+  clock: Clock;
+}
+
+const endpoint = endpointsWith<ContactServices>();
 
 const SEARCH_PATH = '/api/contacts/search';
 const SEARCH_AUDIENCE_PATH = '/api/audiences/contacts/search';

@@ -1,4 +1,4 @@
-import type { FieldError } from '../http/problems.js';
+import type { FieldError } from '../shared/validation.js';
 
 /** Of a contact as JSON, without its audiences (contract 3.2). */
 const MAX_CONTACT_BYTES = 32 * 1024;

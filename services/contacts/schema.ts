@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import {
   closed,
   date,
@@ -13,9 +14,6 @@ import {
   organizationId,
   text,
 } from '../shared/schema.js';
-
-/** Of `query`, as written and once folded. */
-export const MAX_QUERY_LENGTH = 200;
 
 /** Contract 3.2. */
 export const MAX_AUDIENCES_PER_CONTACT = 10_000;

@@ -1,20 +1,14 @@
 /** Requests to contact searches: pure, and the same for every store. */
 import { type CursorScope, readCursor } from '../http/cursor.js';
 import { invalid, noWords } from '../http/problems.js';
+import { toTextQuery } from '../http/text-query.js';
 import {
   normalizeCountry,
   normalizeDomain,
   normalizePostalCode,
   normalizeProfileUrl,
 } from '../search/normalize.js';
-import {
-  type ContactCondition,
-  type ContactSearch,
-  type TextQuery,
-  type ValueField,
-  WORD_FIELDS,
-} from '../search/query.js';
-import { parseQuery } from '../search/query-parser.js';
+import { type ContactCondition, type ContactSearch, type ValueField, WORD_FIELDS } from '../search/query.js';
 import { words } from '../shared/text.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
 
@@ -67,15 +61,6 @@ export function toConditions(filters: Filters): ContactCondition[] {
     add('network_a_url', url.includes('/') ? 'network_a_url' : 'network_a_slug', url);
   }
   return conditions;
-}
-
-/** The parsed `query`. Throws 422 when it holds too many words, or none. */
-export function toTextQuery(text: string | null | undefined): TextQuery | undefined {
-  if (!text) return undefined;
-  const query = parseQuery(text);
-  if ('code' in query) throw invalid({ pointer: '/query', ...query });
-  if (query.required.length + query.excluded.length === 0) throw noWords('query');
-  return query;
 }
 
 /** The different words of a filter, without those that begin another: what matches the longer one matches them too. */

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
+import type { CreditStore } from '../accounts/credit-store.js';
 import { utcDate } from '../shared/clock.js';
 import { inOrder } from '../shared/record-order.js';
-import type { CreditStore } from '../stores/common/search-store.js';
 import type { Stores } from '../stores/open-stores.js';
 import { DEMO_ORGANIZATION } from './calendar.js';
 import { campaignRecords, creativeRecords } from './campaigns.js';

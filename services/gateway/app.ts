@@ -3,20 +3,16 @@ import { Router } from '@koa/router';
 import Koa, { type Context } from 'koa';
 import type { Logger } from 'pino';
 import type { Publisher } from '../../ingest/publisher.js';
-import { advertisingEndpoints } from '../advertising/endpoints.js';
-import { audienceEndpoints } from '../audiences/endpoints.js';
-import { contactEndpoints } from '../contacts/endpoints.js';
-import type { Endpoint, EndpointServices } from '../http/endpoint.js';
-import { createOperation } from '../http/handler.js';
-import { openApiDocument } from '../http/openapi.js';
+import { createHandler } from '../http/handler.js';
+import type { Principal } from '../http/principal.js';
 import { Problem } from '../http/problems.js';
 import { cached } from '../shared/cached.js';
 import { type Clock, utcDate } from '../shared/clock.js';
 import type { Version } from '../shared/version.js';
 import type { Stores } from '../stores/open-stores.js';
-import { visitEndpoints } from '../visits/endpoints.js';
 import { Admission } from './admission.js';
-import { createAuthenticate, type Principal } from './authenticate.js';
+import { type ApiEndpoint, type ApiServices, apiDocument, endpoints } from './api.js';
+import { createAuthenticate } from './authenticate.js';
 import { createClientAddress } from './client-address.js';
 import { createCors } from './cors.js';
 import { DOCS_CSP, renderDocs } from './docs-page.js';
@@ -48,14 +44,6 @@ export interface AppDependencies {
   stopping(): boolean;
 }
 
-/** The thirteen operations, in the order the documentation shows them. */
-export const endpoints: readonly Endpoint[] = [
-  ...contactEndpoints,
-  ...audienceEndpoints,
-  ...visitEndpoints,
-  ...advertisingEndpoints,
-] as unknown as readonly Endpoint[];
-
 /** Milliseconds for which readiness is not asked for again: nobody needs a key to ask. */
 const CACHE_MS = 1000;
 
@@ -63,7 +51,7 @@ const CACHE_MS = 1000;
 const LEAVING = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_\w+)$/;
 
 /** The gateway as a Koa application. It listens on nothing and opens nothing by itself. */
-export function createApp(dependencies: AppDependencies, served: readonly Endpoint[] = endpoints): Koa {
+export function createApp(dependencies: AppDependencies, served: readonly ApiEndpoint[] = endpoints): Koa {
   const { stores, publisher, logger, metrics, clock, version } = dependencies;
   const authenticate = createAuthenticate(stores.search, clock);
   const addressOf = createClientAddress(dependencies.trustedProxies);
@@ -89,7 +77,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
     return principal;
   }
 
-  function servicesOf(spent: { storeMs: number }): EndpointServices {
+  function servicesOf(spent: { storeMs: number }): ApiServices {
     return {
       search: searchOf(spent),
       analytics: analyticsOf(spent),
@@ -99,14 +87,14 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   }
 
   for (const endpoint of served) {
-    const operate = createOperation(endpoint);
+    const handle = createHandler(endpoint);
     router.post(endpoint.path, async (ctx) => {
       ctx.state.operation = endpoint.path;
       const admitted = admit(ctx);
       const principal = admitted instanceof Promise ? await admitted : admitted;
       const spent = { storeMs: 0 };
       await admission.run(ctx, principal.keyId, (request) =>
-        operate(ctx, principal, servicesOf(spent), request),
+        handle(ctx, principal, servicesOf(spent), request),
       );
       ctx.set('Server-Timing', `store;dur=${spent.storeMs.toFixed(1)}`);
     });
@@ -138,7 +126,7 @@ export function createApp(dependencies: AppDependencies, served: readonly Endpoi
   router.get('/version', (ctx) => {
     ctx.body = version;
   });
-  const document = () => openApiDocument(served, version.version);
+  const document = () => apiDocument(served, version.version);
   router.get(
     '/openapi.json',
     serveText(clock, 'application/json', () => JSON.stringify(document())),

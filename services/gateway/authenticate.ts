@@ -1,17 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { keyIsActive, parseKey, type Scope, secretMatches } from '../accounts/keys.js';
+import type { KeyStore, StoredKey } from '../accounts/key-store.js';
+import { keyIsActive, parseKey, secretMatches } from '../accounts/keys.js';
+import type { Principal } from '../http/principal.js';
 import { Problem } from '../http/problems.js';
 import type { Clock } from '../shared/clock.js';
 import { StoreTimeout, StoreUnavailable } from '../shared/store-errors.js';
-import type { KeyStore, StoredKey } from '../stores/common/search-store.js';
 import { WrongKeyLimiter } from './wrong-keys.js';
-
-/** Who is calling. */
-export interface Principal {
-  keyId: string;
-  organizationId: string;
-  scopes: ReadonlySet<string>;
-}
 
 /** How long what the store said holds, so that a revocation takes effect in every process well within 5 s (contract 2.2). */
 const CACHE_TTL_MS = 2000;
@@ -163,11 +157,4 @@ function update(entry: KnownKey, stored: StoredKey): KnownKey {
 /** Unknown, malformed, expired or revoked: one answer, so that it tells nothing about which keys exist. */
 function invalidKey(): Problem {
   return new Problem('invalid_api_key', 'The API key is not valid.', {}, CHALLENGE);
-}
-
-export function requireScope(principal: Principal, scope: Scope): void {
-  if (principal.scopes.has(scope) || principal.scopes.has('*')) return;
-  throw new Problem('insufficient_scope', `This operation needs a key with the scope ${scope}.`, {
-    required_scope: scope,
-  });
 }

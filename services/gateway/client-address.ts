@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { addressKey, addressRange } from '../search/normalize.js';
+import { addressKey, addressRange } from '../shared/ip-address.js';
 
 /** Tells where a request comes from. */
 export type ClientAddress = (request: IncomingMessage) => string;

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { PROBLEMS, Problem } from '../http/problems.js';
 import { loggedPath } from '../shared/logger.js';
 import { Overloaded, StoreTimeout, StoreUnavailable } from '../shared/store-errors.js';
-import type { RequestState } from './request-context.js';
+import type { RequestState } from './request-state.js';
 import { answerUnreadBody } from './unread-body.js';
 
 const RETRY_AFTER_SECONDS = '1';

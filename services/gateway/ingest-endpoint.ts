@@ -9,6 +9,7 @@ import { findStream, STREAM_NAMES } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { requireMediaType, sendContinue } from '../http/body.js';
 import { readIdempotencyKey } from '../http/idempotency.js';
+import { type Principal, requireScope } from '../http/principal.js';
 import { invalid, Problem } from '../http/problems.js';
 import { readQuery } from '../http/query-string.js';
 import type { Clock } from '../shared/clock.js';
@@ -18,7 +19,6 @@ import { boolean, closed } from '../shared/schema.js';
 import { compileValidator } from '../shared/validation.js';
 import type { Stores } from '../stores/open-stores.js';
 import type { AdmittedRequest } from './admission.js';
-import { type Principal, requireScope } from './authenticate.js';
 import type { Metrics } from './metrics.js';
 
 /** Bytes of records a request may carry, after decompression. */

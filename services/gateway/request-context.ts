@@ -2,27 +2,13 @@ import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 import { newId } from '../shared/ids.js';
 import { loggedPath } from '../shared/logger.js';
-import type { AdmittedRequest } from './admission.js';
-import type { Principal } from './authenticate.js';
 import type { ClientAddress } from './client-address.js';
 import type { Cors } from './cors.js';
 import type { ErrorWriter } from './error-handler.js';
 import type { Metrics } from './metrics.js';
+import type { RequestState } from './request-state.js';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
-
-/** What the parts of the gateway tell each other about one request. */
-export interface RequestState {
-  requestId: string;
-  /** Address of the client. */
-  client: string;
-  principal?: Principal;
-  admitted?: AdmittedRequest;
-  /** Path pattern of the route: the label of the metrics. */
-  operation?: string;
-  /** Code of the problem the request was answered with. */
-  problem?: string;
-}
 
 /**
  * The outermost middleware: gives every request its id, turns errors into answers, and writes the request's line to the log

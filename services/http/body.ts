@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context, Middleware } from 'koa';
 import koaBodyparser from 'koa-bodyparser';
-import type { AdmittedRequest } from '../gateway/admission.js';
-import { escapePointer, fieldName, MAX_ERRORS } from '../shared/validation.js';
-import { type FieldError, Problem } from './problems.js';
+import { escapePointer, type FieldError, fieldName, MAX_ERRORS } from '../shared/validation.js';
+import type { AdmissionTicket } from './admission-ticket.js';
+import { Problem } from './problems.js';
 
 /** Bytes of a body. */
 export const BODY_LIMIT = 1024 * 1024;
@@ -30,7 +30,7 @@ const parsed = async () => {};
 /** The JSON object of a request, as sent. Throws 400, 413 and 415. */
 export async function readBody(
   ctx: Context,
-  request: AdmittedRequest,
+  request: AdmissionTicket,
   limit: BodyLimit = BODY_LIMIT,
 ): Promise<Record<string, unknown>> {
   requireMediaType(ctx, ['application/json']);

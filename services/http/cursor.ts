@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Position } from '../search/query.js';
-import { type FieldError, invalid } from './problems.js';
+import type { FieldError } from '../shared/validation.js';
+import { invalid } from './problems.js';
 
 /** What a cursor belongs to: one search of one organization. The page size may change between pages. */
 export interface CursorScope {

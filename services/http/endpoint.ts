@@ -1,27 +1,16 @@
 import type { Static, TSchema } from 'typebox';
-import type { Scope } from '../accounts/keys.js';
-import type { AnalyticsReader } from '../advertising/analytics-store.js';
-import type { Clock } from '../shared/clock.js';
-import type { SearchStore } from '../stores/common/search-store.js';
 import type { BodyLimit } from './body.js';
 import type { ProblemCode } from './problems.js';
-
-/** What every operation may use. */
-export interface EndpointServices {
-  search: SearchStore;
-  analytics: AnalyticsReader;
-  clock: Clock;
-  /** Days before today whose figures networks still restate (contract 5.11). */
-  provisionalDays: number;
-}
+import type { Scope } from './scopes.js';
 
 /** One request, as a handler sees it: checked, and scoped to the organization of its key. */
-export interface Call<Body, Query> {
+export interface Call<Body, Query, Services = unknown> {
   /** Strings trimmed; null, blank and absent fields are all absent. */
   body: Body;
   query: Query;
   organizationId: string;
-  services: EndpointServices;
+  /** What the operation asks for: the stores it reads and writes, the clock. */
+  services: Services;
   /** The Idempotency-Key header, with the route and the fingerprint of the request. */
   idempotency: { route: string; key: string; fingerprint: string } | undefined;
   /** Aborted when the client leaves or the request's time is up. */
@@ -33,6 +22,7 @@ export interface Endpoint<
   Body extends TSchema = TSchema,
   Query extends TSchema = TSchema,
   Answer extends TSchema = TSchema,
+  Services = unknown,
 > {
   path: `/api/${string}`;
   summary: string;
@@ -52,12 +42,15 @@ export interface Endpoint<
   slots?(body: Static<Body>): number;
   /** Bytes of a body; 1 MiB when absent. */
   bodyLimit?: BodyLimit;
-  handle(call: Call<Static<Body>, Static<Query>>): Promise<Static<Answer>>;
+  handle(call: Call<Static<Body>, Static<Query>, Services>): Promise<Static<Answer>>;
 }
 
 /** Declares an operation. The declaration is its contract: routes, validation, documentation and tests are made from it. */
-export function endpoint<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
-  declaration: Endpoint<Body, Query, Answer>,
-): Endpoint<Body, Query, Answer> {
-  return declaration;
+export type DeclareEndpoint<Services> = <Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
+  declaration: Endpoint<Body, Query, Answer, Services>,
+) => Endpoint<Body, Query, Answer, Services>;
+
+/** Declares operations that use these services and no others. */
+export function endpointsWith<Services>(): DeclareEndpoint<Services> {
+  return (declaration) => declaration;
 }

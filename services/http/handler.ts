@@ -1,12 +1,12 @@
 /** What stands between the wire and an endpoint's handler, in the order of contract 3.2: key, scope, body, organization, rules. */
 import type { Context } from 'koa';
-import type { AdmittedRequest } from '../gateway/admission.js';
-import type { Principal } from '../gateway/authenticate.js';
-import { requireScope } from '../gateway/authenticate.js';
+import type { TSchema } from 'typebox';
 import { compileValidator } from '../shared/validation.js';
+import type { AdmissionTicket } from './admission-ticket.js';
 import { readBody, tidy } from './body.js';
-import type { Call, Endpoint, EndpointServices } from './endpoint.js';
+import type { Call, Endpoint } from './endpoint.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
+import { type Principal, requireScope } from './principal.js';
 import { invalid, Problem } from './problems.js';
 import { readQuery } from './query-string.js';
 import { serialize } from './serialize.js';
@@ -14,20 +14,22 @@ import { serialize } from './serialize.js';
 /** Clients commonly refuse more than 8 or 16 KiB of headers in all. */
 const MAX_HEADER_LENGTH = 4096;
 
-export type Operation = (
+export type Handler<Services> = (
   ctx: Context,
   principal: Principal,
-  services: EndpointServices,
-  request: AdmittedRequest,
+  services: Services,
+  request: AdmissionTicket,
 ) => Promise<void>;
 
 /** Compiles the endpoint's schemas once and returns what serves one request. */
-export function createOperation(endpoint: Endpoint): Operation {
+export function createHandler<Services>(
+  endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
+): Handler<Services> {
   const validateBody = compileValidator(endpoint.request);
   const validateQuery = endpoint.query && compileValidator(endpoint.query);
   const fields = (endpoint.request as { properties?: object }).properties ?? {};
 
-  return async function operate(ctx, principal, services, request) {
+  return async function handle(ctx, principal, services, request) {
     requireScope(principal, endpoint.scope);
     requireJsonAccepted(ctx);
     const sent = await readBody(ctx, request, endpoint.bodyLimit);
@@ -39,7 +41,7 @@ export function createOperation(endpoint: Endpoint): Operation {
     errors.push(...validateBody(body), ...queryErrors, ...keyErrors);
     if (errors.length > 0) throw invalid(...errors);
     request.bodyArrived(endpoint.slots?.(body) ?? 1);
-    const call: Call<unknown, unknown> = {
+    const call: Call<unknown, unknown, Services> = {
       body,
       query,
       organizationId: principal.organizationId,

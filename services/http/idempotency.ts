@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { IdempotencyRefusal, Once } from '../stores/common/search-store.js';
+import type { IdempotencyRefusal, Once } from '../shared/idempotency.js';
+import type { FieldError } from '../shared/validation.js';
 import type { Call } from './endpoint.js';
-import { type FieldError, Problem } from './problems.js';
+import { Problem } from './problems.js';
 
 /**
  * The Idempotency-Key of a request, bare or as the quoted string of the draft; with an error when it is malformed. Where the

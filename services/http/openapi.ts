@@ -1,14 +1,12 @@
 import type { TSchema } from 'typebox';
-import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
-import { IngestQuery } from '../gateway/ingest-endpoint.js';
 import { BODY_LIMIT } from './body.js';
 import type { Endpoint } from './endpoint.js';
 import { PROBLEMS, type ProblemCode } from './problems.js';
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 /** Problems every operation can answer with. */
-const STANDARD_PROBLEMS: readonly ProblemCode[] = [
+export const STANDARD_PROBLEMS: readonly ProblemCode[] = [
   'invalid_json',
   'invalid_body',
   'missing_api_key',
@@ -28,12 +26,19 @@ const STANDARD_PROBLEMS: readonly ProblemCode[] = [
 ];
 const IDEMPOTENCY_PROBLEMS: readonly ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused'];
 
-/** The OpenAPI 3.1 document of the operations, made from the schemas that validate them. */
-export function openApiDocument(served: readonly Endpoint[], version: string): Json {
+/**
+ * The OpenAPI 3.1 document of the operations, made from the schemas that validate them. `describeOthers` answers path items that
+ * are not declared as endpoints, and may add schemas to the components.
+ */
+export function openApiDocument(
+  served: readonly Endpoint[],
+  version: string,
+  describeOthers: (components: Json) => Json = () => ({}),
+): Json {
   const components: Json = { Problem: problemSchema };
   const paths: Json = {};
   for (const endpoint of served) paths[endpoint.path] = { post: operationOf(endpoint, components) };
-  paths['/api/ingest/{stream}'] = { post: intakeOperation(components) };
+  Object.assign(paths, describeOthers(components));
   for (const [path, summary] of Object.entries(OPERATIONAL)) {
     paths[path] = {
       get: {
@@ -95,20 +100,23 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
       required: true,
       description: `At most ${(endpoint.bodyLimit ?? BODY_LIMIT) / 1024} KiB of JSON.`,
       content: {
-        'application/json': { schema: hoist(endpoint.request, components), example: endpoint.example },
+        'application/json': {
+          schema: extractComponents(endpoint.request, components),
+          example: endpoint.example,
+        },
       },
     },
     responses: {
       200: {
         description: 'A successful response',
-        content: { 'application/json': { schema: hoist(endpoint.response, components) } },
+        content: { 'application/json': { schema: extractComponents(endpoint.response, components) } },
       },
       ...problemResponses(problems),
     },
   };
 }
 
-function queryParameters(query: TSchema | undefined): Json[] {
+export function queryParameters(query: TSchema | undefined): Json[] {
   const properties = (query as { properties?: Record<string, Json> } | undefined)?.properties ?? {};
   return Object.entries(properties).map(([name, schema]) => ({
     name,
@@ -133,7 +141,7 @@ const preferParameter = {
   schema: { type: 'string' },
 };
 
-function problemResponses(codes: readonly ProblemCode[]): Json {
+export function problemResponses(codes: readonly ProblemCode[]): Json {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes)
     byStatus.set(PROBLEMS[code][0], [...(byStatus.get(PROBLEMS[code][0]) ?? []), code]);
@@ -147,72 +155,6 @@ function problemResponses(codes: readonly ProblemCode[]): Json {
     ]),
   );
 }
-
-function intakeOperation(components: Json): Json {
-  const records = Object.fromEntries(
-    Object.values(STREAMS).map(({ name, schema }) => {
-      components[`${name}-record`] = hoist(schema, components);
-      return [name, { $ref: `#/components/schemas/${name}-record` }];
-    }),
-  );
-  const line = { oneOf: Object.values(records) };
-  return {
-    operationId: 'ingest',
-    summary: 'Take in records of a stream',
-    description:
-      'One JSON record a line, or a JSON array; at most 16 MiB, gzip accepted. Good records are durable when the answer comes; refused ones are told by line and never stop the others.\n\nNeeds the scope `ingest:write`.',
-    tags: ['Ingest'],
-    parameters: [
-      {
-        name: 'stream',
-        in: 'path',
-        required: true,
-        description: 'Stream of the records.',
-        schema: { type: 'string', enum: STREAM_NAMES },
-      },
-      ...queryParameters(IngestQuery),
-    ],
-    requestBody: {
-      required: true,
-      content: {
-        'application/x-ndjson': { schema: line },
-        'application/json': { schema: { type: 'array', items: line } },
-      },
-    },
-    responses: {
-      200: {
-        description: 'A successful response',
-        content: { 'application/json': { schema: intakeResponse } },
-      },
-      ...problemResponses([...STANDARD_PROBLEMS, 'stream_not_found']),
-    },
-  };
-}
-
-const intakeResponse = {
-  type: 'object',
-  required: ['stream', 'accepted', 'rejected', 'errors'],
-  properties: {
-    stream: { type: 'string', description: 'Stream the records went to.' },
-    dry_run: { type: 'boolean', description: 'True where nothing was written; absent otherwise.' },
-    accepted: { type: 'integer', description: 'Records that are now durable, or would be.' },
-    rejected: { type: 'integer', description: 'Records that were refused.' },
-    errors: {
-      type: 'array',
-      description: 'Why, for the first 100 refused records.',
-      items: {
-        type: 'object',
-        required: ['line', 'code', 'pointer', 'detail'],
-        properties: {
-          line: { type: 'integer', description: 'Line, or position in the array, from 1.' },
-          code: { type: 'string', description: 'Stable code.' },
-          pointer: { type: 'string', description: 'JSON Pointer into the record.' },
-          detail: { type: 'string', description: 'What is wrong.' },
-        },
-      },
-    },
-  },
-};
 
 const problemSchema = {
   type: 'object',
@@ -246,12 +188,12 @@ const problemSchema = {
 };
 
 /** A schema for the document: those with an `$id` become components, referred to by name. */
-function hoist(schema: unknown, components: Json): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => hoist(item, components));
+export function extractComponents(schema: unknown, components: Json): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => extractComponents(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;
   const { $id, ...rest } = schema as Json;
   const plain = Object.fromEntries(
-    Object.entries(rest).map(([name, value]) => [name, hoist(value, components)]),
+    Object.entries(rest).map(([name, value]) => [name, extractComponents(value, components)]),
   );
   if (typeof $id !== 'string') return plain;
   components[$id] = plain;

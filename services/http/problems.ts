@@ -1,3 +1,5 @@
+import type { FieldError } from '../shared/validation.js';
+
 /** Every error a client can meet, and the one class that carries it to the error handler (contract 1.2). */
 
 export const PROBLEMS = {
@@ -37,13 +39,6 @@ export const PROBLEMS = {
   timeout: [504, 'The request took too long'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemCode = keyof typeof PROBLEMS;
-
-/** One broken rule. `pointer` is a JSON Pointer into the body, or `?name` for a query parameter, `#Name` for a header. */
-export interface FieldError {
-  pointer: string;
-  code: string;
-  detail: string;
-}
 
 /** Members beside the standard ones, such as `credit_balance` or `candidates`. */
 export type ProblemExtras = Record<string, unknown> & { errors?: FieldError[] };

@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
 import { closest } from '../shared/did-you-mean.js';
-import type { Validator } from '../shared/validation.js';
-import type { FieldError } from './problems.js';
+import type { FieldError, Validator } from '../shared/validation.js';
 
 type Properties = Record<string, { type?: string; default?: unknown }>;
 

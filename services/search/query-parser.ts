@@ -1,10 +1,11 @@
 /** Reads the `query` of a search (contract 3.9). */
 
-import { MAX_QUERY_LENGTH } from '../contacts/schema.js';
-import { emailWord, nationalDigits } from '../contacts/searchable.js';
 import { allowedTypos, codePoints, compounds, fold, tooLongOnceFolded, words } from '../shared/text.js';
 import type { QueryTerm, TextQuery } from './query.js';
+import { emailWord, nationalDigits } from './words.js';
 
+/** Of `query`, as written and once folded. */
+export const MAX_QUERY_LENGTH = 200;
 const MAX_QUERY_WORDS = 12;
 
 /** Why a query is refused. */

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import envSchema from 'env-schema';
 import Type, { type Static } from 'typebox';
-import { addressRange } from '../search/normalize.js';
 import { closest } from './did-you-mean.js';
+import { addressRange } from './ip-address.js';
 
 /** Every setting, with its default: the only place that knows the environment's names. */
 const Environment = Type.Object({

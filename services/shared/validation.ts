@@ -3,9 +3,8 @@ import { _, type ErrorObject, type KeywordCxt } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
-import type { FieldError } from '../http/problems.js';
-import { addressKey, addressRange } from '../search/normalize.js';
 import { closest } from './did-you-mean.js';
+import { addressKey, addressRange } from './ip-address.js';
 import { memoize } from './memoize.js';
 import { MAX_FOLDED_LENGTH } from './schema.js';
 import { foldsWithin, MAX_FOLDED_GROWTH, tooLongOnceFolded } from './text.js';
@@ -60,6 +59,13 @@ const MAX_UNKNOWN_FIELDS = MAX_ERRORS - 1;
 const MAX_HINTS = 8;
 
 /** Checks a value against a schema; an empty list means it is valid. */
+/** One broken rule. `pointer` is a JSON Pointer into the body, or `?name` for a query parameter, `#Name` for a header. */
+export interface FieldError {
+  pointer: string;
+  code: string;
+  detail: string;
+}
+
 export type Validator = (value: unknown) => FieldError[];
 
 const compiled = new WeakMap<TSchema, Validator>();

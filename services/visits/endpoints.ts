@@ -1,7 +1,14 @@
 import { writeCursor } from '../http/cursor.js';
-import { endpoint } from '../http/endpoint.js';
+import { endpointsWith } from '../http/endpoint.js';
 import { SearchVisitsRequest, SearchVisitsResponse } from './schema.js';
 import { toVisitSearch } from './search.js';
+import type { VisitStore } from './visit-store.js';
+
+export interface VisitServices {
+  search: VisitStore;
+}
+
+const endpoint = endpointsWith<VisitServices>();
 
 const PATH = '/api/website-visits/search';
 

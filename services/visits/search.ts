@@ -1,8 +1,9 @@
 /** Requests to visit searches: pure, and the same for every store. */
 import { type CursorScope, readCursor } from '../http/cursor.js';
 import { noWords } from '../http/problems.js';
-import { addressRange, normalizeCountry, normalizeUrlText } from '../search/normalize.js';
+import { normalizeCountry, normalizeUrlText } from '../search/normalize.js';
 import type { VisitSearch } from '../search/query.js';
+import { addressRange } from '../shared/ip-address.js';
 import { foldValue } from '../shared/text.js';
 import type { SearchVisitsRequest } from './schema.js';
 

@@ -1,4 +1,5 @@
-import { addressKey, normalizeCountry, normalizeUrlText } from '../search/normalize.js';
+import { normalizeCountry, normalizeUrlText } from '../search/normalize.js';
+import { addressKey } from '../shared/ip-address.js';
 import { foldValue, orNull } from '../shared/text.js';
 import { formatMoment } from '../shared/timestamps.js';
 import type { Visit, VisitRecord } from './schema.js';

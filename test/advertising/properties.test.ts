@@ -11,8 +11,8 @@ import {
 } from '../../services/advertising/endpoints.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_NAMES } from '../../services/advertising/metrics.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
-import { openClickHouse } from '../../services/stores/clickhouse/client.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
+import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 import { Random, randomRecords } from './random-records.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
-import { openClickHouse } from '../../services/stores/clickhouse/client.js';
+import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 import { temporaryFolder } from '../support/gateway.js';
 import { run } from './support.js';
 

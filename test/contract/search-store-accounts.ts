@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { SearchStore, StoredKey } from '../../services/stores/common/search-store.js';
+import type { StoredKey } from '../../services/accounts/key-store.js';
+import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 

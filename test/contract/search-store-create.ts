@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import type { CreateContact } from '../../services/contacts/contact-store.js';
 import type { Contact } from '../../services/contacts/schema.js';
-import type { CreateContact, Idempotency } from '../../services/stores/common/search-store.js';
+import type { Idempotency } from '../../services/shared/idempotency.js';
 import { accepted } from '../support/accepted.js';
 import {
   asked,

@@ -1,12 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  addressKey,
-  addressRange,
-  normalizeCountry,
-  normalizeUrlText,
-} from '../../services/search/normalize.js';
+import { normalizeCountry, normalizeUrlText } from '../../services/search/normalize.js';
 import type { VisitSearch } from '../../services/search/query.js';
+import { addressKey, addressRange } from '../../services/shared/ip-address.js';
 import { foldValue } from '../../services/shared/text.js';
 import type { VisitRecord } from '../../services/visits/schema.js';
 import { accepted } from '../support/accepted.js';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
-import { toConditions, toTextQuery } from '../../services/contacts/search.js';
+import { toConditions } from '../../services/contacts/search.js';
+import { toTextQuery } from '../../services/http/text-query.js';
 import type { ContactSearch, Position } from '../../services/search/query.js';
 import type { Clock } from '../../services/shared/clock.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';

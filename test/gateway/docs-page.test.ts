@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import vm from 'node:vm';
 import { expect } from 'chai';
-import { endpoints } from '../../services/gateway/app.js';
+import { apiDocument, endpoints } from '../../services/gateway/api.js';
 import { DOCS_CSP, renderDocs } from '../../services/gateway/docs-page.js';
-import { openApiDocument } from '../../services/http/openapi.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
-const page = renderDocs(openApiDocument(endpoints, '1.2.3'));
+const page = renderDocs(apiDocument(endpoints, '1.2.3'));
 const between = (tag: string) =>
   [...page.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, 'gs'))].map(([, text]) => text);
 const unescaped = (text: string) =>
@@ -54,7 +53,7 @@ describe('The documentation page', () => {
   });
 
   it('escapes what it shows', () => {
-    const document = openApiDocument(endpoints, '<script>alert(1)</script>');
+    const document = apiDocument(endpoints, '<script>alert(1)</script>');
     expect(renderDocs(document)).not.to.contain('<script>alert');
   });
 

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { AddContactRequest, AddContactResponse } from '../../services/contacts/schema.js';
+import type { ApiEndpoint, ApiServices } from '../../services/gateway/api.js';
 import { createApp } from '../../services/gateway/app.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
 import { createRateLimiter } from '../../services/gateway/rate-limit.js';
-import { type Endpoint, endpoint } from '../../services/http/endpoint.js';
+import { endpointsWith } from '../../services/http/endpoint.js';
 import { systemClock } from '../../services/shared/clock.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { readVersion } from '../../services/shared/version.js';
@@ -62,7 +63,7 @@ describe('An operation that fails', () => {
     release = resolve;
   });
   const declare = (path: `/api/${string}`, work: () => Promise<never>, slots = 1) =>
-    endpoint({
+    endpointsWith<ApiServices>()({
       path,
       summary: 'Fails',
       tag: 'Contacts',
@@ -72,7 +73,7 @@ describe('An operation that fails', () => {
       example: { audience_id: 'a', contact_id: 'b' },
       slots: () => slots,
       handle: work,
-    }) as unknown as Endpoint;
+    }) as unknown as ApiEndpoint;
   const failing = () => {
     throw new Error('SQLITE_ERROR: no such table: contacts at /services/x.ts:1');
   };

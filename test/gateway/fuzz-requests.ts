@@ -1,7 +1,7 @@
 /** Random requests: well-formed, slightly wrong, and broken as text. */
 import { gzipSync } from 'node:zlib';
 import { findStream, STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
-import { endpoints } from '../../services/gateway/app.js';
+import { endpoints } from '../../services/gateway/api.js';
 import { day, fitting, fittingObject, hostile, type JsonSchema, type Random, TEXTS } from './fuzz-values.js';
 
 export interface FuzzRequest {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
-import { SCOPES } from '../../services/accounts/keys.js';
-import { endpoints } from '../../services/gateway/app.js';
+import { endpoints } from '../../services/gateway/api.js';
 import { PROBLEMS } from '../../services/http/problems.js';
+import { SCOPES } from '../../services/http/scopes.js';
 import { compileValidator } from '../../services/shared/validation.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { openApi, resolvePointer } from '../support/schema-check.js';

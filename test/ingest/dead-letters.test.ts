@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { deadLetter } from '../../ingest/records/outcome.js';
-import type { KafkaRecord } from '../../ingest/sources/kafka/client.js';
 import { KafkaProducer, type OutgoingRecord } from '../../ingest/sources/kafka/producer.js';
+import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { deadLetterSender, HEADER, headerText } from '../../ingest/worker/dead-letters.js';
 
 const REASON = deadLetter('line_too_long', '', 'A record may have 1048576 bytes at most.');

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  addressKey,
-  addressRange,
   normalizeCountry,
   normalizeDomain,
   normalizePostalCode,
@@ -10,6 +8,7 @@ import {
   normalizeUrlText,
   profileSlug,
 } from '../../services/search/normalize.js';
+import { addressKey, addressRange } from '../../services/shared/ip-address.js';
 
 const url = fc
   .tuple(

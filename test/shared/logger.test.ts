@@ -4,11 +4,12 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Logger } from 'pino';
 import { AddContactRequest, AddContactResponse } from '../../services/contacts/schema.js';
+import type { ApiEndpoint, ApiServices } from '../../services/gateway/api.js';
 import { createApp } from '../../services/gateway/app.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
 import { createRateLimiter } from '../../services/gateway/rate-limit.js';
 import { type Gateway, startGateway } from '../../services/gateway/server.js';
-import { type Endpoint, endpoint } from '../../services/http/endpoint.js';
+import { endpointsWith } from '../../services/http/endpoint.js';
 import { systemClock } from '../../services/shared/clock.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger, loggedPath } from '../../services/shared/logger.js';
@@ -79,7 +80,7 @@ describe('The log of requests', function () {
     const server = createServer();
 
     before(async () => {
-      const waits = endpoint({
+      const waits = endpointsWith<ApiServices>()({
         path: '/api/waits',
         summary: 'Waits until it is given up',
         tag: 'Contacts',
@@ -95,7 +96,7 @@ describe('The log of requests', function () {
             });
             begun.shift()?.();
           }),
-      }) as unknown as Endpoint;
+      }) as unknown as ApiEndpoint;
       const app = createApp(
         {
           stores: stores.stores,

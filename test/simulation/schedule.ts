@@ -3,7 +3,8 @@
  * everything is well again, and the state is compared with what the records say by themselves.
  */
 
-import type { Batch, KafkaProducer, KafkaRecord } from '../../ingest/sources/kafka/client.js';
+import type { Batch, KafkaProducer } from '../../ingest/sources/kafka/client.js';
+import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { createBatchProcessor } from '../../ingest/worker/batch-processor.js';

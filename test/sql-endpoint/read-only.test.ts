@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { startAnalystDoor } from '../../services/sql-endpoint/analyst-endpoint.js';
 import type { SqlDoor } from '../../services/sql-endpoint/server.js';
-import { type ClickHouse, openClickHouse } from '../../services/stores/clickhouse/client.js';
+import type { ClickHouse } from '../../services/stores/clickhouse/client.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
+import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 
 const PASSWORD = 'analysts';
 

@@ -7,7 +7,6 @@ import kafkajs, {
   type Admin,
   type Consumer,
   type EachBatchPayload,
-  type IHeaders,
   type KafkaMessage,
   type KafkaConfig as LibraryConfig,
 } from 'kafkajs';
@@ -18,8 +17,9 @@ import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../../services/shared/config.js';
 import { DECOMPRESSORS } from './compression.js';
 import { KafkaProducer, type RetryPolicy } from './producer.js';
-import { type ReadOptions, readTopic, toRecord } from './reader.js';
-import { MAGIC, MAGIC_AT, MAX_BATCH_BYTES, readRecordBatches, type Unreadable } from './record-batches.js';
+import { type ReadOptions, readTopic } from './reader.js';
+import { type KafkaRecord, toRecord } from './record.js';
+import { MAGIC, MAGIC_AT, MAX_BATCH_BYTES, readRecordBatches } from './record-batches.js';
 
 export { KafkaProducer, type OutgoingRecord } from './producer.js';
 
@@ -95,21 +95,6 @@ ConsumerGroup.prototype.fetch = async function (nodeId) {
   this.maxWaitTime = isBusy ? GATHERED.milliseconds : Math.min(QUIET_MS, this.sessionTimeout / 3);
   return batches;
 };
-
-export type Headers = IHeaders;
-
-/** A record of a topic, as it lies there. */
-export interface KafkaRecord {
-  partition: number;
-  offset: string;
-  key: Buffer | null;
-  value: Buffer | null;
-  headers: Headers;
-  /** Milliseconds since the epoch: when the broker, or else the producer, says it was accepted. */
-  timestamp: number;
-  /** There when this stands for records that cannot be read. Key and value are the beginning of the first's. */
-  unreadable?: Unreadable;
-}
 
 /** Neighbouring records of one partition, in the order of their offsets. */
 export interface Batch {

@@ -1,6 +1,5 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
-import type { KafkaRecord } from './client.js';
-import type { Unreadable } from './record-batches.js';
+import { type KafkaRecord, toRecord } from './record.js';
 
 /** What a reader of a topic may do between records. */
 export interface ReadProgress {
@@ -132,12 +131,4 @@ function bytesOf({ key, value, headers = {} }: KafkaMessage): number {
     for (const each of [values].flat()) bytes += name.length + (each?.length ?? 0);
   }
   return bytes;
-}
-
-export function toRecord(
-  partition: number,
-  { offset, key, value, headers, timestamp, unreadable }: KafkaMessage & { unreadable?: Unreadable },
-): KafkaRecord {
-  const record = { partition, offset, key, value, headers: headers ?? {}, timestamp: Number(timestamp) };
-  return unreadable ? { ...record, unreadable } : record;
 }

@@ -1,6 +1,7 @@
-import { issueKey, keyIsActive, SCOPES } from '../../accounts/keys.js';
+import type { StoredKey } from '../../accounts/key-store.js';
+import { issueKey, keyIsActive } from '../../accounts/keys.js';
+import { SCOPES } from '../../http/scopes.js';
 import { closest } from '../../shared/did-you-mean.js';
-import type { StoredKey } from '../../stores/common/search-store.js';
 import { requireId, withAccounts } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';

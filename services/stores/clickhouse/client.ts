@@ -1,7 +1,5 @@
 import type { AnalyticsQuery, AnalyticsResult } from '../../advertising/analytics-store.js';
 import type { Engine } from './engine.js';
-import { EngineMissing } from './errors.js';
-import { openHttp } from './http.js';
 import type { Layout } from './layout.js';
 
 export interface EmbeddedOptions {
@@ -42,13 +40,4 @@ export interface ClickHouse {
   /** Makes the database of the tables where it is missing. */
   createDatabase(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Opens the engine in this process, which throws `FolderInUse` when another has the folder, or a server, which may be down. */
-export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
-  if ('url' in options) return openHttp(options);
-  const { openEmbedded } = await import('./embedded.js').catch((cause: NodeJS.ErrnoException) => {
-    throw cause.code === 'ERR_MODULE_NOT_FOUND' ? new EngineMissing(undefined, { cause }) : cause;
-  });
-  return openEmbedded(options);
 }

@@ -1,9 +1,10 @@
 import type { AnalyticsStore } from '../../advertising/analytics-store.js';
-import { type ClickHouse, type ClickHouseOptions, openClickHouse, type Rows } from './client.js';
+import type { ClickHouse, ClickHouseOptions, Rows } from './client.js';
 import type { Engine } from './engine.js';
 import { insertError } from './errors.js';
 import { migrate } from './migrations/migrate.js';
 import { splitByMonths } from './months.js';
+import { openClickHouse } from './open.js';
 import { requireWholeParts } from './parts.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows } from './rows.js';
 import { MAX_MONTHS_PER_INSERT } from './settings.js';

@@ -1,8 +1,8 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { toAudience } from '../../audiences/stored-audience.js';
-import { textWords } from '../../contacts/searchable.js';
 import type { AudienceSearch } from '../../search/query.js';
+import { textWords } from '../../search/words.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import { parseMoment } from '../../shared/timestamps.js';
 import { letterTokens } from './contacts/mapping.js';

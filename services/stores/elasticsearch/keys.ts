@@ -1,4 +1,4 @@
-import type { KeyStore, StoredKey } from '../common/search-store.js';
+import type { KeyStore, StoredKey } from '../../accounts/key-store.js';
 import type { Cluster } from './client.js';
 import { Documents } from './documents.js';
 import type { IndexNames } from './migrations/indices.js';

@@ -1,23 +1,18 @@
+import type { KeyStore, StoredKey } from '../../accounts/key-store.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
+import type { CreateContact, Membership } from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { toContact } from '../../contacts/stored-contact.js';
 import type { AudienceSearch, ContactSearch, Page, VisitSearch } from '../../search/query.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
+import type { Idempotency, Once } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { Overloaded } from '../../shared/store-errors.js';
 import { parseMoment } from '../../shared/timestamps.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import { AnswersUnderWay } from '../common/held-answers.js';
-import type {
-  CreateContact,
-  Idempotency,
-  KeyStore,
-  Membership,
-  Once,
-  SearchStore,
-  StoredKey,
-} from '../common/search-store.js';
+import type { SearchStore } from '../common/search-store.js';
 import { applyRecords } from './apply-records.js';
 import { type AudienceSource, applyAudienceRecord, audienceDocument, audienceQuery } from './audiences.js';
 import { Cluster } from './client.js';

@@ -1,4 +1,4 @@
-import type { StoredKey } from '../common/search-store.js';
+import type { StoredKey } from '../../accounts/key-store.js';
 import type { Connection } from './connection.js';
 
 type KeyRow = readonly [

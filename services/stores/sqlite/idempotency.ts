@@ -1,4 +1,4 @@
-import type { Idempotency, Once } from '../common/search-store.js';
+import type { Idempotency, Once } from '../../shared/idempotency.js';
 import type { Connection } from './connection.js';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;

@@ -1,24 +1,18 @@
 import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CreditStore } from '../../accounts/credit-store.js';
+import type { KeyStore, StoredKey } from '../../accounts/key-store.js';
+import type { AudienceStore } from '../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
+import type { CreateContact, Membership } from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import type { AudienceSearch, ContactSearch, VisitSearch } from '../../search/query.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
+import type { Idempotency, IdempotencyRefusal } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { RecordRefusal, RecordsRefused } from '../../shared/store-errors.js';
 import type { VisitRecord } from '../../visits/schema.js';
-import type {
-  AudienceStore,
-  CreateContact,
-  CreditStore,
-  Idempotency,
-  IdempotencyRefusal,
-  KeyStore,
-  Membership,
-  RecordSearch,
-  SearchStore,
-  StoredKey,
-} from '../common/search-store.js';
+import type { RecordSearch, SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { makePrivate, makePrivateFile } from '../data-folder/lock.js';
 import { checkMarks } from '../data-folder/marks.js';

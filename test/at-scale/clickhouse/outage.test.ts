@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { openClickHouse } from '../../../services/stores/clickhouse/client.js';
 import { migrate, readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
 import { startClickHouse } from '../../stack/clickhouse.js';
 import { freePort } from '../../stack/free-port.js';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import type { CreateContact } from '../../../services/contacts/contact-store.js';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
-import type { CreateContact, SearchStore } from '../../../services/stores/common/search-store.js';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { allPages, asked, freshOrganization, newContact } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';

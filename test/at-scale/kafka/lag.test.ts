@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Consumption, KafkaRecord } from '../../../ingest/sources/kafka/client.js';
+import type { Consumption } from '../../../ingest/sources/kafka/client.js';
+import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { type TestTopics, testTopics } from './topics.js';
 

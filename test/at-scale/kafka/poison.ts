@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { KafkaRecord, OutgoingRecord } from '../../../ingest/sources/kafka/client.js';
+import type { OutgoingRecord } from '../../../ingest/sources/kafka/client.js';
+import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
 import type { Random } from '../../advertising/random-records.js';

@@ -1,4 +1,4 @@
-import type { KafkaRecord } from '../../../ingest/sources/kafka/client.js';
+import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
 import type { ClickHouseConfig, ElasticsearchConfig } from '../../../services/shared/config.js';
 import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';

@@ -1,4 +1,4 @@
-import { endpoints } from '../../../services/gateway/app.js';
+import { endpoints } from '../../../services/gateway/api.js';
 import type { FuzzRequest } from '../../gateway/fuzz-requests.js';
 import type { Received } from '../../gateway/send.js';
 

@@ -1,5 +1,5 @@
 /** Requests with values drawn from the records, so that most find something. */
-import { endpoints } from '../../../services/gateway/app.js';
+import { endpoints } from '../../../services/gateway/api.js';
 import { type FuzzRequest, queryString } from '../../gateway/fuzz-requests.js';
 import { fitting, type JsonSchema, type Random } from '../../gateway/fuzz-values.js';
 import type { Json, Records } from './records.js';

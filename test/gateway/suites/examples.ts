@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { loadDemo } from '../../../services/demo/load.js';
-import { endpoints } from '../../../services/gateway/app.js';
+import { endpoints } from '../../../services/gateway/api.js';
 import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
 
 export const examples = gatewaySuite('The example of each operation, on the sample data', (start) => {

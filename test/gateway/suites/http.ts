@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { endpoints } from '../../../services/gateway/app.js';
+import { endpoints } from '../../../services/gateway/api.js';
 import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
 import { brokenRules, expectProblem } from '../../support/problems.js';
 

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type ClickHouse, openClickHouse } from '../../../services/stores/clickhouse/client.js';
+import type { ClickHouse } from '../../../services/stores/clickhouse/client.js';
+import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 
 const nameOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -128,7 +129,7 @@ describe('embedded ClickHouse', () => {
   });
 
   it('says that another process holds the folder', () => {
-    const script = `import { openClickHouse } from ${JSON.stringify(new URL('../../../services/stores/clickhouse/client.js', import.meta.url).href)};
+    const script = `import { openClickHouse } from ${JSON.stringify(new URL('../../../services/stores/clickhouse/open.js', import.meta.url).href)};
       try { await openClickHouse({ path: ${JSON.stringify(folder)} }); console.log('opened'); } catch (error) { console.log(error.name); process.exit(0); }`;
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',

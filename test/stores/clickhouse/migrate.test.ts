@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type ClickHouse, openClickHouse } from '../../../services/stores/clickhouse/client.js';
+import type { ClickHouse } from '../../../services/stores/clickhouse/client.js';
 import { migrate, readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 
 describe('ClickHouse migrations', () => {
   let folder: string;

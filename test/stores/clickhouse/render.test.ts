@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/package-root.js';
 import { literal } from '../../../services/stores/clickhouse/bind.js';
-import { openClickHouse } from '../../../services/stores/clickhouse/client.js';
 import { readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { render } from '../../../services/stores/clickhouse/migrations/render.js';
+import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 
 const LAYOUT = { tables: 'reachline_tables', views: 'reachline', cluster: 'main' };
 const GOLDEN = join(packageRoot, 'test/stores/clickhouse/cluster.golden.sql');

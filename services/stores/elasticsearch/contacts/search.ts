@@ -1,9 +1,10 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { Contact } from '../../../contacts/schema.js';
-import { emailWord, searchableValues } from '../../../contacts/searchable.js';
+import { searchableValues } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { intoContact, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/stored-contact.js';
 import type { ContactCondition, ContactSearch } from '../../../search/query.js';
+import { emailWord } from '../../../search/words.js';
 import { after, pageSize, pageSort } from '../pages.js';
 import { matchText } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';

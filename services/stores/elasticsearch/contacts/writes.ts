@@ -1,3 +1,10 @@
+import type {
+  AddOutcome,
+  CreateContact,
+  CreateOutcome,
+  Membership,
+  RemoveOutcome,
+} from '../../../contacts/contact-store.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import {
   applyRecord,
@@ -11,13 +18,6 @@ import {
 } from '../../../contacts/stored-contact.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import { Rejected, StoreUnavailable } from '../../../shared/store-errors.js';
-import type {
-  AddOutcome,
-  CreateContact,
-  CreateOutcome,
-  Membership,
-  RemoveOutcome,
-} from '../../common/search-store.js';
 import { applyRecords } from '../apply-records.js';
 import type { AudienceSource } from '../audiences.js';
 import type { Ledger, Reserved } from '../credits.js';

@@ -2,13 +2,13 @@ import {
   CONTACT_SEARCH_FIELDS,
   CONTACT_SEARCH_GROUPS,
   type ContactSearchField,
-  emailWord,
   searchableTexts,
   searchableTextWords,
   searchableValues,
 } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import type { ContactCondition, ValueField } from '../../../search/query.js';
+import { emailWord } from '../../../search/words.js';
 import {
   allOf,
   anyOf,

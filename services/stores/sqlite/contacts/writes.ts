@@ -1,3 +1,10 @@
+import type {
+  AddOutcome,
+  CreateContact,
+  CreateOutcome,
+  Membership,
+  RemoveOutcome,
+} from '../../../contacts/contact-store.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import {
   applyRecord,
@@ -11,13 +18,6 @@ import {
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
-import type {
-  AddOutcome,
-  CreateContact,
-  CreateOutcome,
-  Membership,
-  RemoveOutcome,
-} from '../../common/search-store.js';
 import { debit, readCredits } from '../accounts.js';
 import { hasAudience } from '../audiences.js';
 import { type Written, writeEach } from '../writes/write-each.js';

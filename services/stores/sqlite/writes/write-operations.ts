@@ -1,8 +1,9 @@
+import type { StoredKey } from '../../../accounts/key-store.js';
 import type { AudienceRecord } from '../../../audiences/schema.js';
+import type { CreateContact, Membership } from '../../../contacts/contact-store.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
-import type { CreateContact, Membership, StoredKey } from '../../common/search-store.js';
 import { grantCredits, insertKey, revokeKey, setCredits } from '../accounts.js';
 import { upsertAudiences } from '../audiences.js';
 import { addMembership, createContact, removeMembership, upsertContacts } from '../contacts/writes.js';

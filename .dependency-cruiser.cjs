@@ -1,0 +1,73 @@
+/**
+ * Imports point one way, from the top of this list to its end: a folder may import from those below it alone. Written once as an
+ * order, so that a new folder finds its place by being named here.
+ *
+ * @type {import('dependency-cruiser').IConfiguration}
+ */
+const LAYERS = [
+  ['cli', '^services/cli/'],
+  ['demo', '^services/demo/'],
+  ['gateway', '^services/gateway/'],
+  ['ingest worker', '^ingest/worker/'],
+  ['ingest pipeline', '^ingest/[^/]+\\.ts$'],
+  ['ingest sources', '^ingest/sources/'],
+  ['ingest columns', '^ingest/columns/'],
+  ['ingest streams', '^ingest/streams/'],
+  ['ingest records', '^ingest/records/'],
+  ['sql endpoint', '^services/sql-endpoint/'],
+  ['open stores', '^services/stores/open-stores\\.ts$'],
+  ['adapters', '^services/stores/(sqlite|elasticsearch|clickhouse)/'],
+  ['adapters, common', '^services/stores/(common|data-folder)/'],
+  ['contacts', '^services/contacts/'],
+  ['audiences', '^services/audiences/'],
+  ['visits', '^services/visits/'],
+  ['advertising', '^services/advertising/'],
+  ['accounts', '^services/accounts/'],
+  ['http', '^services/http/'],
+  ['search', '^services/search/'],
+  ['shared', '^services/shared/'],
+];
+
+const upward = LAYERS.slice(1).map(([name, path], index) => ({
+  name: `${name}: no import from above`,
+  comment:
+    'Imports point one way; see docs/architecture.md. Move what both need into the lower folder, or let the upper one pass it in.',
+  severity: 'error',
+  from: { path },
+  to: { path: LAYERS.slice(0, index + 1).map(([, above]) => above) },
+}));
+
+module.exports = {
+  forbidden: [
+    ...upward,
+    {
+      name: 'one adapter does not know another',
+      severity: 'error',
+      from: { path: '^services/stores/(sqlite|elasticsearch|clickhouse)/' },
+      to: { path: '^services/stores/(sqlite|elasticsearch|clickhouse)/', pathNot: '^services/stores/$1/' },
+    },
+    {
+      name: 'every folder has its place in the order',
+      severity: 'error',
+      from: { path: '^(services|ingest)/', pathNot: LAYERS.map(([, path]) => path) },
+      to: {},
+    },
+    {
+      name: 'the product does not import its tests',
+      severity: 'error',
+      from: { path: '^(services|ingest)/' },
+      to: { path: '^(test|bench)/' },
+    },
+    { name: 'no circles between files', severity: 'error', from: {}, to: { circular: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node'],
+    },
+  },
+};

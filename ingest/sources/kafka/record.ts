@@ -1,0 +1,25 @@
+import type { IHeaders, KafkaMessage } from 'kafkajs';
+import type { Unreadable } from './record-batches.js';
+
+export type Headers = IHeaders;
+
+/** A record of a topic, as it lies there. */
+export interface KafkaRecord {
+  partition: number;
+  offset: string;
+  key: Buffer | null;
+  value: Buffer | null;
+  headers: Headers;
+  /** Milliseconds since the epoch: when the broker, or else the producer, says it was accepted. */
+  timestamp: number;
+  /** There when this stands for records that cannot be read. Key and value are the beginning of the first's. */
+  unreadable?: Unreadable;
+}
+
+export function toRecord(
+  partition: number,
+  { offset, key, value, headers, timestamp, unreadable }: KafkaMessage & { unreadable?: Unreadable },
+): KafkaRecord {
+  const record = { partition, offset, key, value, headers: headers ?? {}, timestamp: Number(timestamp) };
+  return unreadable ? { ...record, unreadable } : record;
+}

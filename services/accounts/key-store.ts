@@ -1,0 +1,21 @@
+/** An API key as stored: never the secret itself. Times are ISO 8601 UTC. */
+export interface StoredKey {
+  id: string;
+  /** SHA-256 of the secret, hexadecimal. */
+  secretHash: string;
+  organizationId: string;
+  name: string | null;
+  scopes: string[];
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+}
+
+export interface KeyStore {
+  findKey(keyId: string, signal?: AbortSignal): Promise<StoredKey | null>;
+  insertKey(key: StoredKey): Promise<void>;
+  /** Oldest first; of one organization, or all. */
+  listKeys(organizationId?: string): Promise<StoredKey[]>;
+  /** False when no key has the id. Revoking twice keeps the first time. */
+  revokeKey(keyId: string, revokedAt: string): Promise<boolean>;
+}

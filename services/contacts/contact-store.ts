@@ -1,0 +1,68 @@
+import type { ContactSearch, Page } from '../search/query.js';
+import type { Idempotency, Once } from '../shared/idempotency.js';
+import type { OrderedRecord } from '../shared/record-order.js';
+import type { Contact, ContactRecord } from './schema.js';
+
+export interface CreateContact {
+  contact: Contact;
+  audienceId: string;
+  requiredCredits: number;
+  onDuplicate: 'create' | 'return' | 'reject';
+  dryRun: boolean;
+  idempotency?: Idempotency;
+}
+
+/** Credits are null where the organization is not metered. Only `created` and `returned` are kept for replay. */
+export type CreateOutcome =
+  | {
+      kind: 'created';
+      contact: Contact;
+      creditsConsumed: number | null;
+      creditBalance: number | null;
+      duplicates: string[];
+    }
+  /** The existing contact that joined the audience instead (`onDuplicate: 'return'`). */
+  | {
+      kind: 'returned';
+      contact: Contact;
+      creditsConsumed: number | null;
+      creditBalance: number | null;
+      duplicates: string[];
+    }
+  | { kind: 'audience_not_found' }
+  | { kind: 'contact_exists'; contactId: string }
+  /** The existing contact cannot join one more. */
+  | { kind: 'too_many_audiences' }
+  | { kind: 'insufficient_credits'; creditBalance: number };
+
+export interface Membership {
+  organizationId: string;
+  audienceId: string;
+  contactId: string;
+  idempotency?: Idempotency;
+}
+
+/** Only `added` is kept for replay. */
+export type AddOutcome =
+  | { kind: 'added'; contact: Contact }
+  | { kind: 'audience_not_found' }
+  | { kind: 'too_many_audiences' }
+  | { kind: 'contact_not_found' };
+
+/** Only `removed` is kept for replay. `removed: false` when the contact is unknown or was no member. */
+export type RemoveOutcome = { kind: 'removed'; removed: boolean } | { kind: 'audience_not_found' };
+
+export interface ContactStore {
+  getContact(organizationId: string, contactId: string, signal?: AbortSignal): Promise<Contact | null>;
+  /** Ordered as contract 3.9 with a query, newest first without. */
+  searchContacts(search: ContactSearch, signal?: AbortSignal): Promise<Page<Contact>>;
+  /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
+  createContact(command: CreateContact): Promise<Once<CreateOutcome>>;
+  addMembership(membership: Membership): Promise<Once<AddOutcome>>;
+  removeMembership(membership: Membership): Promise<Once<RemoveOutcome>>;
+  /**
+   * A record changes a contact only when it comes after the last one that did, in the order of contract 6.2. Throws
+   * `RecordsRefused` when some would give a contact more than it may have; all others are written.
+   */
+  upsertContacts(records: readonly OrderedRecord<ContactRecord>[]): Promise<void>;
+}

@@ -1,0 +1,14 @@
+/** What an API key may allow. */
+export const SCOPES = [
+  'contacts:read',
+  'contacts:write',
+  'audiences:read',
+  'audiences:write',
+  'visits:read',
+  'advertising:read',
+  'ingest:write',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Everything but bringing data in. */
+export const DEFAULT_SCOPES: Scope[] = SCOPES.filter((scope) => scope !== 'ingest:write');

@@ -1,0 +1,12 @@
+import type { TextQuery } from '../search/query.js';
+import { parseQuery } from '../search/query-parser.js';
+import { invalid, noWords } from './problems.js';
+
+/** The parsed `query`. Throws 422 when it holds too many words, or none. */
+export function toTextQuery(text: string | null | undefined): TextQuery | undefined {
+  if (!text) return undefined;
+  const query = parseQuery(text);
+  if ('code' in query) throw invalid({ pointer: '/query', ...query });
+  if (query.required.length + query.excluded.length === 0) throw noWords('query');
+  return query;
+}
