@@ -1,6 +1,6 @@
 import { Turn } from '../services/shared/event-loop-yield.js';
 import type { Acceptance, OrderedRecord } from '../services/shared/record-order.js';
-import { RecordRefusal } from '../services/shared/store-errors.js';
+import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
 import { type DeadLetter, deadLetter, refusedBy } from './records/outcome.js';
 import type { RawRecord, RecordSource } from './records/raw-record.js';
@@ -47,7 +47,7 @@ export interface IngestOptions extends Partial<OrganizationRule> {
 
 /**
  * Takes the lines, or the elements of a JSON array, of a text. Refused records never stop the others. Rejects with
- * `StoreUnavailable` or `StoreTimeout` when the store is out, and with `UnreadableInput` when the text as a whole is no
+ * `StoreUnavailableError` or `StoreTimeoutError` when the store is out, and with `UnreadableInput` when the text as a whole is no
  * JSON array; the caller may send everything again, since every stream is idempotent.
  */
 export function ingestLines(
@@ -207,7 +207,7 @@ class Writer {
     const { stream, stores, signal } = this.#options;
     const refused = await writeRecords((part) => stream.write(stores, part), records, { signal });
     // A store that takes none of them, and cannot say why, is itself what is wrong.
-    const unknown = refused.find(({ reason }) => !(reason instanceof RecordRefusal));
+    const unknown = refused.find(({ reason }) => !(reason instanceof RecordRejectedError));
     if (unknown && refused.length === records.length) throw unknown.reason;
     for (const { index, reason } of refused) {
       this.#report.refuse(refusedBy(reason), origins[index] as RawRecord);

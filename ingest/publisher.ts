@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../services/shared/config.js';
 import type { OrderedRecord } from '../services/shared/record-order.js';
-import { Overloaded, StoreUnavailable } from '../services/shared/store-errors.js';
+import { OverloadedError, StoreUnavailableError } from '../services/shared/store-errors.js';
 import { KafkaCluster, type KafkaProducer, type OutgoingRecord, PROMPT } from './sources/kafka/client.js';
 import { createTopics, topicOf } from './sources/kafka/topics.js';
 import type { Stream } from './streams/stream.js';
@@ -47,7 +47,7 @@ export class Publisher {
 
   /**
    * The stream whose records are written to its topic: safe when the brokers have them, applied when a worker has. Records that still
-   * wait when `signal` is aborted are not sent. A write rejects with `Overloaded` when too many bytes wait.
+   * wait when `signal` is aborted are not sent. A write rejects with `OverloadedError` when too many bytes wait.
    */
   published<T extends Stream>(stream: T, signal?: AbortSignal): T {
     const topic = topicOf(this.#config, stream.name);
@@ -91,7 +91,7 @@ export class Publisher {
         return;
       }
       if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > this.#maxQueuedBytes) {
-        reject(new Overloaded('intake'));
+        reject(new OverloadedError('intake'));
         return;
       }
       this.#queuedBytes += bytes;
@@ -133,7 +133,7 @@ export class Publisher {
         );
         for (const { resolve } of sent) resolve();
       } catch (cause) {
-        const error = new StoreUnavailable('intake', { cause });
+        const error = new StoreUnavailableError('intake', { cause });
         for (const { reject } of sent) reject(error);
       } finally {
         this.#queuedBytes -= bytes;

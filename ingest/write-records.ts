@@ -1,9 +1,9 @@
 import type { OrderedRecord } from '../services/shared/record-order.js';
 import {
-  Overloaded,
-  RecordsRefused,
-  StoreTimeout,
-  StoreUnavailable,
+  OverloadedError,
+  PartialWriteError,
+  StoreTimeoutError,
+  StoreUnavailableError,
 } from '../services/shared/store-errors.js';
 
 /** A record the store will not take, by its place among those given. */
@@ -12,7 +12,7 @@ export interface Refused {
   reason: unknown;
 }
 
-/** Writes all records, or rejects: with `RecordsRefused` when it wrote all others. */
+/** Writes all records, or rejects: with `PartialWriteError` when it wrote all others. */
 export type Write = (records: readonly OrderedRecord<object>[]) => Promise<void>;
 
 export interface WriteOptions {
@@ -30,7 +30,7 @@ const PARTS = 8;
 
 /**
  * Writes records. Those the store will not take are searched for by parts, so that the others are written. Rejects with
- * `StoreUnavailable` or `StoreTimeout` when the store is out; some may be written then, and all may be given again.
+ * `StoreUnavailableError` or `StoreTimeoutError` when the store is out; some may be written then, and all may be given again.
  */
 export async function writeRecords(
   write: Write,
@@ -44,11 +44,11 @@ export async function writeRecords(
     await write(records);
   } catch (reason) {
     if (isOutage(reason)) throw reason;
-    if (reason instanceof RecordsRefused) {
-      const { refused } = reason;
-      const taken = records.filter((_, index) => !refused.has(index));
+    if (reason instanceof PartialWriteError) {
+      const { rejected } = reason;
+      const taken = records.filter((_, index) => !rejected.has(index));
       if (taken.length > 0) await options.onOutcome?.(taken, 'taken');
-      return [...refused].map(([index, refusal]) => ({ index: first + index, reason: refusal }));
+      return [...rejected].map(([index, error]) => ({ index: first + index, reason: error }));
     }
     if (records.length === 1) {
       await options.onOutcome?.(records, 'refused', reason);
@@ -68,4 +68,6 @@ export async function writeRecords(
 
 /** The same write will do later. */
 export const isOutage = (error: unknown): boolean =>
-  error instanceof StoreUnavailable || error instanceof StoreTimeout || error instanceof Overloaded;
+  error instanceof StoreUnavailableError ||
+  error instanceof StoreTimeoutError ||
+  error instanceof OverloadedError;

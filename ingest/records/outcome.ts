@@ -1,5 +1,5 @@
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { RecordRefusal } from '../../services/shared/store-errors.js';
+import { RecordRejectedError } from '../../services/shared/store-errors.js';
 
 /** What a step of the ingest says about a record. Steps only say; the pipeline's loop acts on it. */
 
@@ -35,7 +35,7 @@ const notStorable = deadLetter('not_storable', '', 'The store cannot hold this r
 
 /** What is said of a record that the store refused by itself. */
 export function refusedBy(reason: unknown): DeadLetter {
-  return reason instanceof RecordRefusal
+  return reason instanceof RecordRejectedError
     ? deadLetter(reason.code, reason.pointer, reason.message)
     : notStorable;
 }

@@ -1,18 +1,18 @@
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { StoreUnavailable } from '../../services/shared/store-errors.js';
+import { StoreUnavailableError } from '../../services/shared/store-errors.js';
 import { isOutage, type Refused, type Write, writeRecords } from '../write-records.js';
 
 /** After so many refusals in a row it is asked whether the store is what is wrong. */
 const MAX_REFUSED_IN_A_ROW = 100;
 
 /** The store takes no record, not even one that it took before: it is wrong, and the records may be good. */
-class StoreRefusesAll extends StoreUnavailable {}
+class StoreRefusesAll extends StoreUnavailableError {}
 
 export interface RecordWriter {
   /** Writes records with one write. Resolves with false when the store refused any of them; rejects as `write` does. */
   writeWhole(records: readonly OrderedRecord<object>[], onProgress: () => void): Promise<boolean>;
   /**
-   * Writes records; resolves with those the store refused. Rejects with `StoreUnavailable` or `StoreTimeout` while the store is out,
+   * Writes records; resolves with those the store refused. Rejects with `StoreUnavailableError` or `StoreTimeoutError` while the store is out,
    * which it is too when it refuses everything.
    */
   write(records: readonly OrderedRecord<object>[], onProgress: () => void): Promise<Refused[]>;

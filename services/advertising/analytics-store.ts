@@ -32,7 +32,7 @@ export interface AnalyticsWriter {
 }
 
 export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {
-  /** Throws `StoreUnavailable` when the store cannot answer. */
+  /** Throws `StoreUnavailableError` when the store cannot answer. */
   ping(): Promise<void>;
   /** Waits for what is running, then lets go of every resource. */
   close(): Promise<void>;

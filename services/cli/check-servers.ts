@@ -3,7 +3,7 @@ import { KafkaCluster, KafkaUnavailable, PROMPT } from '../../ingest/sources/kaf
 import { missingTopics } from '../../ingest/sources/kafka/topics.js';
 import type { Config, KafkaConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
-import { StoreTimeout, StoreUnavailable } from '../shared/store-errors.js';
+import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import { inspectClickHouse } from '../stores/clickhouse/inspect.js';
 import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
 import { explain, noAnswer } from './errors.js';
@@ -103,12 +103,12 @@ async function found(check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await check();
   } catch (error) {
-    if (error instanceof StoreUnavailable || error instanceof StoreTimeout) {
+    if (error instanceof StoreUnavailableError || error instanceof StoreTimeoutError) {
       return [{ problem: cannotAnswer(error) }];
     }
     return [{ problem: explain(error).message }];
   }
 }
 
-export const cannotAnswer = (error: StoreUnavailable | StoreTimeout): string =>
+export const cannotAnswer = (error: StoreUnavailableError | StoreTimeoutError): string =>
   `${noAnswer(error, error.store)}: check that it runs, and its address, user name and password in the settings`;

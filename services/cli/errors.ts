@@ -52,7 +52,7 @@ export function explain(error: unknown): { message: string; exitCode: number } {
 function sentence(error: Error): string {
   if (EXPLAINED.has(error.name)) return error.message;
   const { code, path, store } = error as NodeJS.ErrnoException & { store?: string };
-  if (error.name === 'StoreUnavailable' || error.name === 'StoreTimeout') {
+  if (error.name === 'StoreUnavailableError' || error.name === 'StoreTimeoutError') {
     return `${noAnswer(error, store)}. Run reachline doctor to see why; it is safe to run this command again.`;
   }
   if (error.name === 'FolderInUse') {

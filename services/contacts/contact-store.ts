@@ -62,7 +62,7 @@ export interface ContactStore {
   removeMembership(membership: Membership): Promise<Once<RemoveOutcome>>;
   /**
    * A record changes a contact only when it comes after the last one that did, in the order of contract 6.2. Throws
-   * `RecordsRefused` when some would give a contact more than it may have; all others are written.
+   * `PartialWriteError` when some would give a contact more than it may have; all others are written.
    */
   upsertContacts(records: readonly OrderedRecord<ContactRecord>[]): Promise<void>;
 }

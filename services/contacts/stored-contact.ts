@@ -4,7 +4,7 @@ import { normalizeDomain } from '../search/normalize.js';
 import { companyId } from '../shared/ids.js';
 import { memoize } from '../shared/memoize.js';
 import { type OrderedRecord, recordOrder } from '../shared/record-order.js';
-import { RecordRefusal } from '../shared/store-errors.js';
+import { RecordRejectedError } from '../shared/store-errors.js';
 import { formatMoment, parseMoment } from '../shared/timestamps.js';
 import { type Contact, type ContactRecord, MAX_AUDIENCES_PER_CONTACT } from './schema.js';
 import { searchableValues } from './searchable.js';
@@ -43,7 +43,7 @@ export function intoContact({ body, audienceIds, createdMs, updatedMs }: StoredC
   return contact;
 }
 
-/** The contact after a stream record. Throws `RecordRefusal` when it would have too many audiences; null when the record does not come after the last one, and so changes nothing. */
+/** The contact after a stream record. Throws `RecordRejectedError` when it would have too many audiences; null when the record does not come after the last one, and so changes nothing. */
 export function applyRecord(
   before: StoredContact | undefined,
   { record, acceptedAt, sequence }: OrderedRecord<ContactRecord>,
@@ -208,14 +208,14 @@ const companyIdOf = memoize((ofBoth) => {
   return domain === '' ? null : companyId(organizationId, domain);
 });
 
-/** The union, ascending; the same array when nothing is new. Throws `RecordRefusal` when it has too many. */
+/** The union, ascending; the same array when nothing is new. Throws `RecordRejectedError` when it has too many. */
 function joinAudiences(before: string[], joined: readonly string[]): string[] {
   const held = new Set(before);
   const fresh = joined.filter((id) => !held.has(id));
   if (fresh.length === 0) return before;
   const all = [...new Set([...before, ...fresh])];
   if (all.length > MAX_AUDIENCES_PER_CONTACT) {
-    throw new RecordRefusal('too_many_audiences', '/audience_ids', TOO_MANY_AUDIENCES);
+    throw new RecordRejectedError('too_many_audiences', '/audience_ids', TOO_MANY_AUDIENCES);
   }
   return all.sort();
 }

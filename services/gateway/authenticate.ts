@@ -4,7 +4,7 @@ import { keyIsActive, parseKey, secretMatches } from '../accounts/keys.js';
 import type { Principal } from '../http/principal.js';
 import { Problem } from '../http/problems.js';
 import type { Clock } from '../shared/clock.js';
-import { StoreTimeout, StoreUnavailable } from '../shared/store-errors.js';
+import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import { WrongKeyLimiter } from './wrong-keys.js';
 
 /** How long what the store said holds, so that a revocation takes effect in every process well within 5 s (contract 2.2). */
@@ -105,7 +105,7 @@ export function createAuthenticate(
       unknown.set(id, true);
       return null;
     } catch (error) {
-      const isOut = error instanceof StoreUnavailable || error instanceof StoreTimeout;
+      const isOut = error instanceof StoreUnavailableError || error instanceof StoreTimeoutError;
       if (!isOut || performance.now() - last.loadedAt > STALE_IF_ERROR_MS) throw error;
       last.freshUntil = performance.now() + CACHE_TTL_MS;
       return last;
@@ -116,7 +116,7 @@ export function createAuthenticate(
     const controller = new AbortController();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        reject(new StoreTimeout('search'));
+        reject(new StoreTimeoutError('search'));
         controller.abort();
       }, milliseconds);
       keys

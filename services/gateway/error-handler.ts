@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { PROBLEMS, Problem } from '../http/problems.js';
 import { loggedPath } from '../shared/logger.js';
-import { Overloaded, StoreTimeout, StoreUnavailable } from '../shared/store-errors.js';
+import { OverloadedError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { RequestState } from './request-state.js';
 import { answerUnreadBody } from './unread-body.js';
 
@@ -53,7 +53,7 @@ function createOverloadWarning(logger: Logger): () => void {
 /** What a client is told of an error, whatever it was. */
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof StoreUnavailable) {
+  if (error instanceof StoreUnavailableError) {
     return new Problem(
       'store_unavailable',
       `The ${error.store} store cannot be reached right now. Nothing was lost; try again shortly.`,
@@ -61,7 +61,7 @@ function toProblem(error: unknown): Problem {
       { 'Retry-After': RETRY_AFTER_SECONDS },
     );
   }
-  if (error instanceof Overloaded) {
+  if (error instanceof OverloadedError) {
     return new Problem(
       'overloaded',
       error.store === 'intake'
@@ -71,7 +71,7 @@ function toProblem(error: unknown): Problem {
       { 'Retry-After': RETRY_AFTER_SECONDS },
     );
   }
-  if (error instanceof StoreTimeout) {
+  if (error instanceof StoreTimeoutError) {
     return new Problem(
       'timeout',
       'The data store took too long. Narrow the request or try again.',

@@ -1,42 +1,42 @@
-/** Which store failed, for readiness and logs; `intake` holds records that workers are to apply. */
+/** Which store failed, for readiness and logs; `intake` is the queue of records for the workers. */
 export type StoreName = 'search' | 'analytics' | 'intake';
 
-/** The store is down, refuses, or lost its schema. The cause is for the log only. */
-export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
+/** The store is down, rejects everything, or lost its schema. `cause` holds the library's error, for logs only. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
   readonly store: StoreName;
 
   constructor(store: StoreName, options?: ErrorOptions) {
-    super(`the ${store} store cannot answer`, options);
+    super(`the ${store} store is unavailable`, options);
     this.store = store;
   }
 }
 
-/** Too much waits for the store already; nothing of this was taken. */
-export class Overloaded extends Error {
-  override readonly name = 'Overloaded';
+/** The queue of the store is full. Nothing was written; retry later. */
+export class OverloadedError extends Error {
+  override readonly name = 'OverloadedError';
   readonly store: StoreName;
 
   constructor(store: StoreName) {
-    super(`too much waits for the ${store} store`);
+    super(`the queue of the ${store} store is full`);
     this.store = store;
   }
 }
 
-/** The store gave up on a request that took too long. */
-export class StoreTimeout extends Error {
-  override readonly name = 'StoreTimeout';
+/** The store did not finish the request in time. A write may have been applied. */
+export class StoreTimeoutError extends Error {
+  override readonly name = 'StoreTimeoutError';
   readonly store: StoreName;
 
   constructor(store: StoreName, options?: ErrorOptions) {
-    super(`the ${store} store took too long`, options);
+    super(`the ${store} store timed out`, options);
     this.store = store;
   }
 }
 
-/** A record breaks a rule together with what is stored already. Its words are for whoever sent it. */
-export class RecordRefusal extends Error {
-  override readonly name = 'RecordRefusal';
+/** A record breaks a rule together with stored data. The message is for the client that sent the record. */
+export class RecordRejectedError extends Error {
+  override readonly name = 'RecordRejectedError';
   readonly code: string;
   /** JSON Pointer into the record. */
   readonly pointer: string;
@@ -48,18 +48,19 @@ export class RecordRefusal extends Error {
   }
 }
 
-/** Some of the records of a write were refused, by their places among those given; all others are written. */
-export class RecordsRefused extends Error {
-  override readonly name = 'RecordsRefused';
-  readonly refused: ReadonlyMap<number, RecordRefusal>;
+/** Some records of a write were rejected; all others are written. */
+export class PartialWriteError extends Error {
+  override readonly name = 'PartialWriteError';
+  /** By index in the write. */
+  readonly rejected: ReadonlyMap<number, RecordRejectedError>;
 
-  constructor(refused: ReadonlyMap<number, RecordRefusal>) {
-    super(`${refused.size} records were refused`);
-    this.refused = refused;
+  constructor(rejected: ReadonlyMap<number, RecordRejectedError>) {
+    super(`${rejected.size} records were rejected`);
+    this.rejected = rejected;
   }
 }
 
-/** The store understood, and refused the record or the query itself: the same again is refused again. */
-export class Rejected extends Error {
-  override readonly name = 'Rejected';
+/** The store understood the record or query and rejected it: a retry is rejected again. */
+export class RejectedError extends Error {
+  override readonly name = 'RejectedError';
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { AnalyticsStore } from '../advertising/analytics-store.js';
 import { type Clock, systemClock } from '../shared/clock.js';
 import type { Config } from '../shared/config.js';
-import { type StoreName, StoreUnavailable } from '../shared/store-errors.js';
+import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
 import type { Engine } from './clickhouse/engine.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
 import type { SearchStore } from './common/search-store.js';
@@ -44,7 +44,7 @@ const PAUSE_MS = 1000;
 
 /**
  * Opens each store where the settings say it is. Throws `DataFolderError` when an embedded one cannot use the data folder or
- * another process holds it, and `StoreUnavailable` when a server does not answer.
+ * another process holds it, and `StoreUnavailableError` when a server does not answer.
  */
 export async function openStores(
   config: StoresConfig,
@@ -85,7 +85,7 @@ async function waiting<T>(patience: Patience | undefined, open: () => Promise<T>
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || !patience || Date.now() > until) throw error;
+      if (!(error instanceof StoreUnavailableError) || !patience || Date.now() > until) throw error;
       patience.onWaiting(error.store);
       await pause(PAUSE_MS);
     }
@@ -104,7 +104,8 @@ async function inFolder<T>(dataDir: string, open: () => Promise<T>): Promise<T> 
   try {
     return await open();
   } catch (error) {
-    const isTheFolder = error instanceof StoreUnavailable || (error instanceof Error && 'errno' in error);
+    const isTheFolder =
+      error instanceof StoreUnavailableError || (error instanceof Error && 'errno' in error);
     if (!isTheFolder) throw error;
     const { cannotBeUsed } = await import('./data-folder/lock.js');
     throw cannotBeUsed(dataDir, error);

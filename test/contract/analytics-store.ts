@@ -338,7 +338,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
 
     it('says it is unavailable when a table is missing', async () => {
       const query = store.query({ name: 'test', sql: 'SELECT * FROM nowhere', params: {} });
-      expect(await query.catch((error: Error) => error.name)).to.equal('StoreUnavailable');
+      expect(await query.catch((error: Error) => error.name)).to.equal('StoreUnavailableError');
     });
 
     it('ends the wait when the caller aborts, and answers others meanwhile', async () => {

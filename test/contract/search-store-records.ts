@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { companyId } from '../../services/shared/ids.js';
-import { RecordsRefused } from '../../services/shared/store-errors.js';
+import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { asked, found, freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
@@ -239,9 +239,9 @@ export function searchStoreRecords(open: Open): void {
       const error = await opened.store
         .upsertContacts(accepted(records, T0))
         .catch((reason: unknown) => reason);
-      expect(error).to.be.instanceOf(RecordsRefused);
-      const { refused } = error as RecordsRefused;
-      expect([...refused].map(([index, { code, pointer }]) => [index, code, pointer])).to.deep.equal([
+      expect(error).to.be.instanceOf(PartialWriteError);
+      const { rejected } = error as PartialWriteError;
+      expect([...rejected].map(([index, { code, pointer }]) => [index, code, pointer])).to.deep.equal([
         [10, 'too_many_audiences', '/audience_ids'],
         [13, 'too_many_audiences', '/audience_ids'],
       ]);

@@ -7,7 +7,7 @@ import type { RefusedRecord } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
 import { oneAtATime } from '../../services/shared/mutex.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { Rejected, StoreUnavailable } from '../../services/shared/store-errors.js';
+import { RejectedError, StoreUnavailableError } from '../../services/shared/store-errors.js';
 
 const BATCH = 25_000;
 
@@ -38,7 +38,7 @@ class World {
     this.writesWithoutProgress = Math.max(this.writesWithoutProgress, ++this.#sinceProgress);
     this.events.push('write');
     const ids = records.map(({ record }) => (record as { contact_id: string }).contact_id);
-    if (ids.some((id) => this.refuses(id))) throw new Rejected('it breaks a constraint');
+    if (ids.some((id) => this.refuses(id))) throw new RejectedError('it breaks a constraint');
     for (const id of ids) this.stored.add(id);
   }
 
@@ -179,7 +179,7 @@ describe('The batch processor', function () {
     let tries = 0;
     const refuses = world.refuses;
     world.refuses = (id) => {
-      if (++tries === 1) throw new StoreUnavailable('search');
+      if (++tries === 1) throw new StoreUnavailableError('search');
       return refuses(id);
     };
     await world.process(world.batch([contact('c0'), 'not JSON', contact('c1'), contact('c2')]));
@@ -203,7 +203,7 @@ describe('The batch processor', function () {
   it('does not keep a group waiting for a store that is out', async () => {
     world.isRebalancing = true;
     world.refuses = () => {
-      throw new StoreUnavailable('search');
+      throw new StoreUnavailableError('search');
     };
     await world.process(world.batch(contacts(10)));
     expect(world.events).to.deep.equal(['write', 'outage']);
@@ -220,7 +220,7 @@ describe('The batch processor', function () {
 
   it('gives a batch up when it is told to stop', async () => {
     world.refuses = () => {
-      throw new StoreUnavailable('search');
+      throw new StoreUnavailableError('search');
     };
     world.onSleep = () => world.abort.abort();
     await world.process(world.batch(contacts(10)));

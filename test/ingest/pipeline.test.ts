@@ -202,7 +202,7 @@ describe('The pipeline over a store that is out', () => {
         organizationId: 'org_a',
         acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
       }).catch((error: unknown) => error);
-      expect(error).to.include({ name: 'StoreUnavailable' });
+      expect(error).to.include({ name: 'StoreUnavailableError' });
     });
   }
 });

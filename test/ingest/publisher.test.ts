@@ -6,7 +6,7 @@ import { STREAMS } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
-import { Overloaded, StoreUnavailable } from '../../services/shared/store-errors.js';
+import { OverloadedError, StoreUnavailableError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 
 const NO_STORES = {} as IngestStores;
@@ -57,12 +57,12 @@ describe('The publisher', function () {
   it('refuses what is more than it may hold while a broker does not answer, and takes more once that has failed', async () => {
     const held = ['a', 'b', 'c'].map((id) => write(id));
     expect(publisher.queuedBytes).to.be.within(9000, 10_000);
-    expect(await write('d')).to.be.instanceOf(Overloaded);
+    expect(await write('d')).to.be.instanceOf(OverloadedError);
     expect(publisher.queuedBytes).to.be.within(9000, 10_000);
     broker.close();
-    for (const outcome of await Promise.all(held)) expect(outcome).to.be.instanceOf(StoreUnavailable);
+    for (const outcome of await Promise.all(held)) expect(outcome).to.be.instanceOf(StoreUnavailableError);
     expect(publisher.queuedBytes).to.equal(0);
-    expect(await write('e')).to.be.instanceOf(StoreUnavailable);
+    expect(await write('e')).to.be.instanceOf(StoreUnavailableError);
   });
 
   it('takes a record larger than all it may hold when nothing else waits', async () => {
@@ -71,7 +71,7 @@ describe('The publisher', function () {
     const outcome = writeAll(NO_STORES, accepted([large], 0)).catch((error: unknown) => error);
     expect(publisher.queuedBytes).to.be.greaterThan(20_000);
     broker.close();
-    expect(await outcome).to.be.instanceOf(StoreUnavailable);
+    expect(await outcome).to.be.instanceOf(StoreUnavailableError);
   });
 
   it('drops what waits when its client gives up', async () => {
@@ -85,7 +85,7 @@ describe('The publisher', function () {
     expect(publisher.queuedBytes).to.be.lessThan(before);
     expect(await write('c', client.signal), 'and what comes later').to.equal(reason);
     broker.close();
-    expect(await sending).to.be.instanceOf(StoreUnavailable);
+    expect(await sending).to.be.instanceOf(StoreUnavailableError);
     expect(publisher.queuedBytes).to.equal(0);
   });
 });

@@ -3,7 +3,7 @@ import type { DeliveryRecord } from '../../services/advertising/records.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { applyRecord, type StoredContact } from '../../services/contacts/stored-contact.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { StoreTimeout, StoreUnavailable } from '../../services/shared/store-errors.js';
+import { StoreTimeoutError, StoreUnavailableError } from '../../services/shared/store-errors.js';
 import { deliveryRows } from '../../services/stores/clickhouse/rows.js';
 import type { Actor, Scheduler } from './scheduler.js';
 
@@ -76,7 +76,7 @@ export function storesOf(
     await scheduler.step(actor, `${label} sent`);
     const { unavailable, lostAnswer, late, partial } = faults();
     const chance = scheduler.random.next();
-    if (chance < unavailable) throw new StoreUnavailable('search');
+    if (chance < unavailable) throw new StoreUnavailableError('search');
     if (!shared.takesEverything && records.some(isUnstorable)) {
       await scheduler.step(actor, `${label} rejected`);
       throw new Error('a row cannot be stored');
@@ -89,12 +89,13 @@ export function storesOf(
         shared.pendingWrites--;
       });
       await scheduler.step(actor, `${label} timed out`, 40);
-      throw new StoreTimeout('search');
+      throw new StoreTimeoutError('search');
     }
     const isPartial = chance < unavailable + late + partial;
     apply(isPartial ? records.slice(0, scheduler.random.between(0, records.length)) : records);
     await scheduler.step(actor, `${label} applied`);
-    if (isPartial || chance < unavailable + late + partial + lostAnswer) throw new StoreTimeout('search');
+    if (isPartial || chance < unavailable + late + partial + lostAnswer)
+      throw new StoreTimeoutError('search');
   }
   return {
     search: {

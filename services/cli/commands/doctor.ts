@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Config, ConfigError, ignoredVariablesWarning, loadConfig } from '../../shared/config.js';
-import { StoreUnavailable } from '../../shared/store-errors.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { inspectParts } from '../../stores/clickhouse/inspect.js';
 import { findDamagedParts } from '../../stores/clickhouse/parts.js';
 import { readHolder } from '../../stores/data-folder/holder.js';
@@ -173,7 +173,7 @@ async function openOnce(config: Config, deep: boolean): Promise<OpenResult> {
       await stores.close();
     }
   } catch (error) {
-    if (error instanceof StoreUnavailable) return failed(cannotAnswer(error));
+    if (error instanceof StoreUnavailableError) return failed(cannotAnswer(error));
     const { message } = explain(error);
     if (!/in use/.test(message)) return failed(message);
     return { kind: 'held', port: readHolder(resolve(config.dataDir))?.port, detail: message };

@@ -29,7 +29,7 @@ export interface Rows {
   text: string;
 }
 
-/** Statements against ClickHouse. Fails with `StoreTimeout` or `StoreUnavailable` only, or with the caller's abort. */
+/** Statements against ClickHouse. Fails with `StoreTimeoutError` or `StoreUnavailableError` only, or with the caller's abort. */
 export interface ClickHouse {
   readonly layout: Layout;
   /** Null over HTTP. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
-import { StoreUnavailable } from '../../shared/store-errors.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { literal, preamble, type Setting } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
 import { ConnectionPool } from './connection-pool.js';
@@ -52,7 +52,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     engine,
 
     async query<Row>({ name, sql, params }: AnalyticsQuery, signal?: AbortSignal) {
-      if (closing) throw new StoreUnavailable('analytics');
+      if (closing) throw new StoreUnavailableError('analytics');
       checkBound({ name, sql, params });
       const tag = `/* ${++lastTag} */`;
       const text = `${preamble(settingsOf(name, timeoutMs), params)} ${tag} ${sql}`;
@@ -74,7 +74,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     },
 
     async insert(name, { table, columns, text }) {
-      if (closing) throw new StoreUnavailable('analytics');
+      if (closing) throw new StoreUnavailableError('analytics');
       await settle(
         writes.use((client) =>
           client.insert({
@@ -89,7 +89,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     },
 
     async command(name, sql) {
-      if (closing) throw new StoreUnavailable('analytics');
+      if (closing) throw new StoreUnavailableError('analytics');
       const text = `${preamble(settingsOf(name, timeoutMs), {})} ${sql}`;
       await settle(writes.use((client) => client.command({ query: text })));
     },

@@ -6,7 +6,7 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { drainPending, Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
 import { makeFolder } from '../../shared/ensure-dir.js';
-import { StoreUnavailable } from '../../shared/store-errors.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { FolderInUse } from './errors.js';
 
 /** What a statement printed, in the format asked for. */
@@ -65,6 +65,6 @@ function boot(folder: string): Session {
   } catch (cause) {
     // The engine prints why (code 76, "Cannot lock file") but only says that it failed. It locks this file while open.
     if (existsSync(join(folder, 'status'))) throw new FolderInUse(folder, { cause });
-    throw new StoreUnavailable('analytics', { cause });
+    throw new StoreUnavailableError('analytics', { cause });
   }
 }

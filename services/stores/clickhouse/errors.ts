@@ -1,4 +1,4 @@
-import { Rejected, StoreTimeout, StoreUnavailable } from '../../shared/store-errors.js';
+import { RejectedError, StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
 
 /** The folder of the embedded analytics store is held by another process. */
 export class FolderInUse extends Error {
@@ -24,19 +24,19 @@ const TOO_SLOW = '160';
 const REQUEST_TIMEOUT = 'Timeout error.';
 
 /** What the store answers to the rest of the program when the engine fails: never the engine's own words. */
-export function storeError(cause: unknown): StoreTimeout | StoreUnavailable {
-  if (cause instanceof StoreTimeout || cause instanceof StoreUnavailable) return cause;
+export function storeError(cause: unknown): StoreTimeoutError | StoreUnavailableError {
+  if (cause instanceof StoreTimeoutError || cause instanceof StoreUnavailableError) return cause;
   const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
   return code === TIMEOUT_EXCEEDED || code === TOO_SLOW || message === REQUEST_TIMEOUT
-    ? new StoreTimeout('analytics', { cause })
-    : new StoreUnavailable('analytics', { cause });
+    ? new StoreTimeoutError('analytics', { cause })
+    : new StoreUnavailableError('analytics', { cause });
 }
 
 /** Codes that are about the rows of an insert: not parsed, out of range, too long, against a constraint of the table. */
 const ABOUT_ROWS = new Set('6 26 27 38 41 69 72 117 131 321 349 407 469'.split(' '));
 
-/** As `storeError`, and `Rejected` where rows are what is wrong. */
+/** As `storeError`, and `RejectedError` where rows are what is wrong. */
 export function insertError(error: unknown): unknown {
-  const { code } = ((error instanceof StoreUnavailable && error.cause) || {}) as { code?: string };
-  return ABOUT_ROWS.has(code ?? '') ? new Rejected('ClickHouse refused rows', { cause: error }) : error;
+  const { code } = ((error instanceof StoreUnavailableError && error.cause) || {}) as { code?: string };
+  return ABOUT_ROWS.has(code ?? '') ? new RejectedError('ClickHouse refused rows', { cause: error }) : error;
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
-import { StoreUnavailable } from '../../shared/store-errors.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse, HttpOptions } from './client.js';
 import { onCluster } from './migrations/render.js';
 import { checkBound, settle, toResult } from './result.js';
@@ -47,7 +47,7 @@ export function openHttp(options: HttpOptions, within = tablesOf(options.databas
   });
   let closing = false;
   const guard = () => {
-    if (closing) throw new StoreUnavailable('analytics');
+    if (closing) throw new StoreUnavailableError('analytics');
   };
 
   return {

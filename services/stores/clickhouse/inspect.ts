@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../shared/store-errors.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { HttpOptions } from './client.js';
 import { openHttp } from './http.js';
 import { MigrationChanged, readMigrations } from './migrations/migrate.js';
@@ -13,7 +13,7 @@ export interface ServerReport {
 
 const NOT_THERE = ['UNKNOWN_DATABASE', 'UNKNOWN_TABLE'];
 
-/** Throws what opening the store would: `StoreUnavailable`, `StoreTimeout`, `MigrationChanged`. */
+/** Throws what opening the store would: `StoreUnavailableError`, `StoreTimeoutError`, `MigrationChanged`. */
 export async function inspectClickHouse(options: HttpOptions): Promise<ServerReport> {
   const server = openHttp(options, 'default');
   try {
@@ -45,7 +45,7 @@ export async function inspectClickHouse(options: HttpOptions): Promise<ServerRep
   }
 }
 
-/** Parts of a server's tables that are damaged. Throws `StoreUnavailable` and `StoreTimeout`. */
+/** Parts of a server's tables that are damaged. Throws `StoreUnavailableError` and `StoreTimeoutError`. */
 export async function inspectParts(options: HttpOptions): Promise<string[]> {
   const server = openHttp(options);
   try {
@@ -56,6 +56,6 @@ export async function inspectParts(options: HttpOptions): Promise<string[]> {
 }
 
 function isNotThere(error: unknown): boolean {
-  const { type } = ((error instanceof StoreUnavailable && error.cause) || {}) as { type?: string };
+  const { type } = ((error instanceof StoreUnavailableError && error.cause) || {}) as { type?: string };
   return type !== undefined && NOT_THERE.includes(type);
 }

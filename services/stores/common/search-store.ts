@@ -2,7 +2,7 @@
  * The port to contacts, audiences, visits, keys and credits.
  *
  * Every method is scoped by organization. A resolved write is durable and visible to every later read of any process.
- * A store that cannot answer throws `StoreUnavailable`; nothing else of a store's own words crosses this port.
+ * A store that cannot answer throws `StoreUnavailableError`; nothing else of a store's own words crosses this port.
  * A read whose `signal` is aborted stops as soon as the store can and rejects with the signal's reason. The signal is also
  * aborted when the request it belongs to is over: until then a store may count what it answered as under way.
  */
@@ -40,7 +40,7 @@ export interface SearchStore
   readonly recovery?: Readonly<RecoveryStatus>;
   /** Whether any record, key or credit account belongs to another organization than this one. */
   hasOtherOrganization(organizationId: string): Promise<boolean>;
-  /** Throws `StoreUnavailable` when the store cannot answer. */
+  /** Throws `StoreUnavailableError` when the store cannot answer. */
   ping(): Promise<void>;
   /** Finishes what is running, then lets go of every resource. */
   close(): Promise<void>;

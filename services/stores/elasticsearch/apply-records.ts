@@ -1,4 +1,4 @@
-import { RecordRefusal, RecordsRefused } from '../../shared/store-errors.js';
+import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
 import type { Documents, Found } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
@@ -12,7 +12,7 @@ interface Group<Record> {
 export interface Applied<Source, Record> {
   idOf(record: Record): string;
   routingOf(record: Record): string;
-  /** The source after the record; null when the record changes nothing. Throws `RecordRefusal` when it breaks a rule. */
+  /** The source after the record; null when the record changes nothing. Throws `RecordRejectedError` when it breaks a rule. */
   apply(before: Source | undefined, record: Record): Source | null;
   toDocument(source: Source): object;
 }
@@ -20,7 +20,7 @@ export interface Applied<Source, Record> {
 /**
  * Applies stream records in order, also after those of earlier calls. New documents are written without being looked for
  * first; those that turn out to be there are read and changed, and only those that someone else changed meanwhile are
- * read and changed again, for a bounded time. Throws `RecordsRefused` once all others are written, and `StoreTimeout` when the
+ * read and changed again, for a bounded time. Throws `PartialWriteError` once all others are written, and `StoreTimeoutError` when the
  * time is over.
  */
 export async function applyRecords<Source, Record>(
@@ -33,7 +33,7 @@ export async function applyRecords<Source, Record>(
   const refusals = await documents.inOrder.run(ids, () => applyGroups(documents, groups, applied));
   if (refusals.size === 0) return;
   const indices = new Map(records.map((record, index) => [record, index]));
-  throw new RecordsRefused(
+  throw new PartialWriteError(
     new Map([...refusals].map(([record, refusal]) => [indices.get(record) as number, refusal])),
   );
 }
@@ -42,15 +42,15 @@ async function applyGroups<Source, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
   { apply, toDocument }: Applied<Source, Record>,
-): Promise<Map<Record, RecordRefusal>> {
-  const refusals = new Map<Record, RecordRefusal>();
+): Promise<Map<Record, RecordRejectedError>> {
+  const refusals = new Map<Record, RecordRejectedError>();
   /** The document may have changed since the record was tried before. */
   const applyOrRefuse = (source: Source | undefined, record: Record) => {
     refusals.delete(record);
     try {
       return apply(source, record);
     } catch (error) {
-      if (!(error instanceof RecordRefusal)) throw error;
+      if (!(error instanceof RecordRejectedError)) throw error;
       refusals.set(record, error);
       return null;
     }

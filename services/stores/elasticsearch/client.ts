@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, errors, SniffingTransport } from '@elastic/elasticsearch';
 import type { ElasticsearchConfig } from '../../shared/config.js';
-import { Rejected, StoreTimeout, StoreUnavailable } from '../../shared/store-errors.js';
+import { RejectedError, StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
 
@@ -22,7 +22,7 @@ export class Cluster {
   }
 
   /**
-   * Throws `StoreUnavailable` or `StoreTimeout` where the cluster cannot answer, `Rejected` where it will not, and the reason of
+   * Throws `StoreUnavailableError` or `StoreTimeoutError` where the cluster cannot answer, `RejectedError` where it will not, and the reason of
    * the signal, which the request has to be given too: it closes the connection, on which the cluster cancels a search.
    */
   async run<T>(request: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -82,15 +82,15 @@ export interface ItemError {
 }
 
 export function storeError(error: unknown): Error {
-  if (error instanceof errors.TimeoutError) return new StoreTimeout('search', { cause: error });
+  if (error instanceof errors.TimeoutError) return new StoreTimeoutError('search', { cause: error });
   if (error instanceof errors.ResponseError) {
     const { statusCode } = error;
     return statusCode === 400 || statusCode === 413
-      ? new Rejected('Elasticsearch refused the request', { cause: error })
-      : new StoreUnavailable('search', { cause: error });
+      ? new RejectedError('Elasticsearch refused the request', { cause: error })
+      : new StoreUnavailableError('search', { cause: error });
   }
   if (error instanceof errors.ElasticsearchClientError)
-    return new StoreUnavailable('search', { cause: error });
+    return new StoreUnavailableError('search', { cause: error });
   return error as Error;
 }
 

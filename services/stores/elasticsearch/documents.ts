@@ -4,12 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import { Turn } from '../../shared/event-loop-yield.js';
 import { oneAtATime } from '../../shared/mutex.js';
-import { Rejected, StoreUnavailable } from '../../shared/store-errors.js';
+import { RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
 import { type Cluster, type ItemError, isBlockedItem } from './client.js';
 import { KeyedQueue } from './keyed-mutex.js';
 
 /** A write went through an alias that has no index. */
-export class IndexMissingError extends StoreUnavailable {
+export class IndexMissingError extends StoreUnavailableError {
   constructor(alias: string) {
     super('search', { cause: new Error(`no index behind the alias ${alias}`) });
   }
@@ -239,7 +239,7 @@ export async function bulk(
       }),
     );
     if (failure) throw failure;
-    if (tries >= BLOCKED_TRIES) throw new StoreUnavailable('search');
+    if (tries >= BLOCKED_TRIES) throw new StoreUnavailableError('search');
     if (held) await pause(BLOCKED_PAUSE_MS);
     open = open.filter(({ change }) => blocked.has(change.id));
   }
@@ -263,8 +263,8 @@ function action(alias: string, { id, routing, before }: Change) {
 function dropped(status: number, error: unknown): Error {
   const cause = new Error(JSON.stringify(error ?? { status }));
   return status === 400 || status === 413
-    ? new Rejected('Elasticsearch refused a document', { cause })
-    : new StoreUnavailable('search', { cause });
+    ? new RejectedError('Elasticsearch refused a document', { cause })
+    : new StoreUnavailableError('search', { cause });
 }
 
 function toFound<Source>(item: Item): Found<Source> | null {

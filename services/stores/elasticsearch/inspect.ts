@@ -20,7 +20,7 @@ export interface ClusterReport {
   outdated: string[];
 }
 
-/** Throws what opening the store would: `StoreUnavailable`, `MappingChanged`, `MigrationNeeded` for indices that are newer. */
+/** Throws what opening the store would: `StoreUnavailableError`, `MappingChanged`, `MigrationNeeded` for indices that are newer. */
 export async function inspectElasticsearch(config: ElasticsearchConfig): Promise<ClusterReport> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.js';
 import { oneAtATime } from '../../shared/mutex.js';
-import { StoreUnavailable } from '../../shared/store-errors.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { type Documents, type Found, newAttempt } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
@@ -12,7 +12,7 @@ export interface LeaseSource {
 }
 
 /** Another process holds the lease, or it could not be renewed in time. */
-export class LeaseLostError extends StoreUnavailable {
+export class LeaseLostError extends StoreUnavailableError {
   constructor(id: string) {
     super('search', { cause: new Error(`the lease ${id} was lost`) });
   }

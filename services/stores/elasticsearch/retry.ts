@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreTimeout } from '../../shared/store-errors.js';
+import { StoreTimeoutError } from '../../shared/store-errors.js';
 
 /** Below the time limit of a request, and longer than writes are blocked while an index is switched. */
 const TIMEOUT_MS = 28_000;
@@ -12,7 +12,7 @@ export interface RetryOptions {
 
 /**
  * Repeats `attempt` while it answers undefined, as a compare-and-set does that another writer was faster than. Waits in between
- * with exponential backoff and full jitter. Throws `StoreTimeout` once the time is over, and the reason of the signal.
+ * with exponential backoff and full jitter. Throws `StoreTimeoutError` once the time is over, and the reason of the signal.
  */
 export async function retryWithBackoff<T>(
   attempt: () => Promise<T | undefined>,
@@ -23,7 +23,7 @@ export async function retryWithBackoff<T>(
     signal?.throwIfAborted();
     const result = await attempt();
     if (result !== undefined) return result;
-    if (performance.now() >= expiresAt) throw new StoreTimeout('search');
+    if (performance.now() >= expiresAt) throw new StoreTimeoutError('search');
     const ceiling = Math.min(BACKOFF_MS.max, BACKOFF_MS.min * 2 ** tries);
     await sleep(Math.random() * ceiling, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import type { Idempotency, Once } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { Overloaded } from '../../shared/store-errors.js';
+import { OverloadedError } from '../../shared/store-errors.js';
 import { parseMoment } from '../../shared/timestamps.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import { AnswersUnderWay } from '../common/held-answers.js';
@@ -206,7 +206,7 @@ class ElasticsearchStore implements SearchStore {
     signal: AbortSignal | undefined,
     fetch: () => Promise<{ page: Page<T>; bytes: number }>,
   ): Promise<Page<T>> {
-    if (this.#answers.isFull) throw new Overloaded('search');
+    if (this.#answers.isFull) throw new OverloadedError('search');
     const { page, bytes } = await fetch();
     this.#answers.hold(bytes, signal);
     return page;

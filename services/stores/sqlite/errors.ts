@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../shared/store-errors.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 
 /** An error as it crosses from a worker thread to the facade. */
 export interface ErrorMessage {
@@ -13,7 +13,7 @@ const faultsOfTheCall = new Set([19, 20, 21, 25, 18]);
 
 /** Whether the error is SQLite's and would befall any other call as well. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof StoreUnavailable) return true;
+  if (error instanceof StoreUnavailableError) return true;
   if (!(error instanceof Error) || !('sqliteCode' in error) || typeof error.sqliteCode !== 'number')
     return false;
   return !faultsOfTheCall.has(error.sqliteCode & 0xff);
@@ -29,6 +29,6 @@ export function toStoreError({ message, stack, unavailable }: ErrorMessage): Err
   const cause = new Error(message);
   if (stack !== undefined) cause.stack = stack;
   return unavailable
-    ? new StoreUnavailable('search', { cause })
+    ? new StoreUnavailableError('search', { cause })
     : new Error('the search store failed at a call', { cause });
 }

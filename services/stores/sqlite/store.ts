@@ -10,7 +10,7 @@ import type { AudienceSearch, ContactSearch, VisitSearch } from '../../search/qu
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { Idempotency, IdempotencyRefusal } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { RecordRefusal, RecordsRefused } from '../../shared/store-errors.js';
+import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { RecordSearch, SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
@@ -221,16 +221,16 @@ class SqliteStore implements SearchStore {
     const sent = this.#sending.then(send);
     this.#sending = sent.catch(() => undefined);
     await sent;
-    const refused = new Map<number, RecordRefusal>();
+    const refused = new Map<number, RecordRejectedError>();
     for (const result of await Promise.all(written)) {
       if ('error' in result) throw result.error;
       for (const [index, refusal] of result) refused.set(index, refusal);
     }
-    if (refused.size > 0) throw new RecordsRefused(refused);
+    if (refused.size > 0) throw new PartialWriteError(refused);
   }
 }
 
-type RecordResults = [index: number, refusal: RecordRefusal][];
+type RecordResults = [index: number, refusal: RecordRejectedError][];
 
 /** Refusals of a message by their places in the whole write. */
 const numbered =
@@ -238,7 +238,7 @@ const numbered =
   (refused: Written['refused']): RecordResults =>
     refused.map(({ index, code, pointer, detail }) => [
       start + index,
-      new RecordRefusal(code, pointer, detail),
+      new RecordRejectedError(code, pointer, detail),
     ]);
 
 const failedWith = (error: unknown) => ({ error });

@@ -43,9 +43,9 @@ describe('a ClickHouse server that comes and goes', () => {
     for (let round = 0; round < 3; round++) {
       await store.insertDeliveries(accepted([delivery(`c${round}`)], 1));
       await server.kill();
-      expect(await nameOf(store.ping())).to.equal('StoreUnavailable');
+      expect(await nameOf(store.ping())).to.equal('StoreUnavailableError');
       expect(await nameOf(store.insertDeliveries(accepted([delivery('lost')], 1)))).to.equal(
-        'StoreUnavailable',
+        'StoreUnavailableError',
       );
       await server.start();
       await store.ping();
@@ -57,7 +57,7 @@ describe('a ClickHouse server that comes and goes', () => {
 
   it('is opened only when it is there', async () => {
     const nobody = { ...testDatabase(`http://127.0.0.1:${await freePort()}`).config };
-    expect(await nameOf(openAnalyticsStore(nobody))).to.equal('StoreUnavailable');
+    expect(await nameOf(openAnalyticsStore(nobody))).to.equal('StoreUnavailableError');
   });
 });
 
@@ -65,7 +65,9 @@ await onClickHouse(() =>
   describe('ClickHouse over HTTP', () => {
     it('is unavailable to who has the wrong password', async () => {
       const { config } = testDatabase();
-      expect(await nameOf(openAnalyticsStore({ ...config, password: 'wrong' }))).to.equal('StoreUnavailable');
+      expect(await nameOf(openAnalyticsStore({ ...config, password: 'wrong' }))).to.equal(
+        'StoreUnavailableError',
+      );
     });
 
     it('says that a query takes too long', async () => {
@@ -73,7 +75,7 @@ await onClickHouse(() =>
       const clickhouse = await openClickHouse({ ...config, timeoutMs: 300 });
       await clickhouse.createDatabase();
       const sql = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
-      expect(await nameOf(clickhouse.query({ name: 'test', sql, params: {} }))).to.equal('StoreTimeout');
+      expect(await nameOf(clickhouse.query({ name: 'test', sql, params: {} }))).to.equal('StoreTimeoutError');
       await clickhouse.close();
     });
 

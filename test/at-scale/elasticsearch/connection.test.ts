@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ElasticsearchConfig, loadConfig } from '../../../services/shared/config.js';
-import { StoreUnavailable } from '../../../services/shared/store-errors.js';
+import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freePort } from '../../stack/free-port.js';
 import { temporaryFolder } from '../../support/gateway.js';
@@ -98,7 +98,7 @@ describe('The connection to Elasticsearch', () => {
       (store) => store.close(),
       (failure: unknown) => failure,
     );
-    expect(error).to.be.instanceOf(StoreUnavailable);
+    expect(error).to.be.instanceOf(StoreUnavailableError);
   }
 
   const basic = { ELASTICSEARCH_USERNAME: USER, ELASTICSEARCH_PASSWORD: PASSWORD };

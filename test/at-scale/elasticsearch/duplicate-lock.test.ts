@@ -97,7 +97,7 @@ describe('Duplicate locks on Elasticsearch', () => {
     clock.skipped += AFTER_LEASES_MS;
     expect(await outcomeOf(store, creation(organization, 'fast'))).to.equal('created');
     held.open();
-    expect(await late).to.equal('StoreUnavailable');
+    expect(await late).to.equal('StoreUnavailableError');
 
     const contacts = await allPages(store, asked(organization, { limit: 10 }));
     expect(contacts.map(({ contact_id }) => contact_id)).to.deep.equal(['fast']);

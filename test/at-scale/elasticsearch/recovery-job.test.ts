@@ -102,7 +102,7 @@ describe('The recovery job on Elasticsearch', () => {
             dryRun: false,
           })
           .catch((error: Error) => error.name);
-        expect(outcome).to.equal('StoreUnavailable');
+        expect(outcome).to.equal('StoreUnavailableError');
         expect(await other.getCredits(organization)).to.equal(6);
       }
       proxy.decide = ({ path }) => (path.includes('org_a_stuck%2Fc') ? 'cut' : 'pass');

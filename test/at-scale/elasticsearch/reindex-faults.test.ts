@@ -103,7 +103,7 @@ describe('A reindex that fails', () => {
             (error: Error) => error.name,
           );
           expect(died, `${step} was reached`).to.equal(true);
-          expect(outcome, step).to.be.oneOf(['StoreUnavailable', 'finished']);
+          expect(outcome, step).to.be.oneOf(['StoreUnavailableError', 'finished']);
           clock.skipped += AFTER_LEASES_MS;
           await recovered(resource);
           await traffic.verify(`${fate} at ${step}`);

@@ -31,7 +31,7 @@ describe('embedded ClickHouse', () => {
   it('gives up on a slow query, which leaves nothing in the answers after it', async () => {
     // Enough rows of one organization that some are written before the time is up.
     const secret = "SELECT 'secret of org_a' AS value, sleepEachRow(0.01) FROM numbers(100000)";
-    expect(await nameOf(ask(`${secret} SETTINGS max_block_size = 1`))).to.equal('StoreTimeout');
+    expect(await nameOf(ask(`${secret} SETTINGS max_block_size = 1`))).to.equal('StoreTimeoutError');
     for (let again = 0; again < 4; again++) {
       expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
     }
@@ -40,7 +40,7 @@ describe('embedded ClickHouse', () => {
   it('leaves nothing of a query that fails half way in the answers after it', async () => {
     const failing = "SELECT 'secret of org_a' AS value, throwIf(number = 50000) AS x FROM numbers(100000)";
     for (let again = 0; again < 4; again++) {
-      expect(await nameOf(ask(failing))).to.equal('StoreUnavailable');
+      expect(await nameOf(ask(failing))).to.equal('StoreUnavailableError');
       expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
     }
   });
@@ -117,7 +117,7 @@ describe('embedded ClickHouse', () => {
 
   it('answers nothing once closed', async () => {
     await clickhouse.close();
-    expect(await nameOf(ask('SELECT 1'))).to.equal('StoreUnavailable');
+    expect(await nameOf(ask('SELECT 1'))).to.equal('StoreUnavailableError');
   });
 
   it('keeps what was acknowledged for the next opening', async () => {

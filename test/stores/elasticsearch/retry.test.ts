@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StoreTimeout } from '../../../services/shared/store-errors.js';
+import { StoreTimeoutError } from '../../../services/shared/store-errors.js';
 import { retryWithBackoff } from '../../../services/stores/elasticsearch/retry.js';
 
 describe('retryWithBackoff', () => {
@@ -11,8 +11,8 @@ describe('retryWithBackoff', () => {
     expect(await retryWithBackoff(async () => (++attempts < 4 ? undefined : attempts))).to.equal(4);
   });
 
-  it('gives up with StoreTimeout when its time is over', async () => {
-    expect(await failureOf(retryWithBackoff(never, { timeoutMs: 20 }))).to.be.instanceOf(StoreTimeout);
+  it('gives up with StoreTimeoutError when its time is over', async () => {
+    expect(await failureOf(retryWithBackoff(never, { timeoutMs: 20 }))).to.be.instanceOf(StoreTimeoutError);
   });
 
   it('waits longer and longer, so that few attempts are made', async () => {

@@ -1,7 +1,7 @@
 /** Writes to the store in the folder given until it is stopped, and prints each write that was acknowledged. */
 
 import { execFileSync } from 'node:child_process';
-import { StoreUnavailable } from '../../../services/shared/store-errors.js';
+import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
@@ -68,7 +68,7 @@ async function writeUntilFull(): Promise<void> {
   const after = await store.searchContacts(search);
   print({
     acknowledged,
-    isUnavailable: error instanceof StoreUnavailable,
+    isUnavailable: error instanceof StoreUnavailableError,
     during: during.total,
     after: after.total,
   });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Overloaded, StoreUnavailable } from '../../../services/shared/store-errors.js';
+import { OverloadedError, StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { SearchPool } from '../../../services/stores/sqlite/workers/search-pool.js';
 
 interface Counted {
@@ -108,7 +108,7 @@ describe('The processes that search', () => {
     const asked = Array.from({ length: 300 }, () => count(pool, 'org_a').catch((error: unknown) => error));
     await count(pool, 'org_b');
     const answers = await Promise.all(asked);
-    const refused = answers.filter((answer) => answer instanceof Overloaded);
+    const refused = answers.filter((answer) => answer instanceof OverloadedError);
     expect(refused).to.have.length(300 - 250);
   });
 
@@ -127,7 +127,7 @@ describe('The processes that search', () => {
     const pool = start(1);
     const dead = pool.call('org_a', 'die', []).catch((error: unknown) => error);
     const next = count(pool, 'org_a');
-    expect(await dead).to.be.instanceOf(StoreUnavailable);
+    expect(await dead).to.be.instanceOf(StoreUnavailableError);
     expect((await next).calls).to.equal(1);
   });
 
@@ -149,8 +149,8 @@ describe('The processes that search', () => {
     await count(pool, 'org_a');
     const searches = [endless(pool, 'org_a'), endless(pool, 'org_a')];
     await Promise.all([pool.close(), pool.close()]);
-    for (const { outcome } of searches) expect(await outcome).to.be.instanceOf(StoreUnavailable);
+    for (const { outcome } of searches) expect(await outcome).to.be.instanceOf(StoreUnavailableError);
     const late = await pool.call('org_a', 'count', []).catch((error: unknown) => error);
-    expect(late).to.be.instanceOf(StoreUnavailable);
+    expect(late).to.be.instanceOf(StoreUnavailableError);
   });
 });

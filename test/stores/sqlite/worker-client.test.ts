@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StoreUnavailable } from '../../../services/shared/store-errors.js';
+import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { Thread } from '../../../services/stores/sqlite/workers/worker-client.js';
 
 type Fixture = { echo: (value: number) => string; die: () => string };
@@ -13,7 +13,7 @@ describe('a thread of the SQLite store', () => {
     expect(await thread.call('echo', 1)).to.deep.equal([1]);
     for (const result of await Promise.allSettled([thread.call('die'), thread.call('echo', 2)])) {
       expect(result.status).to.equal('rejected');
-      expect((result as PromiseRejectedResult).reason).to.be.instanceOf(StoreUnavailable);
+      expect((result as PromiseRejectedResult).reason).to.be.instanceOf(StoreUnavailableError);
     }
     expect(await thread.call('echo', 3)).to.deep.equal([3]);
     await thread.close();
@@ -25,6 +25,6 @@ describe('a thread of the SQLite store', () => {
     await Promise.all([thread.close(), thread.close()]);
     expect(await answer).to.deep.equal([1]);
     const [late] = await Promise.allSettled([thread.call('echo', 2)]);
-    expect((late as PromiseRejectedResult).reason).to.be.instanceOf(StoreUnavailable);
+    expect((late as PromiseRejectedResult).reason).to.be.instanceOf(StoreUnavailableError);
   });
 });

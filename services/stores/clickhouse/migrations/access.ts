@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { StoreUnavailable } from '../../../shared/store-errors.js';
+import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { HttpOptions } from '../client.js';
 import { openHttp } from '../http.js';
 import { readMigrations } from './migrate.js';
@@ -19,7 +19,7 @@ export async function grantAccess(options: HttpOptions): Promise<boolean> {
     }
     return true;
   } catch (error) {
-    if (error instanceof StoreUnavailable && REFUSALS.has((error.cause as { code?: string }).code ?? ''))
+    if (error instanceof StoreUnavailableError && REFUSALS.has((error.cause as { code?: string }).code ?? ''))
       return false;
     throw error;
   } finally {

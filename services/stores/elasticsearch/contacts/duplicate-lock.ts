@@ -35,7 +35,7 @@ export class DuplicateLocks {
 
   /**
    * Find or create, under the lock of every key. `create` is told when a lock is lost; from then on it can create nothing, as
-   * the next holder first makes that contact impossible. Throws `StoreTimeout` when the locks stay held for too long.
+   * the next holder first makes that contact impossible. Throws `StoreTimeoutError` when the locks stay held for too long.
    */
   findOrCreate<T>(
     options: DuplicateLockOptions,

@@ -17,7 +17,7 @@ import {
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
-import { Rejected, StoreUnavailable } from '../../../shared/store-errors.js';
+import { RejectedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { applyRecords } from '../apply-records.js';
 import type { AudienceSource } from '../audiences.js';
 import type { Ledger, Reserved } from '../credits.js';
@@ -209,7 +209,7 @@ export class ContactWrites {
     if (!found) return null;
     if (isTombstone(found.source)) {
       if (await idempotencyKeys.reassign(claim, freshId)) return null;
-      throw new StoreUnavailable('search', { cause: new Error('another attempt took over') });
+      throw new StoreUnavailableError('search', { cause: new Error('another attempt took over') });
     }
     await contacts.visible(found, organizationId);
     const { creation, contact_id: contactId } = found.source;
@@ -228,7 +228,7 @@ export class ContactWrites {
       written = await contacts.create(id, document, { routing: organizationId, refresh: 'wait_for' });
     } catch (error) {
       // Only a refusal is certain to have written nothing; of anything else the sweeper finds out.
-      if (error instanceof Rejected && reservation) await ledger.refund(organizationId, reservation);
+      if (error instanceof RejectedError && reservation) await ledger.refund(organizationId, reservation);
       throw error;
     }
     if (written) {
@@ -246,7 +246,7 @@ export class ContactWrites {
     }
     if (reservation) await ledger.refund(organizationId, reservation);
     if (before) return { kind: 'contact_exists', contactId };
-    throw new StoreUnavailable('search', {
+    throw new StoreUnavailableError('search', {
       cause: new Error('the creation took so long that it was given up'),
     });
   }

@@ -1,6 +1,6 @@
 /** The steps of a reindex that change the cluster. Each resolves only once the cluster has acknowledged it. */
 import type { estypes } from '@elastic/elasticsearch';
-import { StoreTimeout, StoreUnavailable } from '../../../shared/store-errors.js';
+import { StoreTimeoutError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { Cluster } from '../client.js';
 import { retryWithBackoff } from '../retry.js';
 
@@ -51,7 +51,7 @@ export async function moveAliases(
     if (!('error' in answer)) return answer.acknowledged;
     // The step that was not acknowledged was done, or someone else gave the target up.
     if ((await stateOf(cluster, target)) === 'serving') return true;
-    throw new StoreUnavailable('search', { cause: new Error(JSON.stringify(answer.error)) });
+    throw new StoreUnavailableError('search', { cause: new Error(JSON.stringify(answer.error)) });
   });
 }
 
@@ -105,7 +105,9 @@ async function untilAcknowledged(what: string, request: () => Promise<boolean>):
     const options = { timeoutMs: ACKNOWLEDGE_TIMEOUT_MS };
     await retryWithBackoff(async () => ((await request()) ? true : undefined), options);
   } catch (error) {
-    if (!(error instanceof StoreTimeout)) throw error;
-    throw new StoreUnavailable('search', { cause: new Error(`the cluster did not acknowledge ${what}`) });
+    if (!(error instanceof StoreTimeoutError)) throw error;
+    throw new StoreUnavailableError('search', {
+      cause: new Error(`the cluster did not acknowledge ${what}`),
+    });
   }
 }

@@ -10,7 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../../shared/clock.js';
-import { StoreUnavailable } from '../../../shared/store-errors.js';
+import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { Cluster } from '../client.js';
 import { search } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';
@@ -138,7 +138,8 @@ class Copier {
     return new Map(
       shards.map(([shard, copies]) => {
         const primary = copies.find(({ routing }) => routing?.primary);
-        if (!primary?.seq_no) throw new StoreUnavailable('search', { cause: new Error(`no shard ${shard}`) });
+        if (!primary?.seq_no)
+          throw new StoreUnavailableError('search', { cause: new Error(`no shard ${shard}`) });
         return [shard, primary.seq_no.global_checkpoint];
       }),
     );
@@ -204,7 +205,7 @@ class Copier {
         },
       }),
     );
-    if (failure) throw new StoreUnavailable('search', { cause: failure });
+    if (failure) throw new StoreUnavailableError('search', { cause: failure });
   }
 }
 
@@ -212,7 +213,7 @@ async function requireSameCount(cluster: Cluster, index: string, target: string)
   const [before, after] = await Promise.all([count(cluster, index), count(cluster, target)]);
   if (before !== after) {
     const cause = new Error(`${target} has ${after} documents, ${index} has ${before}`);
-    throw new StoreUnavailable('search', { cause });
+    throw new StoreUnavailableError('search', { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { Overloaded, StoreUnavailable } from '../../../shared/store-errors.js';
+import { OverloadedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { AnswersUnderWay } from '../../common/held-answers.js';
 import { toStoreError } from '../errors.js';
 import { fromJson } from '../json.js';
@@ -102,7 +102,7 @@ export class SearchPool<Of extends Operations> {
     if (this.#closed) throw unavailable('the store is closed');
     const waiting = this.#waiting.sizeOf(organizationId) + this.#waitingLong.sizeOf(organizationId);
     if (waiting >= MAX_WAITING.organization || this.waiting >= MAX_WAITING.all) {
-      throw new Overloaded('search');
+      throw new OverloadedError('search');
     }
     const json = await this.#enqueue({ organizationId, operation, values }, signal);
     return fromJson(json) as Result<Of[Name]>;
@@ -371,6 +371,6 @@ function isOverdue({ begun }: Search): boolean {
   return performance.now() - begun >= LONG_MS;
 }
 
-function unavailable(message: string, cause?: Error): StoreUnavailable {
-  return new StoreUnavailable('search', { cause: new Error(message, { cause }) });
+function unavailable(message: string, cause?: Error): StoreUnavailableError {
+  return new StoreUnavailableError('search', { cause: new Error(message, { cause }) });
 }

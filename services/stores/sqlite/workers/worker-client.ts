@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { Overloaded, StoreUnavailable } from '../../../shared/store-errors.js';
+import { OverloadedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { toStoreError } from '../errors.js';
 import { fromJson, type Json } from '../json.js';
 import { type AnswerMessage, type CallMessage, CLOSE, type ThreadData } from './rpc.js';
@@ -47,8 +47,8 @@ export class Thread<Of extends Operations> {
     operation: Name,
     ...values: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
-    if (this.#closed) throw new StoreUnavailable('search', { cause: new Error('the store is closed') });
-    if (this.#pending.size >= MAX_PENDING) throw new Overloaded('search');
+    if (this.#closed) throw new StoreUnavailableError('search', { cause: new Error('the store is closed') });
+    if (this.#pending.size >= MAX_PENDING) throw new OverloadedError('search');
     const json = await this.#send(tenant, operation, values);
     return fromJson(json) as Result<Of[Name]>;
   }
@@ -86,7 +86,7 @@ export class Thread<Of extends Operations> {
     });
     worker.on('exit', (code) => {
       if (this.#worker === worker) this.#worker = undefined;
-      const error = new StoreUnavailable('search', {
+      const error = new StoreUnavailableError('search', {
         cause: cause ?? new Error(`the thread ended with ${code}`),
       });
       for (const { reject } of this.#pending.values()) reject(error);

@@ -1,5 +1,5 @@
 import type { OrderedRecord } from '../../../shared/record-order.js';
-import { RecordRefusal } from '../../../shared/store-errors.js';
+import { RecordRejectedError } from '../../../shared/store-errors.js';
 
 /** What became of records of a stream. */
 export interface Written {
@@ -20,7 +20,7 @@ export function writeEach<Record>(
     try {
       write(record);
     } catch (error) {
-      if (!(error instanceof RecordRefusal)) throw error;
+      if (!(error instanceof RecordRejectedError)) throw error;
       const { code, pointer, message: detail } = error;
       written.refused.push({ index: written.done, code, pointer, detail });
     }
