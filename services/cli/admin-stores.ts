@@ -2,9 +2,8 @@ import type { CreditStore } from '../accounts/credit-store.js';
 import type { KeyStore } from '../accounts/key-store.js';
 import type { AudienceStore } from '../audiences/audience-store.js';
 import { loadConfig } from '../shared/config.js';
-import { ID_PATTERN } from '../shared/schema.js';
+import { ID_PATTERN } from '../shared/ids.js';
 import type { RecordSearch } from '../stores/common/search-store.js';
-import { openElasticsearchStore } from '../stores/elasticsearch/store.js';
 import { loadSqlite } from '../stores/sqlite/load.js';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
@@ -15,7 +14,7 @@ export type Accounts = KeyStore & CreditStore & AudienceStore & RecordSearch & {
 export async function withAccounts<T>(io: Io, work: (accounts: Accounts) => Promise<T>): Promise<T> {
   const config = loadConfig(io.env);
   const accounts: Accounts = config.elasticsearch
-    ? await openElasticsearchStore(config.elasticsearch)
+    ? await (await import('../stores/elasticsearch/store.js')).openElasticsearchStore(config.elasticsearch)
     : await (await loadSqlite()).openSqliteAccounts(config);
   try {
     return await work(accounts);

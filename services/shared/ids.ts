@@ -1,5 +1,8 @@
 import { hash, randomFillSync } from 'node:crypto';
 
+/** Characters an id may have, whoever made it (contract 3.1). */
+export const ID_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';
+
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
 function base32(bytes: Uint8Array): string {

@@ -1,5 +1,6 @@
 /** Builders for the JSON Schemas that validate, type and document everything. Each takes its description first. */
 import Type, { type TSchema, type TUnsafe } from 'typebox';
+import { ID_PATTERN } from './ids.js';
 
 type Options = Record<string, unknown>;
 
@@ -70,9 +71,6 @@ export const closed = <T extends Record<string, TSchema>>(properties: T, options
 /** An object that may gain fields: every response. */
 export const open = <T extends Record<string, TSchema>>(properties: T, options: Options = {}) =>
   Type.Object(properties, options);
-
-/** Characters an id may have, whoever made it (contract 3.1). */
-export const ID_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';
 
 export const id = (description: string, options: Options = {}) =>
   Type.String({ description, pattern: ID_PATTERN, ...options });

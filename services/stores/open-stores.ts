@@ -9,7 +9,7 @@ import { openAnalyticsStore } from './clickhouse/store.js';
 import type { SearchStore } from './common/search-store.js';
 import { ANALYTICS_FOLDER } from './data-folder/layout.js';
 import type { FolderLock } from './data-folder/lock.js';
-import { type ElasticsearchStoreOptions, openElasticsearchStore } from './elasticsearch/store.js';
+import type { ElasticsearchStoreOptions } from './elasticsearch/store.js';
 import { loadSqlite } from './sqlite/load.js';
 
 /** Both stores of a process, opened and migrated. */
@@ -62,7 +62,7 @@ export async function openStores(
     const marks = lock && (await import('./data-folder/marks.js'));
     marks?.checkMarks(dataDir, used);
     const search = elasticsearch
-      ? await waiting(patience, () => openElasticsearchStore(elasticsearch, { clock, log }))
+      ? await openElasticsearch(elasticsearch, patience, { clock, log })
       : await inFolder(dataDir, async () => (await loadSqlite()).openSqliteStore({ ...config, clock }));
     opened.push(search);
     const { store: analytics, engine } = clickhouse
@@ -76,6 +76,16 @@ export async function openStores(
     await close();
     throw error;
   }
+}
+
+/** Loads the client of Elasticsearch, 120 files, only where it is used. */
+async function openElasticsearch(
+  config: NonNullable<StoresConfig['elasticsearch']>,
+  patience: Patience | undefined,
+  options: ElasticsearchStoreOptions,
+): Promise<SearchStore> {
+  const { openElasticsearchStore } = await import('./elasticsearch/store.js');
+  return waiting(patience, () => openElasticsearchStore(config, options));
 }
 
 /** Opens a store over the network, once it is up. */

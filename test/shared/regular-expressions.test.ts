@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { checkSync } from 'recheck';
 import ts from 'typescript';
 import { MONEY_PATTERN } from '../../services/advertising/money.js';
-import { ID_PATTERN } from '../../services/shared/schema.js';
+import { ID_PATTERN } from '../../services/shared/ids.js';
 
 /** Code that sees no text of users: what it matches is written in this project, by its operator or by a store. */
 const TRUSTED = [
