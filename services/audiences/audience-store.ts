@@ -1,6 +1,13 @@
-import type { AudienceSearch } from '../search/query.js';
+import type { TextQuery } from '../search/query.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { Audience, AudienceRecord } from './schema.js';
+
+export interface AudienceSearch {
+  organizationId: string;
+  query?: TextQuery;
+  offset: number;
+  limit: number;
+}
 
 export interface AudienceStore {
   getAudience(organizationId: string, audienceId: string, signal?: AbortSignal): Promise<Audience | null>;

@@ -1,7 +1,21 @@
-import type { ContactSearch, Page } from '../search/query.js';
+import type { Page, SortKey, TextQuery } from '../search/query.js';
 import type { Idempotency, Once } from '../shared/idempotency.js';
 import type { OrderedRecord } from '../shared/record-order.js';
+import type { ValueField, WordField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
+
+export type ContactFilter =
+  /** Every word is a word of the field, or the beginning of one. */
+  { kind: 'words'; field: WordField; words: string[] } | { kind: 'value'; field: ValueField; value: string };
+
+export interface ContactSearch {
+  organizationId: string;
+  audienceId?: string;
+  filters: ContactFilter[];
+  query?: TextQuery;
+  limit: number;
+  after?: SortKey;
+}
 
 export interface CreateContact {
   contact: Contact;

@@ -8,15 +8,16 @@ import {
   normalizePostalCode,
   normalizeProfileUrl,
 } from '../search/normalize.js';
-import { type ContactCondition, type ContactSearch, type ValueField, WORD_FIELDS } from '../search/query.js';
 import { words } from '../shared/text.js';
+import type { ContactFilter, ContactSearch } from './contact-store.js';
+import { type ValueField, WORD_FIELDS } from './fields.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
 
 export const DEFAULT_LIMIT = 50;
-/** Each is a condition on every row (contract 3.8). */
+/** Each is a filter on every row (contract 3.8). */
 const MAX_FILTER_WORDS = 32;
 
-type Filters = Omit<SearchContactsRequest, 'organization_id' | 'query' | 'limit' | 'cursor'>;
+type GivenFilters = Omit<SearchContactsRequest, 'organization_id' | 'query' | 'limit' | 'cursor'>;
 
 /** The search a request asks for, and what its cursors belong to. Throws 422 for a bad query or cursor. */
 export function toContactSearch(
@@ -24,15 +25,15 @@ export function toContactSearch(
   organizationId: string,
   body: SearchContactsRequest | SearchAudienceContactsRequest,
 ): { search: ContactSearch; scope: CursorScope } {
-  const { organization_id: _, limit, cursor, ...filters } = body;
-  const scope = { operation, organizationId, filters };
+  const { organization_id: _, limit, cursor, ...given } = body;
+  const scope = { operation, organizationId, filters: given };
   const query = 'query' in body ? toTextQuery(body.query) : undefined;
   return {
     scope,
     search: {
       organizationId,
       audienceId: 'audience_id' in body ? body.audience_id : undefined,
-      conditions: toConditions(filters),
+      filters: toFilters(given),
       query,
       limit: limit ?? DEFAULT_LIMIT,
       after: readCursor(scope, cursor, (query?.required.length ?? 0) > 0),
@@ -40,27 +41,25 @@ export function toContactSearch(
   };
 }
 
-/** Conditions of the filters given. Throws 422 for one that says nothing: ignoring it would return everything. */
-export function toConditions(filters: Filters): ContactCondition[] {
-  const conditions: ContactCondition[] = [];
+/** Throws 422 for a filter without words: ignoring it would return everything. */
+export function toFilters(given: GivenFilters): ContactFilter[] {
+  const filters: ContactFilter[] = [];
   for (const field of WORD_FIELDS) {
-    const given = filters[field];
-    if (!given) continue;
-    conditions.push({ kind: 'words', field, words: filterWords(field, given) });
+    const text = given[field];
+    if (text) filters.push({ kind: 'words', field, words: filterWords(field, text) });
   }
-  const add = (name: keyof Filters, field: ValueField, value: string) => {
+  const add = (name: keyof GivenFilters, field: ValueField, value: string) => {
     if (value === '') throw noWords(name);
-    conditions.push({ kind: 'value', field, value });
+    filters.push({ kind: 'value', field, value });
   };
-  if (filters.country) add('country', 'country', normalizeCountry(filters.country));
-  if (filters.postal_code) add('postal_code', 'postal_code', normalizePostalCode(filters.postal_code));
-  if (filters.company_domain)
-    add('company_domain', 'company_domain', normalizeDomain(filters.company_domain));
-  if (filters.network_a_url) {
-    const url = normalizeProfileUrl(filters.network_a_url);
+  if (given.country) add('country', 'country', normalizeCountry(given.country));
+  if (given.postal_code) add('postal_code', 'postal_code', normalizePostalCode(given.postal_code));
+  if (given.company_domain) add('company_domain', 'company_domain', normalizeDomain(given.company_domain));
+  if (given.network_a_url) {
+    const url = normalizeProfileUrl(given.network_a_url);
     add('network_a_url', url.includes('/') ? 'network_a_url' : 'network_a_slug', url);
   }
-  return conditions;
+  return filters;
 }
 
 /** The different words of a filter, without those that begin another: what matches the longer one matches them too. */

@@ -7,9 +7,9 @@ import {
   normalizeProfileUrl,
   profileSlug,
 } from '../search/normalize.js';
-import type { ValueField } from '../search/query.js';
 import { emailWords, phoneWords, textWords } from '../search/words.js';
 import { memoize } from '../shared/memoize.js';
+import type { ValueField } from './fields.js';
 import type { Contact } from './schema.js';
 
 /** Fields that `query` searches, each with its group of the order in contract 3.9: names, emails, company and job, rest. */

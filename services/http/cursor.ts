@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Position } from '../search/query.js';
+import type { SortKey } from '../search/query.js';
 import type { FieldError } from '../shared/validation.js';
 import { invalid } from './problems.js';
 
@@ -11,9 +11,9 @@ export interface CursorScope {
   filters: Record<string, unknown>;
 }
 
-export function writeCursor(scope: CursorScope, position: Position | null): string | null {
-  if (position === null) return null;
-  const { rank, createdAt, id } = position;
+export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string | null {
+  if (sortKey === null) return null;
+  const { rank, createdAt, id } = sortKey;
   return Buffer.from(JSON.stringify([scopeHash(scope), rank, createdAt, id])).toString('base64url');
 }
 
@@ -22,7 +22,7 @@ export function readCursor(
   scope: CursorScope,
   cursor: string | null | undefined,
   isRanked: boolean,
-): Position | undefined {
+): SortKey | undefined {
   if (cursor === undefined || cursor === null) return undefined;
   const [hash, rank, createdAt, id] = decode(cursor);
   if (

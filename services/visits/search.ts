@@ -2,10 +2,10 @@
 import { type CursorScope, readCursor } from '../http/cursor.js';
 import { noWords } from '../http/problems.js';
 import { normalizeCountry, normalizeUrlText } from '../search/normalize.js';
-import type { VisitSearch } from '../search/query.js';
 import { addressRange } from '../shared/ip-address.js';
 import { foldValue } from '../shared/text.js';
 import type { SearchVisitsRequest } from './schema.js';
+import type { VisitSearch } from './visit-store.js';
 
 const DEFAULT_LIMIT = 50;
 

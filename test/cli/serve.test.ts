@@ -126,7 +126,7 @@ describe('reachline serve', function () {
     const stores = await openStores(loadConfig({ ...env, REACHLINE_SEARCH_THREADS: '1' }));
     const contacts = await stores.search.searchContacts({
       organizationId: 'org_demo',
-      conditions: [],
+      filters: [],
       limit: 1,
     });
     const visits = await stores.search.searchVisits({ organizationId: 'org_demo', limit: 1 });

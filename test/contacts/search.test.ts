@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { toConditions } from '../../services/contacts/search.js';
+import { toFilters } from '../../services/contacts/search.js';
 
 const filterWords = (text: string) => {
-  const [condition] = toConditions({ job_title: text });
-  return condition?.kind === 'words' ? condition.words : [];
+  const [filter] = toFilters({ job_title: text });
+  return filter?.kind === 'words' ? filter.words : [];
 };
 
 describe('a word filter', () => {

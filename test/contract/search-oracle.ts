@@ -1,5 +1,6 @@
 /** Contract 3.8 to 3.10 in plain TypeScript over a list: what every search store must answer. */
 
+import type { ContactFilter, ContactSearch } from '../../services/contacts/contact-store.js';
 import type { Contact } from '../../services/contacts/schema.js';
 import {
   CONTACT_SEARCH_GROUPS,
@@ -8,7 +9,7 @@ import {
   searchableTextWords,
   searchableValues,
 } from '../../services/contacts/searchable.js';
-import type { ContactCondition, ContactSearch, QueryTerm, TextQuery } from '../../services/search/query.js';
+import type { QueryTerm, TextQuery } from '../../services/search/query.js';
 import { codePoints, distanceWithin } from '../../services/shared/text.js';
 
 const GROUPS = Object.entries(CONTACT_SEARCH_GROUPS) as [ContactSearchField, number][];
@@ -26,7 +27,7 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
       (contact) =>
         contact.organization_id === search.organizationId &&
         (search.audienceId === undefined || contact.audience_ids.includes(search.audienceId)) &&
-        search.conditions.every((condition) => meets(contact, condition)),
+        search.filters.every((filter) => meets(contact, filter)),
     )
     .flatMap((contact) => {
       const rank = search.query ? rankOf(contact, search.query) : 0;
@@ -40,10 +41,10 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
     );
 }
 
-function meets(contact: Contact, condition: ContactCondition): boolean {
-  if (condition.kind === 'value') return searchableValues(contact)[condition.field] === condition.value;
-  const held = wordsOf(contact, condition.field).flat();
-  return condition.words.every((word) => held.some((other) => other.startsWith(word)));
+function meets(contact: Contact, filter: ContactFilter): boolean {
+  if (filter.kind === 'value') return searchableValues(contact)[filter.field] === filter.value;
+  const held = wordsOf(contact, filter.field).flat();
+  return filter.words.every((word) => held.some((other) => other.startsWith(word)));
 }
 
 function rankOf(contact: Contact, query: TextQuery): number | null {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCountry, normalizeUrlText } from '../../services/search/normalize.js';
-import type { VisitSearch } from '../../services/search/query.js';
 import { addressKey, addressRange } from '../../services/shared/ip-address.js';
 import { foldValue } from '../../services/shared/text.js';
 import type { VisitRecord } from '../../services/visits/schema.js';
+import type { VisitSearch } from '../../services/visits/visit-store.js';
 import { accepted } from '../support/accepted.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import type { ContactSearch } from '../../services/contacts/contact-store.js';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
-import { toConditions } from '../../services/contacts/search.js';
+import { toFilters } from '../../services/contacts/search.js';
 import { toTextQuery } from '../../services/http/text-query.js';
-import type { ContactSearch, Position } from '../../services/search/query.js';
+import type { SortKey } from '../../services/search/query.js';
 import type { Clock } from '../../services/shared/clock.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
@@ -27,14 +28,14 @@ export function freshOrganization(): string {
   return `org_t${process.pid}_${organizations}`;
 }
 
-export type Filters = Parameters<typeof toConditions>[0] & { query?: string | null; limit?: number };
+export type Filters = Parameters<typeof toFilters>[0] & { query?: string | null; limit?: number };
 
 export function asked(
   organizationId: string,
   { query, limit = 50, ...filters }: Filters = {},
-  page: { audienceId?: string; after?: Position } = {},
+  page: { audienceId?: string; after?: SortKey } = {},
 ): ContactSearch {
-  return { organizationId, conditions: toConditions(filters), query: toTextQuery(query), limit, ...page };
+  return { organizationId, filters: toFilters(filters), query: toTextQuery(query), limit, ...page };
 }
 
 /** Ids that a search finds, in order; the total must agree. */
@@ -53,7 +54,7 @@ export async function found(
 /** Every page of a search, by its cursors. */
 export async function allPages(store: SearchStore, search: ContactSearch): Promise<Contact[]> {
   const items: Contact[] = [];
-  let after: Position | undefined;
+  let after: SortKey | undefined;
   do {
     const page = await store.searchContacts({ ...search, after });
     items.push(...page.items);

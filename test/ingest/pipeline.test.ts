@@ -251,7 +251,7 @@ describe('The real records', () => {
       sql: 'SELECT id, name, campaign_group_name, version FROM campaigns FINAL WHERE organization_id = {organization:String} ORDER BY id',
       params: { organization: organizationId },
     });
-    const contacts = await search.searchContacts({ organizationId, conditions: [], limit: 1000 });
+    const contacts = await search.searchContacts({ organizationId, filters: [], limit: 1000 });
     return {
       contacts: contacts.items.map(({ updated_at, ...contact }) => contact),
       audiences: await search.searchAudiences({ organizationId, offset: 0, limit: 200 }),

@@ -1,5 +1,5 @@
 import type { estypes } from '@elastic/elasticsearch';
-import type { Page, Position } from '../../search/query.js';
+import type { Page, SortKey } from '../../search/query.js';
 import { PageRoom } from '../common/page-budget.js';
 
 type Sort = estypes.SortCombinations[];
@@ -18,7 +18,7 @@ export function pageSort(idField: string, scored: boolean): Sort {
 
 /** The sort values of a position. */
 export function after(
-  position: Position | undefined,
+  position: SortKey | undefined,
   bestScore: number | null,
 ): estypes.SortResults | undefined {
   if (!position) return undefined;
@@ -62,7 +62,7 @@ export async function fetchPage<Source, T>(
   }
 }
 
-function position(sort: (string | number)[], bestScore: number | null): Position {
+function position(sort: (string | number)[], bestScore: number | null): SortKey {
   const [createdAt, id] = sort.slice(-2) as [number, string];
   return { rank: bestScore === null ? 0 : bestScore - Number(sort[0]), createdAt, id };
 }

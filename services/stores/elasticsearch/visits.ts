@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
-import type { VisitSearch } from '../../search/query.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
+import type { VisitSearch } from '../../visits/visit-store.js';
 import { after, pageSize, pageSort } from './pages.js';
 import { contains, gramsOf } from './text/substrings.js';
 import { valueToken } from './text/tokens.js';

@@ -1,6 +1,6 @@
+import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { toAudience } from '../../audiences/stored-audience.js';
-import type { AudienceSearch } from '../../search/query.js';
 import { textWords } from '../../search/words.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import { parseMoment } from '../../shared/timestamps.js';

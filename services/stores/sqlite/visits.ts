@@ -1,8 +1,9 @@
-import type { Page, VisitSearch } from '../../search/query.js';
+import type { Page } from '../../search/query.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { parseMoment } from '../../shared/timestamps.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
+import type { VisitSearch } from '../../visits/visit-store.js';
 import { fillPage } from '../common/page-budget.js';
 import type { Connection, SqlValue } from './connection.js';
 import { pageJson } from './contacts/search.js';

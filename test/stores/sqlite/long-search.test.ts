@@ -29,10 +29,7 @@ describe('A search that takes very long in SQLite', () => {
 
   const search = (signal: AbortSignal) =>
     store
-      .searchContacts(
-        { ...asked('org_a'), conditions: [{ kind: 'words', field: 'job_title', words }] },
-        signal,
-      )
+      .searchContacts({ ...asked('org_a'), filters: [{ kind: 'words', field: 'job_title', words }] }, signal)
       .catch((error: unknown) => error);
 
   it('keeps nothing else waiting: single records, keys, writes, and searches of others', async () => {

@@ -1,9 +1,9 @@
 import type { estypes } from '@elastic/elasticsearch';
+import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { searchableValues } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { intoContact, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/stored-contact.js';
-import type { ContactCondition, ContactSearch } from '../../../search/query.js';
 import { emailWord } from '../../../search/words.js';
 import { after, pageSize, pageSort } from '../pages.js';
 import { matchText } from '../text/text-query.js';
@@ -28,7 +28,7 @@ export interface ContactQuery {
 export function contactQuery(search: ContactSearch): ContactQuery {
   const filter: Clause[] = [{ term: { organization_id: search.organizationId } }];
   if (search.audienceId !== undefined) filter.push({ term: { audience_ids: search.audienceId } });
-  filter.push(...search.conditions.flatMap(conditionClauses));
+  filter.push(...search.filters.flatMap(filterClauses));
   const match = search.query && matchText(search.query, FIELDS);
   const bestScore = match && match.should.length > 0 ? match.bestScore : null;
   return {
@@ -54,11 +54,11 @@ export function searchedContact(source: ContactSource): Contact {
   return intoContact(toStoredContact(source));
 }
 
-function conditionClauses(condition: ContactCondition): Clause[] {
-  if (condition.kind === 'value') {
-    return [{ term: { [`search.${condition.field}_value`]: valueToken(condition.value) } }];
+function filterClauses(filter: ContactFilter): Clause[] {
+  if (filter.kind === 'value') {
+    return [{ term: { [`search.${filter.field}_value`]: valueToken(filter.value) } }];
   }
-  return condition.words.map((word) => ({ prefix: { [`search.${condition.field}`]: wordToken(word) } }));
+  return filter.words.map((word) => ({ prefix: { [`search.${filter.field}`]: wordToken(word) } }));
 }
 
 /** What duplicates have in common: of two that are, one of these is the same (contract 3.3). */

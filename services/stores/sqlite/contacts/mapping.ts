@@ -1,3 +1,5 @@
+import type { ContactFilter } from '../../../contacts/contact-store.js';
+import type { ValueField } from '../../../contacts/fields.js';
 import {
   CONTACT_SEARCH_FIELDS,
   CONTACT_SEARCH_GROUPS,
@@ -7,7 +9,6 @@ import {
   searchableValues,
 } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
-import type { ContactCondition, ValueField } from '../../../search/query.js';
 import { emailWord } from '../../../search/words.js';
 import {
   allOf,
@@ -70,9 +71,9 @@ function valueExpression(terms: OrganizationTerms, field: ValueField, value: str
   }
 }
 
-export function conditionExpression(terms: OrganizationTerms, condition: ContactCondition): Expression {
-  if (condition.kind === 'value') return valueExpression(terms, condition.field, condition.value);
-  return within([condition.field], allOf(condition.words.map((word) => terms.beginning(word))));
+export function filterExpression(terms: OrganizationTerms, filter: ContactFilter): Expression {
+  if (filter.kind === 'value') return valueExpression(terms, filter.field, filter.value);
+  return within([filter.field], allOf(filter.words.map((word) => terms.beginning(word))));
 }
 
 /** Finds the rows that may count as the same person; null when the contact has nothing to tell by (contract 3.3). */

@@ -1,5 +1,6 @@
+import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { Contact } from '../../../contacts/schema.js';
-import type { ContactSearch, Page, Position } from '../../../search/query.js';
+import type { Page, SortKey } from '../../../search/query.js';
 import { fillPage } from '../../common/page-budget.js';
 import { findAudience } from '../audiences.js';
 import type { Connection } from '../connection.js';
@@ -10,7 +11,7 @@ import { planMatch } from '../text/query-plan.js';
 import { type RankedRow, rankedRows } from '../text/ranked-rows.js';
 import { similarWords } from '../text/vocabulary.js';
 import { findOrganization } from '../writes/write-session.js';
-import { CONTACT_GROUPS, conditionExpression } from './mapping.js';
+import { CONTACT_GROUPS, filterExpression } from './mapping.js';
 import { type ContactColumns, contactJson } from './rows.js';
 
 const COLUMNS = 'body, audience_ids, created_ms, updated_ms';
@@ -54,9 +55,9 @@ function findRows(
   audience: number | undefined,
   limit: number,
 ): { rows: RankedRow[]; total: number } {
-  const { conditions, query, after } = search;
+  const { filters, query, after } = search;
   const source: RowSource = { rows: 'contacts', organization, audience };
-  if (conditions.length === 0 && !query) {
+  if (filters.length === 0 && !query) {
     const rows = newestRows(connection, source, limit, after).map((row) => ({ ...row, rank: 0 }));
     const total =
       audience === undefined ? countContacts(connection, organization) : countRows(connection, source);
@@ -66,7 +67,7 @@ function findRows(
   const plan = planMatch(
     terms,
     CONTACT_GROUPS,
-    conditions.map((condition) => conditionExpression(terms, condition)),
+    filters.map((filter) => filterExpression(terms, filter)),
     query,
     similarWords(connection, 'contact_terms', organization),
   );
@@ -89,6 +90,6 @@ function bodyAt(connection: Connection, organization: number, position: bigint):
 }
 
 /** A page put together from items that are JSON already. */
-export function pageJson<T>(items: Json<T>[], total: number, next: Position | null): Json<Page<T>> {
+export function pageJson<T>(items: Json<T>[], total: number, next: SortKey | null): Json<Page<T>> {
   return `{"items":[${items.join(',')}],"total":${total},"next":${JSON.stringify(next)}}`;
 }

@@ -1,4 +1,4 @@
-import type { Position as PageEnd } from '../../../search/query.js';
+import type { SortKey } from '../../../search/query.js';
 import type { Connection, SqlValue } from '../connection.js';
 import { firstOfStep, LAST_POSITION, type Position, stepEnd, stepStart } from '../row-ids.js';
 import type { Expression } from './fts-query.js';
@@ -21,7 +21,7 @@ export interface OrderedRow {
 }
 
 /** Where the page before ended. */
-type End = Pick<PageEnd, 'createdAt' | 'id'>;
+type End = Pick<SortKey, 'createdAt' | 'id'>;
 
 export function countRows(connection: Connection, source: RowSource): number {
   const { from, where, values } = parts(source);

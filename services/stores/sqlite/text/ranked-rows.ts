@@ -1,4 +1,4 @@
-import type { Position as PagePosition } from '../../../search/query.js';
+import type { SortKey } from '../../../search/query.js';
 import type { Connection } from '../connection.js';
 import { countRows, newestRows, type OrderedRow, type RowSource } from './ordered-rows.js';
 import type { MatchPlan } from './query-plan.js';
@@ -13,7 +13,7 @@ export function rankedRows(
   source: Omit<RowSource, 'match'> & { index: 'contact_terms' | 'audience_terms' },
   plan: MatchPlan,
   limit: number,
-  after?: PagePosition,
+  after?: SortKey,
 ): { rows: RankedRow[]; total: number } {
   const { index, ...base } = source;
   const matching = (expression: string): RowSource => ({ ...base, match: { index, expression } });

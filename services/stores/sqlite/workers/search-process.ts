@@ -2,7 +2,10 @@
  * Entry of a process that searches, one search at a time. A statement that runs in SQLite listens to nothing, so the only sure
  * way to end one is to end its process: the operating system lets go of its locks, and it has nothing to lose.
  */
-import type { AudienceSearch, ContactSearch, VisitSearch } from '../../../search/query.js';
+
+import type { AudienceSearch } from '../../../audiences/audience-store.js';
+import type { ContactSearch } from '../../../contacts/contact-store.js';
+import type { VisitSearch } from '../../../visits/visit-store.js';
 import { searchAudiences } from '../audiences.js';
 import { Connection } from '../connection.js';
 import { searchContacts } from '../contacts/search.js';
