@@ -47,6 +47,12 @@ module.exports = {
       to: { path: '^services/stores/(sqlite|elasticsearch|clickhouse)/', pathNot: '^services/stores/$1/' },
     },
     {
+      name: 'only ingest/sources/kafka knows kafkajs',
+      severity: 'error',
+      from: { path: '^(services|ingest)/', pathNot: '^ingest/sources/kafka/' },
+      to: { path: 'kafkajs' },
+    },
+    {
       name: 'every folder has its place in the order',
       severity: 'error',
       from: { path: '^(services|ingest)/', pathNot: LAYERS.map(([, path]) => path) },

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import type { OutgoingRecord } from '../ingest/sources/kafka/client.js';
+import type { OutgoingRecord } from '../ingest/sources/kafka/producer.js';
 import { topicOf } from '../ingest/sources/kafka/topics.js';
 import { networkADeliveries } from '../ingest/streams/network-a-deliveries.js';
 import { DeliveryRecord } from '../services/advertising/records.js';

@@ -1,6 +1,7 @@
 /** The memory of a worker that is busy for minutes. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { KafkaCluster, type OutgoingRecord } from '../ingest/sources/kafka/client.js';
+import { KafkaCluster } from '../ingest/sources/kafka/cluster.js';
+import type { OutgoingRecord } from '../ingest/sources/kafka/producer.js';
 import { createTopics, topicOf } from '../ingest/sources/kafka/topics.js';
 import { contacts } from '../ingest/streams/contacts.js';
 import { networkADeliveries } from '../ingest/streams/network-a-deliveries.js';

@@ -1,6 +1,6 @@
 /** How long a partition waits while others bring records that are refused. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { KafkaCluster } from '../ingest/sources/kafka/client.js';
+import { KafkaCluster } from '../ingest/sources/kafka/cluster.js';
 import { topicOf } from '../ingest/sources/kafka/topics.js';
 import { loadConfig } from '../services/shared/config.js';
 import { createLogger } from '../services/shared/logger.js';

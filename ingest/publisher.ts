@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import type { KafkaConfig } from '../services/shared/config.js';
 import type { OrderedRecord } from '../services/shared/record-order.js';
 import { OverloadedError, StoreUnavailableError } from '../services/shared/store-errors.js';
-import { KafkaCluster, type KafkaProducer, type OutgoingRecord, PROMPT } from './sources/kafka/client.js';
+import { INTERACTIVE_RETRY } from './sources/kafka/client.js';
+import { KafkaCluster } from './sources/kafka/cluster.js';
+import type { KafkaProducer, OutgoingRecord } from './sources/kafka/producer.js';
 import { createTopics, topicOf } from './sources/kafka/topics.js';
 import type { Stream } from './streams/stream.js';
 
@@ -40,7 +42,7 @@ export class Publisher {
     { maxQueuedBytes = MAX_QUEUED_BYTES }: PublisherOptions = {},
   ) {
     this.#config = config;
-    this.#cluster = new KafkaCluster(config, logger, PROMPT);
+    this.#cluster = new KafkaCluster(config, logger, INTERACTIVE_RETRY);
     this.#topics = new KafkaCluster(config, logger);
     this.#maxQueuedBytes = maxQueuedBytes;
   }

@@ -7,7 +7,8 @@ import type { Turn } from '../../services/shared/event-loop-yield.js';
 import type { OneAtATime } from '../../services/shared/mutex.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, refusedBy } from '../records/outcome.js';
-import type { Batch } from '../sources/kafka/client.js';
+import { RECORDS_AFTER_REJECTION } from '../sources/kafka/batch-size.js';
+import type { Batch } from '../sources/kafka/consumer.js';
 import type { KafkaRecord } from '../sources/kafka/record.js';
 import type { Unreadable } from '../sources/kafka/record-batches.js';
 import { MAX_LINE_BYTES } from '../sources/lines.js';
@@ -49,9 +50,6 @@ export interface CommittedRecords {
   begunMs: number;
 }
 
-/** Once a store has refused some of a batch, its records are written and committed by so many: what took long is not done twice. */
-const RECORDS_AFTER_REFUSAL = 500;
-
 /**
  * Processes one batch. An offset is committed only once every record up to it is safe: in the store, or among the dead letters.
  * Whatever happens before, the records come again, here or elsewhere, and applying them again changes nothing. Resolves without a
@@ -69,10 +67,10 @@ export function createBatchProcessor(
     let size = rest.length;
     while (rest.length > 0) {
       const part = rest.slice(0, size);
-      const unwritten = await writeWithRetry(deps, batch, part, size > RECORDS_AFTER_REFUSAL);
+      const unwritten = await writeWithRetry(deps, batch, part, size > RECORDS_AFTER_REJECTION);
       if (unwritten === 'aborted') return;
       if (unwritten === 'split') {
-        size = RECORDS_AFTER_REFUSAL;
+        size = RECORDS_AFTER_REJECTION;
         continue;
       }
       const refused = refusedOf(part, unwritten);

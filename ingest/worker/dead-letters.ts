@@ -1,6 +1,7 @@
 /** Records that were refused, kept to the byte, with what is wrong with them in headers. */
 import type { DeadLetter } from '../records/outcome.js';
-import type { Batch, KafkaProducer, OutgoingRecord } from '../sources/kafka/client.js';
+import type { Batch } from '../sources/kafka/consumer.js';
+import type { KafkaProducer, OutgoingRecord } from '../sources/kafka/producer.js';
 import { isTooLarge } from '../sources/kafka/producer.js';
 import type { Headers, KafkaRecord } from '../sources/kafka/record.js';
 import { deadLetterTopicOf } from '../sources/kafka/topics.js';

@@ -1,8 +1,8 @@
 /** Dead letters looked at and tried again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KafkaConfig } from '../../services/shared/config.js';
-import type { KafkaCluster } from '../sources/kafka/client.js';
-import type { ReadOptions } from '../sources/kafka/reader.js';
+import type { KafkaCluster } from '../sources/kafka/cluster.js';
+import type { OnRecords } from '../sources/kafka/reader.js';
 import type { KafkaRecord } from '../sources/kafka/record.js';
 import { deadLetterTopicOf, topicOf } from '../sources/kafka/topics.js';
 import { STREAM_NAMES, type StreamName } from '../streams/index.js';
@@ -86,7 +86,7 @@ export async function replayDeadLetters(
     if (!topics.has(topic)) continue;
     let ofStream = 0;
     const begun = performance.now();
-    const onRecords: ReadOptions['onRecords'] = async (records, { heartbeat, commit }) => {
+    const onRecords: OnRecords = async (records, { heartbeat, commit }) => {
       const whole = records.filter(({ headers }) => headerText(headers, HEADER.truncated) === '');
       total.truncated += records.length - whole.length;
       ofStream += whole.length;
@@ -103,7 +103,7 @@ export async function replayDeadLetters(
       return true;
     };
     if (dryRun) await cluster.readAll(topic, onRecords, { from: await cluster.committed(group, topic) });
-    else await cluster.readAll(topic, onRecords, { group, recordsAtOnce: Math.ceil(rate) });
+    else await cluster.readAll(topic, onRecords, { group, maxRecords: Math.ceil(rate) });
     total.records += ofStream;
   }
   return total;

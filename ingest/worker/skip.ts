@@ -1,6 +1,7 @@
 import type { KafkaConfig } from '../../services/shared/config.js';
 import { deadLetter } from '../records/outcome.js';
-import type { KafkaCluster } from '../sources/kafka/client.js';
+import { FETCH_LIMITS } from '../sources/kafka/batch-size.js';
+import type { KafkaCluster } from '../sources/kafka/cluster.js';
 import type { KafkaRecord } from '../sources/kafka/record.js';
 import { groupOf, topicOf } from '../sources/kafka/topics.js';
 import type { StreamName } from '../streams/index.js';
@@ -19,8 +20,8 @@ export class SkipError extends Error {
   override readonly name = 'SkipError';
 }
 
-/** A batch of the worker at most: more is a mistake in the offset. */
-const MAX_SKIPPED = 25_000n;
+/** The largest batch of a worker: more is a mistake in the offset. */
+const MAX_SKIPPED = BigInt(FETCH_LIMITS.analytics.maxBatchRecords);
 const SKIPPED = deadLetter('skipped', '', 'An operator skipped the record.');
 
 /**

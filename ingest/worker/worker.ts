@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import { Turn } from '../../services/shared/event-loop-yield.js';
 import { type OneAtATime, oneAtATime } from '../../services/shared/mutex.js';
-import { type Consumption, KafkaCluster } from '../sources/kafka/client.js';
+import { FETCH_LIMITS } from '../sources/kafka/batch-size.js';
+import { KafkaCluster } from '../sources/kafka/cluster.js';
+import type { RunningConsumer } from '../sources/kafka/consumer.js';
 import { createTopics, groupOf, topicOf } from '../sources/kafka/topics.js';
 import { STREAMS, type StreamName } from '../streams/index.js';
 import type { IngestStores, Stream } from '../streams/stream.js';
@@ -45,14 +47,6 @@ const STOP_MS = GRACE_MS + 1500;
 const STUCK_MS = 2 * GRACE_MS;
 const LAG_MS = 15_000;
 const RESTART_MS = { first: 1000, most: 60_000 };
-/**
- * What is asked for at once of a partition, and the most records of it that are written at once. ClickHouse takes large inserts fastest;
- * Elasticsearch takes longer for a record, and small batches let all partitions go on.
- */
-const TAKEN = {
-  search: { fetchBytes: 1024 * 1024, maxBatchRecords: 1000 },
-  analytics: { fetchBytes: 6 * 1024 * 1024, maxBatchRecords: 25_000 },
-};
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, streams, metrics, logger, cluster = new KafkaCluster(config, logger) } = options;
@@ -204,10 +198,10 @@ async function startStream(
       else logger.debug(line, 'the store is still out');
     },
   });
-  const consumption: Consumption = await cluster.consume({
+  const consumption: RunningConsumer = await cluster.consume({
     topic,
     group,
-    ...TAKEN[stream.store],
+    ...FETCH_LIMITS[stream.store],
     onBatch: async (batch) => {
       // One that starts while the worker stops has nothing to begin.
       if (!stopping.aborted) await processBatch(batch);

@@ -1,5 +1,6 @@
 /** What `doctor` looks at on the servers that the settings name; nothing there is changed. */
-import { KafkaCluster, KafkaUnavailable, PROMPT } from '../../ingest/sources/kafka/client.js';
+import { INTERACTIVE_RETRY, KafkaUnavailableError } from '../../ingest/sources/kafka/client.js';
+import { KafkaCluster } from '../../ingest/sources/kafka/cluster.js';
 import { missingTopics } from '../../ingest/sources/kafka/topics.js';
 import type { Config, KafkaConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
@@ -86,11 +87,11 @@ async function onKafka(
   config: KafkaConfig,
   check: (cluster: KafkaCluster) => Promise<Finding>,
 ): Promise<Finding> {
-  const cluster = new KafkaCluster(config, createLogger('silent'), PROMPT);
+  const cluster = new KafkaCluster(config, createLogger('silent'), INTERACTIVE_RETRY);
   try {
     return await check(cluster);
   } catch (error) {
-    const { message } = (error instanceof KafkaUnavailable ? error.cause : error) as Error;
+    const { message } = (error instanceof KafkaUnavailableError ? error.cause : error) as Error;
     return {
       problem: `Kafka does not answer at ${config.brokers.join(', ')} (${message}): check that it runs, and the settings KAFKA_*`,
     };

@@ -19,7 +19,7 @@ const EXPLAINED = new Set([
   'ConfigError',
   'DataFolderError',
   'EngineMissing',
-  'KafkaUnavailable',
+  'KafkaUnavailableError',
   'SqliteMissing',
   'ListenError',
   'MappingChanged',

@@ -1,4 +1,4 @@
-import { KafkaCluster } from '../../ingest/sources/kafka/client.js';
+import { KafkaCluster } from '../../ingest/sources/kafka/cluster.js';
 import { type KafkaConfig, loadConfig } from '../shared/config.js';
 import { createLogger, logFile } from '../shared/logger.js';
 import { UsageError } from './errors.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Batch } from '../../ingest/sources/kafka/client.js';
+import type { Batch } from '../../ingest/sources/kafka/consumer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import { type BatchProcessorDeps, createBatchProcessor } from '../../ingest/worker/batch-processor.js';

@@ -3,7 +3,8 @@
  * everything is well again, and the state is compared with what the records say by themselves.
  */
 
-import type { Batch, KafkaProducer } from '../../ingest/sources/kafka/client.js';
+import type { Batch } from '../../ingest/sources/kafka/consumer.js';
+import type { KafkaProducer } from '../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';

@@ -1,4 +1,4 @@
-import type { OutgoingRecord } from '../../ingest/sources/kafka/client.js';
+import type { OutgoingRecord } from '../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 
 /** Partitions of records in the order they were appended. */

@@ -1,5 +1,7 @@
+/** Sends records to topics, at least once. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { IHeaders, Producer } from 'kafkajs';
+import type { RetryPolicy } from './client.js';
 
 export interface OutgoingRecord {
   key: Buffer | string | null;
@@ -7,20 +9,13 @@ export interface OutgoingRecord {
   headers?: IHeaders;
 }
 
-/** How often a request is retried, and how long the client waits in between. */
-export interface RetryPolicy {
-  retries: number;
-  initialRetryTime: number;
-  maxRetryTime: number;
-}
-
 /**
- * Sends at least once. It is not idempotent on purpose: kafkajs reuses the sequence numbers of a request whose answer was lost, so
- * that the broker takes the next records for duplicates and acknowledges them without appending them. A duplicate is harmless here,
- * because records carry an order that does not depend on how often they are written.
+ * Not idempotent on purpose: kafkajs reuses the sequence numbers of a request whose response was lost, so that the broker takes the
+ * next records for duplicates and acknowledges them without appending them: https://github.com/tulios/kafkajs/issues/598. A duplicate
+ * is harmless here, because records carry an order that does not depend on how often they are written.
  *
- * kafkajs must not retry by itself either: a retry of its own leaves out the partitions whose leader moved to a broker that had
- * already answered. Each try here sends every record of the request again.
+ * kafkajs must not retry by itself either: its retry omits the partitions whose leader moved to a broker that had already responded:
+ * https://github.com/tulios/kafkajs/pull/1798. Each retry here sends every record of the request again.
  */
 export class KafkaProducer {
   readonly #producer: Pick<Producer, 'send'>;
@@ -32,7 +27,7 @@ export class KafkaProducer {
     this.#retry = retry;
   }
 
-  /** Resolves when every in-sync replica has every record. Rejects when the last retry failed: some may be there all the same. */
+  /** Resolves when every in-sync replica has every record. Rejects when the last retry failed: some may be appended all the same. */
   async send(topic: string, messages: OutgoingRecord[]): Promise<void> {
     const { retries, initialRetryTime, maxRetryTime } = this.#retry;
     for (let retry = 0; ; retry++) {
@@ -47,10 +42,10 @@ export class KafkaProducer {
   }
 }
 
-/** The name kafkajs gives to a retriable error once its own retries, which are none, are used up. */
+/** kafkajs gives this name to a retriable error once its own retries, which are 0, are used up. */
 const isRetriable = (error: unknown) => (error as Error).name === 'KafkaJSNumberOfRetriesExceeded';
 
-/** Whether the broker refused a request because a record, or all of them, are larger than the topic allows. */
+/** Whether the broker rejected a request because a record, or all of them, are larger than the topic allows. */
 export function isTooLarge(error: unknown): boolean {
   const { type, cause } = error as { type?: string; cause?: unknown };
   if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE') return true;

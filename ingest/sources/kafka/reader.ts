@@ -1,4 +1,9 @@
+/** Reads what a topic holds, up to its end at the start. */
+import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { KafkaAdmin } from './admin.js';
+import { READ_LIMITS } from './batch-size.js';
+import type { KafkaClient } from './client.js';
 import { type KafkaRecord, toRecord } from './record.js';
 
 /** What a reader of a topic may do between records. */
@@ -9,24 +14,21 @@ export interface ReadProgress {
   commit(): Promise<void>;
 }
 
+/** Called with consecutive records of one partition. Resolves with false to end. */
+export type OnRecords = (records: KafkaRecord[], progress: ReadProgress) => Promise<boolean>;
+
 export interface ReadOptions {
-  topic: string;
-  /** Where to stop, by partition: the offset behind the last record. Others are not read. */
-  ends: ReadonlyMap<number, bigint>;
-  /** Where to begin, by partition; with what the group committed, or else the oldest record, when absent. */
+  /** Commits the records, and gives each once. */
+  group?: string;
+  /** Offsets to begin with, by partition; the oldest record when absent. Ignored with a group. */
   from?: ReadonlyMap<number, string>;
-  /** Most records of one call, if less than 500. */
-  recordsAtOnce?: number;
-  /** Called with neighbouring records of one partition. Resolves with false to end. */
-  onRecords(records: KafkaRecord[], progress: ReadProgress): Promise<boolean>;
+  /** Only these partitions, up to these offsets (exclusive); all there is when absent. */
+  until?: ReadonlyMap<number, bigint>;
+  /** Most records of one call, if less than `READ_LIMITS.maxRecords`. */
+  maxRecords?: number;
 }
 
-/** Most records of one call. */
-const RECORDS_PER_CALL = 500;
-/** Less than any topic lets a batch have, so that what was read together can be sent together. */
-const BYTES_PER_CALL = 1024 * 1024;
-
-/** Somebody else joined the group, and was assigned what this reader reads. */
+/** Another process joined the group, and was assigned partitions of this reader. */
 export class ReaderConflictError extends Error {
   override readonly name = 'ReaderConflictError';
 
@@ -35,15 +37,61 @@ export class ReaderConflictError extends Error {
   }
 }
 
-/** Reads a topic up to its end with a consumer that is connected to nothing yet. Each record is given once by this call. */
-export async function readTopic(consumer: Consumer, options: ReadOptions): Promise<void> {
-  const { topic, from = new Map<number, string>() } = options;
-  const ends = new Map(options.ends);
-  const next = new Map([...from].map(([partition, offset]) => [partition, BigInt(offset)]));
+/**
+ * Reads what a topic holds now. With a group, each record is given to it once, from its committed offsets on; throws
+ * `ReaderConflictError` when another process of the group reads too. Without one, from the offsets given or the oldest record.
+ */
+export async function readTopic(
+  client: KafkaClient,
+  admin: Pick<KafkaAdmin, 'committed' | 'offsets' | 'deleteGroup'>,
+  topic: string,
+  onRecords: OnRecords,
+  { group, from, until, maxRecords = READ_LIMITS.maxRecords }: ReadOptions = {},
+): Promise<void> {
+  const begin = group === undefined ? from : await admin.committed(group, topic);
+  const starts = new Map<number, bigint>();
+  const ends = new Map<number, bigint>();
+  for (const [partition, { low, high }] of await admin.offsets(topic)) {
+    const wanted = BigInt(begin?.get(partition) ?? low);
+    const start = wanted > low ? wanted : low;
+    const last = until ? until.get(partition) : high;
+    const end = last !== undefined && last < high ? last : high;
+    if (last === undefined || end <= start) continue;
+    ends.set(partition, end);
+    if (group === undefined) starts.set(partition, start);
+  }
+  if (ends.size === 0) return;
+  const groupId = group ?? `reachline-reader-${randomUUID()}`;
+  // It joins at once and is done soon; a reader that fails says so instead of starting again.
+  const consumer = client.consumer({ groupId, retry: { restartOnFailure: async () => false } });
+  try {
+    await readUpTo(consumer, topic, { starts, ends, maxRecords, onRecords });
+  } finally {
+    await client.disconnect(consumer);
+    if (group === undefined) await admin.deleteGroup(groupId).catch(() => undefined);
+  }
+}
+
+interface ReadBounds {
+  /** Offsets to begin with, by partition; the committed offset, or else the oldest record, when absent. */
+  starts: ReadonlyMap<number, bigint>;
+  /** The offset behind the last record, by partition. Others are not read. */
+  ends: ReadonlyMap<number, bigint>;
+  maxRecords: number;
+  onRecords: OnRecords;
+}
+
+async function readUpTo(
+  consumer: Consumer,
+  topic: string,
+  { starts, maxRecords, onRecords, ...bounds }: ReadBounds,
+): Promise<void> {
+  const ends = new Map(bounds.ends);
+  const next = new Map(starts);
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });
   await new Promise<void>((fulfill, fail) => {
-    // Until it is disconnected the consumer goes on, but nothing is given any more.
+    // The consumer continues until it is disconnected; without ends no record is given any more.
     const resolve = () => {
       ends.clear();
       fulfill();
@@ -69,8 +117,8 @@ export async function readTopic(consumer: Consumer, options: ReadOptions): Promi
         if (ends.has(partition)) consumer.seek({ topic, partition, offset: String(offset) });
       }
     });
-    // Markers of transactions and nothing else: `eachBatch` is not called.
     consumer.on('consumer.end_batch_process', ({ payload }) => {
+      // Transaction markers alone: `eachBatch` is not called.
       if (payload.batchSize === 0) read(payload.partition, payload.lastOffset);
     });
     const eachBatch = async (payload: EachBatchPayload) => {
@@ -80,17 +128,15 @@ export async function readTopic(consumer: Consumer, options: ReadOptions): Promi
       if (end === undefined) return;
       const first = next.get(partition) ?? 0n;
       const wanted = batch.messages.filter(({ offset }) => BigInt(offset) >= first && BigInt(offset) < end);
-      for (const messages of chunksOf(wanted, options.recordsAtOnce)) {
+      for (const messages of chunksOf(wanted, maxRecords)) {
         if (!isRunning()) return;
         const { offset } = messages.at(-1) as KafkaMessage;
         const commit = async () => {
           const committed = { partition, offset: String(BigInt(offset) + 1n) };
           await payload.commitOffsetsIfNecessary({ topics: [{ topic, partitions: [committed] }] });
         };
-        const goOn = await options.onRecords(
-          messages.map((message) => toRecord(partition, message)),
-          { heartbeat, commit },
-        );
+        const records = messages.map((message) => toRecord(partition, message));
+        const goOn = await onRecords(records, { heartbeat, commit });
         next.set(partition, BigInt(offset) + 1n);
         resolveOffset(offset);
         if (!goOn) {
@@ -105,16 +151,13 @@ export async function readTopic(consumer: Consumer, options: ReadOptions): Promi
   });
 }
 
-function* chunksOf(
-  messages: readonly KafkaMessage[],
-  recordsAtOnce = RECORDS_PER_CALL,
-): Generator<KafkaMessage[]> {
-  const most = Math.min(recordsAtOnce, RECORDS_PER_CALL);
+function* chunksOf(messages: readonly KafkaMessage[], maxRecords: number): Generator<KafkaMessage[]> {
+  const limit = Math.min(maxRecords, READ_LIMITS.maxRecords);
   let chunk: KafkaMessage[] = [];
   let bytes = 0;
   for (const message of messages) {
     const size = bytesOf(message);
-    if (chunk.length > 0 && (chunk.length === most || bytes + size > BYTES_PER_CALL)) {
+    if (chunk.length > 0 && (chunk.length === limit || bytes + size > READ_LIMITS.maxBytes)) {
       yield chunk;
       chunk = [];
       bytes = 0;

@@ -1,13 +1,10 @@
 /**
- * Reads record batches as a broker answers a fetch with them, in place of kafkajs, which decompresses without a bound and gives up a
- * whole answer for one batch it cannot read: such a batch would come again for ever. https://kafka.apache.org/documentation/#recordbatch
+ * Reads the record batches of a fetch in place of kafkajs, which decompresses without a bound and fails the whole fetch for one record
+ * batch that it cannot read, again and again. https://kafka.apache.org/documentation/#recordbatch
  */
+import { MAX_DECOMPRESSED_BATCH_BYTES, MAX_DECOMPRESSED_FETCH_BYTES } from './batch-size.js';
 import { DECOMPRESSORS } from './compression.js';
 
-/** What is decompressed of one batch. Topics created here take batches of 8 MiB as compressed. */
-export const MAX_BATCH_BYTES = 128 * 1024 * 1024;
-/** After so much of a partition its further batches wait for the next fetch. */
-const MAX_FETCH_BYTES = 32 * 1024 * 1024;
 /** What is kept of the value and key of a record that cannot be read to its end. */
 const BEGINNING_BYTES = 1024;
 
@@ -53,7 +50,7 @@ interface Bounds {
 /** The records of an answer, whose last batch may be cut off. Later batches are left for the next fetch when there is much. */
 export async function readRecordBatches(
   bytes: Buffer,
-  { maxBatchBytes = MAX_BATCH_BYTES, maxFetchBytes = MAX_FETCH_BYTES }: Bounds = {},
+  { maxBatchBytes = MAX_DECOMPRESSED_BATCH_BYTES, maxFetchBytes = MAX_DECOMPRESSED_FETCH_BYTES }: Bounds = {},
 ): Promise<FetchedRecord[]> {
   const records: FetchedRecord[] = [];
   let decompressed = 0;

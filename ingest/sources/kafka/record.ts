@@ -1,9 +1,9 @@
+/** A record of a topic. */
 import type { IHeaders, KafkaMessage } from 'kafkajs';
 import type { Unreadable } from './record-batches.js';
 
 export type Headers = IHeaders;
 
-/** A record of a topic, as it lies there. */
 export interface KafkaRecord {
   partition: number;
   offset: string;

@@ -1,15 +1,16 @@
+/** Names and settings of the topics, and names of the groups. */
 import type { KafkaConfig } from '../../../services/shared/config.js';
 import { STREAM_NAMES, type StreamName } from '../../streams/index.js';
-import type { KafkaCluster, Topic } from './client.js';
+import type { KafkaAdmin, Topic } from './admin.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Above the largest record that is taken, so that a larger one comes as far as the dead letters. */
-const MESSAGE_BYTES = 8 * 1024 * 1024;
-const KEPT_MS = 7 * DAY_MS;
-const DEAD_LETTERS_KEPT_MS = 30 * DAY_MS;
+/** Above the largest record that is accepted, so that a larger one becomes a dead letter. */
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+const RETENTION_MS = 7 * DAY_MS;
+const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS;
 
-/** Streams of which every record is whole, so that the last of a key can stand for those before it. */
-const WHOLE: ReadonlySet<StreamName> = new Set([
+/** Each record of these streams is complete, so that the last one of a key replaces those before it. */
+const COMPACTED_STREAMS: ReadonlySet<StreamName> = new Set([
   'audiences',
   'network-a-campaigns',
   'network-a-creatives',
@@ -23,15 +24,15 @@ export const groupOf = ({ group }: Pick<KafkaConfig, 'group'>, stream: string) =
 
 export const deadLetterTopicOf = (topic: string) => `${topic}.dead-letter`;
 
-/** Makes the topics that are missing, and those of their dead letters. Resolves with their names. */
-export function createTopics(cluster: KafkaCluster, config: KafkaConfig): Promise<string[]> {
-  return cluster.createTopics(topicsOf(config));
+/** Creates the topics that are missing, and those of their dead letters. Resolves with their names. */
+export function createTopics(admin: KafkaAdmin, config: KafkaConfig): Promise<string[]> {
+  return admin.createTopics(topicsOf(config));
 }
 
-/** Names of the topics that are not there. */
-export async function missingTopics(cluster: KafkaCluster, config: KafkaConfig): Promise<string[]> {
-  const there = new Set(await cluster.listTopics());
-  return topicsOf(config).flatMap(({ name }) => (there.has(name) ? [] : [name]));
+/** Names of the topics that do not exist. */
+export async function missingTopics(admin: KafkaAdmin, config: KafkaConfig): Promise<string[]> {
+  const existing = new Set(await admin.listTopics());
+  return topicsOf(config).flatMap(({ name }) => (existing.has(name) ? [] : [name]));
 }
 
 function topicsOf(config: KafkaConfig): Topic[] {
@@ -46,21 +47,21 @@ function topicsOf(config: KafkaConfig): Topic[] {
 }
 
 function settingsOf(stream: StreamName): Record<string, string> {
-  const kept: Record<string, string> = WHOLE.has(stream)
-    ? // Older records stay for as long as a worker may be behind: the last of a key need not be its newest.
-      { 'cleanup.policy': 'compact', 'min.compaction.lag.ms': String(KEPT_MS) }
-    : { 'cleanup.policy': 'delete', 'retention.ms': String(KEPT_MS) };
+  const retention: Record<string, string> = COMPACTED_STREAMS.has(stream)
+    ? // Older records stay for as long as a worker may lag: the last one appended need not be the newest of its key.
+      { 'cleanup.policy': 'compact', 'min.compaction.lag.ms': String(RETENTION_MS) }
+    : { 'cleanup.policy': 'delete', 'retention.ms': String(RETENTION_MS) };
   return {
-    ...kept,
-    'max.message.bytes': String(MESSAGE_BYTES),
-    // When the broker took it, whatever the clock of its sender says.
+    ...retention,
+    'max.message.bytes': String(MAX_MESSAGE_BYTES),
+    // When the broker appended it, whatever the clock of its sender says.
     'message.timestamp.type': 'LogAppendTime',
   };
 }
 
 const DEAD_LETTER_SETTINGS = {
   'cleanup.policy': 'delete',
-  'retention.ms': String(DEAD_LETTERS_KEPT_MS),
-  // A record and the headers that say what is wrong with it.
-  'max.message.bytes': String(MESSAGE_BYTES + 1024 * 1024),
+  'retention.ms': String(DEAD_LETTER_RETENTION_MS),
+  // A record and the headers with the reason of its rejection.
+  'max.message.bytes': String(MAX_MESSAGE_BYTES + 1024 * 1024),
 };

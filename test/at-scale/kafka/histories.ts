@@ -1,5 +1,5 @@
 /** Seeded histories of records as networks send them, and what is left of them in the end, worked out another way. */
-import type { OutgoingRecord } from '../../../ingest/sources/kafka/client.js';
+import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import type { Random } from '../../advertising/random-records.js';
 
 const ORGANIZATIONS = ['org_a', 'org_b', 'org_c'];

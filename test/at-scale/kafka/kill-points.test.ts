@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { OutgoingRecord } from '../../../ingest/sources/kafka/client.js';
+import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import { Random } from '../../advertising/random-records.js';
 import { KILL_POINTS, startKilled } from './kill-points.js';
 import { expectPoisonRefused, withPoison } from './poison.js';

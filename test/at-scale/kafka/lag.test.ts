@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Consumption } from '../../../ingest/sources/kafka/client.js';
+import type { RunningConsumer } from '../../../ingest/sources/kafka/consumer.js';
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { type TestTopics, testTopics } from './topics.js';
@@ -11,7 +11,7 @@ const BATCH_RECORDS = 10;
 
 describe('how far a consumer is behind', () => {
   let topics: TestTopics;
-  let consumption: Consumption | undefined;
+  let consumption: RunningConsumer | undefined;
 
   before(async () => {
     topics = await testTopics({ partitions: 1 });

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Publisher } from '../../../ingest/publisher.js';
-import { KafkaCluster, PROMPT } from '../../../ingest/sources/kafka/client.js';
+import { INTERACTIVE_RETRY } from '../../../ingest/sources/kafka/client.js';
+import { KafkaCluster } from '../../../ingest/sources/kafka/cluster.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
@@ -136,7 +137,7 @@ describe('a broker that appends records and is cut off before it answers', funct
   });
 
   it('has every dead letter that was acknowledged', async () => {
-    const cluster = new KafkaCluster(behindProxy, createLogger('silent'), PROMPT);
+    const cluster = new KafkaCluster(behindProxy, createLogger('silent'), INTERACTIVE_RETRY);
     const topic = topicOf(topics.config, STREAM);
     try {
       const producer = await cluster.producer();

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Batch, Consumption } from '../../../ingest/sources/kafka/client.js';
+import type { Batch, RunningConsumer } from '../../../ingest/sources/kafka/consumer.js';
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { type TestTopics, testTopics } from './topics.js';
@@ -12,7 +12,7 @@ const BATCH_RECORDS = 10;
 describe('a member of a consumer group', function () {
   this.timeout(120_000);
   let topics: TestTopics;
-  const running: Consumption[] = [];
+  const running: RunningConsumer[] = [];
 
   beforeEach(async () => {
     topics = await testTopics({ partitions: 2 });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@clickhouse/client';
 import { expect } from 'chai';
-import type { OutgoingRecord } from '../../../ingest/sources/kafka/client.js';
+import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
 import { type ClickHouseConfig, loadConfig } from '../../../services/shared/config.js';
 import { Random } from '../../advertising/random-records.js';

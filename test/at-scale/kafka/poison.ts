@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { OutgoingRecord } from '../../../ingest/sources/kafka/client.js';
+import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { KafkaCluster, type OutgoingRecord } from '../../../ingest/sources/kafka/client.js';
+import { KafkaCluster } from '../../../ingest/sources/kafka/cluster.js';
+import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { createTopics, deadLetterTopicOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
 import type { StreamName } from '../../../ingest/streams/index.js';

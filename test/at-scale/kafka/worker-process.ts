@@ -3,7 +3,8 @@
  * are its streams.
  */
 import { Registry } from 'prom-client';
-import { KafkaCluster, type KafkaProducer } from '../../../ingest/sources/kafka/client.js';
+import { KafkaCluster } from '../../../ingest/sources/kafka/cluster.js';
+import type { KafkaProducer } from '../../../ingest/sources/kafka/producer.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
 import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
 import { startWorker } from '../../../ingest/worker/worker.js';

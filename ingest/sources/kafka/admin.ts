@@ -1,0 +1,108 @@
+/** Topics, offsets and groups of a cluster. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Admin } from 'kafkajs';
+import type { KafkaClient } from './client.js';
+
+export interface Topic {
+  name: string;
+  partitions: number;
+  replicas: number;
+  settings: Record<string, string>;
+}
+
+export class KafkaAdmin {
+  readonly #client: KafkaClient;
+
+  constructor(client: KafkaClient) {
+    this.#client = client;
+  }
+
+  /** Creates the topics that are missing; resolves with their names. Settings of the others stay as they are. */
+  async createTopics(topics: readonly Topic[]): Promise<string[]> {
+    const admin = await this.#client.admin();
+    const existing = new Set(await admin.listTopics());
+    const missing = topics.filter(({ name }) => !existing.has(name));
+    if (missing.length === 0) return [];
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: missing.map(({ name, partitions, replicas, settings }) => ({
+        topic: name,
+        numPartitions: partitions,
+        replicationFactor: replicas,
+        configEntries: Object.entries(settings).map(([key, value]) => ({ name: key, value })),
+      })),
+    });
+    return missing.map(({ name }) => name);
+  }
+
+  async listTopics(): Promise<string[]> {
+    return (await this.#client.admin()).listTopics();
+  }
+
+  /** The offsets that a group has committed, by partition. */
+  async committed(group: string, topic: string): Promise<Map<number, string>> {
+    const admin = await this.#client.admin();
+    const [answer] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+    const committed = answer?.partitions.filter(({ offset }) => offset !== '-1') ?? [];
+    return new Map(committed.map(({ partition, offset }) => [partition, offset]));
+  }
+
+  /** Records behind the committed offsets of a group, by partition. */
+  async lag(group: string, topic: string): Promise<Map<number, bigint>> {
+    const committed = await this.committed(group, topic);
+    const offsets = await this.offsets(topic);
+    return new Map(
+      [...offsets].map(([partition, { low, high }]) => [
+        partition,
+        high - BigInt(committed.get(partition) ?? low),
+      ]),
+    );
+  }
+
+  /** The offsets of the oldest record and of the next one, by partition. */
+  async offsets(topic: string): Promise<Map<number, { low: bigint; high: bigint }>> {
+    const offsets = await this.#fetchTopicOffsets(topic);
+    return new Map(
+      offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }]),
+    );
+  }
+
+  async hasMembers(group: string): Promise<boolean> {
+    const admin = await this.#client.admin();
+    const { groups } = await admin.describeGroups([group]);
+    return groups.some(({ members }) => members.length > 0);
+  }
+
+  /** Commits an offset for a group that has no members. */
+  async commit(group: string, topic: string, partition: number, offset: bigint): Promise<void> {
+    const admin = await this.#client.admin();
+    await admin.setOffsets({ groupId: group, topic, partitions: [{ partition, offset: String(offset) }] });
+  }
+
+  async deleteGroup(group: string): Promise<void> {
+    await (await this.#client.admin()).deleteGroups([group]);
+  }
+
+  /** Rejects when no broker answers. */
+  async ping(): Promise<void> {
+    await (await this.#client.admin()).describeCluster();
+  }
+
+  /**
+   * kafkajs does not retry while a partition that was created, or whose broker ended, has no leader yet:
+   * https://github.com/tulios/kafkajs/blob/v2.2.4/src/admin/index.js (fetchTopicOffsets)
+   */
+  async #fetchTopicOffsets(topic: string): Promise<Awaited<ReturnType<Admin['fetchTopicOffsets']>>> {
+    const admin = await this.#client.admin();
+    const { retries, initialRetryTime, maxRetryTime } = this.#client.retry;
+    for (let retry = 0; ; retry++) {
+      try {
+        return await admin.fetchTopicOffsets(topic);
+      } catch (error) {
+        const isRetriable = (error as { retriable?: boolean }).retriable === true;
+        if (!isRetriable || retry >= retries) throw error;
+      }
+      await pause(Math.min(initialRetryTime * 2 ** retry, maxRetryTime));
+    }
+  }
+}
