@@ -62,7 +62,7 @@ export async function ingestRecords(
   options: IngestOptions & { source: RecordSource },
 ): Promise<IngestResult> {
   const { stream, stores, signal, acceptance } = options;
-  const { batchRecords } = stores[stream.store];
+  const { preferredBatchSize } = stores[stream.store];
   const others = options.others ?? (options.organizationId === undefined ? 'allow' : 'refuse');
   const decode = decoder(stream, { organizationId: options.organizationId, others });
   const report = new Report(options);
@@ -85,7 +85,7 @@ export async function ingestRecords(
       pending.catch(() => undefined);
       for (const raw of step.value) {
         decodeInto(batch, report, decode, raw, acceptance);
-        if (batch.records.length >= batchRecords || batch.bytes >= BATCH_BYTES) {
+        if (batch.records.length >= preferredBatchSize || batch.bytes >= BATCH_BYTES) {
           await writer.write(batch);
           batch = new Batch();
         }

@@ -33,9 +33,9 @@ await consumer.subscribe({ topic: topicOf(kafka, networkADeliveries.name), fromB
 await consumer.run({
   partitionsConsumedConcurrently: 8,
   eachBatch: async ({ batch: { messages } }) => {
-    for (let start = 0; start < messages.length; start += analytics.batchRecords) {
+    for (let start = 0; start < messages.length; start += analytics.preferredBatchSize) {
       const records = messages
-        .slice(start, start + analytics.batchRecords)
+        .slice(start, start + analytics.preferredBatchSize)
         .flatMap(({ value, timestamp, offset }) => {
           const outcome = decode({ line: 0, bytes: value as Buffer }, Number(timestamp), Number(offset));
           return outcome.kind === 'ok' ? [outcome as OrderedRecord<DeliveryRecord>] : [];

@@ -6,7 +6,7 @@ import type { SearchStore } from '../../services/stores/common/search-store.js';
 
 type SearchWriter = Pick<
   SearchStore,
-  'batchRecords' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits' | 'refresh'
+  'preferredBatchSize' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits' | 'refresh'
 >;
 
 /** What the streams write to. */

@@ -24,7 +24,7 @@ export interface AnalyticsReader {
 /** Of the records of a key the last in the order of contract 6.2 stays, whatever order they are written in. A resolved write is durable and visible. */
 export interface AnalyticsWriter {
   /** Records that one write should hold where many are waiting: each write makes a file. */
-  readonly batchRecords: number;
+  readonly preferredBatchSize: number;
   insertCampaigns(records: readonly OrderedRecord<CampaignRecord>[]): Promise<void>;
   insertCreatives(records: readonly OrderedRecord<CreativeRecord>[]): Promise<void>;
   insertCompanies(records: readonly OrderedRecord<CompanyRecord>[]): Promise<void>;

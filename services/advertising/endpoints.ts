@@ -1,5 +1,5 @@
 /** The four operations on advertising. */
-import { type Call, endpointsWith } from '../http/endpoint.js';
+import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
 import { type Clock, utcDate } from '../shared/clock.js';
@@ -54,7 +54,7 @@ export interface AdvertisingServices {
 
 const endpoint = endpointsWith<AdvertisingServices>();
 
-type AnyCall = Call<unknown, unknown, AdvertisingServices>;
+type AnyCall = HandlerContext<unknown, unknown, AdvertisingServices>;
 
 /** Last month, so that the example has figures wherever the sample data is recent. */
 const exampleRange = () => {
@@ -78,7 +78,7 @@ const showsMoney = (scope: Scope) =>
   summedFor(scope.metrics).some((name: SummedMetric) => SUMMED_METRICS[name].kind === 'money');
 
 function scopeOf<Body extends Parameters<typeof planScope>[0]>(
-  { body, organizationId, services }: Call<Body, unknown, AdvertisingServices>,
+  { body, organizationId, services }: HandlerContext<Body, unknown, AdvertisingServices>,
   metrics: readonly (typeof METRIC_NAMES)[number][],
   problems?: FieldError[],
 ): Scope {
@@ -285,7 +285,7 @@ const CANDIDATES_AT_MOST = 20;
 
 /** The company a request means, or a 404 or 409. */
 async function findCompany(
-  call: Call<CompanyRequest, unknown, AdvertisingServices>,
+  call: HandlerContext<CompanyRequest, unknown, AdvertisingServices>,
 ): Promise<CompanyAttributes> {
   const { body, organizationId } = call;
   if (body.company_id) {

@@ -1,6 +1,6 @@
 /** Records of the advertising streams. */
 import Type, { type Static, type TSchema } from 'typebox';
-import { closed, date, dateTime, id, integer, optional, organizationId } from '../shared/schema.js';
+import { date, dateTime, id, integer, optional, organizationId, strictObject } from '../shared/schema.js';
 import {
   budgets,
   campaignAttributes,
@@ -34,7 +34,7 @@ const optionals = <T extends Record<string, TSchema>>(record: T) =>
 const updatedAt = optional(dateTime('Version of the record: an older one changes nothing.'));
 
 /** A record of the `network-a-campaigns` stream: each is whole and replaces the one before. */
-export const CampaignRecord = closed({
+export const CampaignRecord = strictObject({
   organization_id: organizationId,
   id: id('Identifier of the campaign.'),
   ...optionals(campaignAttributes),
@@ -46,7 +46,7 @@ export const CampaignRecord = closed({
 export type CampaignRecord = Static<typeof CampaignRecord>;
 
 /** A record of the `network-a-creatives` stream. */
-export const CreativeRecord = closed({
+export const CreativeRecord = strictObject({
   organization_id: organizationId,
   id: id('Identifier of the creative.'),
   campaign_id: id('Campaign the creative belongs to.'),
@@ -56,7 +56,7 @@ export const CreativeRecord = closed({
 export type CreativeRecord = Static<typeof CreativeRecord>;
 
 /** A record of the `network-a-companies` stream. */
-export const CompanyRecord = closed({
+export const CompanyRecord = strictObject({
   organization_id: organizationId,
   id: id('Identifier of the company.'),
   ...optionals(companyAttributes),
@@ -72,7 +72,7 @@ export const FIRST_DELIVERY_DATE = '2000-01-01';
 export const DAYS_AHEAD = 2;
 
 /** A record of the `network-a-deliveries` stream (contract 5.1). Absent figures are 0. */
-export const DeliveryRecord = closed({
+export const DeliveryRecord = strictObject({
   organization_id: organizationId,
   date: date(`Day of the figures, UTC: from ${FIRST_DELIVERY_DATE} to two days after today.`),
   campaign_id: id('Campaign that delivered.'),

@@ -1,14 +1,14 @@
 /** Requests of the advertising operations. */
 import Type, { type Static } from 'typebox';
 import {
-  closed,
+  arrayOf,
   date,
   integer,
-  list,
   nullable,
-  oneOf,
   optional,
   organizationId,
+  strictObject,
+  stringEnum,
   text,
 } from '../shared/schema.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, type Metric } from './metrics.js';
@@ -18,7 +18,7 @@ export type Granularity = (typeof GRANULARITIES)[number];
 
 const strings = (description: string, item: string, maxLength = 64, options = {}) =>
   optional(
-    list(description, Type.String({ description: item, minLength: 1, maxLength }), {
+    arrayOf(description, Type.String({ description: item, minLength: 1, maxLength }), {
       maxItems: 100,
       ...options,
     }),
@@ -35,16 +35,18 @@ const itemsPerPage = pageSize(
 );
 const metricsFilter = <T extends Metric>(names: readonly T[]) =>
   optional(
-    list(
+    arrayOf(
       'Only these metrics and rates appear in items, points and totals; all of them when absent.',
-      oneOf('Name of a metric or rate.', names),
+      stringEnum('Name of a metric or rate.', names),
       { minItems: 1, maxItems: 64 },
     ),
   );
 const search = (where: string) =>
   optional(text(`Part of ${where}; case does not matter, no character is special.`, { maxLength: 200 }));
 const sortDirection = optional(
-  oneOf('Direction of the order; unknown values come last in both.', ['asc', 'desc'], { default: 'desc' }),
+  stringEnum('Direction of the order; unknown values come last in both.', ['asc', 'desc'], {
+    default: 'desc',
+  }),
 );
 const statuses = (whose: string) =>
   strings(`Only with one of these statuses of the ${whose}; case does not matter.`, 'A status.', 64, {
@@ -63,7 +65,7 @@ const rangeFields = {
   start_date: date('First day, UTC.', { examples: ['2026-10-01'] }),
   end_date: date('Last day, UTC: from start_date to 3660 days after it.', { examples: ['2026-10-31'] }),
   granularity: optional(
-    oneOf('Length of the periods of the time series.', GRANULARITIES, { default: 'daily' }),
+    stringEnum('Length of the periods of the time series.', GRANULARITIES, { default: 'daily' }),
   ),
 };
 
@@ -83,9 +85,9 @@ export const COMPANY_SORTS = [
 export type CompanySort = (typeof COMPANY_SORTS)[number];
 
 const sortBy = <T extends string>(names: readonly T[], standard: T) =>
-  optional(oneOf('What the items are ordered by; then by id, ascending.', names, { default: standard }));
+  optional(stringEnum('What the items are ordered by; then by id, ascending.', names, { default: standard }));
 
-export const CampaignsRequest = closed({
+export const CampaignsRequest = strictObject({
   ...rangeFields,
   campaign_ids: campaignIds,
   statuses: statuses('campaign'),
@@ -99,7 +101,7 @@ export const CampaignsRequest = closed({
 });
 export type CampaignsRequest = Static<typeof CampaignsRequest>;
 
-export const CreativesRequest = closed({
+export const CreativesRequest = strictObject({
   ...rangeFields,
   campaign_ids: campaignIds,
   creative_ids: ids('Only these creatives.', 'Identifier of a creative.'),
@@ -114,7 +116,7 @@ export const CreativesRequest = closed({
 });
 export type CreativesRequest = Static<typeof CreativesRequest>;
 
-export const CompaniesRequest = closed({
+export const CompaniesRequest = strictObject({
   ...rangeFields,
   campaign_ids: campaignIds,
   company_ids: ids('Only these companies, also without activity.', 'Identifier of a company.'),
@@ -137,7 +139,7 @@ export const CompaniesRequest = closed({
 });
 export type CompaniesRequest = Static<typeof CompaniesRequest>;
 
-export const CompanyRequest = closed({
+export const CompanyRequest = strictObject({
   ...rangeFields,
   campaign_ids: campaignIds,
   company_id: optional(

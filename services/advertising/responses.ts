@@ -1,6 +1,6 @@
 /** Answers of the advertising operations. */
 import Type, { type Static, type TSchema } from 'typebox';
-import { date, integer, list, nullable, oneOf, open } from '../shared/schema.js';
+import { arrayOf, date, integer, looseObject, nullable, stringEnum } from '../shared/schema.js';
 import {
   budgets,
   campaignAttributes,
@@ -56,9 +56,9 @@ const provisional = Type.Boolean({
 });
 
 const timeseries = (names: readonly Metric[]) =>
-  list(
+  arrayOf(
     'The periods of the range, ascending.',
-    open({
+    looseObject({
       period: Type.String({ description: 'YYYY-MM-DD, or YYYY-MM.', examples: ['2026-10-01'] }),
       start_date: date('First day of the period inside the range.'),
       end_date: date('Last day of the period inside the range.'),
@@ -82,7 +82,7 @@ const seen = {
   last_seen: nullable(date('Last day of the range with activity.')),
 };
 
-export const CampaignItem = open(
+export const CampaignItem = looseObject(
   {
     id: Type.String({ description: 'Identifier of the campaign.' }),
     ...answers(campaignAttributes),
@@ -98,7 +98,7 @@ export const CampaignItem = open(
 );
 export type CampaignItem = Static<typeof CampaignItem>;
 
-export const CreativeItem = open(
+export const CreativeItem = looseObject(
   {
     id: Type.String({ description: 'Identifier of the creative.' }),
     campaign_id: Type.String({ description: 'Campaign the creative belongs to.' }),
@@ -118,7 +118,7 @@ const companyIdentity = {
   ...answers(companyAttributes),
 };
 
-export const CompanyListItem = open(
+export const CompanyListItem = looseObject(
   {
     ...companyIdentity,
     ...figureSchemas(COMPANY_METRIC_NAMES),
@@ -131,7 +131,7 @@ export const CompanyListItem = open(
 );
 export type CompanyListItem = Static<typeof CompanyListItem>;
 
-const warnings = list(
+const warnings = arrayOf(
   'What to know when reading the figures, as `code: sentence`, sorted.',
   Type.String({ description: 'One warning.' }),
   { examples: [['data_provisional: The network may still restate days after 2026-11-14.']] },
@@ -142,39 +142,39 @@ const pageFields = {
   total_count: integer('How many match, exactly.', { minimum: 0 }),
 };
 
-export const CampaignsResponse = open({
-  items: list('The campaigns of this page.', CampaignItem),
+export const CampaignsResponse = looseObject({
+  items: arrayOf('The campaigns of this page.', CampaignItem),
   ...pageFields,
   provisional,
   warnings,
 });
 export type CampaignsResponse = Static<typeof CampaignsResponse>;
 
-export const CreativesResponse = open({
-  items: list('The creatives of this page.', CreativeItem),
+export const CreativesResponse = looseObject({
+  items: arrayOf('The creatives of this page.', CreativeItem),
   ...pageFields,
   provisional,
   warnings,
 });
 export type CreativesResponse = Static<typeof CreativesResponse>;
 
-export const CompaniesResponse = open({
-  items: list('The companies of this page.', CompanyListItem),
+export const CompaniesResponse = looseObject({
+  items: arrayOf('The companies of this page.', CompanyListItem),
   ...pageFields,
   warnings,
 });
 export type CompaniesResponse = Static<typeof CompaniesResponse>;
 
-export const CompanyResponse = open({
-  company: open(companyIdentity, { description: 'The company.' }),
+export const CompanyResponse = looseObject({
+  company: looseObject(companyIdentity, { description: 'The company.' }),
   start_date: date('First day, UTC.'),
   end_date: date('Last day, UTC.'),
-  granularity: oneOf('Length of the periods.', GRANULARITIES),
-  totals: open(figureSchemas(COMPANY_METRIC_NAMES), { description: 'Figures over the whole range.' }),
+  granularity: stringEnum('Length of the periods.', GRANULARITIES),
+  totals: looseObject(figureSchemas(COMPANY_METRIC_NAMES), { description: 'Figures over the whole range.' }),
   timeseries: timeseries(COMPANY_METRIC_NAMES),
-  campaigns: list(
+  campaigns: arrayOf(
     'The campaigns the company saw, by engagements then impressions, descending, then id.',
-    open({
+    looseObject({
       campaign_id: Type.String({ description: 'Identifier of the campaign.' }),
       name: campaignName,
       status: answers(campaignAttributes).status,

@@ -1,19 +1,19 @@
 import Type, { type Static } from 'typebox';
 import {
+  arrayOf,
   boolean,
-  closed,
   dateTime,
   id,
   integer,
-  list,
+  looseObject,
   nullable,
-  open,
   optional,
   organizationId,
+  strictObject,
   text,
 } from '../shared/schema.js';
 
-export const Audience = open(
+export const Audience = looseObject(
   {
     id: id('Identifier of the audience.'),
     organization_id: id('Organization the audience belongs to.'),
@@ -29,7 +29,7 @@ export const Audience = open(
 export type Audience = Static<typeof Audience>;
 
 /** A record of the `audiences` stream: each is whole and replaces the one before. */
-export const AudienceRecord = closed({
+export const AudienceRecord = strictObject({
   organization_id: organizationId,
   id: id('Identifier of the audience.'),
   name: text('Name.', { minLength: 1 }),
@@ -43,18 +43,18 @@ export const AudienceRecord = closed({
 });
 export type AudienceRecord = Static<typeof AudienceRecord>;
 
-export const GetAudienceRequest = closed({
+export const GetAudienceRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Identifier of the audience.'),
 });
 
-export const GetAudienceResponse = open({
+export const GetAudienceResponse = looseObject({
   organization_id: id('Organization of the audience.'),
   audience_id: id('Identifier of the audience.'),
   audience: Audience,
 });
 
-export const SearchAudiencesRequest = closed({
+export const SearchAudiencesRequest = strictObject({
   organization_id: Type.Optional(nullable(organizationId)),
   query: optional(
     text('Words to find in name, description and UTM value, with the rules of the contact query.', {
@@ -71,9 +71,9 @@ export const SearchAudiencesRequest = closed({
   ),
 });
 
-export const SearchAudiencesResponse = open({
+export const SearchAudiencesResponse = looseObject({
   organization_id: id('Organization searched.'),
-  audiences: list('The audiences of this page.', Audience),
+  audiences: arrayOf('The audiences of this page.', Audience),
   page: integer('The page.'),
   limit: integer('Audiences a page.'),
   total_count: integer('How many audiences match, exactly.', { minimum: 0 }),

@@ -3,12 +3,12 @@ import type { KeyStore } from '../accounts/key-store.js';
 import type { AudienceStore } from '../audiences/audience-store.js';
 import { loadConfig } from '../shared/config.js';
 import { ID_PATTERN } from '../shared/ids.js';
-import type { RecordSearch } from '../stores/common/search-store.js';
+import type { Refreshable } from '../stores/common/search-store.js';
 import { loadSqlite } from '../stores/sqlite/load.js';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
 
-export type Accounts = KeyStore & CreditStore & AudienceStore & RecordSearch & { close(): Promise<void> };
+export type Accounts = KeyStore & CreditStore & AudienceStore & Refreshable & { close(): Promise<void> };
 
 /** Opens keys, credits and audiences for as long as the work takes. Servers may have the store open meanwhile. */
 export async function withAccounts<T>(io: Io, work: (accounts: Accounts) => Promise<T>): Promise<T> {

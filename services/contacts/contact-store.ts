@@ -1,5 +1,5 @@
 import type { Page, SortKey, TextQuery } from '../search/query.js';
-import type { Idempotency, Once } from '../shared/idempotency.js';
+import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { ValueField, WordField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
@@ -71,9 +71,9 @@ export interface ContactStore {
   /** Ordered as contract 3.9 with a query, newest first without. */
   searchContacts(search: ContactSearch, signal?: AbortSignal): Promise<Page<Contact>>;
   /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
-  createContact(command: CreateContact): Promise<Once<CreateOutcome>>;
-  addMembership(membership: Membership): Promise<Once<AddOutcome>>;
-  removeMembership(membership: Membership): Promise<Once<RemoveOutcome>>;
+  createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
+  addMembership(membership: Membership): Promise<IdempotentResult<AddOutcome>>;
+  removeMembership(membership: Membership): Promise<IdempotentResult<RemoveOutcome>>;
   /**
    * A record changes a contact only when it comes after the last one that did, in the order of contract 6.2. Throws
    * `PartialWriteError` when some would give a contact more than it may have; all others are written.

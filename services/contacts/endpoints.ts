@@ -3,7 +3,7 @@ import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
 import { SMALL_BODY_LIMIT } from '../http/body.js';
 import { writeCursor } from '../http/cursor.js';
 import { endpointsWith } from '../http/endpoint.js';
-import { unwrapOnce } from '../http/idempotency.js';
+import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
 import type { Clock } from '../shared/clock.js';
 import type { ContactStore } from './contact-store.js';
@@ -88,7 +88,7 @@ const createContact = endpoint({
       dryRun,
       idempotency,
     });
-    const outcome = unwrapOnce(call, once);
+    const outcome = unwrapIdempotent(call, once);
     switch (outcome.kind) {
       case 'audience_not_found':
         throw audienceNotFound(organizationId, body.audience_id);
@@ -204,7 +204,7 @@ const addContact = endpoint({
       contactId: body.contact_id,
       idempotency,
     };
-    const outcome = unwrapOnce(call, await services.search.addMembership(membership));
+    const outcome = unwrapIdempotent(call, await services.search.addMembership(membership));
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, body.audience_id);
     if (outcome.kind === 'contact_not_found') throw contactNotFound(organizationId, body.contact_id);
     if (outcome.kind === 'too_many_audiences') throw tooManyAudiences();
@@ -232,7 +232,7 @@ const removeContact = endpoint({
       contactId: body.contact_id,
       idempotency,
     };
-    const outcome = unwrapOnce(call, await services.search.removeMembership(membership));
+    const outcome = unwrapIdempotent(call, await services.search.removeMembership(membership));
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, body.audience_id);
     return { organization_id: organizationId, audience_id: body.audience_id, removed: outcome.removed };
   },

@@ -1,17 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import {
-  closed,
+  arrayOf,
   date,
   dateTime,
   id,
   integer,
-  list,
+  looseObject,
   nullable,
-  oneOf,
-  open,
   optional,
   organizationId,
+  strictObject,
+  stringEnum,
   text,
 } from '../shared/schema.js';
 
@@ -34,13 +34,13 @@ const personal = {
   country: text('Country: a name or an ISO 3166 code.', { examples: ['United States'] }),
   postal_code: text('Postal code.'),
   network_a_url: text("Address of the person's profile on network_a."),
-  work_emails: list('Work email addresses, kept in lower case.', email('An email address.'), {
+  work_emails: arrayOf('Work email addresses, kept in lower case.', email('An email address.'), {
     maxItems: 50,
   }),
-  personal_emails: list('Personal email addresses, kept in lower case.', email('An email address.'), {
+  personal_emails: arrayOf('Personal email addresses, kept in lower case.', email('An email address.'), {
     maxItems: 50,
   }),
-  phones: list('Phone numbers as written.', text('A phone number.', { minLength: 1 }), { maxItems: 50 }),
+  phones: arrayOf('Phone numbers as written.', text('A phone number.', { minLength: 1 }), { maxItems: 50 }),
   age: integer('Age in years.', { minimum: 0, maximum: 150 }),
   gender: text('Gender as recorded.'),
 };
@@ -54,7 +54,7 @@ const recorded = {
   company_image_url: text('Address of the company logo.', { maxLength: 2048 }),
 };
 
-export const Contact = open(
+export const Contact = looseObject(
   {
     id: id('Same as `contact_id`.'),
     organization_id: id('Organization the contact belongs to.'),
@@ -88,7 +88,7 @@ export const Contact = open(
     gender: nullable(personal.gender),
     person_image_url: nullable(recorded.person_image_url),
     company_image_url: nullable(recorded.company_image_url),
-    audience_ids: list('Audiences the contact is a member of, ascending.', id('An audience id.')),
+    audience_ids: arrayOf('Audiences the contact is a member of, ascending.', id('An audience id.')),
     created_at: dateTime('When the contact was first recorded, UTC.'),
     updated_at: dateTime('When the contact last changed, UTC.'),
   },
@@ -117,7 +117,7 @@ const optionalPersonal = {
 };
 
 /** A record of the `contacts` stream (contract 6.1, 6.2): given fields overwrite, absent ones stay, null clears. */
-export const ContactRecord = closed({
+export const ContactRecord = strictObject({
   organization_id: organizationId,
   contact_id: id('Identifier of the contact.'),
   data_import_id: optional(text('Import the record came with.')),
@@ -130,7 +130,7 @@ export const ContactRecord = closed({
   person_image_url: optional(recorded.person_image_url),
   company_image_url: optional(recorded.company_image_url),
   audience_ids: optional(
-    list('Audiences to join. A record adds memberships and never removes one.', id('An audience id.'), {
+    arrayOf('Audiences to join. A record adds memberships and never removes one.', id('An audience id.'), {
       maxItems: MAX_AUDIENCES_PER_CONTACT,
     }),
   ),
@@ -139,14 +139,14 @@ export const ContactRecord = closed({
 });
 export type ContactRecord = Static<typeof ContactRecord>;
 
-export const CreateContactRequest = closed({
+export const CreateContactRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Audience the contact joins.'),
   ...optionalPersonal,
 });
 export type CreateContactRequest = Static<typeof CreateContactRequest>;
 
-export const CreateContactQuery = closed({
+export const CreateContactQuery = strictObject({
   required_credits: Type.Optional(
     integer('Credits the creation costs. The balance must cover them.', {
       minimum: 0,
@@ -155,7 +155,7 @@ export const CreateContactQuery = closed({
     }),
   ),
   on_duplicate: Type.Optional(
-    oneOf(
+    stringEnum(
       'What to do when a contact with the same profile address or a shared work email exists: create another, return the existing one at no cost, or reject.',
       ['create', 'return', 'reject'],
       { default: 'create' },
@@ -170,7 +170,7 @@ export const CreateContactQuery = closed({
 });
 export type CreateContactQuery = Static<typeof CreateContactQuery>;
 
-export const CreateContactResponse = open({
+export const CreateContactResponse = looseObject({
   organization_id: id('Organization of the contact.'),
   contact_id: id('Identifier of the contact.'),
   contact: Type.Optional(Contact),
@@ -178,17 +178,17 @@ export const CreateContactResponse = open({
   credit_balance: nullable(integer('Balance after the creation; null when the organization is not metered.')),
   dry_run: Type.Optional(Type.Boolean({ description: 'Present and true when nothing was written.' })),
   duplicates: Type.Optional(
-    list('Contacts that count as the same person (dry run only).', id('A contact id.')),
+    arrayOf('Contacts that count as the same person (dry run only).', id('A contact id.')),
   ),
 });
 export type CreateContactResponse = Static<typeof CreateContactResponse>;
 
-export const GetContactRequest = closed({
+export const GetContactRequest = strictObject({
   organization_id: organizationId,
   contact_id: id('Identifier of the contact.'),
 });
 
-export const GetContactResponse = open({
+export const GetContactResponse = looseObject({
   organization_id: id('Organization of the contact.'),
   contact: Type.Optional(Contact),
 });
@@ -221,7 +221,7 @@ const paging = {
   ),
 };
 
-export const SearchContactsRequest = closed({
+export const SearchContactsRequest = strictObject({
   organization_id: organizationId,
   ...contactFilters,
   query: optional(
@@ -234,7 +234,7 @@ export const SearchContactsRequest = closed({
 });
 export type SearchContactsRequest = Static<typeof SearchContactsRequest>;
 
-export const SearchAudienceContactsRequest = closed({
+export const SearchAudienceContactsRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Audience to search in.'),
   ...contactFilters,
@@ -243,41 +243,41 @@ export const SearchAudienceContactsRequest = closed({
 export type SearchAudienceContactsRequest = Static<typeof SearchAudienceContactsRequest>;
 
 const contactsPage = {
-  contacts: list('The contacts of this page.', Contact),
+  contacts: arrayOf('The contacts of this page.', Contact),
   next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
   total_count: integer('How many contacts match, exactly.', { minimum: 0 }),
 };
 
-export const SearchContactsResponse = open({
+export const SearchContactsResponse = looseObject({
   organization_id: id('Organization searched.'),
   ...contactsPage,
 });
 
-export const SearchAudienceContactsResponse = open({
+export const SearchAudienceContactsResponse = looseObject({
   organization_id: id('Organization searched.'),
   audience_id: id('Audience searched.'),
   ...contactsPage,
 });
 
-export const AddContactRequest = closed({
+export const AddContactRequest = strictObject({
   organization_id: Type.Optional(nullable(organizationId)),
   audience_id: id('Audience the contact joins.'),
   contact_id: id('Contact that joins.'),
 });
 
-export const AddContactResponse = open({
+export const AddContactResponse = looseObject({
   organization_id: id('Organization of both.'),
   audience_id: id('Audience the contact is in.'),
   contact: Contact,
 });
 
-export const RemoveContactRequest = closed({
+export const RemoveContactRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Audience the contact leaves.'),
   contact_id: id('Contact that leaves.'),
 });
 
-export const RemoveContactResponse = open({
+export const RemoveContactResponse = looseObject({
   organization_id: id('Organization of both.'),
   audience_id: id('Audience the contact left.'),
   removed: Type.Boolean({ description: 'False when the contact is unknown or was no member.' }),

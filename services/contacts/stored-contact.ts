@@ -5,7 +5,7 @@ import { companyId } from '../shared/ids.js';
 import { memoize } from '../shared/memoize.js';
 import { type OrderedRecord, recordOrder } from '../shared/record-order.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
-import { formatMoment, parseMoment } from '../shared/timestamps.js';
+import { formatTimestamp, parseTimestamp } from '../shared/timestamps.js';
 import { type Contact, type ContactRecord, MAX_AUDIENCES_PER_CONTACT } from './schema.js';
 import { searchableValues } from './searchable.js';
 
@@ -29,8 +29,8 @@ export function toContact(stored: StoredContact): Contact {
   return {
     ...stored.body,
     audience_ids: stored.audienceIds,
-    created_at: formatMoment(stored.createdMs),
-    updated_at: formatMoment(stored.updatedMs),
+    created_at: formatTimestamp(stored.createdMs),
+    updated_at: formatTimestamp(stored.updatedMs),
   };
 }
 
@@ -38,8 +38,8 @@ export function toContact(stored: StoredContact): Contact {
 export function intoContact({ body, audienceIds, createdMs, updatedMs }: StoredContact): Contact {
   const contact = body as Contact;
   contact.audience_ids = audienceIds;
-  contact.created_at = formatMoment(createdMs);
-  contact.updated_at = formatMoment(updatedMs);
+  contact.created_at = formatTimestamp(createdMs);
+  contact.updated_at = formatTimestamp(updatedMs);
   return contact;
 }
 
@@ -50,9 +50,9 @@ export function applyRecord(
 ): StoredContact | null {
   const order = recordOrder(record.updated_at, acceptedAt, sequence);
   if (before && before.recordOrder !== null && order <= before.recordOrder) return null;
-  const updatedMs = record.updated_at ? parseMoment(record.updated_at) : acceptedAt;
+  const updatedMs = record.updated_at ? parseTimestamp(record.updated_at) : acceptedAt;
   return {
-    createdMs: record.created_at ? parseMoment(record.created_at) : (before?.createdMs ?? acceptedAt),
+    createdMs: record.created_at ? parseTimestamp(record.created_at) : (before?.createdMs ?? acceptedAt),
     updatedMs: Math.max(updatedMs, before?.updatedMs ?? updatedMs),
     recordOrder: order,
     audienceIds: joinAudiences(before?.audienceIds ?? [], record.audience_ids ?? []),
@@ -63,10 +63,10 @@ export function applyRecord(
 /** A contact made through the API, member of one audience. */
 export function createdContact(contact: Contact, audienceId: string): StoredContact {
   const { audience_ids: _, created_at, updated_at, ...given } = contact;
-  const createdMs = parseMoment(created_at);
+  const createdMs = parseTimestamp(created_at);
   return {
     createdMs,
-    updatedMs: Math.max(createdMs, parseMoment(updated_at)),
+    updatedMs: Math.max(createdMs, parseTimestamp(updated_at)),
     recordOrder: null,
     audienceIds: [audienceId],
     body: mergeBody(emptyBody(contact.organization_id, contact.contact_id), given),

@@ -15,7 +15,7 @@ import { readQuery } from '../http/query-string.js';
 import type { Clock } from '../shared/clock.js';
 import { closest } from '../shared/did-you-mean.js';
 import { acceptanceClock } from '../shared/record-order.js';
-import { boolean, closed } from '../shared/schema.js';
+import { boolean, strictObject } from '../shared/schema.js';
 import { compileValidator } from '../shared/validation.js';
 import type { Stores } from '../stores/open-stores.js';
 import type { AdmittedRequest } from './admission.js';
@@ -67,7 +67,7 @@ export function createIntake(
 }
 
 /** The query parameters of the route. */
-export const IngestQuery = closed({
+export const IngestQuery = strictObject({
   dry_run: Type.Optional(
     boolean('Check every record, write nothing, and answer with the same counts and errors.', {
       default: false,

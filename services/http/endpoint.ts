@@ -3,13 +3,13 @@ import type { BodyLimit } from './body.js';
 import type { ProblemCode } from './problems.js';
 import type { Scope } from './scopes.js';
 
-/** One request, as a handler sees it: checked, and scoped to the organization of its key. */
-export interface Call<Body, Query, Services = unknown> {
+/** A validated request, scoped to the organization of its key, and the services its handler uses. */
+export interface HandlerContext<Body, Query, Services = unknown> {
   /** Strings trimmed; null, blank and absent fields are all absent. */
   body: Body;
   query: Query;
   organizationId: string;
-  /** What the operation asks for: the stores it reads and writes, the clock. */
+  /** The stores it reads and writes, and the clock. */
   services: Services;
   /** The Idempotency-Key header, with the route and the fingerprint of the request. */
   idempotency: { route: string; key: string; fingerprint: string } | undefined;
@@ -21,7 +21,7 @@ export interface Call<Body, Query, Services = unknown> {
 export interface Endpoint<
   Body extends TSchema = TSchema,
   Query extends TSchema = TSchema,
-  Answer extends TSchema = TSchema,
+  Response extends TSchema = TSchema,
   Services = unknown,
 > {
   path: `/api/${string}`;
@@ -32,25 +32,29 @@ export interface Endpoint<
   scope: Scope;
   request: Body;
   query?: Query;
-  response: Answer;
+  response: Response;
   /** A body that works on the sample data. */
   example: Static<Body>;
-  /** Problems of this operation beside those every operation has. */
+  /** Problems of this operation in addition to those of every operation. */
   problems?: readonly ProblemCode[];
   idempotent?: boolean;
-  /** Slots of admission it takes, by what it may cost the stores; 1 when absent. */
+  /** Admission slots the request takes, by its cost to the stores; default 1. */
   slots?(body: Static<Body>): number;
-  /** Bytes of a body; 1 MiB when absent. */
+  /** Maximum body size in bytes; default 1 MiB. */
   bodyLimit?: BodyLimit;
-  handle(call: Call<Static<Body>, Static<Query>, Services>): Promise<Static<Answer>>;
+  handle(context: HandlerContext<Static<Body>, Static<Query>, Services>): Promise<Static<Response>>;
 }
 
-/** Declares an operation. The declaration is its contract: routes, validation, documentation and tests are made from it. */
-export type DeclareEndpoint<Services> = <Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
-  declaration: Endpoint<Body, Query, Answer, Services>,
-) => Endpoint<Body, Query, Answer, Services>;
+/** Declares an operation. Routes, validation, documentation and tests are generated from the declaration. */
+export type DeclareEndpoint<Services> = <
+  Body extends TSchema,
+  Query extends TSchema,
+  Response extends TSchema,
+>(
+  declaration: Endpoint<Body, Query, Response, Services>,
+) => Endpoint<Body, Query, Response, Services>;
 
-/** Declares operations that use these services and no others. */
+/** Declares operations that use only these services. */
 export function endpointsWith<Services>(): DeclareEndpoint<Services> {
   return (declaration) => declaration;
 }

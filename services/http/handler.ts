@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { compileValidator } from '../shared/validation.js';
 import type { AdmissionTicket } from './admission-ticket.js';
 import { readBody, tidy } from './body.js';
-import type { Call, Endpoint } from './endpoint.js';
+import type { Endpoint, HandlerContext } from './endpoint.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
 import { type Principal, requireScope } from './principal.js';
 import { invalid, Problem } from './problems.js';
@@ -41,7 +41,7 @@ export function createHandler<Services>(
     errors.push(...validateBody(body), ...queryErrors, ...keyErrors);
     if (errors.length > 0) throw invalid(...errors);
     request.bodyArrived(endpoint.slots?.(body) ?? 1);
-    const call: Call<unknown, unknown, Services> = {
+    const context: HandlerContext<unknown, unknown, Services> = {
       body,
       query,
       organizationId: principal.organizationId,
@@ -53,9 +53,9 @@ export function createHandler<Services>(
       },
       setHeader: (name, value) => ctx.set(name, value),
     };
-    const answer = (await endpoint.handle(call)) as object;
+    const response = (await endpoint.handle(context)) as object;
     ctx.type = 'application/json';
-    const written = await serialize(answer);
+    const written = await serialize(response);
     request.answer(written.length);
     ctx.body = written;
   };

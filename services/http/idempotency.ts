@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { IdempotencyRefusal, Once } from '../shared/idempotency.js';
+import type { IdempotencyConflict, IdempotentResult } from '../shared/idempotency.js';
 import type { FieldError } from '../shared/validation.js';
-import type { Call } from './endpoint.js';
+import type { HandlerContext } from './endpoint.js';
 import { Problem } from './problems.js';
 
 /**
- * The Idempotency-Key of a request, bare or as the quoted string of the draft; with an error when it is malformed. Where the
- * operation takes none, a key is without effect, but an empty one is an error all the same (contract 1.4).
+ * The Idempotency-Key header, bare or as the quoted string of the draft, with an error when it is malformed. An operation that is not
+ * idempotent ignores the key, but an empty header is an error there too (contract 1.4).
  */
 export function readIdempotencyKey(
   ctx: Context,
@@ -24,7 +24,7 @@ export function readIdempotencyKey(
   };
 }
 
-/** The same for two requests that ask for the same, in whatever order their fields stand. */
+/** Equal for equal requests, whatever the order of their fields. */
 export function fingerprint(body: Record<string, unknown>, query: Record<string, unknown>): string {
   const sorted = (record: Record<string, unknown>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -33,14 +33,17 @@ export function fingerprint(body: Record<string, unknown>, query: Record<string,
     .digest('base64url');
 }
 
-/** The outcome of a write done once, with the replay told in a header. Throws 409 or 422 when the key could not be used. */
-export function unwrapOnce<T>(call: Pick<Call<unknown, unknown>, 'setHeader'>, once: Once<T>): T {
-  if (once.kind !== 'done') throw refuse(once);
-  if (once.replayed) call.setHeader('Idempotency-Replayed', 'true');
-  return once.value;
+/** The outcome of the write; a replay sets `Idempotency-Replayed`. Throws a 409 or 422 `Problem` when the key cannot be used. */
+export function unwrapIdempotent<T>(
+  context: Pick<HandlerContext<unknown, unknown>, 'setHeader'>,
+  result: IdempotentResult<T>,
+): T {
+  if (result.kind !== 'done') throw conflictProblem(result);
+  if (result.replayed) context.setHeader('Idempotency-Replayed', 'true');
+  return result.value;
 }
 
-function refuse({ kind }: IdempotencyRefusal): Problem {
+function conflictProblem({ kind }: IdempotencyConflict): Problem {
   return kind === 'idempotency_in_progress'
     ? new Problem(
         kind,

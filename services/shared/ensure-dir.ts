@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
  * Makes a folder and those above it, for their user alone. Node's own recursive `mkdirSync` never returns where a file system refuses with ENOENT,
  * as /proc does.
  */
-export function makeFolder(path: string): void {
+export function ensureDir(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  if (dirname(path) !== path) makeFolder(dirname(path));
+  if (dirname(path) !== path) ensureDir(dirname(path));
   mkdirSync(path, 0o700);
 }

@@ -1,13 +1,13 @@
-/** The write was asked for under an idempotency key. Kept 24 hours for one organization and route. */
+/** The idempotency key of a write. Results are kept 24 hours per organization, route and key. */
 export interface Idempotency {
   route: string;
   key: string;
-  /** Of the body and the query parameters. */
+  /** Hash of the body and the query parameters. */
   fingerprint: string;
 }
 
-/** Why an idempotency key could not be used: its request is still running, or it was used for another body. */
-export type IdempotencyRefusal = { kind: 'idempotency_in_progress' } | { kind: 'idempotency_key_reused' };
+/** The key cannot be used: its first request is still running, or it was used for a different request. */
+export type IdempotencyConflict = { kind: 'idempotency_in_progress' } | { kind: 'idempotency_key_reused' };
 
-/** A write's outcome, and whether it is the saved one of an earlier request with the same idempotency key. */
-export type Once<T> = { kind: 'done'; value: T; replayed: boolean } | IdempotencyRefusal;
+/** The result of a write; `replayed` when it is the stored result of an earlier request with the same key. */
+export type IdempotentResult<T> = { kind: 'done'; value: T; replayed: boolean } | IdempotencyConflict;

@@ -1,6 +1,6 @@
 /** The total order of records (contract 6.2): the same in every store, and fixed before a record is written. */
 import type { Clock } from './clock.js';
-import { parseMoment } from './timestamps.js';
+import { parseTimestamp } from './timestamps.js';
 
 /** A record, when it was accepted, and its place in its source. */
 export interface OrderedRecord<Record> {
@@ -24,7 +24,7 @@ const SEQUENCE_DIGITS = 1e10;
  */
 export function recordOrder(time: string | null | undefined, acceptedAt: number, sequence: number): string {
   const accepted = Math.min(Math.max(0, acceptedAt), ACCEPTED_DIGITS - 1);
-  const spokenOf = time ? parseMoment(time) : accepted;
+  const spokenOf = time ? parseTimestamp(time) : accepted;
   return (
     String(TIME_OFFSET_MS + spokenOf) +
     String(ACCEPTED_DIGITS + accepted).slice(1) +

@@ -54,22 +54,22 @@ export const date = (description: string, options: Options = {}) =>
 export const dateTime = (description: string, options: Options = {}) =>
   Type.String({ description, format: 'date-time', ...options });
 
-export const list = <T extends TSchema>(description: string, items: T, options: Options = {}) =>
+export const arrayOf = <T extends TSchema>(description: string, items: T, options: Options = {}) =>
   Type.Array(items, { description, ...options });
 
 /** One of the given strings. */
-export const oneOf = <const T extends string>(
+export const stringEnum = <const T extends string>(
   description: string,
   values: readonly T[],
   options: Options = {},
 ) => Type.Unsafe<T>({ type: 'string', description, enum: [...values], ...options });
 
 /** An object that refuses fields it does not name: every request body and every ingested record. */
-export const closed = <T extends Record<string, TSchema>>(properties: T, options: Options = {}) =>
+export const strictObject = <T extends Record<string, TSchema>>(properties: T, options: Options = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
 /** An object that may gain fields: every response. */
-export const open = <T extends Record<string, TSchema>>(properties: T, options: Options = {}) =>
+export const looseObject = <T extends Record<string, TSchema>>(properties: T, options: Options = {}) =>
   Type.Object(properties, options);
 
 export const id = (description: string, options: Options = {}) =>

@@ -1,15 +1,15 @@
 import Type, { type Static } from 'typebox';
 import {
+  arrayOf,
   boolean,
-  closed,
   dateTime,
   id,
   integer,
-  list,
+  looseObject,
   nullable,
-  open,
   optional,
   organizationId,
+  strictObject,
   text,
 } from '../shared/schema.js';
 
@@ -20,7 +20,7 @@ const address = Type.String({
   maxLength: 64,
 });
 
-export const Visit = open(
+export const Visit = looseObject(
   {
     id: id('Identifier of the visit.'),
     type: text('Kind of visit; `audience` is the one value that occurs.'),
@@ -46,7 +46,7 @@ export const Visit = open(
 export type Visit = Static<typeof Visit>;
 
 /** A record of the `website-visits` stream. A visit is immutable: the first record of an id and moment stays. */
-export const VisitRecord = closed({
+export const VisitRecord = strictObject({
   id: id('Identifier of the visit.'),
   organizationId,
   createdAt: dateTime('When the visit began.'),
@@ -65,7 +65,7 @@ export const VisitRecord = closed({
 });
 export type VisitRecord = Static<typeof VisitRecord>;
 
-export const SearchVisitsRequest = closed({
+export const SearchVisitsRequest = strictObject({
   organization_id: organizationId,
   audience_id: optional(id('Audience of the visitor.')),
   country: optional(text('Name or ISO 3166 code; matches `country` or `countryCode`.')),
@@ -91,9 +91,9 @@ export const SearchVisitsRequest = closed({
 });
 export type SearchVisitsRequest = Static<typeof SearchVisitsRequest>;
 
-export const SearchVisitsResponse = open({
+export const SearchVisitsResponse = looseObject({
   organization_id: id('Organization searched.'),
-  visits: list('The visits of this page, newest first.', Visit),
+  visits: arrayOf('The visits of this page, newest first.', Visit),
   next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
   total_count: integer('How many visits match, exactly.', { minimum: 0 }),
 });

@@ -1,7 +1,7 @@
 import { normalizeCountry, normalizeUrlText } from '../search/normalize.js';
 import { addressKey } from '../shared/ip-address.js';
 import { foldValue, orNull } from '../shared/text.js';
-import { formatMoment } from '../shared/timestamps.js';
+import { formatTimestamp } from '../shared/timestamps.js';
 import type { Visit, VisitRecord } from './schema.js';
 
 /** The visit a stream record makes. */
@@ -21,7 +21,7 @@ export function toVisit(record: VisitRecord, createdMs: number): Visit {
     platform: orNull(record.platform),
     hasRecording: record.hasRecording ?? null,
     intentScore: record.intentScore ?? null,
-    createdAt: formatMoment(createdMs),
+    createdAt: formatTimestamp(createdMs),
   };
 }
 

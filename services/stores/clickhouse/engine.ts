@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { drainPending, Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
-import { makeFolder } from '../../shared/ensure-dir.js';
+import { ensureDir } from '../../shared/ensure-dir.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { FolderInUse } from './errors.js';
 
@@ -59,7 +59,7 @@ export function openEngine(path: string): Engine {
 
 function boot(folder: string): Session {
   try {
-    makeFolder(folder);
+    ensureDir(folder);
     // Without a file of its own the engine would read a config.xml of the working directory.
     return new Session(folder, { connectionArgs: [`--config-file=${CONFIG_FILE}`] });
   } catch (cause) {

@@ -35,7 +35,7 @@ function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
     });
   };
   return {
-    batchRecords: BATCH_RECORDS,
+    preferredBatchSize: BATCH_RECORDS,
     query: (query, signal) => clickhouse.query(query, signal),
     insertCampaigns: (records) => insert(campaignRows(records)),
     insertCreatives: (records) => insert(creativeRows(records)),

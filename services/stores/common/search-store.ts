@@ -14,7 +14,7 @@ import type { ContactStore } from '../../contacts/contact-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
 
 /** Records of streams are durable once they are written. */
-export interface RecordSearch {
+export interface Refreshable {
   /** Resolves when searches find every record that was written before. */
   refresh(): Promise<void>;
 }
@@ -31,11 +31,11 @@ export interface SearchStore
   extends ContactStore,
     AudienceStore,
     VisitStore,
-    RecordSearch,
+    Refreshable,
     KeyStore,
     CreditStore {
   /** Records of a stream that one write should hold where many are waiting. */
-  readonly batchRecords: number;
+  readonly preferredBatchSize: number;
   /** Absent where nothing can be left behind, as a write is one transaction. */
   readonly recovery?: Readonly<RecoveryStatus>;
   /** Whether any record, key or credit account belongs to another organization than this one. */

@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { makeFolder } from '../../shared/ensure-dir.js';
+import { ensureDir } from '../../shared/ensure-dir.js';
 import { type FolderHolder, readHolder, writeHolder } from './holder.js';
 import { ANALYTICS_FOLDER, HOLDER_FILE, LOCK_FILE, SEARCH_FILE } from './layout.js';
 
@@ -61,7 +61,7 @@ export function lockDataFolder(dataDir: string): FolderLock {
  * holds other things as well keeps its own permissions.
  */
 export function makePrivate(folder: string): void {
-  makeFolder(folder);
+  ensureDir(folder);
   const entries = readdirSync(folder);
   const own = [SEARCH_FILE, `${SEARCH_FILE}-wal`, `${SEARCH_FILE}-shm`, LOCK_FILE, HOLDER_FILE];
   const known = new Set([...own, `${LOCK_FILE}-journal`, ANALYTICS_FOLDER]);

@@ -4,7 +4,7 @@ import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { toAudience } from '../../audiences/stored-audience.js';
 import { textWords } from '../../search/words.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
-import { parseMoment } from '../../shared/timestamps.js';
+import { parseTimestamp } from '../../shared/timestamps.js';
 import { letterTokens } from './contacts/mapping.js';
 import { pageSort } from './pages.js';
 import { matchText } from './text/text-query.js';
@@ -59,7 +59,7 @@ export function applyAudienceRecord(
   return {
     organization_id: record.organization_id,
     audience_id: record.id,
-    created_at: record.created_at ? parseMoment(record.created_at) : (before?.created_at ?? acceptedAt),
+    created_at: record.created_at ? parseTimestamp(record.created_at) : (before?.created_at ?? acceptedAt),
     record_order: order,
     audience: toAudience(record),
   };

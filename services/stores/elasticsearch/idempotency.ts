@@ -1,7 +1,7 @@
 /** Requests with an idempotency key (contract 3.4): the first one acquires the key, and the others meet its document. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
-import type { Idempotency, IdempotencyRefusal } from '../../shared/idempotency.js';
+import type { Idempotency, IdempotencyConflict } from '../../shared/idempotency.js';
 import type { Cluster } from './client.js';
 import { Documents } from './documents.js';
 import { Lease, LeaseLostError, type LeaseSource } from './lease.js';
@@ -29,7 +29,7 @@ export interface IdempotencyClaim {
 export type AcquireResult<T> =
   | { kind: 'acquired'; claim: IdempotencyClaim }
   | { kind: 'answered'; outcome: T }
-  | IdempotencyRefusal;
+  | IdempotencyConflict;
 
 const RETENTION_MS = 24 * 60 * 60 * 1000;
 const LEASE_MS = 10_000;

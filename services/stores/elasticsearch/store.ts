@@ -7,10 +7,10 @@ import { toContact } from '../../contacts/stored-contact.js';
 import type { Page } from '../../search/query.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
-import type { Idempotency, Once } from '../../shared/idempotency.js';
+import type { Idempotency, IdempotentResult } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { OverloadedError } from '../../shared/store-errors.js';
-import { parseMoment } from '../../shared/timestamps.js';
+import { parseTimestamp } from '../../shared/timestamps.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
 import { AnswersUnderWay } from '../common/held-answers.js';
@@ -67,7 +67,7 @@ export async function openElasticsearchStore(
 const MAX_ANSWERS = 64 * 1024 * 1024;
 
 class ElasticsearchStore implements SearchStore {
-  readonly batchRecords = BATCH_RECORDS;
+  readonly preferredBatchSize = BATCH_RECORDS;
   readonly #cluster: Cluster;
   readonly #names: IndexNames;
   readonly #clock: Clock;
@@ -217,7 +217,7 @@ class ElasticsearchStore implements SearchStore {
   async insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {
     const months = new Map<string, Map<string, Change>>();
     for (const { record } of records) {
-      const source = visitSource(record, parseMoment(record.createdAt));
+      const source = visitSource(record, parseTimestamp(record.createdAt));
       const { organization_id: routing, visit_id, created_at } = source;
       const id = `${documentId(routing, visit_id)}/${created_at}`;
       const month = monthOf(created_at);
@@ -312,7 +312,7 @@ class ElasticsearchStore implements SearchStore {
     contactId: string | null,
     work: (claim: IdempotencyClaim | undefined, now: number) => Promise<T>,
     isKept: (outcome: T) => boolean,
-  ): Promise<Once<T>> {
+  ): Promise<IdempotentResult<T>> {
     const now = this.#clock.now();
     if (!idempotency) return { kind: 'done', value: await work(undefined, now), replayed: false };
     const acquired = await this.#idempotencyKeys.acquire<T>(organizationId, idempotency, contactId);

@@ -3,7 +3,7 @@ import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { toAudience } from '../../audiences/stored-audience.js';
 import { textWords } from '../../search/words.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
-import { parseMoment } from '../../shared/timestamps.js';
+import { parseTimestamp } from '../../shared/timestamps.js';
 import type { Connection } from './connection.js';
 import type { Json } from './json.js';
 import { OrganizationTerms } from './text/fts-query.js';
@@ -115,7 +115,7 @@ function upsertAudience(
   const order = recordOrder(record.updated_at, acceptedAt, sequence);
   if (last !== null && order <= last) return;
   const createdMs = record.created_at
-    ? parseMoment(record.created_at)
+    ? parseTimestamp(record.created_at)
     : created === null
       ? acceptedAt
       : Number(created);

@@ -1,4 +1,4 @@
-import type { Idempotency, Once } from '../../shared/idempotency.js';
+import type { Idempotency, IdempotentResult } from '../../shared/idempotency.js';
 import type { Connection } from './connection.js';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -11,7 +11,7 @@ export function once<T>(
   request: { organizationId: string; idempotency?: Idempotency; now: number },
   work: () => T,
   isKept: (outcome: T) => boolean,
-): Once<T> {
+): IdempotentResult<T> {
   const { organizationId, idempotency, now } = request;
   if (!idempotency) return { kind: 'done', value: work(), replayed: false };
   const { route, key, fingerprint } = idempotency;

@@ -7,12 +7,12 @@ import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactSearch, CreateContact, Membership } from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
-import type { Idempotency, IdempotencyRefusal } from '../../shared/idempotency.js';
+import type { Idempotency, IdempotencyConflict } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
-import type { RecordSearch, SearchStore } from '../common/search-store.js';
+import type { Refreshable, SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { makePrivate, makePrivateFile } from '../data-folder/lock.js';
 import { checkMarks } from '../data-folder/marks.js';
@@ -76,7 +76,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
 }
 
 class SqliteStore implements SearchStore {
-  readonly batchRecords = RECORDS_A_MESSAGE;
+  readonly preferredBatchSize = RECORDS_A_MESSAGE;
   readonly #writer: Thread<WriteOperations & RecordOperations>;
   readonly #lookups: Thread<LookupOperations>;
   readonly #searches: SearchPool<SearchOperations>;
@@ -195,7 +195,7 @@ class SqliteStore implements SearchStore {
     organizationId: string,
     idempotency: Idempotency | undefined,
     write: () => Promise<T>,
-  ): Promise<T | IdempotencyRefusal> {
+  ): Promise<T | IdempotencyConflict> {
     if (!idempotency) return write();
     const name = JSON.stringify([organizationId, idempotency.route, idempotency.key]);
     if (this.#running.has(name)) return { kind: 'idempotency_in_progress' };
@@ -257,7 +257,7 @@ function tenantOf(records: readonly OrderedRecord<unknown>[]): string {
 /** Keys, credits and audiences alone, without threads: for commands beside a running server. */
 export async function openSqliteAccounts(options: {
   dataDir: string;
-}): Promise<KeyStore & CreditStore & AudienceStore & RecordSearch & { close(): Promise<void> }> {
+}): Promise<KeyStore & CreditStore & AudienceStore & Refreshable & { close(): Promise<void> }> {
   checkMarks(options.dataDir, { search: true, analytics: false });
   const connection = inStore(() => openMigrated(databasePath(options.dataDir), CACHE_MB.accounts));
   const session = new WriteSession(connection);

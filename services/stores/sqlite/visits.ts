@@ -1,6 +1,6 @@
 import type { Page } from '../../search/query.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { parseMoment } from '../../shared/timestamps.js';
+import { parseTimestamp } from '../../shared/timestamps.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
@@ -23,7 +23,7 @@ export function insertVisits(
 function insertVisit(session: WriteSession, record: VisitRecord): void {
   const { connection } = session;
   const organization = session.organization(record.organizationId);
-  const createdMs = parseMoment(record.createdAt);
+  const createdMs = parseTimestamp(record.createdAt);
   const visit = toVisit(record, createdMs);
   const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
   const inserted = connection.run(

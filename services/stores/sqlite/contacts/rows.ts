@@ -1,6 +1,6 @@
 /** A contact as its table keeps it. */
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
-import { formatMoment } from '../../../shared/timestamps.js';
+import { formatTimestamp } from '../../../shared/timestamps.js';
 import type { Connection } from '../connection.js';
 import type { Position } from '../row-ids.js';
 
@@ -40,5 +40,5 @@ export type ContactColumns = readonly [
 
 /** The Contact as JSON, put together without parsing any of it. */
 export function contactJson([body, audienceIds, created, updated]: ContactColumns): string {
-  return `${body.slice(0, -1)},"audience_ids":${audienceIds},"created_at":"${formatMoment(created)}","updated_at":"${formatMoment(updated)}"}`;
+  return `${body.slice(0, -1)},"audience_ids":${audienceIds},"created_at":"${formatTimestamp(created)}","updated_at":"${formatTimestamp(updated)}"}`;
 }
