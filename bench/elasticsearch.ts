@@ -13,7 +13,7 @@ import { applyRecord } from '../services/contacts/stored-contact.js';
 import { type ElasticsearchConfig, loadConfig } from '../services/shared/config.js';
 import { contactDocument, contactSource } from '../services/stores/elasticsearch/contacts/mapping.js';
 import { contactQuery } from '../services/stores/elasticsearch/contacts/search.js';
-import { documentId } from '../services/stores/elasticsearch/document-id.js';
+import { documentId } from '../services/stores/elasticsearch/documents.js';
 import { readDefinition } from '../services/stores/elasticsearch/migrations/indices.js';
 import { openStores, type Stores } from '../services/stores/open-stores.js';
 import { startElasticsearch } from '../test/stack/elasticsearch.js';

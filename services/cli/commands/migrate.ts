@@ -3,7 +3,7 @@ import { type Config, type Credentials, loadConfig } from '../../shared/config.j
 import { createClickHouseAccount } from '../../stores/clickhouse/account.js';
 import { grantAccess } from '../../stores/clickhouse/migrations/access.js';
 import { createElasticsearchAccount } from '../../stores/elasticsearch/account.js';
-import { REBUILDABLE, type Resource } from '../../stores/elasticsearch/migrations/indices.js';
+import { REINDEXABLE, type Resource } from '../../stores/elasticsearch/migrations/indices.js';
 import { migrateElasticsearch } from '../../stores/elasticsearch/migrations/migrate.js';
 import { openStores } from '../../stores/open-stores.js';
 import { CommandError, UsageError } from '../errors.js';
@@ -115,8 +115,8 @@ function forAccount(
 
 function parseResources(text: string): Resource[] {
   return text.split(',').map((given) => {
-    const name = REBUILDABLE.find((resource) => resource === given.trim());
-    if (!name) throw new UsageError(`--rebuild takes some of ${REBUILDABLE.join(', ')}, not ${given}.`);
+    const name = REINDEXABLE.find((resource) => resource === given.trim());
+    if (!name) throw new UsageError(`--rebuild takes some of ${REINDEXABLE.join(', ')}, not ${given}.`);
     return name;
   });
 }

@@ -1,5 +1,5 @@
 import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
-import type { Documents, Found } from './documents.js';
+import type { Documents, VersionedDocument } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
 /** The records of one document, in their order. */
@@ -30,7 +30,7 @@ export async function applyRecords<Source, Record>(
 ): Promise<void> {
   const groups = groupById(records, applied);
   const ids = groups.map(({ id }) => id);
-  const refusals = await documents.inOrder.run(ids, () => applyGroups(documents, groups, applied));
+  const refusals = await documents.keyedMutex.run(ids, () => applyGroups(documents, groups, applied));
   if (refusals.size === 0) return;
   const indices = new Map(records.map((record, index) => [record, index]));
   throw new PartialWriteError(
@@ -58,7 +58,7 @@ async function applyGroups<Source, Record>(
   let open = groups;
   let looks = false;
   return retryWithBackoff(async () => {
-    const found: Map<string, Found<Source>> = looks ? await documents.getMany(open) : new Map();
+    const found: Map<string, VersionedDocument<Source>> = looks ? await documents.getMany(open) : new Map();
     looks = true;
     const changes = open.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);

@@ -53,7 +53,7 @@ export class Cluster {
 }
 
 /** Tries again after a moment, not after seconds: who asks is told within two whether the cluster is there. */
-class PromptTransport extends SniffingTransport {
+class FastRetryTransport extends SniffingTransport {
   constructor(options: ConstructorParameters<typeof SniffingTransport>[0]) {
     super({ ...options, retryBackoff: (_least, _most, attempt) => RETRY_SECONDS * 2 ** attempt });
   }
@@ -67,7 +67,7 @@ function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Every write says what it expects to find, so that sending it again does no harm.
     maxRetries: 2,
-    Transport: PromptTransport,
+    Transport: FastRetryTransport,
     // What a document may hold is checked on its way in, and looking through every answer for it takes longer than to parse it.
     disablePrototypePoisoningProtection: true,
     sniffOnStart: false,

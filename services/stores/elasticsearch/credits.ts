@@ -2,8 +2,9 @@
  * Credits, in one document an organization that also holds its open reservations. A creation reserves first, then
  * writes the contact, then settles. Whatever it was doing when it died, the contact tells which of the two remains.
  */
+import { randomUUID } from 'node:crypto';
 import type { Cluster } from './client.js';
-import { Documents, type Found, newAttempt } from './documents.js';
+import { Documents, type VersionedDocument } from './documents.js';
 import type { IndexNames } from './migrations/indices.js';
 import { retryWithBackoff } from './retry.js';
 
@@ -26,7 +27,7 @@ export interface AccountSource {
   writes: string[];
 }
 
-export type Reserved =
+export type ReserveResult =
   | { kind: 'unmetered' }
   | { kind: 'insufficient'; balance: number }
   /** `reservation` is null where nothing had to be reserved. */
@@ -42,8 +43,8 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-const REMEMBERED_WRITES = 64;
-const AT_ONCE = 200;
+const MAX_WRITE_IDS = 64;
+const CHANGES_PER_WRITE = 200;
 const ACCOUNTS_PER_PAGE = 100;
 
 export class Ledger {
@@ -79,9 +80,9 @@ export class Ledger {
   }
 
   /** Takes up the reservation that an earlier attempt made for the same contact. */
-  reserve(organizationId: string, contactId: string, amount: number, now: number): Promise<Reserved> {
-    const id = newAttempt();
-    return this.#change<Reserved>(organizationId, (account) => {
+  reserve(organizationId: string, contactId: string, amount: number, now: number): Promise<ReserveResult> {
+    const id = randomUUID();
+    return this.#change<ReserveResult>(organizationId, (account) => {
       if (!account) return { account, result: { kind: 'unmetered' } };
       const open = account.reservations.find(({ contact_id }) => contact_id === contactId);
       if (open) {
@@ -165,7 +166,7 @@ export class Ledger {
 
   async #run(organizationId: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      const batch = queue.splice(0, AT_ONCE);
+      const batch = queue.splice(0, CHANGES_PER_WRITE);
       try {
         const results = await this.#apply(
           organizationId,
@@ -180,10 +181,10 @@ export class Ledger {
   }
 
   async #apply(organizationId: string, changes: Change<unknown>[]): Promise<unknown[]> {
-    const write = newAttempt();
+    const write = randomUUID();
     let results: unknown[] = [];
     return retryWithBackoff(async () => {
-      const found: Found<AccountSource> | null = await this.#accounts.get(organizationId);
+      const found: VersionedDocument<AccountSource> | null = await this.#accounts.get(organizationId);
       // Our own write, whose answer got lost.
       if (found?.source.writes.includes(write)) return results;
       let account: Account | null = found?.source ?? null;
@@ -194,7 +195,7 @@ export class Ledger {
       });
       if (account === null || account === found?.source) return results;
       const { balance, reservations } = account as Account;
-      const writes = [...(found?.source.writes ?? []), write].slice(-REMEMBERED_WRITES);
+      const writes = [...(found?.source.writes ?? []), write].slice(-MAX_WRITE_IDS);
       const source: AccountSource = { organization_id: organizationId, balance, reservations, writes };
       const done = found
         ? await this.#accounts.replace(found, source, { refresh: false })

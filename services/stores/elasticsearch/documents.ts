@@ -1,5 +1,4 @@
 /** Documents of one alias, written by compare-and-set: a write holds only for the version that was read. */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import { Turn } from '../../shared/event-loop-yield.js';
@@ -16,7 +15,7 @@ export class IndexMissingError extends StoreUnavailableError {
 }
 
 /** A document as read: `index` is the one behind the alias, so that a write cannot meet another's numbers. */
-export interface Found<Source> {
+export interface VersionedDocument<Source> {
   id: string;
   index: string;
   source: Source;
@@ -24,13 +23,18 @@ export interface Found<Source> {
   primaryTerm: number;
 }
 
-export interface Change {
+export interface DocumentWrite {
   id: string;
   routing?: string;
   /** What is to be kept; called once, before it is sent. */
   document(): object;
   /** The version it replaces; a new document where there is none. */
-  before?: Found<unknown>;
+  before?: VersionedDocument<unknown>;
+}
+
+/** Ids consist of letters, digits and `. _ : -`, so joining them with a slash is unambiguous. */
+export function documentId(organizationId: string, id: string): string {
+  return `${organizationId}/${id}`;
 }
 
 export type Refresh = 'wait_for' | false;
@@ -38,11 +42,11 @@ export type Refresh = 'wait_for' | false;
 /** Bytes of one bulk request. */
 const BULK_BYTES = 5_000_000;
 const BULK_CONCURRENCY = 2;
-const BLOCKED_TRIES = 200;
-const BLOCKED_PAUSE_MS = 100;
-const READ_AT_ONCE = 1000;
+const MAX_BLOCKED_ATTEMPTS = 200;
+const BLOCKED_RETRY_MS = 100;
+const DOCUMENTS_PER_MGET = 1000;
 
-interface Item {
+interface GetResult {
   _index?: string;
   _id?: string;
   found?: boolean;
@@ -56,7 +60,7 @@ export class Documents<Source> {
   readonly #cluster: Cluster;
   readonly alias: string;
   /** For writes that must follow one another. */
-  readonly inOrder = new KeyedQueue();
+  readonly keyedMutex = new KeyedQueue();
 
   constructor(cluster: Cluster, alias: string) {
     this.#cluster = cluster;
@@ -64,26 +68,30 @@ export class Documents<Source> {
   }
 
   /** As it is now, whether it can be searched yet or not. */
-  async get(id: string, routing?: string, signal?: AbortSignal): Promise<Found<Source> | null> {
+  async get(id: string, routing?: string, signal?: AbortSignal): Promise<VersionedDocument<Source> | null> {
     const answer = await this.#cluster.run(
       (client) => client.get<Source>({ index: this.alias, id, routing }, { ignore: [404], signal }),
       signal,
     );
     if ((answer as { error?: unknown }).error !== undefined) throw new IndexMissingError(this.alias);
-    return toFound<Source>(answer as Item);
+    return toVersioned<Source>(answer as GetResult);
   }
 
   /** By id; ids without a document are left out. */
-  async getMany(wanted: readonly { id: string; routing?: string }[]): Promise<Map<string, Found<Source>>> {
-    const found = new Map<string, Found<Source>>();
-    for (let start = 0; start < wanted.length; start += READ_AT_ONCE) {
-      const docs = wanted.slice(start, start + READ_AT_ONCE).map(({ id, routing }) => ({ _id: id, routing }));
+  async getMany(
+    wanted: readonly { id: string; routing?: string }[],
+  ): Promise<Map<string, VersionedDocument<Source>>> {
+    const found = new Map<string, VersionedDocument<Source>>();
+    for (let start = 0; start < wanted.length; start += DOCUMENTS_PER_MGET) {
+      const docs = wanted
+        .slice(start, start + DOCUMENTS_PER_MGET)
+        .map(({ id, routing }) => ({ _id: id, routing }));
       const { docs: items } = await this.#cluster.run((client) =>
         client.mget<Source>({ index: this.alias, docs }),
       );
-      for (const item of items as Item[]) {
+      for (const item of items as GetResult[]) {
         if (item.error) throw new IndexMissingError(this.alias);
-        const document = toFound<Source>(item);
+        const document = toVersioned<Source>(item);
         if (document) found.set(document.id, document);
       }
     }
@@ -95,7 +103,7 @@ export class Documents<Source> {
     id: string,
     document: Next,
     options: { routing?: string; refresh: Refresh },
-  ): Promise<Found<Next> | null> {
+  ): Promise<VersionedDocument<Next> | null> {
     const { statusCode, body } = await this.#cluster.write((client) =>
       client.create(
         { index: this.alias, id, document, require_alias: true, ...options },
@@ -107,10 +115,10 @@ export class Documents<Source> {
 
   /** Null when the document has changed since it was read. */
   async replace<Next extends object>(
-    before: Found<unknown>,
+    before: VersionedDocument<unknown>,
     document: Next,
     options: { routing?: string; refresh: Refresh },
-  ): Promise<Found<Next> | null> {
+  ): Promise<VersionedDocument<Next> | null> {
     const { statusCode, body } = await this.#cluster.run((client) =>
       client.index(
         {
@@ -129,20 +137,20 @@ export class Documents<Source> {
     if (statusCode === 403) {
       const { error } = body as { error?: ItemError };
       if (!isBlockedItem(error)) throw dropped(403, error);
-      await pause(BLOCKED_PAUSE_MS);
+      await pause(BLOCKED_RETRY_MS);
       return null;
     }
     return written(before.id, document, body);
   }
 
   /** Resolves when searches find the document as it was read. */
-  async visible(found: Found<unknown>, routing?: string): Promise<void> {
+  async waitUntilSearchable(found: VersionedDocument<unknown>, routing?: string): Promise<void> {
     const searched = (await this.#cluster.run((client) =>
       client.get(
         { index: found.index, id: found.id, routing, realtime: false, _source: false },
         { ignore: [404] },
       ),
-    )) as Item;
+    )) as GetResult;
     if ((searched._seq_no ?? -1) >= found.seqNo) return;
     await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
   }
@@ -174,7 +182,7 @@ export class Documents<Source> {
   }
 
   /** Writes all; the ids of those that were in conflict with another write come back, and nothing of them was written. */
-  async writeMany(changes: readonly Change[]): Promise<Set<string>> {
+  async writeMany(changes: readonly DocumentWrite[]): Promise<Set<string>> {
     return bulk(this.#cluster, this.alias, changes);
   }
 }
@@ -190,11 +198,13 @@ export async function search<Source>(
 }
 
 /** One call after another, so that the documents of the first are sent while those of the second are put into text. */
-const makingTexts = oneAtATime();
+const runExclusive = oneAtATime();
 
-async function withTexts(changes: readonly Change[]): Promise<{ change: Change; text: string }[]> {
+async function serializeDocuments(
+  changes: readonly DocumentWrite[],
+): Promise<{ change: DocumentWrite; text: string }[]> {
   const turn = new Turn();
-  const texts: { change: Change; text: string }[] = [];
+  const texts: { change: DocumentWrite; text: string }[] = [];
   for (const change of changes) {
     texts.push({ change, text: JSON.stringify(change.document()) });
     if (turn.isOver()) await turn.end();
@@ -210,10 +220,10 @@ async function withTexts(changes: readonly Change[]): Promise<{ change: Change; 
 export async function bulk(
   cluster: Cluster,
   alias: string,
-  changes: readonly Change[],
+  changes: readonly DocumentWrite[],
 ): Promise<Set<string>> {
   const conflicts = new Set<string>();
-  let open = await makingTexts(() => withTexts(changes));
+  let open = await runExclusive(() => serializeDocuments(changes));
   for (let tries = 0; open.length > 0; tries++) {
     const blocked = new Set<string>();
     let held = false;
@@ -239,14 +249,14 @@ export async function bulk(
       }),
     );
     if (failure) throw failure;
-    if (tries >= BLOCKED_TRIES) throw new StoreUnavailableError('search');
-    if (held) await pause(BLOCKED_PAUSE_MS);
+    if (tries >= MAX_BLOCKED_ATTEMPTS) throw new StoreUnavailableError('search');
+    if (held) await pause(BLOCKED_RETRY_MS);
     open = open.filter(({ change }) => blocked.has(change.id));
   }
   return conflicts;
 }
 
-function action(alias: string, { id, routing, before }: Change) {
+function action(alias: string, { id, routing, before }: DocumentWrite) {
   return before
     ? {
         index: {
@@ -267,7 +277,7 @@ function dropped(status: number, error: unknown): Error {
     : new StoreUnavailableError('search', { cause });
 }
 
-function toFound<Source>(item: Item): Found<Source> | null {
+function toVersioned<Source>(item: GetResult): VersionedDocument<Source> | null {
   if (!item.found) return null;
   return {
     id: item._id as string,
@@ -278,10 +288,7 @@ function toFound<Source>(item: Item): Found<Source> | null {
   };
 }
 
-function written<Next>(id: string, source: Next, answer: estypes.WriteResponseBase): Found<Next> {
+function written<Next>(id: string, source: Next, answer: estypes.WriteResponseBase): VersionedDocument<Next> {
   const { _index: index, _seq_no: seqNo = 0, _primary_term: primaryTerm = 0 } = answer;
   return { id, index, source, seqNo, primaryTerm };
 }
-
-/** A name for one attempt, by which it can be told from others. */
-export const newAttempt = (): string => randomUUID();

@@ -17,7 +17,7 @@ export interface IdempotencySource extends LeaseSource {
   outcome: unknown;
 }
 
-export interface IdempotencyClaim {
+export interface AcquiredKey {
   /** Unique among all uses of all keys. */
   token: string;
   contactId: string | null;
@@ -27,13 +27,13 @@ export interface IdempotencyClaim {
 }
 
 export type AcquireResult<T> =
-  | { kind: 'acquired'; claim: IdempotencyClaim }
+  | { kind: 'acquired'; key: AcquiredKey }
   | { kind: 'answered'; outcome: T }
   | IdempotencyConflict;
 
 const RETENTION_MS = 24 * 60 * 60 * 1000;
 const LEASE_MS = 10_000;
-const PURGE = { pageSize: 2000, maxPages: 100 };
+const PURGE = { keysPerPage: 2000, maxPages: 100 };
 
 export type IdempotencyDocuments = Documents<IdempotencySource>;
 
@@ -83,7 +83,7 @@ export class IdempotencyKeys {
     const { claimed_at: claimedAt, contact_id } = lease.source;
     return {
       kind: 'acquired',
-      claim: {
+      key: {
         token: `${id.slice(0, 32)}-${claimedAt}`,
         contactId: contact_id,
         resumed: before !== null && isKept(before),
@@ -92,30 +92,30 @@ export class IdempotencyKeys {
     };
   }
 
-  /** The contact of the claim can no longer be created; another takes its place. False when another attempt took over. */
-  async reassign(claim: IdempotencyClaim, contactId: string): Promise<boolean> {
+  /** The contact of the key can no longer be created; another takes its place. False when another attempt took over. */
+  async reassign(key: AcquiredKey, contactId: string): Promise<boolean> {
     try {
-      await claim.lease.update({ contact_id: contactId });
+      await key.lease.update({ contact_id: contactId });
     } catch (error) {
       if (error instanceof LeaseLostError) return false;
       throw error;
     }
-    claim.contactId = contactId;
+    key.contactId = contactId;
     return true;
   }
 
   /** Keeps the outcome for the requests to come. */
-  complete({ lease }: IdempotencyClaim, outcome: unknown): Promise<void> {
+  complete({ lease }: AcquiredKey, outcome: unknown): Promise<void> {
     return lease.release({ outcome });
   }
 
   /** Nothing was done: the key is free again. */
-  release({ lease }: IdempotencyClaim): Promise<void> {
+  release({ lease }: AcquiredKey): Promise<void> {
     return lease.release({ claimed_at: 0 });
   }
 
   /** Something failed, and it is not known what was done: the next request resumes the work at once. */
-  expire({ lease }: IdempotencyClaim): Promise<void> {
+  expire({ lease }: AcquiredKey): Promise<void> {
     return lease.release();
   }
 
@@ -139,7 +139,7 @@ export class IdempotencyKeys {
     for (let page = 0; page < PURGE.maxPages; page++) {
       signal.throwIfAborted();
       const { hits } = await this.#documents.search({
-        size: PURGE.pageSize,
+        size: PURGE.keysPerPage,
         track_total_hits: false,
         seq_no_primary_term: true,
         _source: false,
@@ -149,7 +149,7 @@ export class IdempotencyKeys {
       });
       signal.throwIfAborted();
       purged += await this.#documents.deleteMany(hits.hits);
-      if (hits.hits.length < PURGE.pageSize) break;
+      if (hits.hits.length < PURGE.keysPerPage) break;
       last = hits.hits.at(-1)?.sort as (string | number)[];
     }
     return purged;

@@ -3,7 +3,7 @@ import { Cluster } from './client.js';
 import {
   IndexNames,
   liveIndices,
-  mustRebuild,
+  needsReindex,
   RESOURCES,
   type Resource,
   readDefinition,
@@ -20,7 +20,7 @@ export interface ClusterReport {
   outdated: string[];
 }
 
-/** Throws what opening the store would: `StoreUnavailableError`, `MappingChanged`, `MigrationNeeded` for indices that are newer. */
+/** Throws what opening the store would: `StoreUnavailableError`, `MappingChangedError`, `MigrationNeededError` for indices that are newer. */
 export async function inspectElasticsearch(config: ElasticsearchConfig): Promise<ClusterReport> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
@@ -38,7 +38,7 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
       const live = await liveIndices(cluster, names, resource);
       if (live.length === 0) report.missing.push(resource);
       for (const each of live) {
-        if (mustRebuild(resource, each, definition)) report.outdated.push(each.index);
+        if (needsReindex(resource, each, definition)) report.outdated.push(each.index);
       }
     }
     return report;

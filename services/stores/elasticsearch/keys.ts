@@ -15,7 +15,7 @@ interface KeySource {
   revoked_at: string | null;
 }
 
-const KEYS_A_PAGE = 1000;
+const KEYS_PER_PAGE = 1000;
 
 export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
   const documents = new Documents<KeySource>(cluster, names.alias('keys'));
@@ -34,21 +34,21 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
       // An answer was lost, and a key that nobody was shown would stay active: its secret tells that it is ours.
       const found = await documents.get(key.id).catch(() => null);
       if (found?.source.secret_hash !== key.secretHash) throw refusal;
-      await documents.visible(found);
+      await documents.waitUntilSearchable(found);
     },
 
     async listKeys(organizationId) {
       const keys: StoredKey[] = [];
       for (let last: (string | number)[] | undefined; ; ) {
         const { hits } = await documents.search({
-          size: KEYS_A_PAGE,
+          size: KEYS_PER_PAGE,
           query:
             organizationId === undefined ? { match_all: {} } : { term: { organization_id: organizationId } },
           sort: [{ created_at: 'asc' }, { id: 'asc' }],
           search_after: last,
         });
         keys.push(...hits.hits.map(({ _source }) => toKey(_source as KeySource)));
-        if (hits.hits.length < KEYS_A_PAGE) return keys;
+        if (hits.hits.length < KEYS_PER_PAGE) return keys;
         last = hits.hits.at(-1)?.sort as (string | number)[];
       }
     },

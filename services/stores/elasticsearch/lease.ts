@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
 import { oneAtATime } from '../../shared/mutex.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
-import { type Documents, type Found, newAttempt } from './documents.js';
+import type { Documents, VersionedDocument } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
 export interface LeaseSource {
@@ -27,7 +28,7 @@ export interface LeaseOptions {
 export type LeaseContent<Source> = Omit<Source, keyof LeaseSource>;
 
 /** Whether to take the lease as it was found, and with what; a refusal is the caller's own. */
-export type LeaseBid<Source, Refusal> = { take: LeaseContent<Source> } | { refuse: Refusal };
+export type LeaseDecision<Source, Refusal> = { take: LeaseContent<Source> } | { refuse: Refusal };
 
 export type Acquired<Source extends LeaseSource, Refusal> =
   /** `before` is what the lease said when it was taken over; null when it is new. */
@@ -44,12 +45,12 @@ export class Lease<Source extends LeaseSource> {
   readonly #lost = new AbortController();
   /** Renewals and updates replace the same document, so they follow one another. */
   readonly #runExclusive = oneAtATime();
-  #found: Found<Source>;
+  #found: VersionedDocument<Source>;
   #expiresAt = 0;
   #renewal: NodeJS.Timeout | undefined;
   #expiry: NodeJS.Timeout | undefined;
 
-  private constructor(documents: Documents<Source>, options: LeaseOptions, found: Found<Source>) {
+  private constructor(documents: Documents<Source>, options: LeaseOptions, found: VersionedDocument<Source>) {
     this.#documents = documents;
     this.#options = options;
     this.#found = found;
@@ -64,15 +65,15 @@ export class Lease<Source extends LeaseSource> {
     bid: (
       before: Source | null,
       isHeld: boolean,
-    ) => LeaseBid<Source, Refusal> | Promise<LeaseBid<Source, Refusal>>,
+    ) => LeaseDecision<Source, Refusal> | Promise<LeaseDecision<Source, Refusal>>,
   ): Promise<Acquired<Source, Refusal>> {
     const { clock, durationMs } = options;
-    const owner = newAttempt();
+    const owner = randomUUID();
     // Most leases are new, so the first attempt does not look.
     let looks = false;
     let before: Source | null = null;
     return retryWithBackoff(async () => {
-      const found: Found<Source> | null = looks ? await documents.get(id) : null;
+      const found: VersionedDocument<Source> | null = looks ? await documents.get(id) : null;
       looks = true;
       // Our own write, whose answer was lost.
       if (found?.source.owner === owner) return { lease: new Lease(documents, options, found), before };

@@ -8,7 +8,7 @@ type Sort = estypes.SortCombinations[];
 const FIRST_HITS = 101;
 
 /** One more than asked for tells whether there is a next page. */
-export const pageSize = (limit: number): number => limit + 1;
+export const hitsPerPage = (limit: number): number => limit + 1;
 
 /** By score where there is one, then newest, then id: total, and the same after a rebuild or on another copy. */
 export function pageSort(idField: string, scored: boolean): Sort {
@@ -41,7 +41,7 @@ export async function fetchPage<Source, T>(
 ): Promise<{ page: Page<T>; bytes: number }> {
   const room = new PageRoom();
   const items: T[] = [];
-  let part = { ...request, size: Math.min(pageSize(limit), FIRST_HITS) };
+  let part = { ...request, size: Math.min(hitsPerPage(limit), FIRST_HITS) };
   let count: number | undefined;
   let last: estypes.SortResults | undefined;
   for (;;) {
@@ -57,7 +57,7 @@ export async function fetchPage<Source, T>(
       last = sort;
     }
     if (hits.hits.length < part.size) return { page: { items, total: count, next: null }, bytes: room.bytes };
-    const size = Math.min(pageSize(limit) - items.length, Math.max(room.expected, 1) + 1);
+    const size = Math.min(hitsPerPage(limit) - items.length, Math.max(room.expected, 1) + 1);
     part = { ...request, size, search_after: last, track_total_hits: false };
   }
 }

@@ -6,7 +6,7 @@ import type { IndexNames } from './migrations/indices.js';
 const INTERVAL_MS = 250;
 
 /** Lets searches find what was written: one refresh for all who wait for it. */
-export class Refresher {
+export class RefreshCoalescer {
   readonly #cluster: Cluster;
   readonly #aliases: string[];
   #next: Promise<void> | undefined;

@@ -23,15 +23,14 @@ import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from
 import { contactQuery, searchedContact } from './contacts/search.js';
 import { ContactWrites, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
-import { documentId } from './document-id.js';
-import { bulk, type Change, Documents, IndexMissingError, search } from './documents.js';
-import { type IdempotencyClaim, IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
+import { bulk, Documents, type DocumentWrite, documentId, IndexMissingError, search } from './documents.js';
+import { type AcquiredKey, IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { KeyedQueue } from './keyed-mutex.js';
 import { keyStore } from './keys.js';
-import { ensureIndices, ensureMonth, IndexNames, monthOf } from './migrations/indices.js';
+import { ensureIndices, ensureMonthIndex, IndexNames, monthOf } from './migrations/indices.js';
 import { fetchPage, total } from './pages.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
-import { Refresher } from './refresh-coalescer.js';
+import { RefreshCoalescer } from './refresh-coalescer.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
 
 /** Those whose documents belong to an organization. */
@@ -64,7 +63,7 @@ export async function openElasticsearchStore(
 }
 
 /** Bytes of answers whose requests are still under way, above which no search begins. */
-const MAX_ANSWERS = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 class ElasticsearchStore implements SearchStore {
   readonly preferredBatchSize = BATCH_RECORDS;
@@ -77,12 +76,12 @@ class ElasticsearchStore implements SearchStore {
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #writes: ContactWrites;
   readonly #keys: KeyStore;
-  readonly #refresher: Refresher;
+  readonly #refreshCoalescer: RefreshCoalescer;
   readonly #recoveryJob: RecoveryJob;
   /** Months whose index is known to be there. */
   readonly #months = new Set<string>();
-  readonly #visitsInOrder = new KeyedQueue();
-  readonly #answers = new AnswersUnderWay(MAX_ANSWERS);
+  readonly #visitsMutex = new KeyedQueue();
+  readonly #answers = new AnswersUnderWay(MAX_ANSWER_BYTES);
 
   constructor(
     cluster: Cluster,
@@ -99,7 +98,7 @@ class ElasticsearchStore implements SearchStore {
     const idempotency = idempotencyDocuments(cluster, names);
     this.#idempotencyKeys = new IdempotencyKeys(idempotency, clock);
     this.#keys = keyStore(cluster, names);
-    this.#refresher = new Refresher(cluster, names);
+    this.#refreshCoalescer = new RefreshCoalescer(cluster, names);
     this.#writes = new ContactWrites({
       contacts: this.#contacts,
       audiences: this.#audiences,
@@ -144,7 +143,7 @@ class ElasticsearchStore implements SearchStore {
       contact.organization_id,
       idempotency,
       contact.contact_id,
-      (claim, now) => this.#writes.create(command, claim, now),
+      (key, now) => this.#writes.create(command, key, now),
       ({ kind }) => !dryRun && (kind === 'created' || kind === 'returned'),
     );
   }
@@ -164,7 +163,7 @@ class ElasticsearchStore implements SearchStore {
       membership.organizationId,
       membership.idempotency,
       null,
-      (claim, now) => this.#writes.remove(membership, claim, now),
+      (key, now) => this.#writes.remove(membership, key, now),
       ({ kind }) => kind === 'removed',
     );
   }
@@ -215,25 +214,25 @@ class ElasticsearchStore implements SearchStore {
   }
 
   async insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {
-    const months = new Map<string, Map<string, Change>>();
+    const months = new Map<string, Map<string, DocumentWrite>>();
     for (const { record } of records) {
       const source = visitSource(record, parseTimestamp(record.createdAt));
       const { organization_id: routing, visit_id, created_at } = source;
       const id = `${documentId(routing, visit_id)}/${created_at}`;
       const month = monthOf(created_at);
-      const changes = months.get(month) ?? new Map<string, Change>();
+      const changes = months.get(month) ?? new Map<string, DocumentWrite>();
       months.set(month, changes);
       if (!changes.has(id)) changes.set(id, { id, routing, document: () => visitDocument(source) });
     }
     await Promise.all(
       Array.from(months, ([month, changes]) =>
-        this.#visitsInOrder.run([...changes.keys()], () => this.#insertMonth(month, [...changes.values()])),
+        this.#visitsMutex.run([...changes.keys()], () => this.#insertMonth(month, [...changes.values()])),
       ),
     );
   }
 
   refresh() {
-    return this.#refresher.refresh();
+    return this.#refreshCoalescer.refresh();
   }
 
   findKey(keyId: string) {
@@ -290,7 +289,7 @@ class ElasticsearchStore implements SearchStore {
   }
 
   /** What is in conflict is there already, and the first record stays. */
-  async #insertMonth(month: string, changes: Change[]): Promise<void> {
+  async #insertMonth(month: string, changes: DocumentWrite[]): Promise<void> {
     if (this.#months.has(month)) {
       try {
         await bulk(this.#cluster, this.#names.monthAlias(month), changes);
@@ -301,7 +300,7 @@ class ElasticsearchStore implements SearchStore {
         this.#months.delete(month);
       }
     }
-    await ensureMonth(this.#cluster, this.#names, month);
+    await ensureMonthIndex(this.#cluster, this.#names, month);
     this.#months.add(month);
     await bulk(this.#cluster, this.#names.monthAlias(month), changes);
   }
@@ -310,7 +309,7 @@ class ElasticsearchStore implements SearchStore {
     organizationId: string,
     idempotency: Idempotency | undefined,
     contactId: string | null,
-    work: (claim: IdempotencyClaim | undefined, now: number) => Promise<T>,
+    work: (key: AcquiredKey | undefined, now: number) => Promise<T>,
     isKept: (outcome: T) => boolean,
   ): Promise<IdempotentResult<T>> {
     const now = this.#clock.now();
@@ -318,14 +317,14 @@ class ElasticsearchStore implements SearchStore {
     const acquired = await this.#idempotencyKeys.acquire<T>(organizationId, idempotency, contactId);
     if (acquired.kind === 'answered') return { kind: 'done', value: acquired.outcome, replayed: true };
     if (acquired.kind !== 'acquired') return acquired;
-    const { claim } = acquired;
+    const { key } = acquired;
     let value: T;
     try {
-      value = await work(claim, now);
-      if (isKept(value)) await this.#idempotencyKeys.complete(claim, value);
-      else await this.#idempotencyKeys.release(claim);
+      value = await work(key, now);
+      if (isKept(value)) await this.#idempotencyKeys.complete(key, value);
+      else await this.#idempotencyKeys.release(key);
     } catch (error) {
-      await this.#idempotencyKeys.expire(claim).catch(() => undefined);
+      await this.#idempotencyKeys.expire(key).catch(() => undefined);
       throw error;
     }
     return { kind: 'done', value, replayed: false };

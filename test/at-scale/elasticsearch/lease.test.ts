@@ -8,7 +8,10 @@ import {
   idempotencyDocuments,
 } from '../../../services/stores/elasticsearch/idempotency.js';
 import { Lease, LeaseLostError } from '../../../services/stores/elasticsearch/lease.js';
-import { createMissing, IndexNames } from '../../../services/stores/elasticsearch/migrations/indices.js';
+import {
+  createMissingIndices,
+  IndexNames,
+} from '../../../services/stores/elasticsearch/migrations/indices.js';
 import { type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { type TestIndices, testIndices } from './support.js';
 
@@ -25,7 +28,7 @@ describe('Leases on Elasticsearch', () => {
     proxy = await startHttpProxy(indices.config);
     const cluster = new Cluster(indices.config);
     clusters.push(cluster);
-    await createMissing(cluster, new IndexNames(indices.config.indexPrefix));
+    await createMissingIndices(cluster, new IndexNames(indices.config.indexPrefix));
   });
   beforeEach(() => {
     made += 1;

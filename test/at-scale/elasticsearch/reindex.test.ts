@@ -103,7 +103,7 @@ describe('Rebuilding an index behind its alias', () => {
     expect(made.flat()[0]).to.match(/-audiences-v2-2-/);
     expect(await store.getAudience(ORGANIZATION, 'aud')).to.include({ name: 'Audience' });
     const refused = await migrate().catch((error: Error) => error);
-    expect(refused).to.have.property('name', 'MigrationNeeded');
+    expect(refused).to.have.property('name', 'MigrationNeededError');
   });
 
   it('refuses an index of another definition of the same version, says what to do, and changes nothing', async () => {
@@ -114,7 +114,7 @@ describe('Rebuilding an index behind its alias', () => {
     writeFileSync(file, JSON.stringify(definition));
     const before = await behind('contacts');
     const refused = await migrate({ mappings }).catch((error: Error) => error);
-    expect(refused).to.have.property('name', 'MappingChanged');
+    expect(refused).to.have.property('name', 'MappingChangedError');
     expect((refused as Error).message).to.contain('created by another version of Reachline');
     expect((refused as Error).message).to.contain('ELASTICSEARCH_INDEX_PREFIX');
     expect(await behind('contacts')).to.deep.equal(before);

@@ -1,10 +1,9 @@
-import { documentId } from '../document-id.js';
-import type { Documents, Found } from '../documents.js';
+import { type Documents, documentId, type VersionedDocument } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';
 import { type ContactSource, isTombstone, type Tombstone } from './mapping.js';
 
 export type ContactDocuments = Documents<ContactSource | Tombstone>;
-export type FoundContact = Found<ContactSource>;
+export type VersionedContact = VersionedDocument<ContactSource>;
 
 /**
  * The contact that a creation made; null when it made none, and by now cannot any more: a tombstone is in its place, which the
@@ -15,12 +14,12 @@ export function resolveCreation(
   organizationId: string,
   contactId: string,
   now: number,
-): Promise<FoundContact | null> {
+): Promise<VersionedContact | null> {
   const id = documentId(organizationId, contactId);
   const tombstone: Tombstone = { abandoned_at: now };
   return retryWithBackoff(async () => {
     const found = await contacts.get(id, organizationId);
-    if (found) return isTombstone(found.source) ? null : (found as FoundContact);
+    if (found) return isTombstone(found.source) ? null : (found as VersionedContact);
     const options = { routing: organizationId, refresh: false } as const;
     return (await contacts.create(id, tombstone, options)) ? null : undefined;
   });

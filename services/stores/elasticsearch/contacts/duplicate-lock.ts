@@ -92,7 +92,7 @@ export class DuplicateLocks {
         // The fence: whatever the former holder is still about to write meets the tombstone in its place.
         if (former !== null && former !== contactId) {
           const created = await resolveCreation(this.#contacts, organizationId, former, this.#clock.now());
-          if (created) await this.#contacts.visible(created, organizationId);
+          if (created) await this.#contacts.waitUntilSearchable(created, organizationId);
         }
         const now = this.#clock.now();
         return { take: { fingerprint: '', contact_id: contactId, claimed_at: now, outcome: null } };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type {
   AddOutcome,
   CreateContact,
@@ -20,12 +21,11 @@ import type { OrderedRecord } from '../../../shared/record-order.js';
 import { RejectedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { applyRecords } from '../apply-records.js';
 import type { AudienceSource } from '../audiences.js';
-import type { Ledger, Reserved } from '../credits.js';
-import { documentId } from '../document-id.js';
-import { type Documents, newAttempt } from '../documents.js';
-import type { IdempotencyClaim, IdempotencyKeys } from '../idempotency.js';
+import type { Ledger, ReserveResult } from '../credits.js';
+import { type Documents, documentId } from '../documents.js';
+import type { AcquiredKey, IdempotencyKeys } from '../idempotency.js';
 import { retryWithBackoff } from '../retry.js';
-import { type ContactDocuments, type FoundContact, resolveCreation } from './creations.js';
+import { type ContactDocuments, resolveCreation, type VersionedContact } from './creations.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
 import {
   type ContactSource,
@@ -40,7 +40,7 @@ import { duplicateKeys, duplicateQuery } from './search.js';
 const TOO_MANY = 'too_many_audiences';
 
 /** Removals a contact remembers. */
-const MAX_REMOVALS = 16;
+const MAX_REMOVAL_IDS = 16;
 
 interface Stores {
   contacts: ContactDocuments;
@@ -74,22 +74,18 @@ export class ContactWrites {
     this.#stores = stores;
   }
 
-  async create(
-    command: CreateContact,
-    claim: IdempotencyClaim | undefined,
-    now: number,
-  ): Promise<CreateOutcome> {
+  async create(command: CreateContact, key: AcquiredKey | undefined, now: number): Promise<CreateOutcome> {
     const { contact, audienceId, onDuplicate, dryRun } = command;
     const organizationId = contact.organization_id;
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
-    const known = claim?.resumed ? await this.#resume(command, claim) : null;
+    const known = key?.resumed ? await this.#resume(command, key) : null;
     if (known) return known;
-    const id = claim?.contactId ?? contact.contact_id;
+    const id = key?.contactId ?? contact.contact_id;
     const made = createdContact({ ...contact, id, contact_id: id }, audienceId);
     if (dryRun || onDuplicate === 'create') {
       const duplicates = dryRun ? await this.#findDuplicates(made) : [];
       const known = await this.#settleFor(command, duplicates, now);
-      return known ?? this.#createNew(command, made, duplicates, claim, now);
+      return known ?? this.#createNew(command, made, duplicates, key, now);
     }
     return this.#stores.locks.findOrCreate(
       { organizationId, contactId: id, keys: duplicateKeys(made.body) },
@@ -100,7 +96,7 @@ export class ContactWrites {
         if (own?.creation) return createdOutcome(toStoredContact(own), own.creation);
         return this.#settleFor(command, duplicates, now);
       },
-      (lost) => this.#createNew(command, made, [], claim, now, lost),
+      (lost) => this.#createNew(command, made, [], key, now, lost),
     );
   }
 
@@ -132,7 +128,7 @@ export class ContactWrites {
     { requiredCredits, dryRun }: CreateContact,
     made: StoredContact,
     duplicates: readonly ContactSource[],
-    claim: IdempotencyClaim | undefined,
+    key: AcquiredKey | undefined,
     now: number,
     lost?: AbortSignal,
   ): Promise<CreateOutcome> {
@@ -145,7 +141,7 @@ export class ContactWrites {
     }
     const metered = reserved.kind === 'reserved';
     const creation: Creation = {
-      attempt: newAttempt(),
+      attempt: randomUUID(),
       reservation: metered ? reserved.reservation : null,
       creditsConsumed: metered ? requiredCredits : null,
       creditBalance: metered ? reserved.balance : null,
@@ -157,7 +153,7 @@ export class ContactWrites {
     }
     // Without its lock the write would only meet a tombstone.
     lost?.throwIfAborted();
-    return this.#write(made, creation, claim !== undefined);
+    return this.#write(made, creation, key !== undefined);
   }
 
   async add({ organizationId, audienceId, contactId }: Membership, now: number): Promise<AddOutcome> {
@@ -169,7 +165,7 @@ export class ContactWrites {
 
   async remove(
     { organizationId, audienceId, contactId }: Membership,
-    claim: IdempotencyClaim | undefined,
+    key: AcquiredKey | undefined,
     now: number,
   ): Promise<RemoveOutcome> {
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
@@ -177,11 +173,11 @@ export class ContactWrites {
     await this.#change(organizationId, contactId, (source) => {
       const before = toStoredContact(source);
       const after = withoutAudience(before, audienceId, now);
-      const repeated = claim !== undefined && (source.removals ?? []).includes(claim.token);
+      const repeated = key !== undefined && (source.removals ?? []).includes(key.token);
       removed = after !== before || repeated;
       if (after === before) return null;
-      const removals = claim
-        ? [...(source.removals ?? []), claim.token].slice(-MAX_REMOVALS)
+      const removals = key
+        ? [...(source.removals ?? []), key.token].slice(-MAX_REMOVAL_IDS)
         : source.removals;
       return contactSource(after, { ...source, removals });
     });
@@ -202,16 +198,16 @@ export class ContactWrites {
   }
 
   /** What an earlier attempt came to; null when it has still to be done. */
-  async #resume(command: CreateContact, claim: IdempotencyClaim): Promise<CreateOutcome | null> {
+  async #resume(command: CreateContact, key: AcquiredKey): Promise<CreateOutcome | null> {
     const { organization_id: organizationId, contact_id: freshId } = command.contact;
     const { contacts, idempotencyKeys } = this.#stores;
-    const found = await contacts.get(documentId(organizationId, claim.contactId ?? freshId), organizationId);
+    const found = await contacts.get(documentId(organizationId, key.contactId ?? freshId), organizationId);
     if (!found) return null;
     if (isTombstone(found.source)) {
-      if (await idempotencyKeys.reassign(claim, freshId)) return null;
+      if (await idempotencyKeys.reassign(key, freshId)) return null;
       throw new StoreUnavailableError('search', { cause: new Error('another attempt took over') });
     }
-    await contacts.visible(found, organizationId);
+    await contacts.waitUntilSearchable(found, organizationId);
     const { creation, contact_id: contactId } = found.source;
     if (!creation) return { kind: 'contact_exists', contactId };
     return createdOutcome(toStoredContact(found.source), creation);
@@ -241,7 +237,7 @@ export class ContactWrites {
       if (reservation && before.creation.reservation === reservation)
         this.#settleSoon(organizationId, reservation);
       else if (reservation) await ledger.refund(organizationId, reservation);
-      await contacts.visible(found as FoundContact, organizationId);
+      await contacts.waitUntilSearchable(found as VersionedContact, organizationId);
       return createdOutcome(toStoredContact(before), before.creation);
     }
     if (reservation) await ledger.refund(organizationId, reservation);
@@ -256,7 +252,7 @@ export class ContactWrites {
     this.#stores.ledger.settle(organizationId, reservation).catch(() => undefined);
   }
 
-  async #couldReserve(organizationId: string, amount: number): Promise<Reserved> {
+  async #couldReserve(organizationId: string, amount: number): Promise<ReserveResult> {
     const balance = await this.#stores.ledger.balance(organizationId);
     if (balance === null) return { kind: 'unmetered' };
     if (balance < amount) return { kind: 'insufficient', balance };
@@ -279,9 +275,9 @@ export class ContactWrites {
       .filter(({ contact }) => isDuplicate(made.body, contact));
   }
 
-  async #find(organizationId: string, contactId: string): Promise<FoundContact | null> {
+  async #find(organizationId: string, contactId: string): Promise<VersionedContact | null> {
     const found = await this.#stores.contacts.get(documentId(organizationId, contactId), organizationId);
-    return found && !isTombstone(found.source) ? (found as FoundContact) : null;
+    return found && !isTombstone(found.source) ? (found as VersionedContact) : null;
   }
 
   /** The contact as a member; null when there is no such contact. */
@@ -310,13 +306,13 @@ export class ContactWrites {
     const { contacts } = this.#stores;
     const options = { routing: organizationId, refresh: 'wait_for' } as const;
     // Requests of this process queue up instead of making each other repeat their work.
-    return contacts.inOrder.run([documentId(organizationId, contactId)], () =>
+    return contacts.keyedMutex.run([documentId(organizationId, contactId)], () =>
       retryWithBackoff(async () => {
         const found = await this.#find(organizationId, contactId);
         if (!found) return null;
         const source = change(found.source);
         if (source === null) {
-          await contacts.visible(found, organizationId);
+          await contacts.waitUntilSearchable(found, organizationId);
           return found.source;
         }
         const written = await contacts.replace(found, contactDocument(source), options);

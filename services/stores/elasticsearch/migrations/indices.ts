@@ -17,7 +17,7 @@ export const RESOURCES = [
 ] as const;
 export type Resource = (typeof RESOURCES)[number];
 /** All but the one that holds the lock of a rebuild. */
-export const REBUILDABLE: readonly Resource[] = RESOURCES.filter((name) => name !== 'migrations');
+export const REINDEXABLE: readonly Resource[] = RESOURCES.filter((name) => name !== 'migrations');
 
 /** What an index is made from, and the mark by which it is known again. */
 export interface Definition {
@@ -28,8 +28,8 @@ export interface Definition {
 }
 
 /** The index was made from another definition of the same version, so its documents are others too. The message says what to do. */
-export class MappingChanged extends Error {
-  override readonly name = 'MappingChanged';
+export class MappingChangedError extends Error {
+  override readonly name = 'MappingChangedError';
 
   constructor(index: string, resource: string) {
     super(
@@ -39,8 +39,8 @@ export class MappingChanged extends Error {
 }
 
 /** The indices are of another version of Reachline. The message says what to do. */
-export class MigrationNeeded extends Error {
-  override readonly name = 'MigrationNeeded';
+export class MigrationNeededError extends Error {
+  override readonly name = 'MigrationNeededError';
 }
 
 export function readDefinition(
@@ -152,13 +152,17 @@ export async function liveIndices(
 }
 
 /** Makes the indices of the resources that have none. */
-export async function createMissing(cluster: Cluster, names: IndexNames, folder?: string): Promise<void> {
+export async function createMissingIndices(
+  cluster: Cluster,
+  names: IndexNames,
+  folder?: string,
+): Promise<void> {
   for (const resource of RESOURCES) {
     const live = await liveIndices(cluster, names, resource);
     if (live.length > 0) continue;
     if (resource === 'visits') {
       // There is always one, so that a search before the first visit finds an alias.
-      await ensureMonth(cluster, names, 'other', folder);
+      await ensureMonthIndex(cluster, names, 'other', folder);
       continue;
     }
     const definition = readDefinition(resource, folder);
@@ -167,14 +171,14 @@ export async function createMissing(cluster: Cluster, names: IndexNames, folder?
   }
 }
 
-/** Makes what is missing, and makes sure that the rest is what this Reachline writes. Throws as `mustRebuild`. */
+/** Makes what is missing, and makes sure that the rest is what this Reachline writes. Throws as `needsReindex`. */
 export async function ensureIndices(cluster: Cluster, names: IndexNames): Promise<void> {
-  await createMissing(cluster, names);
+  await createMissingIndices(cluster, names);
   for (const resource of RESOURCES) {
     const definition = readDefinition(resource);
     for (const live of await liveIndices(cluster, names, resource)) {
-      if (mustRebuild(resource, live, definition)) {
-        throw new MigrationNeeded(
+      if (needsReindex(resource, live, definition)) {
+        throw new MigrationNeededError(
           `The index ${live.index} is of version ${live.version}, this Reachline needs version ${definition.version}. Run: reachline migrate`,
         );
       }
@@ -183,26 +187,26 @@ export async function ensureIndices(cluster: Cluster, names: IndexNames): Promis
 }
 
 /**
- * Whether the index is of an older version. Throws `MappingChanged` where it is of the same version but not made from the same
- * definition, and `MigrationNeeded` where it is newer.
+ * Whether the index is of an older version. Throws `MappingChangedError` where it is of the same version but not made from the same
+ * definition, and `MigrationNeededError` where it is newer.
  */
-export function mustRebuild(
+export function needsReindex(
   resource: Resource,
   { index, version, checksum }: LiveIndex,
   definition: Definition,
 ): boolean {
   if (version < definition.version) return true;
   if (version > definition.version) {
-    throw new MigrationNeeded(
+    throw new MigrationNeededError(
       `The index ${index} is of version ${version}, newer than this Reachline, which knows version ${definition.version}. Use a newer Reachline.`,
     );
   }
-  if (checksum !== definition.checksum) throw new MappingChanged(index, resource);
+  if (checksum !== definition.checksum) throw new MappingChangedError(index, resource);
   return false;
 }
 
 /** Makes the index of a month. It joins those that are searched once it can be: until then it would fail every search. */
-export async function ensureMonth(
+export async function ensureMonthIndex(
   cluster: Cluster,
   names: IndexNames,
   month: string,

@@ -7,10 +7,10 @@ import { type ContactSource, contactDocument } from '../contacts/mapping.js';
 import type { IdempotencySource } from '../idempotency.js';
 import { type VisitSource, visitDocument } from '../visits.js';
 import {
-  createMissing,
+  createMissingIndices,
   IndexNames,
   liveIndices,
-  mustRebuild,
+  needsReindex,
   RESOURCES,
   type Resource,
   readDefinition,
@@ -43,7 +43,7 @@ const toDocument: { [name in Resource]?: (source: unknown) => object } = {
 
 /**
  * Makes the indices that are missing and rebuilds those of an older version, under live traffic. Resolves with the names of
- * the new indices. Processes that do so at once take turns. Throws `MappingChanged` and `MigrationNeeded`.
+ * the new indices. Processes that do so at once take turns. Throws `MappingChangedError` and `MigrationNeededError`.
  */
 export async function migrateElasticsearch(
   config: ElasticsearchConfig,
@@ -52,7 +52,7 @@ export async function migrateElasticsearch(
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
   try {
-    await createMissing(cluster, names, mappings);
+    await createMissingIndices(cluster, names, mappings);
     const lock = await waitForLock(cluster, names, clock);
     try {
       const made: string[] = [];
@@ -60,7 +60,7 @@ export async function migrateElasticsearch(
         const definition = readDefinition(resource, mappings);
         const all = names.alias(resource);
         for (const live of await liveIndices(cluster, names, resource)) {
-          if (!mustRebuild(resource, live, definition) && !rebuilt.includes(resource)) continue;
+          if (!needsReindex(resource, live, definition) && !rebuilt.includes(resource)) continue;
           made.push(
             await reindex({
               cluster,
