@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { Patience } from '../stores/open-stores.js';
+import type { StartupRetryOptions } from '../stores/open-stores.js';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** Servers often start together, so the stores get a minute to come up. */
-export const patience = (logger: Logger): Patience => ({
-  milliseconds: PATIENCE_MS,
-  onWaiting: (store) => logger.warn({ store }, `waiting for the ${store} store, which does not answer yet`),
+export const startupRetry = (logger: Logger): StartupRetryOptions => ({
+  timeoutMs: TIMEOUT_MS,
+  onRetry: (store) => logger.warn({ store }, `waiting for the ${store} store, which does not answer yet`),
 });

@@ -28,19 +28,19 @@ export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
   Partial<Pick<Config, 'elasticsearch' | 'clickhouse'>>;
 
 /** What a process that is to stay does while a server it needs is not up yet. */
-export interface Patience {
-  milliseconds: number;
-  onWaiting(store: StoreName): void;
+export interface StartupRetryOptions {
+  timeoutMs: number;
+  onRetry(store: StoreName): void;
 }
 
 export interface OpenStoresOptions {
-  patience?: Patience;
+  startupRetry?: StartupRetryOptions;
   clock?: Clock;
   /** For what stores do in the background. */
   log?: ElasticsearchStoreOptions['log'];
 }
 
-const PAUSE_MS = 1000;
+const RETRY_INTERVAL_MS = 1000;
 
 /**
  * Opens each store where the settings say it is. Throws `DataFolderError` when an embedded one cannot use the data folder or
@@ -48,7 +48,7 @@ const PAUSE_MS = 1000;
  */
 export async function openStores(
   config: StoresConfig,
-  { patience, clock = systemClock, log }: OpenStoresOptions = {},
+  { startupRetry, clock = systemClock, log }: OpenStoresOptions = {},
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
   const used = { search: !elasticsearch, analytics: !clickhouse };
@@ -59,17 +59,21 @@ export async function openStores(
     lock?.release();
   };
   try {
-    const marks = lock && (await import('./data-folder/marks.js'));
-    marks?.checkMarks(dataDir, used);
+    const marks = lock && (await import('./data-folder/folder-id.js'));
+    marks?.checkFolderId(dataDir, used);
     const search = elasticsearch
-      ? await openElasticsearch(elasticsearch, patience, { clock, log })
-      : await inFolder(dataDir, async () => (await loadSqlite()).openSqliteStore({ ...config, clock }));
+      ? await openElasticsearch(elasticsearch, startupRetry, { clock, log })
+      : await withDataFolderErrors(dataDir, async () =>
+          (await loadSqlite()).openSqliteStore({ ...config, clock }),
+        );
     opened.push(search);
     const { store: analytics, engine } = clickhouse
-      ? await waiting(patience, () => openAnalyticsStore(clickhouse))
-      : await inFolder(dataDir, () => openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }));
+      ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse))
+      : await withDataFolderErrors(dataDir, () =>
+          openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }),
+        );
     opened.push(analytics);
-    marks?.writeMarks(dataDir, used);
+    marks?.writeFolderId(dataDir, used);
     const announcePort = (port: number) => lock?.announcePort(port);
     return { search, analytics, engine, announcePort, close };
   } catch (error) {
@@ -81,23 +85,26 @@ export async function openStores(
 /** Loads the client of Elasticsearch, 120 files, only where it is used. */
 async function openElasticsearch(
   config: NonNullable<StoresConfig['elasticsearch']>,
-  patience: Patience | undefined,
+  startupRetry: StartupRetryOptions | undefined,
   options: ElasticsearchStoreOptions,
 ): Promise<SearchStore> {
   const { openElasticsearchStore } = await import('./elasticsearch/store.js');
-  return waiting(patience, () => openElasticsearchStore(config, options));
+  return retryUntilAvailable(startupRetry, () => openElasticsearchStore(config, options));
 }
 
 /** Opens a store over the network, once it is up. */
-async function waiting<T>(patience: Patience | undefined, open: () => Promise<T>): Promise<T> {
-  const until = Date.now() + (patience?.milliseconds ?? 0);
+async function retryUntilAvailable<T>(
+  startupRetry: StartupRetryOptions | undefined,
+  open: () => Promise<T>,
+): Promise<T> {
+  const until = Date.now() + (startupRetry?.timeoutMs ?? 0);
   for (;;) {
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || !patience || Date.now() > until) throw error;
-      patience.onWaiting(error.store);
-      await pause(PAUSE_MS);
+      if (!(error instanceof StoreUnavailableError) || !startupRetry || Date.now() > until) throw error;
+      startupRetry.onRetry(error.store);
+      await pause(RETRY_INTERVAL_MS);
     }
   }
 }
@@ -110,14 +117,14 @@ async function lockFolder(dataDir: string): Promise<FolderLock> {
 }
 
 /** Opens a store of the data folder. */
-async function inFolder<T>(dataDir: string, open: () => Promise<T>): Promise<T> {
+async function withDataFolderErrors<T>(dataDir: string, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
     const isTheFolder =
       error instanceof StoreUnavailableError || (error instanceof Error && 'errno' in error);
     if (!isTheFolder) throw error;
-    const { cannotBeUsed } = await import('./data-folder/lock.js');
-    throw cannotBeUsed(dataDir, error);
+    const { toDataFolderError } = await import('./data-folder/lock.js');
+    throw toDataFolderError(dataDir, error);
   }
 }

@@ -5,7 +5,7 @@ import { type Config, ConfigError, ignoredVariablesWarning, loadConfig } from '.
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { inspectParts } from '../../stores/clickhouse/inspect.js';
 import { findDamagedParts } from '../../stores/clickhouse/parts.js';
-import { readHolder } from '../../stores/data-folder/holder.js';
+import { readLockOwner } from '../../stores/data-folder/lock-owner.js';
 import { openStores } from '../../stores/open-stores.js';
 import { cannotAnswer, checkServers, type Finding } from '../check-servers.js';
 import { EXIT, explain } from '../errors.js';
@@ -176,7 +176,7 @@ async function openOnce(config: Config, deep: boolean): Promise<OpenResult> {
     if (error instanceof StoreUnavailableError) return failed(cannotAnswer(error));
     const { message } = explain(error);
     if (!/in use/.test(message)) return failed(message);
-    return { kind: 'held', port: readHolder(resolve(config.dataDir))?.port, detail: message };
+    return { kind: 'held', port: readLockOwner(resolve(config.dataDir))?.port, detail: message };
   }
 }
 

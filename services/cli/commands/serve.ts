@@ -17,7 +17,7 @@ import { warnOfIgnored } from '../ignored-variables.js';
 import { type Io, say, tell } from '../io.js';
 import { firstRequests, loadSample } from '../sample.js';
 import { withSqlDoor } from '../sql-endpoint.js';
-import { patience } from '../startup-retry.js';
+import { startupRetry } from '../startup-retry.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
 /** Milliseconds from a signal to the end of the process, whatever runs. */
@@ -44,7 +44,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
   warnOfIgnored(config, logger);
-  const opened = await openStores(config, { patience: patience(logger), log: logger });
+  const opened = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
   const { stores, url: sql } = await withSqlDoor(config, opened);
   const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
   const { url, closed } = await listen(config, stores, logger);
@@ -57,7 +57,7 @@ async function serveAlone(io: Io, config: Config, options: ServeOptions): Promis
 async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
   warnOfIgnored(config, logger);
-  const stores = await openStores(config, { patience: patience(logger), log: logger });
+  const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
   const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
   await stores.close();
   const processes = await startProcesses(config.processes, logger);
@@ -74,7 +74,7 @@ async function serveAmongOthers(config: Config): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2, { atomic: true }));
   const peers = connectPeers();
   try {
-    const stores = await openStores(config, { patience: patience(logger), log: logger });
+    const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
     const { url, closed } = await listen(config, stores, logger, peers);
     peers.listening(url);
     return await closed;

@@ -11,7 +11,7 @@ import { untilClosed } from '../graceful-shutdown.js';
 import { warnOfIgnored } from '../ignored-variables.js';
 import { type Io, say } from '../io.js';
 import { requireKafka } from '../kafka.js';
-import { patience } from '../startup-retry.js';
+import { startupRetry } from '../startup-retry.js';
 import { parseStreams } from '../streams.js';
 
 const GRACE_MS = 10_000;
@@ -30,7 +30,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const streams = parseStreams(options.streams);
   const logger = createLogger(config.logLevel, logFile(2));
   warnOfIgnored(config, logger);
-  const stores = await openStores(config, { patience: patience(logger), log: logger });
+  const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
   const registry = new Registry();
   // Each look at the event loop wakes a process that may have nothing else to do.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });

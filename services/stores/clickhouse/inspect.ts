@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { HttpOptions } from './client.js';
 import { openHttp } from './http.js';
-import { MigrationChanged, readMigrations } from './migrations/migrate.js';
+import { MigrationChangedError, readMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
 
 /** A server as it is found, nothing of it changed. */
@@ -13,7 +13,7 @@ export interface ServerReport {
 
 const NOT_THERE = ['UNKNOWN_DATABASE', 'UNKNOWN_TABLE'];
 
-/** Throws what opening the store would: `StoreUnavailableError`, `StoreTimeoutError`, `MigrationChanged`. */
+/** Throws what opening the store would: `StoreUnavailableError`, `StoreTimeoutError`, `MigrationChangedError`. */
 export async function inspectClickHouse(options: HttpOptions): Promise<ServerReport> {
   const server = openHttp(options, 'default');
   try {
@@ -37,7 +37,7 @@ export async function inspectClickHouse(options: HttpOptions): Promise<ServerRep
     for (const { name, checksum } of readMigrations()) {
       const before = applied.get(name);
       if (before === undefined) missing.push(name);
-      else if (before !== checksum) throw new MigrationChanged(name);
+      else if (before !== checksum) throw new MigrationChangedError(name);
     }
     return { version: rows[0]?.version ?? '', missing };
   } finally {

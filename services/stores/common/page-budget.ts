@@ -4,7 +4,7 @@ const MIB = 1024 * 1024;
 export const PAGE_BYTES = 4 * MIB - 16 * 1024;
 
 /** What of a page is still free. Every store ends its pages by it, so that no answer grows with what records hold. */
-export class PageRoom {
+export class PageBudget {
   #left = PAGE_BYTES;
   #items = 0;
 
@@ -35,7 +35,7 @@ export function fillPage<Row>(
   limit: number,
   read: (row: Row) => string,
 ): { page: Row[]; items: string[] } {
-  const room = new PageRoom();
+  const room = new PageBudget();
   const page: Row[] = [];
   const items: string[] = [];
   for (const row of rows) {

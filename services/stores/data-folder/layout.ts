@@ -2,4 +2,4 @@
 export const SEARCH_FILE = 'reachline.db';
 export const ANALYTICS_FOLDER = 'clickhouse';
 export const LOCK_FILE = 'lock.db';
-export const HOLDER_FILE = 'holder.json';
+export const LOCK_OWNER_FILE = 'holder.json';

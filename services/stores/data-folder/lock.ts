@@ -2,8 +2,8 @@ import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, read
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { ensureDir } from '../../shared/ensure-dir.js';
-import { type FolderHolder, readHolder, writeHolder } from './holder.js';
-import { ANALYTICS_FOLDER, HOLDER_FILE, LOCK_FILE, SEARCH_FILE } from './layout.js';
+import { ANALYTICS_FOLDER, LOCK_FILE, LOCK_OWNER_FILE, SEARCH_FILE } from './layout.js';
+import { type LockOwner, readLockOwner, writeLockOwner } from './lock-owner.js';
 
 export interface FolderLock {
   /** Lets others find the gateway that has the folder. */
@@ -27,9 +27,9 @@ export function lockDataFolder(dataDir: string): FolderLock {
     accessSync(folder, constants.W_OK | constants.R_OK | constants.X_OK);
     makePrivateFile(join(folder, LOCK_FILE));
   } catch (error) {
-    throw cannotBeUsed(folder, error);
+    throw toDataFolderError(folder, error);
   }
-  const holder: FolderHolder = { pid: process.pid, since: new Date().toISOString() };
+  const holder: LockOwner = { pid: process.pid, since: new Date().toISOString() };
   let database: InstanceType<typeof DatabaseSync>;
   try {
     database = new DatabaseSync(join(folder, LOCK_FILE));
@@ -39,19 +39,19 @@ export function lockDataFolder(dataDir: string): FolderLock {
   } catch (error) {
     if (/locked|busy/i.test(String(error))) {
       throw new DataFolderError(
-        `The data folder ${folder} is in use by another Reachline process${describeHolder(folder)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or send records through it with --url.`,
+        `The data folder ${folder} is in use by another Reachline process${describeOwner(folder)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or send records through it with --url.`,
       );
     }
-    throw cannotBeUsed(folder, error);
+    throw toDataFolderError(folder, error);
   }
   try {
-    writeHolder(folder, holder);
+    writeLockOwner(folder, holder);
   } catch (error) {
     database.close();
-    throw cannotBeUsed(folder, error);
+    throw toDataFolderError(folder, error);
   }
   return {
-    announcePort: (port) => writeHolder(folder, { ...holder, port }),
+    announcePort: (port) => writeLockOwner(folder, { ...holder, port }),
     release: () => database.close(),
   };
 }
@@ -63,7 +63,7 @@ export function lockDataFolder(dataDir: string): FolderLock {
 export function makePrivate(folder: string): void {
   ensureDir(folder);
   const entries = readdirSync(folder);
-  const own = [SEARCH_FILE, `${SEARCH_FILE}-wal`, `${SEARCH_FILE}-shm`, LOCK_FILE, HOLDER_FILE];
+  const own = [SEARCH_FILE, `${SEARCH_FILE}-wal`, `${SEARCH_FILE}-shm`, LOCK_FILE, LOCK_OWNER_FILE];
   const known = new Set([...own, `${LOCK_FILE}-journal`, ANALYTICS_FOLDER]);
   if (entries.every((name) => known.has(name))) close(folder, 0o700);
   for (const name of own) close(join(folder, name), 0o600);
@@ -83,15 +83,15 @@ function close(path: string, mode: number): void {
   }
 }
 
-function describeHolder(folder: string): string {
-  const holder = readHolder(folder);
+function describeOwner(folder: string): string {
+  const holder = readLockOwner(folder);
   if (!holder) return '';
   const { pid, since, port } = holder;
   return ` (process ${pid}, since ${since}${port === undefined ? '' : `, on port ${port}`})`;
 }
 
 /** The error that tells whoever starts a process what to do about a folder, given what a file system or a store said. */
-export function cannotBeUsed(dataDir: string, cause: unknown): DataFolderError {
+export function toDataFolderError(dataDir: string, cause: unknown): DataFolderError {
   const { code } = cause as NodeJS.ErrnoException;
   const folder = resolve(dataDir);
   if (code === 'EEXIST' || code === 'ENOTDIR') {

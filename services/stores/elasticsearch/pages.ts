@@ -1,6 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { Page, SortKey } from '../../search/query.js';
-import { PageRoom } from '../common/page-budget.js';
+import { PageBudget } from '../common/page-budget.js';
 
 type Sort = estypes.SortCombinations[];
 
@@ -39,7 +39,7 @@ export async function fetchPage<Source, T>(
   { limit, bestScore, toItem }: { limit: number; bestScore: number | null; toItem: (source: Source) => T },
   search: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<Source>>,
 ): Promise<{ page: Page<T>; bytes: number }> {
-  const room = new PageRoom();
+  const room = new PageBudget();
   const items: T[] = [];
   let part = { ...request, size: Math.min(hitsPerPage(limit), FIRST_HITS) };
   let count: number | undefined;

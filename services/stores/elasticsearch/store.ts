@@ -13,7 +13,7 @@ import { OverloadedError } from '../../shared/store-errors.js';
 import { parseTimestamp } from '../../shared/timestamps.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
-import { AnswersUnderWay } from '../common/held-answers.js';
+import { InFlightBytes } from '../common/in-flight-bytes.js';
 import type { SearchStore } from '../common/search-store.js';
 import { applyRecords } from './apply-records.js';
 import { type AudienceSource, applyAudienceRecord, audienceDocument, audienceQuery } from './audiences.js';
@@ -81,7 +81,7 @@ class ElasticsearchStore implements SearchStore {
   /** Months whose index is known to be there. */
   readonly #months = new Set<string>();
   readonly #visitsMutex = new KeyedQueue();
-  readonly #answers = new AnswersUnderWay(MAX_ANSWER_BYTES);
+  readonly #answers = new InFlightBytes(MAX_ANSWER_BYTES);
 
   constructor(
     cluster: Cluster,

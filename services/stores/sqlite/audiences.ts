@@ -8,18 +8,22 @@ import type { Connection } from './connection.js';
 import type { Json } from './json.js';
 import { OrganizationTerms } from './text/fts-query.js';
 import { countRows, newestRows, type RowSource } from './text/ordered-rows.js';
-import { type Groups, planMatch } from './text/query-plan.js';
+import { type ColumnGroups, planMatch } from './text/query-plan.js';
 import { rankedRows } from './text/ranked-rows.js';
-import type { TextWriter } from './text/term-encoder.js';
+import type { TermEncoder } from './text/term-encoder.js';
 import { similarWords } from './text/vocabulary.js';
-import { type Written, writeEach } from './writes/write-each.js';
-import { findOrganization, IndexChanges, type WriteSession } from './writes/write-session.js';
+import { type BatchResult, writeBatch } from './writes/write-batch.js';
+import { findOrganizationKey, IndexChanges, type WriteSession } from './writes/write-session.js';
 
 const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
-const AUDIENCE_GROUPS: Groups = [['name'], ['tracking_utm_value']];
+const AUDIENCE_GROUPS: ColumnGroups = [['name'], ['tracking_utm_value']];
 
 /** The key of an audience, whether a record of it came or only memberships name it. */
-export function findAudience(connection: Connection, organization: number, id: string): number | undefined {
+export function findAudienceKey(
+  connection: Connection,
+  organization: number,
+  id: string,
+): number | undefined {
   const row = connection.row<[bigint]>(
     `SELECT key FROM audiences WHERE organization = ? AND id = ?`,
     organization,
@@ -55,8 +59,8 @@ export function searchAudiences(
   connection: Connection,
   search: AudienceSearch,
 ): Json<{ items: Audience[]; total: number }> {
-  return connection.reading(() => {
-    const organization = findOrganization(connection, search.organizationId);
+  return connection.readTransaction(() => {
+    const organization = findOrganizationKey(connection, search.organizationId);
     if (organization === undefined) return `{"items":[],"total":0}`;
     const source: RowSource = { rows: 'audiences', organization };
     const limit = search.offset + search.limit;
@@ -93,10 +97,10 @@ function bodyOf(connection: Connection, organization: number, id: string): strin
 export function upsertAudiences(
   session: WriteSession,
   records: readonly OrderedRecord<AudienceRecord>[],
-  isOver = () => false,
-): Written {
+  isTimeUp = () => false,
+): BatchResult {
   const changes = new IndexChanges(session.connection, 'audience_terms', AUDIENCE_COLUMNS);
-  const written = writeEach(records, isOver, (record) => upsertAudience(session, changes, record));
+  const written = writeBatch(records, isTimeUp, (record) => upsertAudience(session, changes, record));
   changes.apply();
   return written;
 }
@@ -106,8 +110,8 @@ function upsertAudience(
   changes: IndexChanges,
   { record, acceptedAt, sequence }: OrderedRecord<AudienceRecord>,
 ): void {
-  const organization = session.organization(record.organization_id);
-  const key = session.audience(organization, record.id);
+  const organization = session.organizationKey(record.organization_id);
+  const key = session.audienceKey(organization, record.id);
   const [position, created, last] = session.connection.row<[bigint | null, bigint | null, string | null]>(
     `SELECT position, created_ms, record_order FROM audiences WHERE key = ?`,
     key,
@@ -120,29 +124,29 @@ function upsertAudience(
       ? acceptedAt
       : Number(created);
   const stays = position !== null && createdMs === Number(created);
-  const newPosition = stays ? position : session.newPosition('audience_terms', createdMs);
+  const newRowId = stays ? position : session.newRowId('audience_terms', createdMs);
   const audience = toAudience(record);
   session.connection.run(
     `UPDATE audiences SET position = ?, created_ms = ?, record_order = ?, body = ? WHERE key = ?`,
-    newPosition,
+    newRowId,
     createdMs,
     order,
     JSON.stringify(audience),
     key,
   );
-  const columns = audienceColumns(session.text('audience_terms', organization), audience);
+  const columns = audienceColumns(session.encoder('audience_terms', organization), audience);
   if (stays) {
-    changes.replace(newPosition, columns);
+    changes.replace(newRowId, columns);
   } else {
     if (position !== null) changes.remove(position);
-    changes.add(newPosition, columns);
+    changes.add(newRowId, columns);
   }
 }
 
-function audienceColumns(text: TextWriter, audience: Audience): string[] {
+function audienceColumns(text: TermEncoder, audience: Audience): string[] {
   const columns = [audience.name, audience.tracking_utm_value, audience.description].map((value) =>
-    text.column(value === null ? [] : [value], textWords, null),
+    text.encodeColumn(value === null ? [] : [value], textWords, null),
   );
-  columns.push(text.terms.everything);
+  columns.push(text.terms.matchAllTerm);
   return columns;
 }

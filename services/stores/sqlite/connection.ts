@@ -51,13 +51,13 @@ export class Connection {
   }
 
   /** Everything inside sees one state of the data. */
-  reading<T>(work: () => T): T {
-    return this.#within('BEGIN', work);
+  readTransaction<T>(work: () => T): T {
+    return this.#transaction('BEGIN', work);
   }
 
   /** All of it or nothing. Waits for writes of other processes. */
-  writing<T>(work: () => T): T {
-    return this.#within('BEGIN IMMEDIATE', work);
+  writeTransaction<T>(work: () => T): T {
+    return this.#transaction('BEGIN IMMEDIATE', work);
   }
 
   close(): void {
@@ -65,7 +65,7 @@ export class Connection {
     this.#db.close();
   }
 
-  #within<T>(begin: string, work: () => T): T {
+  #transaction<T>(begin: string, work: () => T): T {
     this.exec(begin);
     try {
       const result = work();

@@ -1,12 +1,12 @@
 import type { Idempotency, IdempotentResult } from '../../shared/idempotency.js';
 import type { Connection } from './connection.js';
 
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const RETENTION_MS = 24 * 60 * 60 * 1000;
 /** Outcomes dropped with each one saved: enough to keep up, too few to be felt. */
-const DROPPED_AT_ONCE = 20;
+const EXPIRED_PER_WRITE = 20;
 
 /** Runs a write once for its idempotency key: the saved outcome is answered again (contract 3.4). */
-export function once<T>(
+export function runIdempotent<T>(
   connection: Connection,
   request: { organizationId: string; idempotency?: Idempotency; now: number },
   work: () => T,
@@ -21,7 +21,7 @@ export function once<T>(
     organizationId,
     route,
     key,
-    now - KEPT_MS,
+    now - RETENTION_MS,
   );
   if (saved) {
     const [before, outcome] = saved;
@@ -33,8 +33,8 @@ export function once<T>(
     connection.run(
       `DELETE FROM idempotency WHERE (organization_id, route, key) IN (
          SELECT organization_id, route, key FROM idempotency WHERE saved_ms <= ? ORDER BY saved_ms LIMIT ?)`,
-      now - KEPT_MS,
-      DROPPED_AT_ONCE,
+      now - RETENTION_MS,
+      EXPIRED_PER_WRITE,
     );
     connection.run(
       `INSERT OR REPLACE INTO idempotency (organization_id, route, key, fingerprint, saved_ms, outcome)

@@ -13,9 +13,9 @@ import { PartialWriteError, RecordRejectedError } from '../../shared/store-error
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
 import type { Refreshable, SearchStore } from '../common/search-store.js';
+import { checkFolderId } from '../data-folder/folder-id.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { makePrivate, makePrivateFile } from '../data-folder/lock.js';
-import { checkMarks } from '../data-folder/marks.js';
 import {
   findKey,
   grantCredits,
@@ -27,14 +27,14 @@ import {
 } from './accounts.js';
 import { getAudience, searchAudiences, upsertAudiences } from './audiences.js';
 import { Connection } from './connection.js';
-import { isUnavailable, toErrorMessage, toStoreError } from './errors.js';
+import { isUnavailable, serializeError, toStoreError } from './errors.js';
 import { fromJson } from './json.js';
 import { migrate } from './migrations/migrate.js';
 import type { LookupOperations } from './workers/lookup-thread.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
-import { Thread } from './workers/worker-client.js';
-import type { Written } from './writes/write-each.js';
+import { WorkerClient } from './workers/worker-client.js';
+import type { BatchResult } from './writes/write-batch.js';
 import type { RecordOperations, RecordWriter, WriteOperations } from './writes/write-operations.js';
 import { WriteSession } from './writes/write-session.js';
 
@@ -46,7 +46,7 @@ const SEARCHES = new URL('./workers/search-process.js', import.meta.url);
 const CACHE_MB = { writer: 96, searches: 192, lookups: 16, accounts: 8 };
 
 /** Records sent to the writer at once: few enough that writing their JSON does not hold up the event loop. */
-const RECORDS_A_MESSAGE = 500;
+const RECORDS_PER_MESSAGE = 500;
 
 export interface SqliteStoreOptions {
   /** Folder of the database file, made when absent. */
@@ -60,9 +60,12 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SearchStore> {
   const { dataDir, searchThreads, clock = systemClock } = options;
   const path = databasePath(dataDir);
-  inStore(() => openMigrated(path).close());
-  const writer = new Thread<WriteOperations & RecordOperations>(WRITER, { path, cacheMb: CACHE_MB.writer });
-  const lookups = new Thread<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
+  withStoreErrors(() => openMigrated(path).close());
+  const writer = new WorkerClient<WriteOperations & RecordOperations>(WRITER, {
+    path,
+    cacheMb: CACHE_MB.writer,
+  });
+  const lookups = new WorkerClient<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
   const cacheMb = Math.max(16, Math.floor(CACHE_MB.searches / searchThreads));
   const searches = new SearchPool<SearchOperations>(SEARCHES, { path, cacheMb }, { size: searchThreads });
   const store = new SqliteStore(writer, lookups, searches, clock);
@@ -76,9 +79,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
 }
 
 class SqliteStore implements SearchStore {
-  readonly preferredBatchSize = RECORDS_A_MESSAGE;
-  readonly #writer: Thread<WriteOperations & RecordOperations>;
-  readonly #lookups: Thread<LookupOperations>;
+  readonly preferredBatchSize = RECORDS_PER_MESSAGE;
+  readonly #writer: WorkerClient<WriteOperations & RecordOperations>;
+  readonly #lookups: WorkerClient<LookupOperations>;
   readonly #searches: SearchPool<SearchOperations>;
   readonly #clock: Clock;
   /** Idempotency keys of the writes that have no answer yet. */
@@ -86,8 +89,8 @@ class SqliteStore implements SearchStore {
   #sending: Promise<void> = Promise.resolve();
 
   constructor(
-    writer: Thread<WriteOperations & RecordOperations>,
-    lookups: Thread<LookupOperations>,
+    writer: WorkerClient<WriteOperations & RecordOperations>,
+    lookups: WorkerClient<LookupOperations>,
     searches: SearchPool<SearchOperations>,
     clock: Clock,
   ) {
@@ -106,19 +109,19 @@ class SqliteStore implements SearchStore {
   }
 
   createContact(command: CreateContact) {
-    return this.#exclusively(command.contact.organization_id, command.idempotency, () =>
+    return this.#withIdempotencyKey(command.contact.organization_id, command.idempotency, () =>
       this.#writer.callFor(command.contact.organization_id, 'createContact', command, this.#clock.now()),
     );
   }
 
   addMembership(membership: Membership) {
-    return this.#exclusively(membership.organizationId, membership.idempotency, () =>
+    return this.#withIdempotencyKey(membership.organizationId, membership.idempotency, () =>
       this.#writer.callFor(membership.organizationId, 'addMembership', membership, this.#clock.now()),
     );
   }
 
   removeMembership(membership: Membership) {
-    return this.#exclusively(membership.organizationId, membership.idempotency, () =>
+    return this.#withIdempotencyKey(membership.organizationId, membership.idempotency, () =>
       this.#writer.callFor(membership.organizationId, 'removeMembership', membership, this.#clock.now()),
     );
   }
@@ -191,7 +194,7 @@ class SqliteStore implements SearchStore {
     await Promise.all([this.#writer.close(), this.#lookups.close(), this.#searches.close()]);
   }
 
-  async #exclusively<T>(
+  async #withIdempotencyKey<T>(
     organizationId: string,
     idempotency: Idempotency | undefined,
     write: () => Promise<T>,
@@ -212,9 +215,9 @@ class SqliteStore implements SearchStore {
     const tenant = tenantOf(records);
     const written: Promise<RecordResults | { error: unknown }>[] = [];
     const send = async () => {
-      for (let start = 0; start < records.length; start += RECORDS_A_MESSAGE) {
+      for (let start = 0; start < records.length; start += RECORDS_PER_MESSAGE) {
         if (start > 0) await nextTurn();
-        const json = JSON.stringify(records.slice(start, start + RECORDS_A_MESSAGE));
+        const json = JSON.stringify(records.slice(start, start + RECORDS_PER_MESSAGE));
         written.push(this.#writer.callFor(tenant, writer, json).then(numbered(start), failedWith));
       }
     };
@@ -235,7 +238,7 @@ type RecordResults = [index: number, refusal: RecordRejectedError][];
 /** Refusals of a message by their places in the whole write. */
 const numbered =
   (start: number) =>
-  (refused: Written['refused']): RecordResults =>
+  (refused: BatchResult['refused']): RecordResults =>
     refused.map(({ index, code, pointer, detail }) => [
       start + index,
       new RecordRejectedError(code, pointer, detail),
@@ -258,11 +261,11 @@ function tenantOf(records: readonly OrderedRecord<unknown>[]): string {
 export async function openSqliteAccounts(options: {
   dataDir: string;
 }): Promise<KeyStore & CreditStore & AudienceStore & Refreshable & { close(): Promise<void> }> {
-  checkMarks(options.dataDir, { search: true, analytics: false });
-  const connection = inStore(() => openMigrated(databasePath(options.dataDir), CACHE_MB.accounts));
+  checkFolderId(options.dataDir, { search: true, analytics: false });
+  const connection = withStoreErrors(() => openMigrated(databasePath(options.dataDir), CACHE_MB.accounts));
   const session = new WriteSession(connection);
-  const read = async <T>(work: () => T): Promise<T> => inStore(work);
-  const write = async <T>(work: () => T): Promise<T> => inStore(() => session.transaction(work));
+  const read = async <T>(work: () => T): Promise<T> => withStoreErrors(work);
+  const write = async <T>(work: () => T): Promise<T> => withStoreErrors(() => session.transaction(work));
   return {
     findKey: (keyId) => read(() => findKey(connection, keyId)),
     insertKey: (key) => write(() => insertKey(connection, key)),
@@ -298,10 +301,10 @@ function openMigrated(path: string, cacheMb = CACHE_MB.accounts): Connection {
   return connection;
 }
 
-function inStore<T>(work: () => T): T {
+function withStoreErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw isUnavailable(error) ? toStoreError(toErrorMessage(error)) : error;
+    throw isUnavailable(error) ? toStoreError(serializeError(error)) : error;
   }
 }

@@ -8,21 +8,21 @@ import { fillPage } from '../common/page-budget.js';
 import type { Connection, SqlValue } from './connection.js';
 import { pageJson } from './contacts/search.js';
 import type { Json } from './json.js';
-import { type Written, writeEach } from './writes/write-each.js';
-import { findOrganization, type WriteSession } from './writes/write-session.js';
+import { type BatchResult, writeBatch } from './writes/write-batch.js';
+import { findOrganizationKey, type WriteSession } from './writes/write-session.js';
 
 /** Inserts as many as there is time for. The first record of an id and moment stays. */
 export function insertVisits(
   session: WriteSession,
   records: readonly OrderedRecord<VisitRecord>[],
-  isOver: () => boolean,
-): Written {
-  return writeEach(records, isOver, ({ record }) => insertVisit(session, record));
+  isTimeUp: () => boolean,
+): BatchResult {
+  return writeBatch(records, isTimeUp, ({ record }) => insertVisit(session, record));
 }
 
 function insertVisit(session: WriteSession, record: VisitRecord): void {
   const { connection } = session;
-  const organization = session.organization(record.organizationId);
+  const organization = session.organizationKey(record.organizationId);
   const createdMs = parseTimestamp(record.createdAt);
   const visit = toVisit(record, createdMs);
   const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
@@ -49,8 +49,8 @@ function insertVisit(session: WriteSession, record: VisitRecord): void {
 }
 
 export function searchVisits(connection: Connection, search: VisitSearch): Json<Page<Visit>> {
-  return connection.reading(() => {
-    const organization = findOrganization(connection, search.organizationId);
+  return connection.readTransaction(() => {
+    const organization = findOrganizationKey(connection, search.organizationId);
     if (organization === undefined) return pageJson<Visit>([], 0, null);
     const { where, values } = conditions(organization, search);
     const isNarrowed = values.length > 1;

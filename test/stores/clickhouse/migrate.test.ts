@@ -34,7 +34,7 @@ describe('ClickHouse migrations', () => {
     const [first, ...rest] = readMigrations();
     const changed = [{ ...(first as ReturnType<typeof readMigrations>[number]), checksum: 'other' }, ...rest];
     const error = await migrate(clickhouse, changed).catch((caught: Error) => caught);
-    expect(error).to.have.property('name', 'MigrationChanged');
+    expect(error).to.have.property('name', 'MigrationChangedError');
     expect((error as Error).message).to.contain('created by another version of Reachline');
     expect((error as Error).message).to.contain('CLICKHOUSE_DATABASE');
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/package-root.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
-import { MigrationChanged, migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
+import { MigrationChangedError, migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 import { openSqliteAccounts, openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { tempFolder } from './temp-folder.js';
 
@@ -25,7 +25,7 @@ describe('migrations of the SQLite store', () => {
     migrate(connection, folder);
     writeFileSync(join(folder, files[0] as string), '-- changed');
     expect(() => migrate(connection, folder)).to.throw(
-      MigrationChanged,
+      MigrationChangedError,
       `created by another version of Reachline (its ${files[0]} differs)`,
     );
     connection.close();

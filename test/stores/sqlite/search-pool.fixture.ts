@@ -1,6 +1,6 @@
 /** A process of a pool that can be asked for a statement that never ends. */
 import { DatabaseSync } from '@photostructure/sqlite';
-import { type CallMessage, READY } from '../../../services/stores/sqlite/workers/rpc.js';
+import { READY, type RpcRequest } from '../../../services/stores/sqlite/workers/rpc.js';
 
 const database = new DatabaseSync(':memory:');
 let calls = 0;
@@ -23,7 +23,7 @@ function run(operation: string): unknown {
 }
 
 process.on('disconnect', () => process.exit(0));
-process.on('message', ({ call, operation }: CallMessage) => {
+process.on('message', ({ call, operation }: RpcRequest) => {
   calls += 1;
   process.send?.({ call, json: JSON.stringify(run(operation)) }, undefined, undefined, () => {});
 });

@@ -15,7 +15,7 @@ describe('The processes that search', () => {
   const pools: SearchPool<Fixture>[] = [];
   const start = (size: number) => {
     const entry = new URL('./search-pool.fixture.js', import.meta.url);
-    const pool = new SearchPool<Fixture>(entry, { path: '', cacheMb: 1 }, { size, closingMs: 10 });
+    const pool = new SearchPool<Fixture>(entry, { path: '', cacheMb: 1 }, { size, closeTimeoutMs: 10 });
     pools.push(pool);
     return pool;
   };

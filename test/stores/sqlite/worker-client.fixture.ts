@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
-import type { CallMessage } from '../../../services/stores/sqlite/workers/rpc.js';
+import type { RpcRequest } from '../../../services/stores/sqlite/workers/rpc.js';
 
-parentPort?.on('message', ({ call, operation, values }: CallMessage) => {
+parentPort?.on('message', ({ call, operation, values }: RpcRequest) => {
   if (operation === 'die') process.exit(3);
   if (operation === 'close') parentPort?.close();
   else parentPort?.postMessage({ call, json: JSON.stringify(values) });

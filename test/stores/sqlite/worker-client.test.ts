@@ -1,12 +1,15 @@
 import { expect } from 'chai';
 import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
-import { Thread } from '../../../services/stores/sqlite/workers/worker-client.js';
+import { WorkerClient } from '../../../services/stores/sqlite/workers/worker-client.js';
 
 type Fixture = { echo: (value: number) => string; die: () => string };
 
 describe('a thread of the SQLite store', () => {
   const start = () =>
-    new Thread<Fixture>(new URL('./worker-client.fixture.js', import.meta.url), { path: '', cacheMb: 1 });
+    new WorkerClient<Fixture>(new URL('./worker-client.fixture.js', import.meta.url), {
+      path: '',
+      cacheMb: 1,
+    });
 
   it('that dies fails what was asked of it, and the next call starts it again', async () => {
     const thread = start();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
-import type { AnswerMessage } from '../../../services/stores/sqlite/workers/rpc.js';
+import type { RpcResponse } from '../../../services/stores/sqlite/workers/rpc.js';
 import { WriteQueue } from '../../../services/stores/sqlite/writes/write-queue.js';
 import { WriteSession } from '../../../services/stores/sqlite/writes/write-session.js';
 import { accepted } from '../../support/accepted.js';
@@ -13,7 +13,7 @@ const NOW = Date.UTC(2026, 0, 2);
 describe('The queue of writes', () => {
   let connection: Connection;
   let queue: WriteQueue;
-  let answers: AnswerMessage[];
+  let answers: RpcResponse[];
   let calls = 0;
   beforeEach(() => {
     connection = new Connection(join(tempFolder(), 'x.db'), { cacheMb: 2 });

@@ -8,8 +8,8 @@ import { onCluster, render } from './render.js';
 const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/', import.meta.url));
 
 /** The database was made by other migrations than those of this package, so its tables are others too. The message says what to do. */
-export class MigrationChanged extends Error {
-  override readonly name = 'MigrationChanged';
+export class MigrationChangedError extends Error {
+  override readonly name = 'MigrationChangedError';
 
   constructor(migration: string) {
     super(
@@ -63,7 +63,7 @@ export async function migrate(
   for (const { name, sql, checksum } of migrations) {
     const before = applied.get(name);
     if (before === checksum) continue;
-    if (before !== undefined) throw new MigrationChanged(name);
+    if (before !== undefined) throw new MigrationChangedError(name);
     for (const statement of render(sql, layout)) await clickhouse.command('migrate', statement);
     await clickhouse.insert('record_migration', {
       table: 'schema_migrations',

@@ -13,16 +13,16 @@ import { emailWord } from '../../../search/words.js';
 import {
   allOf,
   anyOf,
-  beginningOf,
-  type Expression,
   exactTerm,
+  type FtsQuery,
+  inColumns,
   type OrganizationTerms,
-  within,
+  prefixTerm,
 } from '../text/fts-query.js';
-import type { Groups } from '../text/query-plan.js';
-import type { TextWriter } from '../text/term-encoder.js';
+import type { ColumnGroups } from '../text/query-plan.js';
+import type { TermEncoder } from '../text/term-encoder.js';
 
-export const CONTACT_GROUPS: Groups = [0, 1, 2].map((group) =>
+export const CONTACT_GROUPS: ColumnGroups = [0, 1, 2].map((group) =>
   CONTACT_SEARCH_FIELDS.filter((field) => CONTACT_SEARCH_GROUPS[field] === group),
 );
 
@@ -32,18 +32,18 @@ export const CONTACT_COLUMNS = [...CONTACT_SEARCH_FIELDS, 'exact'] as const;
 /** Fields whose values are mostly one contact's alone. */
 const UNIQUE_FIELDS: ReadonlySet<ContactSearchField> = new Set(['emails', 'phones', 'network_a_slug']);
 
-export function contactColumns(text: TextWriter, body: ContactBody): string[] {
+export function contactColumns(text: TermEncoder, body: ContactBody): string[] {
   const { terms } = text;
   const columns = CONTACT_SEARCH_FIELDS.map((field) => {
     const isShared = !UNIQUE_FIELDS.has(field);
-    return text.column(
+    return text.encodeColumn(
       searchableTexts(body, field),
       (value) => searchableTextWords(field, value),
       isShared ? field : null,
     );
   });
   const { country, postal_code, company_domain, network_a_url } = searchableValues(body);
-  let exact = terms.everything;
+  let exact = terms.matchAllTerm;
   if (country !== null) exact += ` ${terms.value('country', country)}`;
   if (postal_code !== null) exact += ` ${terms.value('postal_code', postal_code)}`;
   if (company_domain !== null) exact += ` ${terms.value('company_domain', company_domain)}`;
@@ -60,28 +60,28 @@ function slugFirst(normalUrl: string): string {
   return `${normalUrl.slice(slash + 1)}/${normalUrl.slice(0, Math.max(slash, 0))}`;
 }
 
-function valueExpression(terms: OrganizationTerms, field: ValueField, value: string): Expression {
+function valueQuery(terms: OrganizationTerms, field: ValueField, value: string): FtsQuery {
   switch (field) {
     case 'network_a_url':
       return exactTerm(terms.value(PROFILE, slugFirst(value)));
     case 'network_a_slug':
-      return beginningOf(terms.value(PROFILE, `${value}/`));
+      return prefixTerm(terms.value(PROFILE, `${value}/`));
     default:
       return exactTerm(terms.value(field, value));
   }
 }
 
-export function filterExpression(terms: OrganizationTerms, filter: ContactFilter): Expression {
-  if (filter.kind === 'value') return valueExpression(terms, filter.field, filter.value);
-  return within([filter.field], allOf(filter.words.map((word) => terms.beginning(word))));
+export function filterExpression(terms: OrganizationTerms, filter: ContactFilter): FtsQuery {
+  if (filter.kind === 'value') return valueQuery(terms, filter.field, filter.value);
+  return inColumns([filter.field], allOf(filter.words.map((word) => terms.prefix(word))));
 }
 
-/** Finds the rows that may count as the same person; null when the contact has nothing to tell by (contract 3.3). */
-export function duplicateExpression(terms: OrganizationTerms, body: ContactBody): Expression | null {
+/** Finds the rows that may count as the same person; null when the contact has nothing to match by (contract 3.3). */
+export function duplicateQuery(terms: OrganizationTerms, body: ContactBody): FtsQuery | null {
   const { network_a_url: profile } = searchableValues(body);
   const expressions = body.work_emails.map((email) =>
-    within(['emails'], exactTerm(terms.word(emailWord(email)))),
+    inColumns(['emails'], exactTerm(terms.word(emailWord(email)))),
   );
-  if (profile) expressions.push(valueExpression(terms, 'network_a_url', profile));
+  if (profile) expressions.push(valueQuery(terms, 'network_a_url', profile));
   return expressions.length === 0 ? null : anyOf(expressions);
 }

@@ -2,10 +2,10 @@
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
 import { formatTimestamp } from '../../../shared/timestamps.js';
 import type { Connection } from '../connection.js';
-import type { Position } from '../row-ids.js';
+import type { RowId } from '../row-ids.js';
 
 export interface ContactRow extends StoredContact {
-  position: Position;
+  position: RowId;
 }
 
 export function readContactRow(

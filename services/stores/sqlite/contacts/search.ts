@@ -2,7 +2,7 @@ import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { Contact } from '../../../contacts/schema.js';
 import type { Page, SortKey } from '../../../search/query.js';
 import { fillPage } from '../../common/page-budget.js';
-import { findAudience } from '../audiences.js';
+import { findAudienceKey } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import type { Json } from '../json.js';
 import { OrganizationTerms } from '../text/fts-query.js';
@@ -10,7 +10,7 @@ import { countRows, newestRows, type RowSource } from '../text/ordered-rows.js';
 import { planMatch } from '../text/query-plan.js';
 import { type RankedRow, rankedRows } from '../text/ranked-rows.js';
 import { similarWords } from '../text/vocabulary.js';
-import { findOrganization } from '../writes/write-session.js';
+import { findOrganizationKey } from '../writes/write-session.js';
 import { CONTACT_GROUPS, filterExpression } from './mapping.js';
 import { type ContactColumns, contactJson } from './rows.js';
 
@@ -27,12 +27,12 @@ export function getContact(connection: Connection, organizationId: string, id: s
 }
 
 export function searchContacts(connection: Connection, search: ContactSearch): Json<Page<Contact>> {
-  return connection.reading(() => {
-    const organization = findOrganization(connection, search.organizationId);
+  return connection.readTransaction(() => {
+    const organization = findOrganizationKey(connection, search.organizationId);
     const audience =
       organization === undefined || search.audienceId === undefined
         ? undefined
-        : findAudience(connection, organization, search.audienceId);
+        : findAudienceKey(connection, organization, search.audienceId);
     if (organization === undefined || (search.audienceId !== undefined && audience === undefined)) {
       return pageJson([], 0, null);
     }

@@ -20,19 +20,19 @@ import {
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import { debit, readCredits } from '../accounts.js';
 import { hasAudience } from '../audiences.js';
-import { type Written, writeEach } from '../writes/write-each.js';
-import { findOrganization, IndexChanges, type WriteSession } from '../writes/write-session.js';
-import { CONTACT_COLUMNS, contactColumns, duplicateExpression } from './mapping.js';
+import { type BatchResult, writeBatch } from '../writes/write-batch.js';
+import { findOrganizationKey, IndexChanges, type WriteSession } from '../writes/write-session.js';
+import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
 import { type ContactRow, readContactRow } from './rows.js';
 
 /** Applies stream records (contract 6.2), as many as there is time for. */
 export function upsertContacts(
   session: WriteSession,
   records: readonly OrderedRecord<ContactRecord>[],
-  isOver: () => boolean,
-): Written {
+  isTimeUp: () => boolean,
+): BatchResult {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  const written = writeEach(records, isOver, (record) => upsertContact(session, changes, record));
+  const written = writeBatch(records, isTimeUp, (record) => upsertContact(session, changes, record));
   changes.apply();
   return written;
 }
@@ -43,14 +43,14 @@ function upsertContact(
   ordered: OrderedRecord<ContactRecord>,
 ): void {
   const { organization_id: organizationId, contact_id: contactId } = ordered.record;
-  const organization = session.organization(organizationId);
+  const organization = session.organizationKey(organizationId);
   const before = readContactRow(session.connection, organization, contactId);
   const stored = applyRecord(before, ordered);
   if (stored === null) return;
   const moved = before !== undefined && before.createdMs !== stored.createdMs;
   writeContact(session, changes, organization, before, {
     ...stored,
-    position: before && !moved ? before.position : session.newPosition('contact_terms', stored.createdMs),
+    position: before && !moved ? before.position : session.newRowId('contact_terms', stored.createdMs),
   });
 }
 
@@ -63,7 +63,7 @@ function writeContact(
   after: ContactRow,
 ): void {
   const { connection } = session;
-  const text = session.text('contact_terms', organization);
+  const text = session.encoder('contact_terms', organization);
   if (!before) {
     connection.run(
       `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, audience_ids, body)
@@ -117,7 +117,7 @@ function insertMembership(
 ): void {
   session.connection.run(
     `INSERT INTO memberships (audience, position) VALUES (?, ?) ON CONFLICT DO NOTHING`,
-    session.audience(organization, audienceId),
+    session.audienceKey(organization, audienceId),
     row.position,
   );
 }
@@ -130,7 +130,7 @@ function deleteMembership(
 ): void {
   session.connection.run(
     `DELETE FROM memberships WHERE audience = ? AND position = ?`,
-    session.audience(organization, audienceId),
+    session.audienceKey(organization, audienceId),
     row.position,
   );
 }
@@ -169,7 +169,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
   const row: ContactRow = {
     ...made,
     // A trial takes no number: it writes nothing at all.
-    position: dryRun ? 0n : session.newPosition('contact_terms', made.createdMs),
+    position: dryRun ? 0n : session.newRowId('contact_terms', made.createdMs),
   };
   if (!dryRun) {
     if (balance !== null) debit(connection, organizationId, requiredCredits);
@@ -192,14 +192,14 @@ function organizationOf(
   organizationId: string,
   audienceId: string,
 ): number | undefined {
-  const organization = findOrganization(session.connection, organizationId);
+  const organization = findOrganizationKey(session.connection, organizationId);
   if (organization === undefined) return undefined;
   return hasAudience(session.connection, organization, audienceId) ? organization : undefined;
 }
 
 /** The oldest. Of very many that may be, the oldest are looked at. */
 function findDuplicates(session: WriteSession, organization: number, body: ContactBody): ContactRow[] {
-  const expression = duplicateExpression(session.text('contact_terms', organization).terms, body);
+  const expression = duplicateQuery(session.encoder('contact_terms', organization).terms, body);
   if (expression === null) return [];
   const candidates = session.connection.rows<[string]>(
     `SELECT c.id FROM contact_terms t

@@ -7,8 +7,8 @@ import type { Connection } from '../connection.js';
 const defaultFolder = join(packageRoot, 'mappings', 'sqlite');
 
 /** The database was made by other migrations than those of this package, so its tables are others too. The message says what to do. */
-export class MigrationChanged extends Error {
-  override readonly name = 'MigrationChanged';
+export class MigrationChangedError extends Error {
+  override readonly name = 'MigrationChangedError';
 
   constructor(migration: string) {
     super(
@@ -27,7 +27,7 @@ export function migrate(connection: Connection, folder: string = defaultFolder):
       return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
     });
   if (pending(connection, files).length === 0) return [];
-  return connection.writing(() => {
+  return connection.writeTransaction(() => {
     connection.exec(
       `CREATE TABLE IF NOT EXISTS schema_migrations (
          name TEXT PRIMARY KEY, sha256 TEXT NOT NULL, applied_at TEXT NOT NULL
@@ -58,7 +58,7 @@ function pending<File extends { name: string; sha256: string }>(
   return files.filter(({ name, sha256 }) => {
     const before = applied.get(name);
     if (before !== undefined && before !== sha256) {
-      throw new MigrationChanged(name);
+      throw new MigrationChangedError(name);
     }
     return before === undefined;
   });

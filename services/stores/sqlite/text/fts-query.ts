@@ -5,7 +5,7 @@
 import type { QueryTerm } from '../../../search/query.js';
 
 /** An FTS5 query. Complete in itself: combined with the functions below, never by hand. */
-export type Expression = string & { readonly expression?: never };
+export type FtsQuery = string & { readonly expression?: never };
 
 /** Quotes would need escaping, spaces and control characters would end the term. */
 const unsafe = /["'\s\p{Cc}]/u;
@@ -40,55 +40,55 @@ export class OrganizationTerms {
   }
 
   /** Carried by every row, for searches that only exclude. */
-  get everything(): string {
+  get matchAllTerm(): string {
     return `${this.#prefix}|`;
   }
 
   /** Carried by no row. */
-  get nothing(): string {
+  get matchNoneTerm(): string {
     return `${this.#prefix}\\`;
   }
 
   /** Stands between two values of one field, so that no phrase runs across. */
-  get gap(): string {
+  get positionGap(): string {
     return `${this.#prefix}/`;
   }
 
-  exactly(term: QueryTerm): Expression {
+  exact(term: QueryTerm): FtsQuery {
     const words = term.kind === 'word' ? [term.word] : term.words;
     return `"${words.map((word) => this.word(word)).join(' ')}"`;
   }
 
-  beginning(word: string): Expression {
-    return beginningOf(this.word(word));
+  prefix(word: string): FtsQuery {
+    return prefixTerm(this.word(word));
   }
 }
 
-export function exactTerm(term: string): Expression {
+export function exactTerm(term: string): FtsQuery {
   return `"${term}"`;
 }
 
-export function beginningOf(term: string): Expression {
+export function prefixTerm(term: string): FtsQuery {
   return `"${term}" *`;
 }
 
-export function allOf(expressions: Expression[]): Expression {
+export function allOf(expressions: FtsQuery[]): FtsQuery {
   return join(expressions, ' AND ');
 }
 
-export function anyOf(expressions: Expression[]): Expression {
+export function anyOf(expressions: FtsQuery[]): FtsQuery {
   return join(expressions, ' OR ');
 }
 
-export function butNot(expression: Expression, excluded: Expression[]): Expression {
+export function andNot(expression: FtsQuery, excluded: FtsQuery[]): FtsQuery {
   return excluded.length === 0 ? expression : `(${expression} NOT ${anyOf(excluded)})`;
 }
 
-export function within(columns: readonly string[], expression: Expression): Expression {
+export function inColumns(columns: readonly string[], expression: FtsQuery): FtsQuery {
   return `({${columns.join(' ')}} : ${expression})`;
 }
 
-function join(expressions: Expression[], operator: string): Expression {
+function join(expressions: FtsQuery[], operator: string): FtsQuery {
   const [first] = expressions;
   return expressions.length === 1 && first !== undefined ? first : `(${expressions.join(operator)})`;
 }

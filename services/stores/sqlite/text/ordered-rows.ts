@@ -1,7 +1,7 @@
 import type { SortKey } from '../../../search/query.js';
 import type { Connection, SqlValue } from '../connection.js';
-import { firstOfStep, LAST_POSITION, type Position, stepEnd, stepStart } from '../row-ids.js';
-import type { Expression } from './fts-query.js';
+import { bucketEnd, bucketStart, bucketStartAt, LAST_ROW_ID, type RowId } from '../row-ids.js';
+import type { FtsQuery } from './fts-query.js';
 
 /** Where the rows of a search come from. All of it is one organization's. */
 export interface RowSource {
@@ -9,13 +9,13 @@ export interface RowSource {
   rows: 'contacts' | 'audiences';
   organization: number;
   /** Only rows that the text index finds. */
-  match?: { index: 'contact_terms' | 'audience_terms'; expression: Expression };
+  match?: { index: 'contact_terms' | 'audience_terms'; expression: FtsQuery };
   /** Only members of this audience, by its key. */
   audience?: number;
 }
 
 export interface OrderedRow {
-  position: Position;
+  position: RowId;
   createdMs: number;
   id: string;
 }
@@ -37,10 +37,10 @@ export function newestRows(
   after?: End,
 ): OrderedRow[] {
   const found: OrderedRow[] = [];
-  let bound = LAST_POSITION;
+  let bound = LAST_ROW_ID;
   if (after) {
-    const start = firstOfStep(after.createdAt);
-    found.push(...rowsOfStep(connection, source, start, limit, after));
+    const start = bucketStartAt(after.createdAt);
+    found.push(...rowsInBucket(connection, source, start, limit, after));
     bound = start - 1n;
   }
   while (found.length < limit && bound >= 0n) {
@@ -51,9 +51,9 @@ export function newestRows(
       found.push(...rows.sort(newestFirst));
       break;
     }
-    const step = stepStart(last.position);
-    found.push(...rows.filter(({ position }) => position > stepEnd(step)).sort(newestFirst));
-    if (found.length < limit) found.push(...rowsOfStep(connection, source, step, limit - found.length));
+    const step = bucketStart(last.position);
+    found.push(...rows.filter(({ position }) => position > bucketEnd(step)).sort(newestFirst));
+    if (found.length < limit) found.push(...rowsInBucket(connection, source, step, limit - found.length));
     bound = step - 1n;
   }
   return found;
@@ -63,7 +63,7 @@ function newestFirst(left: OrderedRow, right: OrderedRow): number {
   return right.createdMs - left.createdMs || (left.id < right.id ? 1 : -1);
 }
 
-function rowsBelow(connection: Connection, source: RowSource, bound: Position, limit: number): OrderedRow[] {
+function rowsBelow(connection: Connection, source: RowSource, bound: RowId, limit: number): OrderedRow[] {
   const { from, where, values, position } = parts(source);
   return toRows(
     connection.rows(
@@ -79,10 +79,10 @@ function rowsBelow(connection: Connection, source: RowSource, bound: Position, l
 }
 
 /** Rows of the one step that begins at `start`: few, unless many were imported with the same time. */
-function rowsOfStep(
+function rowsInBucket(
   connection: Connection,
   source: RowSource,
-  start: Position,
+  start: RowId,
   limit: number,
   after?: End,
 ): OrderedRow[] {
@@ -96,7 +96,7 @@ function rowsOfStep(
       source.organization,
       ...values,
       start,
-      stepEnd(start),
+      bucketEnd(start),
       ...(after ? [after.createdAt, after.id] : []),
       limit,
     ),

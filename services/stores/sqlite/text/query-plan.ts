@@ -1,81 +1,81 @@
 import type { QueryTerm, TextQuery } from '../../../search/query.js';
 import {
   allOf,
+  andNot,
   anyOf,
-  butNot,
-  type Expression,
   exactTerm,
+  type FtsQuery,
+  inColumns,
   type OrganizationTerms,
-  within,
 } from './fts-query.js';
 
 /** Rows of one rank of contract 3.9. */
-export interface RankedClass {
+export interface RankQuery {
   rank: number;
-  match: Expression;
+  match: FtsQuery;
 }
 
 /** Classes that count the same in the first order of contract 3.9. */
 export interface Tier {
   /** All rows of this tier and the ones before it. */
-  upToHere: Expression;
-  classes: RankedClass[];
+  cumulative: FtsQuery;
+  ranks: RankQuery[];
 }
 
 /** A search of a text index: the rows it matches, apart by rank, best first. */
 export interface MatchPlan {
-  all: Expression;
+  all: FtsQuery;
   tiers: Tier[];
 }
 
 /** Columns of the groups of contract 3.9, best first, save the last, which is everything else. */
-export type Groups = readonly (readonly string[])[];
+export type ColumnGroups = readonly (readonly string[])[];
 
 /** Words of letters of the index that are at most `typos` typos away from the word, the word itself not among them. */
 export type FindSimilar = (word: string, typos: number) => string[];
 
 export function planMatch(
   terms: OrganizationTerms,
-  groups: Groups,
-  conditions: Expression[],
+  groups: ColumnGroups,
+  conditions: FtsQuery[],
   query: TextQuery | undefined,
   findSimilar: FindSimilar,
 ): MatchPlan {
   const required = query?.required ?? [];
-  const excluded = (query?.excluded ?? []).map((term) => terms.exactly(term));
-  const narrow = (expressions: Expression[]) => {
+  const excluded = (query?.excluded ?? []).map((term) => terms.exact(term));
+  const narrow = (expressions: FtsQuery[]) => {
     const every = [...expressions, ...conditions];
-    return butNot(allOf(every.length > 0 ? every : [exactTerm(terms.everything)]), excluded);
+    return andNot(allOf(every.length > 0 ? every : [exactTerm(terms.matchAllTerm)]), excluded);
   };
   if (required.length === 0) {
     const all = narrow([]);
-    return { all, tiers: [{ upToHere: all, classes: [{ rank: 0, match: all }] }] };
+    return { all, tiers: [{ cumulative: all, ranks: [{ rank: 0, match: all }] }] };
   }
-  const exact = required.map((term) => terms.exactly(term));
-  const begun = required.map((term) =>
-    term.kind === 'word' && term.prefix ? terms.beginning(term.word) : terms.exactly(term),
+  const exact = required.map((term) => terms.exact(term));
+  const prefixes = required.map((term) =>
+    term.kind === 'word' && term.prefix ? terms.prefix(term.word) : terms.exact(term),
   );
   const similar = required.map((term, index) =>
-    anyOfMany(terms, [begun[index] as Expression, ...similarWords(terms, term, findSimilar)]),
+    anyOfChunked(terms, [prefixes[index] as FtsQuery, ...similarWords(terms, term, findSimilar)]),
   );
-  const inGroups = groups.map((columns) => within(columns, anyOf(begun)));
+  const inGroups = groups.map((columns) => inColumns(columns, anyOf(prefixes)));
   const tiers: Tier[] = [];
-  let before: Expression | undefined;
-  for (const [number, words] of [exact, begun, similar].entries()) {
-    const upToHere = narrow(words);
-    if (upToHere === before) continue;
+  let before: FtsQuery | undefined;
+  for (const [number, words] of [exact, prefixes, similar].entries()) {
+    const cumulative = narrow(words);
+    if (cumulative === before) continue;
     const better = before === undefined ? [] : [before];
-    const classes = [...inGroups, undefined].map((inGroup, group) => ({
+    const ranks = [...inGroups, undefined].map((inGroup, group) => ({
       rank: number * (groups.length + 1) + group,
-      match: butNot(inGroup === undefined ? upToHere : allOf([upToHere, inGroup]), [
+      match: andNot(inGroup === undefined ? cumulative : allOf([cumulative, inGroup]), [
         ...inGroups.slice(0, group),
         ...better,
       ]),
     }));
-    tiers.push({ upToHere, classes });
-    before = upToHere;
+    tiers.push({ cumulative, ranks });
+    before = cumulative;
   }
-  return { all: before as Expression, tiers };
+  return { all: before as FtsQuery, tiers };
 }
 
 const ALTERNATIVES_PER_GROUP = 32;
@@ -84,17 +84,17 @@ const ALTERNATIVES_PER_GROUP = 32;
  * Any of many expressions. FTS5 looks at every alternative of an OR for every row it finds, and makes one OR of an OR
  * within an OR; "but not a term that no row has" keeps groups apart, so that a row costs their number and the size of one.
  */
-function anyOfMany(terms: OrganizationTerms, expressions: Expression[]): Expression {
+function anyOfChunked(terms: OrganizationTerms, expressions: FtsQuery[]): FtsQuery {
   if (expressions.length <= ALTERNATIVES_PER_GROUP) return anyOf(expressions);
-  const groups: Expression[] = [];
+  const groups: FtsQuery[] = [];
   for (let from = 0; from < expressions.length; from += ALTERNATIVES_PER_GROUP) {
     const group = anyOf(expressions.slice(from, from + ALTERNATIVES_PER_GROUP));
-    groups.push(butNot(group, [exactTerm(terms.nothing)]));
+    groups.push(andNot(group, [exactTerm(terms.matchNoneTerm)]));
   }
   return anyOf(groups);
 }
 
-function similarWords(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar): Expression[] {
+function similarWords(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar): FtsQuery[] {
   if (term.kind === 'phrase' || term.typos === 0) return [];
   return findSimilar(term.word, term.typos)
     .filter((word) => !(term.prefix && word.startsWith(term.word)))

@@ -20,18 +20,18 @@ export function rankedRows(
   const total = countRows(connection, matching(plan.all));
   const rows: RankedRow[] = [];
   let before = 0;
-  for (const { upToHere, classes } of plan.tiers) {
-    const lastRank = classes.at(-1)?.rank ?? 0;
+  for (const { cumulative, ranks } of plan.tiers) {
+    const lastRank = ranks.at(-1)?.rank ?? 0;
     if (after && after.rank > lastRank) continue;
     if (rows.length >= limit || (!after && rows.length >= total)) break;
     // Past a cursor it is not known what came before, so only a search from the start can skip what is empty.
     let left = Number.POSITIVE_INFINITY;
     if (!after) {
-      const upTo = upToHere === plan.all ? total : countRows(connection, matching(upToHere));
+      const upTo = cumulative === plan.all ? total : countRows(connection, matching(cumulative));
       left = upTo - before;
       before = upTo;
     }
-    for (const { rank, match } of classes) {
+    for (const { rank, match } of ranks) {
       if (left <= 0 || rows.length >= limit) break;
       if (after && after.rank > rank) continue;
       const found = newestRows(

@@ -5,17 +5,17 @@ const MIN_LENGTH = 3;
 const lettersOnly = /^\p{L}+$/u;
 
 /** Makes the columns of one organization's rows in one text index, and tells of the words of letters it meets. */
-export class TextWriter {
+export class TermEncoder {
   readonly terms: OrganizationTerms;
-  readonly #learn: (word: string) => void;
-  readonly #known = new Set<string>();
+  readonly #addToVocabulary: (word: string) => void;
+  readonly #knownWords = new Set<string>();
   /** Terms of values that many rows share, such as cities. Their words are known. */
   readonly #cached = new Map<string, Map<string, string>>();
   #size = 0;
 
-  constructor(terms: OrganizationTerms, learn: (word: string) => void) {
+  constructor(terms: OrganizationTerms, addToVocabulary: (word: string) => void) {
     this.terms = terms;
-    this.#learn = learn;
+    this.#addToVocabulary = addToVocabulary;
   }
 
   /** Words and values remembered. */
@@ -24,17 +24,17 @@ export class TextWriter {
   }
 
   /** `kind` names values with the same words for the same text; null where remembering them is no use. */
-  column(values: readonly string[], wordsOf: (value: string) => string[], kind: string | null): string {
+  encodeColumn(values: readonly string[], wordsOf: (value: string) => string[], kind: string | null): string {
     let column = '';
     for (const value of values) {
-      const terms = kind === null ? this.#write(wordsOf(value)) : this.#recall(kind, value, wordsOf);
+      const terms = kind === null ? this.#encode(wordsOf(value)) : this.#encodeCached(kind, value, wordsOf);
       if (terms === '') continue;
-      column = column === '' ? terms : `${column} ${this.terms.gap} ${terms}`;
+      column = column === '' ? terms : `${column} ${this.terms.positionGap} ${terms}`;
     }
     return column;
   }
 
-  #recall(kind: string, value: string, wordsOf: (value: string) => string[]): string {
+  #encodeCached(kind: string, value: string, wordsOf: (value: string) => string[]): string {
     let cached = this.#cached.get(kind);
     if (!cached) {
       cached = new Map();
@@ -42,19 +42,19 @@ export class TextWriter {
     }
     let terms = cached.get(value);
     if (terms === undefined) {
-      terms = this.#write(wordsOf(value));
+      terms = this.#encode(wordsOf(value));
       cached.set(value, terms);
       this.#size++;
     }
     return terms;
   }
 
-  #write(words: string[]): string {
+  #encode(words: string[]): string {
     for (const word of words) {
-      if (word.length < MIN_LENGTH || this.#known.has(word) || !lettersOnly.test(word)) continue;
-      this.#known.add(word);
+      if (word.length < MIN_LENGTH || this.#knownWords.has(word) || !lettersOnly.test(word)) continue;
+      this.#knownWords.add(word);
       this.#size++;
-      this.#learn(word);
+      this.#addToVocabulary(word);
     }
     return this.terms.words(words);
   }

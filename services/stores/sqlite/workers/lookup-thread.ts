@@ -4,10 +4,10 @@ import { findKey, hasOtherOrganization, listKeys, readCredits } from '../account
 import { getAudience } from '../audiences.js';
 import { Connection } from '../connection.js';
 import { getContact } from '../contacts/search.js';
-import { toErrorMessage } from '../errors.js';
+import { serializeError } from '../errors.js';
 import { toJson } from '../json.js';
 import { lowerPriority, NICENESS } from './priority.js';
-import { type AnswerMessage, type CallMessage, CLOSE, type ThreadData } from './rpc.js';
+import { CLOSE, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
 const operations = {
   getContact: (organizationId: string, id: string) => getContact(connected(), organizationId, id),
@@ -20,7 +20,7 @@ const operations = {
 };
 export type LookupOperations = typeof operations;
 
-const data = workerData as ThreadData;
+const data = workerData as WorkerData;
 let connection: Connection | undefined;
 
 function connected(): Connection {
@@ -28,17 +28,17 @@ function connected(): Connection {
   return connection;
 }
 
-function answer({ call, operation, values }: CallMessage): AnswerMessage {
+function answer({ call, operation, values }: RpcRequest): RpcResponse {
   try {
     const run = operations[operation as keyof LookupOperations] as (...values: unknown[]) => string;
     return { call, json: run(...values) };
   } catch (error) {
-    return { call, error: toErrorMessage(error) };
+    return { call, error: serializeError(error) };
   }
 }
 
 lowerPriority(NICENESS.lookup);
-parentPort?.on('message', (message: CallMessage) => {
+parentPort?.on('message', (message: RpcRequest) => {
   if (message.operation === CLOSE) {
     connection?.close();
     parentPort?.close();

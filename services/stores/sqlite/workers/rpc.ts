@@ -1,7 +1,7 @@
-import type { ErrorMessage } from '../errors.js';
+import type { SerializedError } from '../errors.js';
 
 /** What a thread or a process is started with. */
-export interface ThreadData {
+export interface WorkerData {
   /** The database file. */
   path: string;
   /** Page cache in MiB. */
@@ -9,7 +9,7 @@ export interface ThreadData {
 }
 
 /** A call of an operation. The operation `close` ends a thread after what was asked before it. */
-export interface CallMessage {
+export interface RpcRequest {
   call: number;
   operation: string;
   values: unknown[];
@@ -17,7 +17,7 @@ export interface CallMessage {
   tenant?: string;
 }
 
-export type AnswerMessage = { call: number; json: string } | { call: number; error: ErrorMessage };
+export type RpcResponse = { call: number; json: string } | { call: number; error: SerializedError };
 
 export const CLOSE = 'close';
 

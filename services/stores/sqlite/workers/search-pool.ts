@@ -1,34 +1,34 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { OverloadedError, StoreUnavailableError } from '../../../shared/store-errors.js';
-import { AnswersUnderWay } from '../../common/held-answers.js';
+import { InFlightBytes } from '../../common/in-flight-bytes.js';
 import { toStoreError } from '../errors.js';
 import { fromJson } from '../json.js';
 import { FairQueue } from './fair-queue.js';
 import { lowerPriority, NICENESS } from './priority.js';
-import { type AnswerMessage, type CallMessage, READY, type ThreadData } from './rpc.js';
+import { READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 import type { Operations, Result } from './worker-client.js';
 
 /** Searches that wait for a process. */
-const MAX_WAITING = { all: 1000, organization: 250 };
+const MAX_QUEUED = { all: 1000, organization: 250 };
 
 /** A search that runs for longer makes room for others that wait. */
-const LONG_MS = 1000;
+const LONG_SEARCH_MS = 1000;
 
 /** Long searches that run at once, one of an organization. They come on top of the others, and behind them in priority. */
-const LONG_SEARCHES = 2;
+const MAX_LONG_SEARCHES = 2;
 
 /** A search that nobody waits for ends by itself within this time, or its process is ended. Starting another holds the event loop. */
-const ABANDONED_MS = 1000;
+const ABANDON_GRACE_MS = 1000;
 
 /** Bytes of answers whose requests are still under way, above which no search begins: a few times the largest page. */
-const MAX_ANSWERS = 32 * 1024 * 1024;
+const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
 
 /** Milliseconds that searches may still take when the store closes. */
-const CLOSING_MS = 5000;
+const CLOSE_TIMEOUT_MS = 5000;
 
 /** Pages are bounded; whatever needs more memory than this, in MiB, has gone astray. */
-const MAX_HEAP = 256;
+const MAX_HEAP_MB = 256;
 
 interface Search {
   organizationId: string;
@@ -50,7 +50,7 @@ interface SearchProcess {
 export interface SearchPoolOptions {
   /** Searches of one organization that run at once. One more process is kept for the others. */
   size: number;
-  closingMs?: number;
+  closeTimeoutMs?: number;
 }
 
 /**
@@ -60,26 +60,26 @@ export interface SearchPoolOptions {
  */
 export class SearchPool<Of extends Operations> {
   readonly #entry: string;
-  readonly #data: ThreadData;
+  readonly #data: WorkerData;
   readonly #size: number;
-  readonly #closingMs: number;
+  readonly #closeTimeoutMs: number;
   /** Those that have, or may be given, a search. */
   readonly #processes = new Set<SearchProcess>();
   /** Ends of all that were started and have not ended. */
   readonly #exits = new Set<Promise<void>>();
   readonly #waiting = new FairQueue<Search>();
   readonly #waitingLong = new FairQueue<Search>();
-  readonly #answers = new AnswersUnderWay(MAX_ANSWERS, () => this.#dispatch());
+  readonly #answers = new InFlightBytes(MAX_IN_FLIGHT_BYTES, () => this.#dispatch());
   #calls = 0;
   #timer: NodeJS.Timeout | undefined;
   #closed: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(entry: URL, data: ThreadData, { size, closingMs = CLOSING_MS }: SearchPoolOptions) {
+  constructor(entry: URL, data: WorkerData, { size, closeTimeoutMs = CLOSE_TIMEOUT_MS }: SearchPoolOptions) {
     this.#entry = fileURLToPath(entry);
     this.#data = data;
     this.#size = size;
-    this.#closingMs = closingMs;
+    this.#closeTimeoutMs = closeTimeoutMs;
   }
 
   /** Searches that wait for a process. */
@@ -101,7 +101,7 @@ export class SearchPool<Of extends Operations> {
     signal?.throwIfAborted();
     if (this.#closed) throw unavailable('the store is closed');
     const waiting = this.#waiting.sizeOf(organizationId) + this.#waitingLong.sizeOf(organizationId);
-    if (waiting >= MAX_WAITING.organization || this.waiting >= MAX_WAITING.all) {
+    if (waiting >= MAX_QUEUED.organization || this.waiting >= MAX_QUEUED.all) {
       throw new OverloadedError('search');
     }
     const json = await this.#enqueue({ organizationId, operation, values }, signal);
@@ -119,7 +119,7 @@ export class SearchPool<Of extends Operations> {
       const idle = new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
-      const timer = setTimeout(() => this.#giveUp(), this.#closingMs);
+      const timer = setTimeout(() => this.#giveUp(), this.#closeTimeoutMs);
       await idle;
       clearTimeout(timer);
     }
@@ -180,7 +180,7 @@ export class SearchPool<Of extends Operations> {
     }
     const process = this.#running().find((running) => running.search === search);
     if (!process) return;
-    const left = ABANDONED_MS - (performance.now() - search.begun);
+    const left = ABANDON_GRACE_MS - (performance.now() - search.begun);
     if (left <= 0) {
       this.#replace(process);
       return;
@@ -205,14 +205,14 @@ export class SearchPool<Of extends Operations> {
       if (search.isLong) stepBack(process);
       const { operation, values } = search;
       // A process that is gone by now says so by its end.
-      process.child.send({ call: ++this.#calls, operation, values } satisfies CallMessage, () => {});
+      process.child.send({ call: ++this.#calls, operation, values } satisfies RpcRequest, () => {});
     }
     this.#watchLong();
   }
 
   #startWanted(): void {
     const starting = [...this.#processes].filter(({ isReady }) => !isReady).length;
-    if (starting < this.waiting && this.#processes.size <= this.#size + LONG_SEARCHES) this.#start();
+    if (starting < this.waiting && this.#processes.size <= this.#size + MAX_LONG_SEARCHES) this.#start();
   }
 
   #isAdmitted(): boolean {
@@ -234,7 +234,7 @@ export class SearchPool<Of extends Operations> {
   #admitsLong(): (organization: string) => boolean {
     const long = this.#running().filter(({ search }) => search?.isLong);
     return (organization) =>
-      long.length < LONG_SEARCHES && !long.some(({ search }) => search?.organizationId === organization);
+      long.length < MAX_LONG_SEARCHES && !long.some(({ search }) => search?.organizationId === organization);
   }
 
   /** Moves a search that has run for long out of the way of those that wait. */
@@ -270,7 +270,7 @@ export class SearchPool<Of extends Operations> {
     if (this.#waiting.size === 0) return;
     const oldest = this.#inTheWay()[0]?.search;
     if (!oldest) return;
-    const left = LONG_MS - (performance.now() - oldest.begun);
+    const left = LONG_SEARCH_MS - (performance.now() - oldest.begun);
     this.#timer = setTimeout(() => this.#dispatch(), Math.max(1, left + 1));
   }
 
@@ -289,7 +289,7 @@ export class SearchPool<Of extends Operations> {
 
   #start(): SearchProcess {
     const child = fork(this.#entry, [JSON.stringify(this.#data)], {
-      execArgv: [`--max-old-space-size=${MAX_HEAP}`],
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
@@ -301,7 +301,7 @@ export class SearchPool<Of extends Operations> {
       this.#exits.delete(exited);
     });
     this.#exits.add(exited);
-    child.on('message', (message: AnswerMessage | typeof READY) => {
+    child.on('message', (message: RpcResponse | typeof READY) => {
       if (message === READY) {
         process.isReady = true;
         this.#dispatch();
@@ -327,7 +327,7 @@ export class SearchPool<Of extends Operations> {
     return process;
   }
 
-  #answered(process: SearchProcess, message: AnswerMessage): void {
+  #answered(process: SearchProcess, message: RpcResponse): void {
     const { search } = process;
     process.search = undefined;
     // Its low priority cannot be taken back.
@@ -368,7 +368,7 @@ function stepBack({ child: { pid } }: SearchProcess): void {
 }
 
 function isOverdue({ begun }: Search): boolean {
-  return performance.now() - begun >= LONG_MS;
+  return performance.now() - begun >= LONG_SEARCH_MS;
 }
 
 function unavailable(message: string, cause?: Error): StoreUnavailableError {

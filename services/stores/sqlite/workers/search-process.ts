@@ -9,10 +9,10 @@ import type { VisitSearch } from '../../../visits/visit-store.js';
 import { searchAudiences } from '../audiences.js';
 import { Connection } from '../connection.js';
 import { searchContacts } from '../contacts/search.js';
-import { toErrorMessage } from '../errors.js';
+import { serializeError } from '../errors.js';
 import { searchVisits } from '../visits.js';
 import { lowerPriority, NICENESS } from './priority.js';
-import { type AnswerMessage, type CallMessage, READY, type ThreadData } from './rpc.js';
+import { READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
 const operations = {
   searchContacts: (search: ContactSearch) => searchContacts(connected(), search),
@@ -21,7 +21,7 @@ const operations = {
 };
 export type SearchOperations = typeof operations;
 
-const data = JSON.parse(process.argv[2] as string) as ThreadData;
+const data = JSON.parse(process.argv[2] as string) as WorkerData;
 let connection: Connection | undefined;
 
 function connected(): Connection {
@@ -29,24 +29,24 @@ function connected(): Connection {
   return connection;
 }
 
-function answer({ call, operation, values }: CallMessage): AnswerMessage {
+function answer({ call, operation, values }: RpcRequest): RpcResponse {
   try {
     const run = operations[operation as keyof SearchOperations] as (...values: unknown[]) => string;
     return { call, json: run(...values) };
   } catch (error) {
-    return { call, error: toErrorMessage(error) };
+    return { call, error: serializeError(error) };
   }
 }
 
 /** Nobody may be there to hear it any more. */
-function tell(message: AnswerMessage | typeof READY): void {
+function tell(message: RpcResponse | typeof READY): void {
   process.send?.(message, undefined, undefined, () => {});
 }
 
 // Terminals and service managers send signals to all processes of a group: this one ends when its store lets go of it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
-process.on('message', (message: CallMessage) => tell(answer(message)));
+process.on('message', (message: RpcRequest) => tell(answer(message)));
 process.title = 'reachline search';
 lowerPriority(NICENESS.search);
 tell(READY);

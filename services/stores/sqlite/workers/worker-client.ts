@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { OverloadedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { toStoreError } from '../errors.js';
 import { fromJson, type Json } from '../json.js';
-import { type AnswerMessage, type CallMessage, CLOSE, type ThreadData } from './rpc.js';
+import { CLOSE, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
 /** Records live for one transaction: room for them saves the collector from copying them. */
 const LIMITS = { maxYoungGenerationSizeMb: 48 };
@@ -21,15 +21,15 @@ interface Pending {
 }
 
 /** A worker thread that holds one connection. One that died is started again by the next call. */
-export class Thread<Of extends Operations> {
+export class WorkerClient<Of extends Operations> {
   readonly #entry: URL;
-  readonly #data: ThreadData;
+  readonly #data: WorkerData;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
   #calls = 0;
   #closed = false;
 
-  constructor(entry: URL, data: ThreadData) {
+  constructor(entry: URL, data: WorkerData) {
     this.#entry = entry;
     this.#data = data;
   }
@@ -60,7 +60,7 @@ export class Thread<Of extends Operations> {
     const worker = this.#worker;
     if (!worker) return;
     const exited = new Promise((resolve) => worker.once('exit', resolve));
-    worker.postMessage({ call: 0, operation: CLOSE, values: [] } satisfies CallMessage);
+    worker.postMessage({ call: 0, operation: CLOSE, values: [] } satisfies RpcRequest);
     await exited;
   }
 
@@ -68,14 +68,14 @@ export class Thread<Of extends Operations> {
     this.#worker ??= this.#start();
     const call = ++this.#calls;
     const answer = new Promise<string>((resolve, reject) => this.#pending.set(call, { resolve, reject }));
-    this.#worker.postMessage({ call, tenant, operation, values } satisfies CallMessage);
+    this.#worker.postMessage({ call, tenant, operation, values } satisfies RpcRequest);
     return answer;
   }
 
   #start(): Worker {
     const worker = new Worker(this.#entry, { workerData: this.#data, resourceLimits: LIMITS });
     let cause: unknown;
-    worker.on('message', (message: AnswerMessage) => {
+    worker.on('message', (message: RpcResponse) => {
       const pending = this.#pending.get(message.call);
       this.#pending.delete(message.call);
       if ('json' in message) pending?.resolve(message.json);

@@ -1,24 +1,24 @@
 /** Entry of the one thread that writes. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection } from '../connection.js';
-import { toErrorMessage } from '../errors.js';
+import { serializeError } from '../errors.js';
 import { WriteQueue } from '../writes/write-queue.js';
 import { TEXT_INDEXES, WriteSession } from '../writes/write-session.js';
 import { lowerPriority, NICENESS } from './priority.js';
-import { type AnswerMessage, type CallMessage, CLOSE, type ThreadData } from './rpc.js';
+import { CLOSE, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
 /** Milliseconds without writes after which the text indexes are tidied. */
 const IDLE_MS = 50;
 /** Pages merged at once: about as long as a small write takes. */
 const MERGE_PAGES = 64;
 
-const data = workerData as ThreadData;
+const data = workerData as WorkerData;
 let opened: { connection: Connection; queue: WriteQueue } | undefined;
 let isScheduled = false;
 let isClosing = false;
 let idle: NodeJS.Timeout | undefined;
 
-function send(message: AnswerMessage): void {
+function send(message: RpcResponse): void {
   parentPort?.postMessage(message);
 }
 
@@ -47,12 +47,12 @@ function work(): void {
     opened?.connection.close();
     parentPort?.close();
   } else {
-    idle = setTimeout(tidy, IDLE_MS);
+    idle = setTimeout(mergeSegments, IDLE_MS);
   }
 }
 
 /** Merges a little of what bulk loads left in many segments, so that searches stay fast. */
-function tidy(): void {
+function mergeSegments(): void {
   let isWorkLeft = false;
   try {
     for (const index of Object.keys(TEXT_INDEXES)) isWorkLeft = merge(index) || isWorkLeft;
@@ -60,7 +60,7 @@ function tidy(): void {
     // Only an optimization: a full disk will be told to the next writer.
     return;
   }
-  if (isWorkLeft) idle = setTimeout(tidy, 0);
+  if (isWorkLeft) idle = setTimeout(mergeSegments, 0);
 }
 
 function merge(index: string): boolean {
@@ -72,7 +72,7 @@ function merge(index: string): boolean {
 }
 
 lowerPriority(NICENESS.writer);
-parentPort?.on('message', (message: CallMessage) => {
+parentPort?.on('message', (message: RpcRequest) => {
   clearTimeout(idle);
   if (message.operation === CLOSE) {
     isClosing = true;
@@ -80,7 +80,7 @@ parentPort?.on('message', (message: CallMessage) => {
     try {
       open().queue.add(message);
     } catch (error) {
-      send({ call: message.call, error: toErrorMessage(error) });
+      send({ call: message.call, error: serializeError(error) });
     }
   }
   schedule();

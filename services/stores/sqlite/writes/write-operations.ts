@@ -7,10 +7,10 @@ import type { VisitRecord } from '../../../visits/schema.js';
 import { grantCredits, insertKey, revokeKey, setCredits } from '../accounts.js';
 import { upsertAudiences } from '../audiences.js';
 import { addMembership, createContact, removeMembership, upsertContacts } from '../contacts/writes.js';
-import { once } from '../idempotency.js';
+import { runIdempotent } from '../idempotency.js';
 import { type Json, toJson } from '../json.js';
 import { insertVisits } from '../visits.js';
-import type { Written } from './write-each.js';
+import type { BatchResult } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
 
 /** Writes of one request each, inside a transaction of the session. `now` is in milliseconds. */
@@ -19,7 +19,7 @@ export function writeOperations(session: WriteSession) {
   return {
     createContact: (command: CreateContact, now: number) =>
       toJson(
-        once(
+        runIdempotent(
           connection,
           { organizationId: command.contact.organization_id, idempotency: command.idempotency, now },
           () => createContact(session, command, now),
@@ -28,7 +28,7 @@ export function writeOperations(session: WriteSession) {
       ),
     addMembership: (membership: Membership, now: number) =>
       toJson(
-        once(
+        runIdempotent(
           connection,
           { ...membership, now },
           () => addMembership(session, membership, now),
@@ -37,7 +37,7 @@ export function writeOperations(session: WriteSession) {
       ),
     removeMembership: (membership: Membership, now: number) =>
       toJson(
-        once(
+        runIdempotent(
           connection,
           { ...membership, now },
           () => removeMembership(session, membership, now),
@@ -57,19 +57,19 @@ export type WriteOperations = ReturnType<typeof writeOperations>;
 type WriteRecords = (
   session: WriteSession,
   records: OrderedRecord<unknown>[],
-  isOver: () => boolean,
-) => Written;
+  isTimeUp: () => boolean,
+) => BatchResult;
 
 /** Records of a stream. */
 export const recordWriters = {
-  upsertContacts: (session, records, isOver) =>
-    upsertContacts(session, records as OrderedRecord<ContactRecord>[], isOver),
-  upsertAudiences: (session, records, isOver) =>
-    upsertAudiences(session, records as OrderedRecord<AudienceRecord>[], isOver),
-  insertVisits: (session, records, isOver) =>
-    insertVisits(session, records as OrderedRecord<VisitRecord>[], isOver),
+  upsertContacts: (session, records, isTimeUp) =>
+    upsertContacts(session, records as OrderedRecord<ContactRecord>[], isTimeUp),
+  upsertAudiences: (session, records, isTimeUp) =>
+    upsertAudiences(session, records as OrderedRecord<AudienceRecord>[], isTimeUp),
+  insertVisits: (session, records, isTimeUp) =>
+    insertVisits(session, records as OrderedRecord<VisitRecord>[], isTimeUp),
 } satisfies Record<string, WriteRecords>;
 export type RecordWriter = keyof typeof recordWriters;
 
 /** Records travel as JSON: cheaper than a structured clone on both sides. */
-export type RecordOperations = Record<RecordWriter, (records: string) => Json<Written['refused']>>;
+export type RecordOperations = Record<RecordWriter, (records: string) => Json<BatchResult['refused']>>;

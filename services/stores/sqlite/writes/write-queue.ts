@@ -1,19 +1,19 @@
 import type { OrderedRecord } from '../../../shared/record-order.js';
-import { isUnavailable, toErrorMessage } from '../errors.js';
+import { isUnavailable, serializeError } from '../errors.js';
 import { FairQueue } from '../workers/fair-queue.js';
-import type { AnswerMessage, CallMessage } from '../workers/rpc.js';
-import type { Written } from './write-each.js';
+import type { RpcRequest, RpcResponse } from '../workers/rpc.js';
+import type { BatchResult } from './write-batch.js';
 import { type RecordWriter, recordWriters, writeOperations } from './write-operations.js';
 import type { WriteSession } from './write-session.js';
 
 /** A transaction of records should take about this long: requests are served in between. */
-const SLICE_MS = 100;
+const TARGET_TRANSACTION_MS = 100;
 
 /** But never fewer records than `min`: a page of an index is written once for all records of a transaction that touch it. */
-const RECORDS = { min: 2000, max: 5000, start: 2000 };
+const RECORDS_PER_TRANSACTION = { min: 2000, max: 5000, start: 2000 };
 
 /** After this time a transaction ends all the same, however few of its requests or records were written. */
-const MOST_MS = 300;
+const MAX_TRANSACTION_MS = 300;
 
 interface RecordsJob {
   call: number;
@@ -21,13 +21,13 @@ interface RecordsJob {
   writer: RecordWriter;
   records: OrderedRecord<unknown>[];
   done: number;
-  refused: Written['refused'];
+  refused: BatchResult['refused'];
 }
 
 /** The writes of a job in one transaction. */
 interface Part {
   job: RecordsJob;
-  written: Written;
+  written: BatchResult;
 }
 
 /**
@@ -37,14 +37,14 @@ interface Part {
 export class WriteQueue {
   readonly #session: WriteSession;
   readonly #operations: Record<string, (...values: never[]) => string>;
-  readonly #answer: (message: AnswerMessage) => void;
-  readonly #requests = new FairQueue<CallMessage>();
+  readonly #answer: (message: RpcResponse) => void;
+  readonly #requests = new FairQueue<RpcRequest>();
   readonly #jobs = new FairQueue<RecordsJob>();
-  #sliceRecords = RECORDS.start;
+  #recordsPerTransaction = RECORDS_PER_TRANSACTION.start;
   /** So many jobs are written one at a time, because one of them failed in company. */
-  #alone = 0;
+  #isolateRemaining = 0;
 
-  constructor(session: WriteSession, answer: (message: AnswerMessage) => void) {
+  constructor(session: WriteSession, answer: (message: RpcResponse) => void) {
     this.#session = session;
     this.#operations = writeOperations(session);
     this.#answer = answer;
@@ -54,7 +54,7 @@ export class WriteQueue {
     return this.#requests.size === 0 && this.#jobs.size === 0;
   }
 
-  add(message: CallMessage): void {
+  add(message: RpcRequest): void {
     const { call, operation, values, tenant = '' } = message;
     if (!(operation in recordWriters)) {
       this.#requests.push(tenant, message);
@@ -69,52 +69,52 @@ export class WriteQueue {
   /** One transaction for requests that wait, and one for a slice of the records. Never throws. */
   work(): void {
     if (this.#requests.size > 0) this.#writeRequests();
-    if (this.#jobs.size > 0) this.#writeSlice();
+    if (this.#jobs.size > 0) this.#writeRecords();
   }
 
   #writeRequests(): void {
-    const isOver = timer(MOST_MS);
-    const answers: AnswerMessage[] = [];
-    const taken: CallMessage[] = [];
+    const isTimeUp = timer(MAX_TRANSACTION_MS);
+    const answers: RpcResponse[] = [];
+    const taken: RpcRequest[] = [];
     try {
       this.#session.transaction(() => {
-        while (taken.length === 0 || !isOver()) {
-          const request = this.#requests.shift(everybody);
+        while (taken.length === 0 || !isTimeUp()) {
+          const request = this.#requests.shift(anyTenant);
           if (!request) break;
           taken.push(request);
           answers.push(this.#writeRequest(request));
         }
       });
     } catch (error) {
-      for (const { call } of taken) this.#answer({ call, error: toErrorMessage(error) });
+      for (const { call } of taken) this.#answer({ call, error: serializeError(error) });
       return;
     }
     for (const answer of answers) this.#answer(answer);
   }
 
   /** A request that fails does not take the others with it, unless the store itself failed. */
-  #writeRequest({ call, operation, values }: CallMessage): AnswerMessage {
+  #writeRequest({ call, operation, values }: RpcRequest): RpcResponse {
     try {
       const run = this.#operations[operation] as (...values: unknown[]) => string;
       return { call, json: this.#session.savepoint(() => run(...values)) };
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      return { call, error: toErrorMessage(error) };
+      return { call, error: serializeError(error) };
     }
   }
 
-  #writeSlice(): void {
-    const isOver = timer(MOST_MS);
+  #writeRecords(): void {
+    const isTimeUp = timer(MAX_TRANSACTION_MS);
     const begun = performance.now();
     const taken: RecordsJob[] = [];
     let parts: Part[] = [];
     try {
-      parts = this.#session.transaction(() => this.#writeParts(taken, isOver));
+      parts = this.#session.transaction(() => this.#writeParts(taken, isTimeUp));
     } catch (failure) {
       this.#failed(taken, failure);
       return;
     }
-    this.#alone = Math.max(0, this.#alone - 1);
+    this.#isolateRemaining = Math.max(0, this.#isolateRemaining - 1);
     const records = parts.reduce((sum, { written }) => sum + written.done, 0);
     this.#adapt(records, performance.now() - begun);
     for (const { job, written } of parts) {
@@ -127,15 +127,15 @@ export class WriteQueue {
     }
   }
 
-  #writeParts(taken: RecordsJob[], isOver: () => boolean): Part[] {
+  #writeParts(taken: RecordsJob[], isTimeUp: () => boolean): Part[] {
     const parts: Part[] = [];
-    let room = this.#sliceRecords;
-    while (room > 0 && (parts.length === 0 || (this.#alone === 0 && !isOver()))) {
-      const job = this.#jobs.shift(everybody);
+    let room = this.#recordsPerTransaction;
+    while (room > 0 && (parts.length === 0 || (this.#isolateRemaining === 0 && !isTimeUp()))) {
+      const job = this.#jobs.shift(anyTenant);
       if (!job) break;
       taken.push(job);
       const records = job.records.slice(job.done, job.done + room);
-      const written = recordWriters[job.writer](this.#session, records, isOver);
+      const written = recordWriters[job.writer](this.#session, records, isTimeUp);
       parts.push({ job, written });
       room -= written.done;
     }
@@ -145,23 +145,25 @@ export class WriteQueue {
   /** One job that the store cannot take must not take others with it. */
   #failed(taken: RecordsJob[], failure: unknown): void {
     if (taken.length > 1 && !isUnavailable(failure)) {
-      this.#alone = taken.length;
+      this.#isolateRemaining = taken.length;
       for (const job of taken.reverse()) this.#jobs.unshift(job.tenant, job);
       return;
     }
-    this.#alone = Math.max(0, this.#alone - 1);
-    for (const { call } of taken) this.#answer({ call, error: toErrorMessage(failure) });
+    this.#isolateRemaining = Math.max(0, this.#isolateRemaining - 1);
+    for (const { call } of taken) this.#answer({ call, error: serializeError(failure) });
   }
 
   #adapt(records: number, milliseconds: number): void {
-    if (records < RECORDS.min) return;
-    const fitting = (records * SLICE_MS) / Math.max(milliseconds, 1);
-    const next = Math.min(fitting, this.#sliceRecords * 2);
-    this.#sliceRecords = Math.round(Math.min(Math.max(next, RECORDS.min), RECORDS.max));
+    if (records < RECORDS_PER_TRANSACTION.min) return;
+    const fitting = (records * TARGET_TRANSACTION_MS) / Math.max(milliseconds, 1);
+    const next = Math.min(fitting, this.#recordsPerTransaction * 2);
+    this.#recordsPerTransaction = Math.round(
+      Math.min(Math.max(next, RECORDS_PER_TRANSACTION.min), RECORDS_PER_TRANSACTION.max),
+    );
   }
 }
 
-const everybody = () => true;
+const anyTenant = () => true;
 
 function timer(milliseconds: number): () => boolean {
   const end = performance.now() + milliseconds;

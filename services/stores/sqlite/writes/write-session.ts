@@ -1,24 +1,24 @@
 import type { Connection } from '../connection.js';
-import { NUMBERS, type Position, positionOf } from '../row-ids.js';
+import { type RowId, rowIdOf, SEQUENCE_SIZE } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
-import { TextWriter } from '../text/term-encoder.js';
+import { TermEncoder } from '../text/term-encoder.js';
 
 /** The text indexes, with their number in the vocabulary. */
 export const TEXT_INDEXES = { contact_terms: 0, audience_terms: 1 } as const;
 export type TextIndex = keyof typeof TEXT_INDEXES;
 
 /** Words and values that text writers remember, about 200 bytes each. */
-const MAX_REMEMBERED = 400_000;
-const MAX_AUDIENCES = 100_000;
+const MAX_CACHED_TERMS = 400_000;
+const MAX_CACHED_KEYS = 100_000;
 
 /**
  * What the one writer of a process keeps between writes. It only ever holds what is committed or about to be:
- * after a rollback everything is forgotten.
+ * after a rollback all of it is dropped.
  */
 export class WriteSession {
   readonly connection: Connection;
   readonly #organizations = new Map<string, number>();
-  readonly #writers = new Map<string, TextWriter>();
+  readonly #encoders = new Map<string, TermEncoder>();
   readonly #audiences = new Map<string, number>();
   #newContacts = new Map<number, number>();
   #newVisits = new Map<number, number>();
@@ -32,14 +32,14 @@ export class WriteSession {
   /** One transaction. Throws when any of it, or the commit, fails; then nothing was written. */
   transaction<T>(work: () => T): T {
     try {
-      return this.connection.writing(() => {
+      return this.connection.writeTransaction(() => {
         this.#begin();
         const result = work();
         this.#finish();
         return result;
       });
     } catch (error) {
-      this.#forget();
+      this.#invalidateCaches();
       throw error;
     }
   }
@@ -56,20 +56,20 @@ export class WriteSession {
     } catch (error) {
       this.connection.exec('ROLLBACK TO part');
       this.connection.exec('RELEASE part');
-      this.#forget();
+      this.#invalidateCaches();
       this.#newContacts = contacts;
       this.#newVisits = visits;
       throw error;
     }
   }
 
-  organization(id: string): number {
+  organizationKey(id: string): number {
     let key = this.#organizations.get(id);
     if (key === undefined) {
-      key = findOrganization(this.connection, id);
+      key = findOrganizationKey(this.connection, id);
       if (key === undefined) {
         this.connection.run(`INSERT INTO organizations (id) VALUES (?)`, id);
-        key = findOrganization(this.connection, id) as number;
+        key = findOrganizationKey(this.connection, id) as number;
       }
       this.#organizations.set(id, key);
     }
@@ -77,20 +77,20 @@ export class WriteSession {
   }
 
   /** Makes the columns of rows; the words in them can then be found by a query with a typo. */
-  text(index: TextIndex, organization: number): TextWriter {
+  encoder(index: TextIndex, organization: number): TermEncoder {
     const name = `${index}${organization}`;
-    let writer = this.#writers.get(name);
+    let writer = this.#encoders.get(name);
     if (!writer) {
-      writer = new TextWriter(new OrganizationTerms(organization), (word) =>
-        this.#learn(index, organization, word),
+      writer = new TermEncoder(new OrganizationTerms(organization), (word) =>
+        this.#addToVocabulary(index, organization, word),
       );
-      this.#writers.set(name, writer);
+      this.#encoders.set(name, writer);
     }
     return writer;
   }
 
   /** The key of an audience, made when no record of it came yet: memberships may come first. */
-  audience(organization: number, id: string): number {
+  audienceKey(organization: number, id: string): number {
     const name = `${organization} ${id}`;
     let key = this.#audiences.get(name);
     if (key === undefined) {
@@ -111,10 +111,10 @@ export class WriteSession {
   }
 
   /** A position no row of the index has. */
-  newPosition(index: TextIndex, createdMs: number): Position {
-    let position = positionOf(createdMs, this.#number++);
-    while (this.#number > NUMBERS && this.#isTaken(index, position)) {
-      position = positionOf(createdMs, this.#number++);
+  newRowId(index: TextIndex, createdMs: number): RowId {
+    let position = rowIdOf(createdMs, this.#number++);
+    while (this.#number > SEQUENCE_SIZE && this.#isTaken(index, position)) {
+      position = rowIdOf(createdMs, this.#number++);
     }
     return position;
   }
@@ -127,7 +127,7 @@ export class WriteSession {
     this.#newVisits.set(organization, (this.#newVisits.get(organization) ?? 0) + 1);
   }
 
-  #learn(index: TextIndex, organization: number, word: string): void {
+  #addToVocabulary(index: TextIndex, organization: number, word: string): void {
     const letters = Array.from(word);
     this.connection.run(
       `INSERT INTO vocabulary (organization, indexed, first, length, word) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -139,7 +139,7 @@ export class WriteSession {
     );
   }
 
-  #isTaken(index: TextIndex, position: Position): boolean {
+  #isTaken(index: TextIndex, position: RowId): boolean {
     return this.connection.row(`SELECT 1 FROM ${index}_docsize WHERE id = ?`, position) !== undefined;
   }
 
@@ -148,10 +148,10 @@ export class WriteSession {
     this.#number = Number(row?.[0] ?? 0);
     this.#savedNumber = this.#number;
     let remembered = 0;
-    for (const { size } of this.#writers.values()) remembered += size;
-    if (remembered > MAX_REMEMBERED) this.#writers.clear();
-    if (this.#audiences.size > MAX_AUDIENCES) this.#audiences.clear();
-    if (this.#organizations.size > MAX_AUDIENCES) this.#organizations.clear();
+    for (const { size } of this.#encoders.values()) remembered += size;
+    if (remembered > MAX_CACHED_TERMS) this.#encoders.clear();
+    if (this.#audiences.size > MAX_CACHED_KEYS) this.#audiences.clear();
+    if (this.#organizations.size > MAX_CACHED_KEYS) this.#organizations.clear();
   }
 
   #finish(): void {
@@ -172,16 +172,16 @@ export class WriteSession {
     this.#newVisits.clear();
   }
 
-  #forget(): void {
+  #invalidateCaches(): void {
     this.#organizations.clear();
     this.#audiences.clear();
-    this.#writers.clear();
+    this.#encoders.clear();
     this.#newContacts.clear();
     this.#newVisits.clear();
   }
 }
 
-export function findOrganization(connection: Connection, id: string): number | undefined {
+export function findOrganizationKey(connection: Connection, id: string): number | undefined {
   const row = connection.row<[bigint]>(`SELECT key FROM organizations WHERE id = ?`, id);
   return row && Number(row[0]);
 }
@@ -194,7 +194,7 @@ export class IndexChanges {
   readonly #connection: Connection;
   readonly #index: TextIndex;
   readonly #insert: string;
-  readonly #changes = new Map<Position, { existed: boolean; columns?: string[] }>();
+  readonly #changes = new Map<RowId, { existed: boolean; columns?: string[] }>();
 
   constructor(connection: Connection, index: TextIndex, columns: readonly string[]) {
     this.#connection = connection;
@@ -202,16 +202,16 @@ export class IndexChanges {
     this.#insert = `INSERT INTO ${index} (rowid, ${columns.join(', ')}) VALUES (?${', ?'.repeat(columns.length)})`;
   }
 
-  add(position: Position, columns: string[]): void {
+  add(position: RowId, columns: string[]): void {
     this.#changes.set(position, { existed: false, columns });
   }
 
-  replace(position: Position, columns: string[]): void {
+  replace(position: RowId, columns: string[]): void {
     const existed = this.#changes.get(position)?.existed ?? true;
     this.#changes.set(position, { existed, columns });
   }
 
-  remove(position: Position): void {
+  remove(position: RowId): void {
     const existed = this.#changes.get(position)?.existed ?? true;
     this.#changes.set(position, { existed });
   }

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HOLDER_FILE } from './layout.js';
+import { LOCK_OWNER_FILE } from './layout.js';
 
 /** The process that has a data folder locked, or had it last: the file outlives the lock. */
-export interface FolderHolder {
+export interface LockOwner {
   pid: number;
   /** ISO 8601. */
   since: string;
@@ -11,16 +11,16 @@ export interface FolderHolder {
   port?: number;
 }
 
-const fileOf = (folder: string) => join(folder, HOLDER_FILE);
+const fileOf = (folder: string) => join(folder, LOCK_OWNER_FILE);
 
-export function writeHolder(folder: string, holder: FolderHolder): void {
+export function writeLockOwner(folder: string, holder: LockOwner): void {
   writeFileSync(fileOf(folder), JSON.stringify(holder), { mode: 0o600 });
 }
 
 /** Null where there is none, or none that can be read. */
-export function readHolder(folder: string): FolderHolder | null {
+export function readLockOwner(folder: string): LockOwner | null {
   try {
-    return JSON.parse(readFileSync(fileOf(folder), 'utf8')) as FolderHolder;
+    return JSON.parse(readFileSync(fileOf(folder), 'utf8')) as LockOwner;
   } catch {
     return null;
   }

@@ -9,7 +9,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { ANALYTICS_FOLDER, SEARCH_FILE } from './layout.js';
 import { DataFolderError } from './lock.js';
 
-const MARK_FILE = 'reachline-mark.json';
+const ID_FILE = 'reachline-mark.json';
 
 /** Which stores of the folder are opened; the others lie on servers. */
 export interface UsedStores {
@@ -17,16 +17,16 @@ export interface UsedStores {
   analytics: boolean;
 }
 
-interface StoreMark {
+interface StoreId {
   mark: string;
   /** Whether the other store lay beside it. */
   hasOther: boolean;
 }
 
 /** Throws `DataFolderError` when a store is missing that lay beside the other, or when the two were never one folder's. */
-export function checkMarks(dataDir: string, used: UsedStores): void {
-  const search = readSearchMark(dataDir);
-  const analytics = readAnalyticsMark(dataDir);
+export function checkFolderId(dataDir: string, used: UsedStores): void {
+  const search = readSearchId(dataDir);
+  const analytics = readAnalyticsId(dataDir);
   if (used.search && !search && analytics?.hasOther) {
     throw missing(dataDir, SEARCH_FILE, 'contacts, audiences, keys and credits', `${ANALYTICS_FOLDER}/`);
   }
@@ -47,20 +47,20 @@ function missing(dataDir: string, store: string, holding: string, other: string)
 }
 
 /** Marks the stores that are open as belonging together, from the first time they are. */
-export function writeMarks(dataDir: string, used: UsedStores): void {
-  const search = readSearchMark(dataDir);
-  const analytics = readAnalyticsMark(dataDir);
+export function writeFolderId(dataDir: string, used: UsedStores): void {
+  const search = readSearchId(dataDir);
+  const analytics = readAnalyticsId(dataDir);
   const mark = search?.mark ?? analytics?.mark ?? randomUUID();
   const together = used.search && used.analytics;
   if (used.search && (!search || (together && !search.hasOther))) {
-    writeSearchMark(dataDir, { mark, hasOther: together });
+    writeSearchId(dataDir, { mark, hasOther: together });
   }
   if (used.analytics && (!analytics || (together && !analytics.hasOther))) {
-    writeAnalyticsMark(dataDir, { mark, hasOther: together });
+    writeAnalyticsId(dataDir, { mark, hasOther: together });
   }
 }
 
-function readSearchMark(dataDir: string): StoreMark | undefined {
+function readSearchId(dataDir: string): StoreId | undefined {
   const path = join(dataDir, SEARCH_FILE);
   if (!statSync(path, { throwIfNoEntry: false })?.size) return undefined;
   try {
@@ -75,7 +75,7 @@ function readSearchMark(dataDir: string): StoreMark | undefined {
   }
 }
 
-function writeSearchMark(dataDir: string, { mark, hasOther }: StoreMark): void {
+function writeSearchId(dataDir: string, { mark, hasOther }: StoreId): void {
   withDatabase(join(dataDir, SEARCH_FILE), (database) => {
     database
       .prepare('INSERT OR REPLACE INTO mark (only, mark, has_analytics) VALUES (1, ?, ?)')
@@ -94,12 +94,12 @@ function withDatabase<T>(path: string, work: (database: InstanceType<typeof Data
 
 function hasAnalytics(dataDir: string): boolean {
   const folder = join(dataDir, ANALYTICS_FOLDER);
-  return existsSync(folder) && readdirSync(folder).some((name) => name !== MARK_FILE);
+  return existsSync(folder) && readdirSync(folder).some((name) => name !== ID_FILE);
 }
 
-function readAnalyticsMark(dataDir: string): StoreMark | undefined {
+function readAnalyticsId(dataDir: string): StoreId | undefined {
   try {
-    const file = join(dataDir, ANALYTICS_FOLDER, MARK_FILE);
+    const file = join(dataDir, ANALYTICS_FOLDER, ID_FILE);
     const { mark, has_search: hasOther } = JSON.parse(readFileSync(file, 'utf8')) as {
       mark: string;
       has_search: boolean;
@@ -110,8 +110,8 @@ function readAnalyticsMark(dataDir: string): StoreMark | undefined {
   }
 }
 
-function writeAnalyticsMark(dataDir: string, { mark, hasOther }: StoreMark): void {
-  const file = join(dataDir, ANALYTICS_FOLDER, MARK_FILE);
+function writeAnalyticsId(dataDir: string, { mark, hasOther }: StoreId): void {
+  const file = join(dataDir, ANALYTICS_FOLDER, ID_FILE);
   writeFileSync(`${file}.new`, JSON.stringify({ mark, has_search: hasOther }), { flush: true });
   renameSync(`${file}.new`, file);
 }

@@ -1,5 +1,5 @@
 /** Bytes of answers whose requests are not over: they are kept as text, as objects and as text again, a few times as much. */
-export class AnswersUnderWay {
+export class InFlightBytes {
   readonly #most: number;
   readonly #onRelease: () => void;
   #bytes = 0;
