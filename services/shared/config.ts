@@ -272,8 +272,11 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** The JSON Schema of each setting: type, default, bounds, description. */
+export const settingSchemas = Environment.properties;
+
 /** Names of all settings. */
-export const settingNames: ReadonlySet<string> = new Set(Object.keys(Environment.properties));
+export const settingNames: ReadonlySet<string> = new Set(Object.keys(settingSchemas));
 
 /**
  * Variables that Kubernetes puts into every pod next to a Service called reachline or reachline-…

@@ -1,0 +1,9 @@
+import { expect } from 'chai';
+import { configurationPage } from './configuration.js';
+import { readDoc } from './support.js';
+
+describe('docs/configuration.md', () => {
+  it('lists every setting as services/shared/config.ts declares it (npm run docs writes it anew)', () => {
+    expect(readDoc('docs/configuration.md')).to.equal(configurationPage());
+  });
+});

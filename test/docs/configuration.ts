@@ -1,0 +1,122 @@
+import { settingSchemas } from '../../services/shared/config.js';
+
+type Setting = keyof typeof settingSchemas;
+interface SettingSchema {
+  type: string;
+  default: string | number | boolean;
+  description: string;
+  minimum?: number;
+  maximum?: number;
+  enum?: readonly string[];
+}
+
+const STORES = 'all that open a store';
+const SERVE_AND_WORKER = '`serve`, `worker`';
+const BOOTSTRAP = '`migrate --bootstrap`';
+const KAFKA = '`serve`, `worker`, `migrate`, `doctor`, `dead-letters`';
+
+const TITLES = {
+  gateway: 'Gateway',
+  embedded: 'Embedded stores',
+  elasticsearch: 'Elasticsearch',
+  clickhouse: 'ClickHouse',
+  kafka: 'Kafka and the worker',
+  ingest: 'Sending records through a gateway',
+} as const;
+
+/** Where the page lists a setting, and which commands read it. */
+const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> = {
+  PORT: ['gateway', '`serve`, `doctor`'],
+  HOST: ['gateway', '`serve`, `worker`, `doctor`'],
+  REACHLINE_PROCESSES: ['gateway', '`serve`'],
+  REACHLINE_RATE_LIMIT: ['gateway', '`serve`'],
+  REACHLINE_REQUEST_TIMEOUT_MS: ['gateway', '`serve`'],
+  REACHLINE_PROVISIONAL_DAYS: ['gateway', '`serve`'],
+  REACHLINE_CORS_ORIGINS: ['gateway', '`serve`'],
+  REACHLINE_TRUSTED_PROXIES: ['gateway', '`serve`'],
+  REACHLINE_METRICS_PORT: ['gateway', '`serve`'],
+  REACHLINE_LOG_LEVEL: ['gateway', 'all that write a log'],
+  REACHLINE_DATA_DIR: ['embedded', STORES],
+  REACHLINE_SEARCH_THREADS: ['embedded', STORES],
+  REACHLINE_SQL_PORT: ['embedded', '`serve`'],
+  REACHLINE_SQL_PASSWORD: ['embedded', '`serve`'],
+  ELASTICSEARCH_URL: ['elasticsearch', STORES],
+  ELASTICSEARCH_API_KEY: ['elasticsearch', STORES],
+  ELASTICSEARCH_USERNAME: ['elasticsearch', STORES],
+  ELASTICSEARCH_PASSWORD: ['elasticsearch', STORES],
+  ELASTICSEARCH_CA_FILE: ['elasticsearch', STORES],
+  ELASTICSEARCH_INDEX_PREFIX: ['elasticsearch', STORES],
+  ELASTICSEARCH_ADMIN_USERNAME: ['elasticsearch', BOOTSTRAP],
+  ELASTICSEARCH_ADMIN_PASSWORD: ['elasticsearch', BOOTSTRAP],
+  CLICKHOUSE_URL: ['clickhouse', STORES],
+  CLICKHOUSE_USERNAME: ['clickhouse', STORES],
+  CLICKHOUSE_PASSWORD: ['clickhouse', STORES],
+  CLICKHOUSE_DATABASE: ['clickhouse', STORES],
+  CLICKHOUSE_CLUSTER: ['clickhouse', STORES],
+  CLICKHOUSE_ADMIN_USERNAME: ['clickhouse', BOOTSTRAP],
+  CLICKHOUSE_ADMIN_PASSWORD: ['clickhouse', BOOTSTRAP],
+  KAFKA_BROKERS: ['kafka', KAFKA],
+  KAFKA_TLS: ['kafka', KAFKA],
+  KAFKA_CA_FILE: ['kafka', KAFKA],
+  KAFKA_SASL_MECHANISM: ['kafka', KAFKA],
+  KAFKA_USERNAME: ['kafka', KAFKA],
+  KAFKA_PASSWORD: ['kafka', KAFKA],
+  KAFKA_CLIENT_ID: ['kafka', KAFKA],
+  KAFKA_GROUP: ['kafka', '`serve`, `worker`, `dead-letters`'],
+  KAFKA_SESSION_TIMEOUT_MS: ['kafka', SERVE_AND_WORKER],
+  REACHLINE_TOPIC_PREFIX: ['kafka', KAFKA],
+  REACHLINE_TOPIC_PARTITIONS: ['kafka', '`serve`, `worker`, `migrate`'],
+  REACHLINE_TOPIC_REPLICAS: ['kafka', '`serve`, `worker`, `migrate`'],
+  REACHLINE_WORKER_PORT: ['kafka', '`worker`'],
+  REACHLINE_URL: ['ingest', '`ingest`'],
+  REACHLINE_API_KEY: ['ingest', '`ingest`'],
+};
+
+/** Defaults that depend on the machine. */
+const COMPUTED_DEFAULTS: Partial<Record<Setting, string>> = {
+  REACHLINE_SEARCH_THREADS: 'cores − 1, at least 1, at most 4',
+};
+
+const INTRODUCTION = `# Configuration
+
+<!-- Made from services/shared/config.ts by \`npm run docs\`; a test compares. -->
+
+Settings are environment variables; there is no configuration file. An empty variable counts as absent. \`reachline doctor\` checks them
+and says what to fix. A name that begins with \`REACHLINE_\` and resembles a setting is an error; other unknown names are ignored, with a
+warning. "All that open a store" are \`serve\`, \`worker\`, \`migrate\`, \`doctor\`, \`demo\`, \`ingest\`, \`keys\`, \`credits\` and
+\`audiences\`.
+`;
+
+/** The text of `docs/configuration.md`. */
+export function configurationPage(): string {
+  const sections = Object.entries(TITLES).map(([section, title]) => {
+    const names = (Object.keys(SETTINGS) as Setting[]).filter((name) => SETTINGS[name][0] === section);
+    return [
+      `## ${title}`,
+      '',
+      '| variable | meaning | default | unit or values | read by |',
+      '|---|---|---|---|---|',
+      ...names.map(row),
+    ].join('\n');
+  });
+  return `${[INTRODUCTION.trimEnd(), ...sections].join('\n\n')}\n`;
+}
+
+function row(name: Setting): string {
+  const schema = settingSchemas[name] as unknown as SettingSchema;
+  const value = COMPUTED_DEFAULTS[name] ?? (schema.default === '' ? 'none' : `\`${schema.default}\``);
+  return `| \`${name}\` | ${schema.description} | ${value} | ${valuesOf(name, schema)} | ${SETTINGS[name][1]} |`;
+}
+
+function valuesOf(name: string, { type, enum: values, minimum, maximum }: SettingSchema): string {
+  if (values)
+    return values
+      .filter((value) => value !== '')
+      .map((value) => `\`${value}\``)
+      .join(', ');
+  if (type === 'boolean') return '`true`, `false`';
+  if (type !== 'integer') return 'text';
+  const unit = /_(MS|DAYS|PORT)$/.exec(`_${name}`)?.[1];
+  const noun = { MS: 'ms', DAYS: 'days', PORT: 'port' }[unit ?? ''] ?? 'number';
+  return maximum === undefined ? `${noun}, at least ${minimum}` : `${noun}, ${minimum} to ${maximum}`;
+}

@@ -1,0 +1,73 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../services/shared/package-root.js';
+import { docPaths, readDoc } from './support.js';
+
+const FOLDERS = ['services', 'ingest', 'mappings', 'test', 'bench', 'deploy', 'docs'];
+const files = FOLDERS.flatMap((folder) =>
+  readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' }).map(
+    (name) => `${folder}/${name}`,
+  ),
+);
+
+/** Folders that the operator creates. */
+const NOT_IN_REPOSITORY = ['deploy/tls/certificates'];
+
+/** Whether a page may name this path: from the root, or the end of the path of some file. */
+const isThere = (path: string) =>
+  NOT_IN_REPOSITORY.includes(path) ||
+  existsSync(join(packageRoot, path)) ||
+  files.some((file) => file.endsWith(`/${path}`));
+
+/** Paths between backticks: those that begin with a folder of ours, and names of source files. */
+function pathsIn(page: string): string[] {
+  const quoted = [...page.matchAll(/`([\w./-]+)`/g)].map(([, text]) => text as string);
+  return quoted.filter(
+    (text) =>
+      /^(services|ingest|mappings|test|bench|deploy|docs)\//.test(text) || /\w\.(ts|sql|yml)$/.test(text),
+  );
+}
+
+/** Targets of links to other pages and files, relative to the page. */
+const linksIn = (page: string) =>
+  [...page.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
+    .map(([, target]) => target as string)
+    .filter((target) => !/^https?:/.test(target));
+
+describe('The documentation', () => {
+  for (const path of docPaths()) {
+    it(`names only files that exist: ${path}`, () => {
+      const page = readDoc(path);
+      expect(pathsIn(page).filter((each) => !isThere(each))).to.deep.equal([]);
+      const from = dirname(path);
+      expect(
+        linksIn(page).filter((target) => !existsSync(join(packageRoot, normalize(join(from, target))))),
+      ).to.deep.equal([]);
+    });
+  }
+
+  it('names for each guarantee a test that exists, with its title', () => {
+    const rows = [...readDoc('docs/guarantees.md').matchAll(/^\| \d+ \| .+ \| (`test\/.+`) \| (.+) \|$/gm)];
+    expect(rows).to.have.length.above(10);
+    for (const [, paths = '', title = ''] of rows) {
+      const sources = [...paths.matchAll(/`([^`]+)`/g)].map(([, path]) => readDoc(path as string));
+      expect(
+        sources.some((source) => source.includes(title)),
+        `${title} in ${paths}`,
+      ).to.equal(true);
+    }
+  });
+
+  it('has an entry in the runbook for each alert, and no other', () => {
+    const alerts = [...readDoc('docs/operating/alerts.yml').matchAll(/- alert: (\w+)/g)].map(
+      ([, name]) => name,
+    );
+    const runbook = readDoc('docs/operating/runbook.md');
+    expect([...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name)).to.deep.equal(alerts);
+    for (const entry of runbook.split(/^## /m).slice(1)) {
+      for (const part of ['Meaning', 'Impact', 'Check', 'Remedy'])
+        expect(entry).to.contain(`- **${part}**: `);
+    }
+  });
+});
