@@ -1,37 +1,37 @@
 import type { Config } from '../shared/config.js';
-import { startAnalystDoor } from '../sql-endpoint/analyst-endpoint.js';
-import type { SqlDoor } from '../sql-endpoint/server.js';
+import { startAnalystEndpoint } from '../sql-endpoint/analyst-endpoint.js';
+import type { SqlEndpoint } from '../sql-endpoint/server.js';
 import type { Stores } from '../stores/open-stores.js';
 import { CommandError } from './errors.js';
 
-/** Opens the SQL door of the settings, if any, and closes it with the stores. */
-export async function withSqlDoor(
-  { sqlDoor }: Config,
+/** Opens the SQL endpoint of the settings, if any, and closes it with the stores. */
+export async function withSqlEndpoint(
+  { sqlEndpoint }: Config,
   stores: Stores,
 ): Promise<{ stores: Stores; url: string | null }> {
   const { engine } = stores;
-  if (!sqlDoor || !engine) return { stores, url: null };
+  if (!sqlEndpoint || !engine) return { stores, url: null };
   try {
-    const door = await startAnalystDoor(engine, sqlDoor);
-    return { stores: closedWithDoor(stores, door), url: door.url };
+    const endpoint = await startAnalystEndpoint(engine, sqlEndpoint);
+    return { stores: closeWithEndpoint(stores, endpoint), url: endpoint.url };
   } catch (error) {
     await stores.close();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new CommandError(`Port ${sqlDoor.port} is in use. Choose another with REACHLINE_SQL_PORT.`);
+    throw new CommandError(`Port ${sqlEndpoint.port} is in use. Choose another with REACHLINE_SQL_PORT.`);
   }
 }
 
 /**
- * The stores, which close after the door. A statement that the engine cannot end keeps the engine open, and Node.js from
+ * The stores, which close after the endpoint. A statement that the engine cannot end keeps the engine open, and Node.js from
  * exiting, as it joins its threads: the search store is closed then, and the process kills itself once it exits.
  */
-export function closedWithDoor(stores: Stores, door: SqlDoor): Stores {
+export function closeWithEndpoint(stores: Stores, endpoint: SqlEndpoint): Stores {
   const killIfHeld = () => {
-    if (door.running() > 0) process.kill(process.pid, 'SIGKILL');
+    if (endpoint.running() > 0) process.kill(process.pid, 'SIGKILL');
   };
   process.once('exit', killIfHeld);
   const close = async () => {
-    if (!(await door.close())) return stores.search.close();
+    if (!(await endpoint.close())) return stores.search.close();
     process.off('exit', killIfHeld);
     await stores.close();
   };

@@ -223,8 +223,8 @@ export interface Config {
   workerPort: number;
   /** Of `/metrics` of a gateway; 0 for that of everything else. */
   metricsPort: number;
-  /** Null when there is no SQL door. */
-  sqlDoor: { port: number; password: string } | null;
+  /** Null when the SQL endpoint is off. */
+  sqlEndpoint: { port: number; password: string } | null;
 }
 
 export interface Credentials {
@@ -379,7 +379,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     },
     workerPort: env.REACHLINE_WORKER_PORT,
     metricsPort: env.REACHLINE_METRICS_PORT,
-    sqlDoor:
+    sqlEndpoint:
       env.REACHLINE_SQL_PORT > 0 && env.REACHLINE_SQL_PASSWORD !== ''
         ? { port: env.REACHLINE_SQL_PORT, password: env.REACHLINE_SQL_PASSWORD }
         : null,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Duplex, finished } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { CODE, DbException } from './exceptions.js';
+import { CODE, SqlError } from './errors.js';
 
 /** A map, not an object: an object has `constructor` and the like, and clients send any name. */
 const DECODERS = new Map<string, () => Duplex>([
@@ -26,12 +26,12 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     const source = createDecoder ? decoded(request, createDecoder()) : request;
     for await (const chunk of source as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > limit) throw new DbException(CODE.queryIsTooLarge, `The body exceeds ${limit} bytes`);
+      if (size > limit) throw new SqlError(CODE.queryIsTooLarge, `The body exceeds ${limit} bytes`);
       chunks.push(chunk);
     }
   } catch (error) {
-    if (error instanceof DbException) throw error;
-    throw new DbException(CODE.badArguments, 'The body cannot be read in its Content-Encoding');
+    if (error instanceof SqlError) throw error;
+    throw new SqlError(CODE.badArguments, 'The body cannot be read in its Content-Encoding');
   }
   const data = Buffer.concat(chunks);
   return { data, encoding: createDecoder || data.length === 0 ? undefined : encoding };

@@ -1,6 +1,6 @@
 /** Statements as the engine's own parser reads them. */
 import { literal } from '../stores/clickhouse/bind.js';
-import { DbException } from './exceptions.js';
+import { SqlError } from './errors.js';
 import type { Runner, Statement } from './statement.js';
 
 const PLAIN: Omit<Statement, 'sql' | 'format'> = {
@@ -21,7 +21,7 @@ export async function canonical(query: string, runner: Runner): Promise<string> 
   } catch (error) {
     const { clickhouseCode, message } = error as { clickhouseCode?: number; message: string };
     if (clickhouseCode === undefined) throw error;
-    throw new DbException(clickhouseCode, withoutScope(message));
+    throw new SqlError(clickhouseCode, withoutScope(message));
   }
 }
 

@@ -4,10 +4,10 @@
  * engine, told that it is read-only, refuses once more.
  */
 import type { Body } from './body.js';
-import { CODE, DbException } from './exceptions.js';
+import { CODE, SqlError } from './errors.js';
 import { canonical, type Node, nodes, syntaxTree } from './parser.js';
-import type { DoorRequest } from './request.js';
-import type { Admit, Admitted } from './server.js';
+import type { SqlRequest } from './request.js';
+import type { PermittedStatement, StatementPolicy } from './server.js';
 import type { Runner } from './statement.js';
 
 const VIEWS = 'reachline';
@@ -178,9 +178,9 @@ const SIMPLE_STATEMENTS = [
 const TEXTS_AND_NAMES = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
 const OUTPUT_FORMAT = new RegExp(`^(?<statement>.*?) FORMAT (?<format>${NAME})$`, 's');
 
-export async function readOnly(runner: Runner): Promise<Admit> {
+export async function readOnly(runner: Runner): Promise<StatementPolicy> {
   const functions = await allowedFunctions(runner);
-  return (request, body) => admit(request, body, runner, functions);
+  return (request, body) => authorize(request, body, runner, functions);
 }
 
 /** Names in lower case. */
@@ -201,18 +201,18 @@ async function allowedFunctions(runner: Runner): Promise<Set<string>> {
   return new Set(allowed.filter((name) => !ENDLESS_FUNCTIONS.test(name)));
 }
 
-async function admit(
-  request: DoorRequest,
+async function authorize(
+  request: SqlRequest,
   body: Body,
   runner: Runner,
   functions: ReadonlySet<string>,
-): Promise<Admitted> {
+): Promise<PermittedStatement> {
   if (body.encoding !== undefined) {
-    throw new DbException(CODE.unknownCompressionMethod, `Unknown compression method ${body.encoding}`);
+    throw new SqlError(CODE.unknownCompressionMethod, `Unknown compression method ${body.encoding}`);
   }
   const database = request.database || VIEWS;
   if (!DATABASES.has(database)) throw denied(`database ${database}`);
-  const settings = admitSettings(request.settings);
+  const settings = allowedSettings(request.settings);
   const text = canonicalOutput(
     await canonical([request.query, body.data.toString('utf8')].filter(Boolean).join('\n'), runner),
     request.format,
@@ -221,7 +221,7 @@ async function admit(
   if (/^\(*(SELECT|WITH)\b/.test(text.statement)) {
     refuseClauses(text.statement);
     const tree = await syntaxTree(text.statement, request.params, runner);
-    if (!tree) throw new DbException(CODE.accessDenied, 'A name has characters that are not allowed');
+    if (!tree) throw new SqlError(CODE.accessDenied, 'A name has characters that are not allowed');
     checkTree(tree, functions);
   } else checkSimple(text.statement);
   return {
@@ -238,12 +238,12 @@ async function admit(
   };
 }
 
-const denied = (what: string) => new DbException(CODE.accessDenied, `Not allowed here: ${what}`);
+const denied = (what: string) => new SqlError(CODE.accessDenied, `Not allowed here: ${what}`);
 const readonly = (what: string) =>
-  new DbException(CODE.readonly, `${what} in readonly mode: only SELECT, SHOW, DESCRIBE and EXISTS`);
+  new SqlError(CODE.readonly, `${what} in readonly mode: only SELECT, SHOW, DESCRIBE and EXISTS`);
 
 /** Limits where they are lower, whatever concerns the output, and nothing else. */
-function admitSettings(given: Record<string, string>): Record<string, string> {
+function allowedSettings(given: Record<string, string>): Record<string, string> {
   const settings: Record<string, string> = {};
   for (const [name, limit] of Object.entries(LIMITS)) {
     const asked = Number(given[name] ?? limit);
@@ -252,7 +252,7 @@ function admitSettings(given: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(given)) {
     if (name in LIMITS || FIXED[name] === value) continue;
     if (!FREE_SETTINGS.test(name)) {
-      throw new DbException(CODE.readonly, `Cannot modify '${name}' setting in readonly mode`);
+      throw new SqlError(CODE.readonly, `Cannot modify '${name}' setting in readonly mode`);
     }
     settings[name] = value;
   }

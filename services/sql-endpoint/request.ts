@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { CODE, DbException } from './exceptions.js';
+import { CODE, SqlError } from './errors.js';
 
 /** What a client asks, from wherever the protocol allows it to stand. */
-export interface DoorRequest {
+export interface SqlRequest {
   /** The statement in the address; what is in the body follows it. */
   query: string;
   database: string;
@@ -49,7 +49,7 @@ const PROTOCOL_NAMES = new Set([
 ]);
 
 /** What the address and the headers say. */
-export function readRequest(request: IncomingMessage, url: URL): DoorRequest {
+export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
   const { headers } = request;
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
   const given = url.searchParams;
@@ -61,7 +61,7 @@ export function readRequest(request: IncomingMessage, url: URL): DoorRequest {
   }
   for (const name of ['compress', 'decompress']) {
     if (isOn(given.get(name))) {
-      throw new DbException(CODE.notImplemented, `${name}=1 is not supported; use HTTP compression`);
+      throw new SqlError(CODE.notImplemented, `${name}=1 is not supported; use HTTP compression`);
     }
   }
   return {
@@ -82,7 +82,7 @@ const isOn = (value: string | null) => value === '1' || value === 'true';
 
 function named(name: string): string {
   if (!/^[A-Za-z_]\w*$/.test(name)) {
-    throw new DbException(CODE.unknownSetting, `Unknown setting ${JSON.stringify(name)}`);
+    throw new SqlError(CODE.unknownSetting, `Unknown setting ${JSON.stringify(name)}`);
   }
   return name;
 }
@@ -95,7 +95,7 @@ function credentials(
   if (authorization !== undefined) {
     const [scheme = '', encoded = ''] = authorization.split(' ');
     if (scheme.toLowerCase() !== 'basic') {
-      throw new DbException(CODE.authenticationFailed, `${scheme} authentication is not supported`);
+      throw new SqlError(CODE.authenticationFailed, `${scheme} authentication is not supported`);
     }
     const text = Buffer.from(encoded, 'base64').toString('utf8');
     const colon = text.indexOf(':');
@@ -108,16 +108,16 @@ function credentials(
 }
 
 /** Adds the fields of a form, as clients send parameters too long for an address. */
-export async function readForm(asked: DoorRequest, contentType: string, body: Buffer): Promise<void> {
+export async function readForm(asked: SqlRequest, contentType: string, body: Buffer): Promise<void> {
   const form = await new Response(new Uint8Array(body), { headers: { 'Content-Type': contentType } })
     .formData()
     .catch(() => {
-      throw new DbException(CODE.badArguments, 'The form cannot be read');
+      throw new SqlError(CODE.badArguments, 'The form cannot be read');
     });
   for (const [name, value] of form) {
     if (typeof value === 'string' && name === 'query') asked.query += value;
     else if (typeof value === 'string' && name.startsWith('param_')) {
       asked.params[named(name.slice('param_'.length))] = value;
-    } else throw new DbException(CODE.notImplemented, 'External tables are not supported');
+    } else throw new SqlError(CODE.notImplemented, 'External tables are not supported');
   }
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, deflate, gzip } from 'node:zlib';
 import type { EngineResult } from '../stores/clickhouse/engine.js';
-import { type DbException, exceptionText, httpStatus } from './exceptions.js';
+import { exceptionText, httpStatus, type SqlError } from './errors.js';
 
 const ENCODERS: { [encoding: string]: (bytes: Uint8Array) => Promise<Buffer> } = {
   gzip: promisify(gzip),
@@ -61,7 +61,7 @@ export async function sendBytes(
   response.end(encoded);
 }
 
-export function sendException(response: ServerResponse, exception: DbException): void {
+export function sendException(response: ServerResponse, exception: SqlError): void {
   response.statusCode = httpStatus(exception);
   response.setHeader('X-ClickHouse-Exception-Code', exception.code);
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');

@@ -1,6 +1,6 @@
-import { CODE, DbException } from './exceptions.js';
+import { CODE, SqlError } from './errors.js';
 
-export interface TurnsOptions {
+export interface SemaphoreOptions {
   /** Statements that run at the same time. */
   size: number;
   /** Statements that wait for others. */
@@ -13,13 +13,13 @@ export interface TurnsOptions {
 const MAX_ABANDONED = 2;
 
 /** Lets a few run at a time and a limited number wait, first come first served. */
-export class Turns {
-  readonly #options: TurnsOptions;
+export class Semaphore {
+  readonly #options: SemaphoreOptions;
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
   #abandoned = 0;
 
-  constructor(options: TurnsOptions) {
+  constructor(options: SemaphoreOptions) {
     this.#options = options;
   }
 
@@ -32,7 +32,7 @@ export class Turns {
     else this.#busy++;
     try {
       if (this.#abandoned >= MAX_ABANDONED) {
-        throw new DbException(CODE.socketTimeout, 'Statements that could not be ended are still running');
+        throw new SqlError(CODE.socketTimeout, 'Statements that could not be ended are still running');
       }
       return await this.#untilDeadline(run, signal);
     } finally {
@@ -53,7 +53,7 @@ export class Turns {
     const deadline = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         const seconds = deadlineMs / 1000;
-        reject(new DbException(CODE.socketTimeout, `The statement did not end within ${seconds} s`));
+        reject(new SqlError(CODE.socketTimeout, `The statement did not end within ${seconds} s`));
         overdue.abort();
       }, deadlineMs);
     });
@@ -72,7 +72,7 @@ export class Turns {
   #wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#waiting.length >= this.#options.line) {
-      throw new DbException(CODE.tooManySimultaneousQueries, 'Too many simultaneous queries');
+      throw new SqlError(CODE.tooManySimultaneousQueries, 'Too many simultaneous queries');
     }
     return new Promise((resolve, reject) => {
       const enter = () => {

@@ -4,28 +4,32 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Engine } from '../stores/clickhouse/engine.js';
 import { type Body, readBody } from './body.js';
-import { CODE, DbException, toException } from './exceptions.js';
-import { type DoorRequest, readForm, readRequest } from './request.js';
+import { CODE, SqlError, toException } from './errors.js';
+import { readForm, readRequest, type SqlRequest } from './request.js';
 import { contentType, sendBytes, sendException, summaryOf } from './response.js';
-import { Turns } from './semaphore.js';
+import { Semaphore } from './semaphore.js';
 import { Runner, type Statement, timezoneOf } from './statement.js';
 
-/** Decides what runs for a request; throws a `DbException` to refuse. Files it made go with `release`. */
-export type Admit = (request: DoorRequest, body: Body, runner: Runner) => Promise<Admitted>;
+/** Decides what runs for a request; throws a `SqlError` to refuse. Files it made go with `release`. */
+export type StatementPolicy = (
+  request: SqlRequest,
+  body: Body,
+  runner: Runner,
+) => Promise<PermittedStatement>;
 
-export interface Admitted {
+export interface PermittedStatement {
   statement: Statement;
   /** Format of the output, as the statement or the request names it. */
   format: string;
   release?: () => void;
 }
 
-export interface SqlDoorOptions {
+export interface SqlEndpointOptions {
   engine: Engine;
   /** 0 for any that is free. */
   port: number;
   password: string;
-  policy(runner: Runner): Promise<Admit>;
+  policy(runner: Runner): Promise<StatementPolicy>;
   /** Statements that run at the same time; others wait. */
   concurrency: number;
   /** Bytes. */
@@ -34,7 +38,7 @@ export interface SqlDoorOptions {
   deadlineMs?: number;
 }
 
-export interface SqlDoor {
+export interface SqlEndpoint {
   url: string;
   /** Ends what is running, and leaves the engine open. False when a statement did not end, which then holds the engine for good. */
   close(): Promise<boolean>;
@@ -42,10 +46,10 @@ export interface SqlDoor {
   running(): number;
 }
 
-interface Door extends Pick<SqlDoorOptions, 'password' | 'bodyLimit'> {
-  admit: Admit;
+interface RequestDeps extends Pick<SqlEndpointOptions, 'password' | 'bodyLimit'> {
+  authorize: StatementPolicy;
   runner: Runner;
-  turns: Turns;
+  semaphore: Semaphore;
 }
 
 const WAITING = 100;
@@ -57,10 +61,10 @@ const KEEP_ALIVE_MS = 30_000;
 /** Bytes of an address with its headers: as much as a server takes. */
 const ADDRESS_LIMIT = 1024 * 1024;
 
-export async function startSqlDoor(options: SqlDoorOptions): Promise<SqlDoor> {
+export async function startSqlEndpoint(options: SqlEndpointOptions): Promise<SqlEndpoint> {
   const runner = new Runner(options.engine);
-  const admit = await options.policy(runner);
-  const turns = new Turns({
+  const authorize = await options.policy(runner);
+  const semaphore = new Semaphore({
     size: options.concurrency,
     line: WAITING,
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
@@ -69,7 +73,7 @@ export async function startSqlDoor(options: SqlDoorOptions): Promise<SqlDoor> {
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: ADDRESS_LIMIT },
     (request, response) => {
-      const answered = answer(request, response, { ...options, admit, runner, turns }).catch(
+      const answered = answer(request, response, { ...options, authorize, runner, semaphore }).catch(
         () => void response.destroy(),
       );
       running.add(answered);
@@ -116,13 +120,13 @@ const RECEIVE_SECONDS = 30;
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { password, bodyLimit, admit, runner, turns }: Door,
+  { password, bodyLimit, authorize, runner, semaphore }: RequestDeps,
 ): Promise<void> {
   const leaving = new AbortController();
   response.on('close', () => leaving.abort());
   response.setHeader('X-ClickHouse-Server-Display-Name', 'reachline');
   try {
-    const url = new URL(request.url ?? '/', 'http://door');
+    const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/ping' || url.pathname === '/replicas_status') return sendOk(response);
     if (url.pathname !== '/') return sendNothingHere(response, url.pathname);
     if (request.method === 'GET' && !url.searchParams.has('query')) return sendOk(response);
@@ -139,8 +143,8 @@ async function answer(
       await readForm(asked, type, body.data);
       body = { data: Buffer.alloc(0), encoding: undefined };
     }
-    await turns.take(async (signal) => {
-      const { statement, format, release } = await admit(asked, body, runner);
+    await semaphore.take(async (signal) => {
+      const { statement, format, release } = await authorize(asked, body, runner);
       try {
         const result = await runner.run(statement, signal);
         const summary = summaryOf(result, statement.inserts);
@@ -162,13 +166,13 @@ async function answer(
   }
 }
 
-function authenticate({ user, password }: DoorRequest, expected: string): void {
+function authenticate({ user, password }: SqlRequest, expected: string): void {
   if (user === 'default' && password === undefined && expected === '') return;
   if (password === undefined) {
-    throw new DbException(CODE.requiredPassword, `${user}: Password required`);
+    throw new SqlError(CODE.requiredPassword, `${user}: Password required`);
   }
   if (user !== 'default' || !equal(password, expected)) {
-    throw new DbException(
+    throw new SqlError(
       CODE.authenticationFailed,
       `${user}: Authentication failed: password is incorrect, or there is no user with such name.`,
     );

@@ -53,7 +53,7 @@ export class Runner {
 
   async run(statement: Statement, signal?: AbortSignal): Promise<EngineResult> {
     signal?.throwIfAborted();
-    const tag = `/* door ${++this.#last} */`;
+    const tag = `/* sql ${++this.#last} */`;
     const session = this.#engine.session();
     let again: NodeJS.Timeout | undefined;
     const cancel = () => {

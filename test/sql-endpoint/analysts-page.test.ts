@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { addDays } from '../../services/advertising/calendar.js';
 import { packageRoot } from '../../services/shared/package-root.js';
 import { TODAY } from '../advertising/helper.js';
-import { openSampleDoor, type SampleDoor } from './sample-endpoint.js';
+import { openSampleEndpoint, type SampleEndpoint } from './sample-endpoint.js';
 
 const PAGE = readFileSync(join(packageRoot, 'docs/analysts.md'), 'utf8');
 const QUESTIONS = [...PAGE.matchAll(/^### \d+\. (?<question>.+)\n\n```sql\n(?<sql>[^`]+)```$/gm)].map(
@@ -118,29 +118,29 @@ const CHECKS: { columns: string[]; check(rows: Row[]): void }[] = [
 ];
 
 describe('docs/analysts.md', () => {
-  let door: SampleDoor;
+  let endpoint: SampleEndpoint;
 
   before(async () => {
-    door = await openSampleDoor(TODAY);
+    endpoint = await openSampleEndpoint(TODAY);
   });
-  after(() => door.close());
+  after(() => endpoint.close());
 
   it('answers ten questions', () => expect(QUESTIONS).to.have.length(CHECKS.length).and.to.have.length(10));
 
   QUESTIONS.forEach(({ question, sql }, index) => {
     it(`answers: ${question}`, async () => {
       const parameters = { param_organization: 'org_demo', param_from: FROM, param_to: TO };
-      const rows = await door.ask<Row>(sql, parameters);
+      const rows = await endpoint.ask<Row>(sql, parameters);
       expect(rows).not.to.deep.equal([]);
       const { columns, check } = CHECKS[index] as (typeof CHECKS)[number];
       expect(Object.keys(rows[0] ?? {})).to.deep.equal(columns);
       check(rows);
-      expect(await door.ask(sql, { ...parameters, param_organization: 'org_other' })).to.deep.equal([]);
+      expect(await endpoint.ask(sql, { ...parameters, param_organization: 'org_other' })).to.deep.equal([]);
     });
   });
 
   it('lists every view with its columns', async () => {
-    const rows = await door.ask<{ table: string; columns: string[] }>(
+    const rows = await endpoint.ask<{ table: string; columns: string[] }>(
       "SELECT table, groupArray(name) AS columns FROM (SELECT table, name FROM system.columns WHERE database = 'reachline' ORDER BY table, position) GROUP BY table",
     );
     const views = new Map(rows.map(({ table, columns }) => [table, columns]));

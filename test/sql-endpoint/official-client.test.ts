@@ -1,24 +1,24 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { expect } from 'chai';
 import { TODAY } from '../advertising/helper.js';
-import { openSampleDoor, PASSWORD, type SampleDoor } from './sample-endpoint.js';
+import { openSampleEndpoint, PASSWORD, type SampleEndpoint } from './sample-endpoint.js';
 
-describe("@clickhouse/client at the analysts' door", () => {
-  let door: SampleDoor;
+describe('@clickhouse/client at the SQL endpoint', () => {
+  let endpoint: SampleEndpoint;
   let client: ClickHouseClient;
 
   before(async () => {
-    door = await openSampleDoor(TODAY);
+    endpoint = await openSampleEndpoint(TODAY);
     client = connect(PASSWORD);
   });
   after(async () => {
     await client.close();
-    await door.close();
+    await endpoint.close();
   });
 
   const connect = (password: string) =>
     createClient({
-      url: door.url,
+      url: endpoint.url,
       password,
       database: 'reachline',
       compression: { response: true },

@@ -15,7 +15,7 @@ describe('the ClickHouse HTTP protocol', () => {
   let client: ClickHouseClient;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'reachline-door-'));
+    folder = mkdtempSync(join(tmpdir(), 'reachline-sql-'));
     server = await startClickHouseServer(folder, { password: PASSWORD });
     client = createClient({ url: server.url, password: PASSWORD });
     await client.command({

@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startAnalystDoor } from '../../services/sql-endpoint/analyst-endpoint.js';
-import type { SqlDoor } from '../../services/sql-endpoint/server.js';
+import { startAnalystEndpoint } from '../../services/sql-endpoint/analyst-endpoint.js';
+import type { SqlEndpoint } from '../../services/sql-endpoint/server.js';
 import type { ClickHouse } from '../../services/stores/clickhouse/client.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 
 const PASSWORD = 'analysts';
 
-describe('the SQL door for analysts', () => {
+describe('the SQL endpoint for analysts', () => {
   let folder: string;
   let clickhouse: ClickHouse;
-  let door: SqlDoor;
+  let endpoint: SqlEndpoint;
   /** Counts what the engine would fetch. */
   let outside: Server;
   let fetched = 0;
@@ -30,7 +30,7 @@ describe('the SQL door for analysts', () => {
       "INSERT INTO deliveries (organization_id, date, campaign_id, creative_id, impressions, version) VALUES ('org', '2026-10-01', 'c', 'r', 1, 1), ('org', '2026-10-01', 'c', 'r', 7, 2)",
     );
     if (!clickhouse.engine) throw new Error('no engine');
-    door = await startAnalystDoor(clickhouse.engine, { port: 0, password: PASSWORD });
+    endpoint = await startAnalystEndpoint(clickhouse.engine, { port: 0, password: PASSWORD });
     outside = createServer((_, response) => {
       fetched++;
       response.end('1\n');
@@ -39,13 +39,13 @@ describe('the SQL door for analysts', () => {
   });
   after(async () => {
     outside.close();
-    await door.close();
+    await endpoint.close();
     await clickhouse.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
   const ask = async (query: string, parameters: Record<string, string> = {}) => {
-    const address = `${door.url}/?${new URLSearchParams({ password: PASSWORD, ...parameters })}`;
+    const address = `${endpoint.url}/?${new URLSearchParams({ password: PASSWORD, ...parameters })}`;
     const answer = await fetch(address, { method: 'POST', body: query });
     return {
       status: answer.status,
@@ -128,7 +128,7 @@ describe('the SQL door for analysts', () => {
 
   it('answers a Content-Encoding that only objects have, and those after it', async () => {
     for (const encoding of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'br, gzip']) {
-      const address = `${door.url}/?${new URLSearchParams({ password: PASSWORD })}`;
+      const address = `${endpoint.url}/?${new URLSearchParams({ password: PASSWORD })}`;
       const answer = await fetch(address, {
         method: 'POST',
         body: 'SELECT 1',

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import { demoRecords } from '../../services/demo/load.js';
-import { startAnalystDoor } from '../../services/sql-endpoint/analyst-endpoint.js';
+import { startAnalystEndpoint } from '../../services/sql-endpoint/analyst-endpoint.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
 
 export const PASSWORD = 'analysts';
 
-/** The door over the advertising of the sample data. */
-export interface SampleDoor {
+/** The endpoint over the advertising of the sample data. */
+export interface SampleEndpoint {
   url: string;
   store: AnalyticsStore;
   ask<Row>(query: string, parameters?: Record<string, string>): Promise<Row[]>;
@@ -20,8 +20,8 @@ export interface SampleDoor {
 }
 
 /** The sample ends with the day before `day` (`YYYY-MM-DD`). */
-export async function openSampleDoor(day: string): Promise<SampleDoor> {
-  const path = mkdtempSync(join(tmpdir(), 'reachline-sample-door-'));
+export async function openSampleEndpoint(day: string): Promise<SampleEndpoint> {
+  const path = mkdtempSync(join(tmpdir(), 'reachline-sample-endpoint-'));
   const { store, engine } = await openAnalyticsStore({ path });
   if (!engine) throw new Error('the store is not embedded');
   // Streams of advertising never touch the other store.
@@ -30,12 +30,12 @@ export async function openSampleDoor(day: string): Promise<SampleDoor> {
     const { store: kept, write } = STREAMS[name];
     if (kept === 'analytics') await write(stores, accepted(records as never[], Date.parse(day)));
   }
-  const door = await startAnalystDoor(engine, { port: 0, password: PASSWORD });
+  const endpoint = await startAnalystEndpoint(engine, { port: 0, password: PASSWORD });
   return {
-    url: door.url,
+    url: endpoint.url,
     store,
     async ask<Row>(query: string, parameters: Record<string, string> = {}) {
-      const address = `${door.url}/?${new URLSearchParams({
+      const address = `${endpoint.url}/?${new URLSearchParams({
         default_format: 'JSON',
         output_format_json_quote_64bit_integers: '0',
         ...parameters,
@@ -46,7 +46,7 @@ export async function openSampleDoor(day: string): Promise<SampleDoor> {
       return ((await answer.json()) as { data: Row[] }).data;
     },
     async close() {
-      await door.close();
+      await endpoint.close();
       await store.close();
       rmSync(path, { recursive: true, force: true });
     },

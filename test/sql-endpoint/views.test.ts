@@ -10,7 +10,7 @@ import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { demoRecords } from '../../services/demo/load.js';
 import { call, TODAY } from '../advertising/helper.js';
-import { openSampleDoor, type SampleDoor } from './sample-endpoint.js';
+import { openSampleEndpoint, type SampleEndpoint } from './sample-endpoint.js';
 
 /** Holds the days that the sample restates. */
 const RANGE = { start_date: '2026-10-20', end_date: '2026-11-20' };
@@ -21,12 +21,12 @@ const COMPANY_SUMMED = summed(COMPANY_METRIC_NAMES);
 type Row = Record<string, string | number | null>;
 
 describe('the views of analysts', () => {
-  let door: SampleDoor;
+  let endpoint: SampleEndpoint;
 
   before(async () => {
-    door = await openSampleDoor(TODAY);
+    endpoint = await openSampleEndpoint(TODAY);
   });
-  after(() => door.close());
+  after(() => endpoint.close());
 
   const sums = (names: readonly string[]) =>
     names.map((name) =>
@@ -44,7 +44,7 @@ describe('the views of analysts', () => {
   /** Figures by id, of what has any. */
   const figures = async (view: string, id: string, names: readonly string[]) => {
     const query = `SELECT ${[`${id} AS id`, ...sums(names)].join(', ')} FROM ${view} AS v WHERE ${IN_RANGE} GROUP BY id ORDER BY id`;
-    return door.ask<Row>(query, PARAMETERS);
+    return endpoint.ask<Row>(query, PARAMETERS);
   };
   const pick = (item: object, names: readonly string[]): Row => {
     const values = item as Row;
@@ -66,9 +66,13 @@ describe('the views of analysts', () => {
         ),
       );
   const campaigns = () =>
-    call(searchCampaigns, door.store, DEMO_ORGANIZATION, { ...RANGE, granularity: 'daily', page_size: 200 });
+    call(searchCampaigns, endpoint.store, DEMO_ORGANIZATION, {
+      ...RANGE,
+      granularity: 'daily',
+      page_size: 200,
+    });
   const creatives = () =>
-    call(searchCreatives, door.store, DEMO_ORGANIZATION, {
+    call(searchCreatives, endpoint.store, DEMO_ORGANIZATION, {
       ...RANGE,
       granularity: 'monthly',
       page_size: 200,
@@ -76,7 +80,7 @@ describe('the views of analysts', () => {
   const companies = async () => {
     const body = { ...RANGE, granularity: 'monthly' as const, page_size: 200 };
     const pages = await Promise.all(
-      [1, 2].map((page) => call(searchCompanies, door.store, DEMO_ORGANIZATION, { ...body, page })),
+      [1, 2].map((page) => call(searchCompanies, endpoint.store, DEMO_ORGANIZATION, { ...body, page })),
     );
     return pages.flatMap(({ items }) => items);
   };
@@ -89,7 +93,7 @@ describe('the views of analysts', () => {
         if (creative_id) reported += impressions ?? 0;
       }
     }
-    const [row] = await door.ask<{ counted: number }>(
+    const [row] = await endpoint.ask<{ counted: number }>(
       'SELECT sum(impressions) AS counted FROM campaign_daily',
     );
     expect(row?.counted).to.be.within(1, reported - 1);
@@ -109,7 +113,7 @@ describe('the views of analysts', () => {
         .filter((point) => Number(point.impressions) > 0)
         .map((point) => ({ id, date: point.period, impressions: point.impressions, clicks: point.clicks })),
     );
-    const rows = await door.ask(
+    const rows = await endpoint.ask(
       `SELECT campaign_id AS id, date, impressions, clicks FROM campaign_daily WHERE ${IN_RANGE} ORDER BY id, date`,
       PARAMETERS,
     );
@@ -131,11 +135,11 @@ describe('the views of analysts', () => {
 
   it('have the figures of one company by campaign that the API answers', async () => {
     const [first] = await companies();
-    const { campaigns: items } = await call(getCompany, door.store, DEMO_ORGANIZATION, {
+    const { campaigns: items } = await call(getCompany, endpoint.store, DEMO_ORGANIZATION, {
       ...RANGE,
       company_id: first?.id as string,
     });
-    const rows = await door.ask<Row>(
+    const rows = await endpoint.ask<Row>(
       `SELECT campaign_id, sum(impressions) AS i, sum(engagements) AS e FROM company_daily WHERE ${IN_RANGE} AND company_id = {company:String} GROUP BY campaign_id ORDER BY e DESC, i DESC, campaign_id`,
       { ...PARAMETERS, param_company: first?.id as string },
     );
@@ -171,7 +175,7 @@ describe('the views of analysts', () => {
       ],
     ];
     for (const [view, id, items, names] of kinds) {
-      const rows = await door.ask<Row>(`SELECT ${id} AS id, ${names.join(', ')} FROM ${view}`);
+      const rows = await endpoint.ask<Row>(`SELECT ${id} AS id, ${names.join(', ')} FROM ${view}`);
       const byId = new Map(rows.map((row) => [row.id, row]));
       expect(byId.size).to.equal(rows.length);
       expect(items.length).to.be.greaterThan(20);
@@ -183,14 +187,14 @@ describe('the views of analysts', () => {
   });
 
   it('give every column a comment', async () => {
-    const rows = await door.ask(
+    const rows = await endpoint.ask(
       "SELECT table, name FROM system.columns WHERE database = 'reachline' AND comment = ''",
     );
     expect(rows).to.deep.equal([]);
   });
 
   it('read no more than the days and the organization that were asked for', async () => {
-    const { rows } = await door.store.query<{ explain: string }>({
+    const { rows } = await endpoint.store.query<{ explain: string }>({
       name: 'test',
       sql: "EXPLAIN indexes = 1 SELECT sum(impressions) FROM reachline.campaign_daily WHERE organization_id = 'org_demo' AND date >= '2026-11-01'",
       params: {},

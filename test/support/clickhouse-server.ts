@@ -1,5 +1,5 @@
 /**
- * ClickHouse over HTTP for tests: the engine in process behind the SQL door, with every statement let in. It takes the
+ * ClickHouse over HTTP for tests: the engine in process behind the SQL endpoint, with every statement let in. It takes the
  * place of a ClickHouse server, which these tests cannot fetch.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Body } from '../../services/sql-endpoint/body.js';
 import { canonical } from '../../services/sql-endpoint/parser.js';
-import type { DoorRequest } from '../../services/sql-endpoint/request.js';
+import type { SqlRequest } from '../../services/sql-endpoint/request.js';
 import {
-  type Admitted,
-  type SqlDoor,
-  type SqlDoorOptions,
-  startSqlDoor,
+  type PermittedStatement,
+  type SqlEndpoint,
+  type SqlEndpointOptions,
+  startSqlEndpoint,
 } from '../../services/sql-endpoint/server.js';
 import type { Runner, Statement } from '../../services/sql-endpoint/statement.js';
 import { literal } from '../../services/stores/clickhouse/bind.js';
@@ -41,31 +41,36 @@ export async function startClickHouseServer(
 ): Promise<ClickHouseServer> {
   const engine = openEngine(folder);
   const bodies = mkdtempSync(join(tmpdir(), 'reachline-bodies-'));
-  const door = await startOpenDoor(engine, bodies, { port, password, concurrency, deadlineMs });
+  const endpoint = await startUnrestrictedEndpoint(engine, bodies, {
+    port,
+    password,
+    concurrency,
+    deadlineMs,
+  });
   return {
-    url: door.url,
+    url: endpoint.url,
     async close() {
-      await door.close();
-      while (door.running() > 0) await pause(50);
+      await endpoint.close();
+      while (endpoint.running() > 0) await pause(50);
       await engine.close();
       rmSync(bodies, { recursive: true, force: true });
     },
   };
 }
 
-/** The door with every statement let in. Bodies of inserts lie in a folder for a moment. */
-export function startOpenDoor(
+/** The endpoint with every statement let in. Bodies of inserts lie in a folder for a moment. */
+export function startUnrestrictedEndpoint(
   engine: Engine,
   bodies: string,
-  options: Pick<SqlDoorOptions, 'port' | 'password' | 'concurrency' | 'deadlineMs'>,
-): Promise<SqlDoor> {
+  options: Pick<SqlEndpointOptions, 'port' | 'password' | 'concurrency' | 'deadlineMs'>,
+): Promise<SqlEndpoint> {
   let count = 0;
-  return startSqlDoor({
+  return startSqlEndpoint({
     ...options,
     engine,
     bodyLimit: BODY_LIMIT,
     policy: async (runner) => (request, body) =>
-      admitAll(request, body, runner, join(bodies, String(++count))),
+      permitAll(request, body, runner, join(bodies, String(++count))),
   });
 }
 
@@ -76,7 +81,12 @@ const FORMATTED_INSERT =
 const HEAD = 64 * 1024;
 
 /** Lets any one statement in. Rows of an insert come to the engine as a file, in which it finds every format. */
-async function admitAll(request: DoorRequest, body: Body, runner: Runner, file: string): Promise<Admitted> {
+async function permitAll(
+  request: SqlRequest,
+  body: Body,
+  runner: Runner,
+  file: string,
+): Promise<PermittedStatement> {
   const data = body.encoding === undefined ? body.data : await decode(body.data, body.encoding, runner, file);
   const { head, rows } = split(request.query, data);
   const formatted = await canonical(head, runner);

@@ -16,7 +16,7 @@ import { untilClosed } from '../graceful-shutdown.js';
 import { warnOfIgnored } from '../ignored-variables.js';
 import { type Io, say, tell } from '../io.js';
 import { firstRequests, loadSample } from '../sample.js';
-import { withSqlDoor } from '../sql-endpoint.js';
+import { withSqlEndpoint } from '../sql-endpoint.js';
 import { startupRetry } from '../startup-retry.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
@@ -45,7 +45,7 @@ async function serveAlone(io: Io, config: Config, options: ServeOptions): Promis
   const logger = createLogger(config.logLevel, logFile(2));
   warnOfIgnored(config, logger);
   const opened = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
-  const { stores, url: sql } = await withSqlDoor(config, opened);
+  const { stores, url: sql } = await withSqlEndpoint(config, opened);
   const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
   const { url, closed } = await listen(config, stores, logger);
   if (sql !== null) say(io, `SQL of all organizations for analysts: ${sql} (docs/analysts.md)`);

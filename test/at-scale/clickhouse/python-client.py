@@ -1,4 +1,4 @@
-"""Asks the door at the address given as `clickhouse-connect` does, and prints what it got as JSON."""
+"""Queries the SQL endpoint at the given address as `clickhouse-connect` does, and prints what it got as JSON."""
 
 import json
 import sys

@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/package-root.js';
 import { TODAY } from '../../advertising/helper.js';
-import { openSampleDoor, PASSWORD, type SampleDoor } from '../../sql-endpoint/sample-endpoint.js';
+import { openSampleEndpoint, PASSWORD, type SampleEndpoint } from '../../sql-endpoint/sample-endpoint.js';
 import { pythonPackage } from '../../stack/distributions.js';
 import { MissingPrerequisite } from '../../stack/stack-error.js';
 
 const SCRIPT = join(packageRoot, 'test/at-scale/clickhouse/python-client.py');
 
-describe("the official Python client at the analysts' door", () => {
-  let door: SampleDoor;
+describe('the official Python client at the SQL endpoint', () => {
+  let endpoint: SampleEndpoint;
   let answers: Record<string, unknown>;
 
   before(async function () {
@@ -23,13 +23,13 @@ describe("the official Python client at the analysts' door", () => {
       process.stdout.write(`  skipped: ${error.message}\n`);
       return this.skip();
     }
-    door = await openSampleDoor(TODAY);
-    const { stdout } = await promisify(execFile)('python3', [SCRIPT, door.url, PASSWORD], {
+    endpoint = await openSampleEndpoint(TODAY);
+    const { stdout } = await promisify(execFile)('python3', [SCRIPT, endpoint.url, PASSWORD], {
       env: { ...process.env, PYTHONPATH: folder, TZ: 'America/New_York' },
     });
     answers = JSON.parse(stdout);
   });
-  after(() => door?.close());
+  after(() => endpoint?.close());
 
   it('reads rows in their own types, with parameters', () => {
     expect(answers).to.deep.include({

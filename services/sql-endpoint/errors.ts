@@ -1,6 +1,6 @@
 /** A refusal or failure with ClickHouse's number for it. */
-export class DbException extends Error {
-  override readonly name = 'DbException';
+export class SqlError extends Error {
+  override readonly name = 'SqlError';
   readonly code: number;
 
   constructor(code: number, message: string) {
@@ -9,7 +9,7 @@ export class DbException extends Error {
   }
 }
 
-/** ClickHouse's numbers of the exceptions that the door itself throws. */
+/** ClickHouse's numbers of the exceptions that this endpoint itself throws. */
 export const CODE = {
   badArguments: 36,
   notImplemented: 48,
@@ -62,12 +62,12 @@ const STATUS_OF_CODES: [status: number, codes: number[]][] = [
 ];
 const STATUS = new Map(STATUS_OF_CODES.flatMap(([status, codes]) => codes.map((code) => [code, status])));
 
-export function httpStatus({ code }: DbException): number {
+export function httpStatus({ code }: SqlError): number {
   return STATUS.get(code) ?? 500;
 }
 
 /** The line clients look for, such as `Code: 62. DB::Exception: Syntax error … (SYNTAX_ERROR)`. */
-export function exceptionText({ code, message }: DbException): string {
+export function exceptionText({ code, message }: SqlError): string {
   const name = NAMES[code];
   return message.startsWith('Code: ')
     ? `${message}\n`
@@ -75,11 +75,11 @@ export function exceptionText({ code, message }: DbException): string {
 }
 
 /** Whatever was thrown, as an exception. Only the engine's own words go through. */
-export function toException(thrown: unknown): DbException {
-  if (thrown instanceof DbException) return thrown;
+export function toException(thrown: unknown): SqlError {
+  if (thrown instanceof SqlError) return thrown;
   const { clickhouseCode, message } = thrown as { clickhouseCode?: number; message?: string };
   if (typeof clickhouseCode === 'number') {
-    return new DbException(clickhouseCode, message ?? '');
+    return new SqlError(clickhouseCode, message ?? '');
   }
-  return new DbException(CODE.unknownException, 'The statement failed');
+  return new SqlError(CODE.unknownException, 'The statement failed');
 }

@@ -1,10 +1,10 @@
-/** `node endless.fixture.js <data folder>`: both stores behind a door that lets every statement in; closes as `serve` does. */
+/** `node uninterruptible-statement.fixture.js <data folder>`: opens both stores and a SQL endpoint that permits every statement; shuts down as `serve` does. */
 import { writeSync } from 'node:fs';
 import { untilClosed } from '../../services/cli/graceful-shutdown.js';
-import { closedWithDoor } from '../../services/cli/sql-endpoint.js';
+import { closeWithEndpoint } from '../../services/cli/sql-endpoint.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { openStores } from '../../services/stores/open-stores.js';
-import { startOpenDoor } from '../support/clickhouse-server.js';
+import { startUnrestrictedEndpoint } from '../support/clickhouse-server.js';
 
 const [dataDir = ''] = process.argv.slice(2);
 const opened = await openStores({ dataDir, searchThreads: 1 });
@@ -14,7 +14,11 @@ opened.search.close = async () => {
   await close();
   writeSync(1, 'search store closed\n');
 };
-const door = await startOpenDoor(opened.engine, dataDir, { port: 0, password: '', concurrency: 2 });
-const stores = closedWithDoor(opened, door);
+const endpoint = await startUnrestrictedEndpoint(opened.engine, dataDir, {
+  port: 0,
+  password: '',
+  concurrency: 2,
+});
+const stores = closeWithEndpoint(opened, endpoint);
 void untilClosed(() => stores.close(), createLogger('silent'), { delay: 9500 });
-process.stdout.write(`${door.url}\n`);
+process.stdout.write(`${endpoint.url}\n`);

@@ -13,7 +13,7 @@ describe('a statement that the engine cannot end', function () {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  describe('in a door with one slot', () => {
+  describe('in an endpoint with one slot', () => {
     let server: ClickHouseServer;
     beforeEach(async () => {
       server = await startClickHouseServer(folder, { concurrency: 1, deadlineMs: 500 });
