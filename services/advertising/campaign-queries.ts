@@ -1,27 +1,27 @@
 /** Requests about campaigns and creatives as statements. Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
-import { summedFor } from './metric-values.js';
+import { requiredSums } from './metric-values.js';
 import { METRIC_NAMES } from './metrics.js';
-import type { Page, Scope, Sort } from './report-params.js';
+import type { Page, ReportParams, Sort } from './report-params.js';
 import type { CampaignSort, CreativeSort } from './requests.js';
 import {
-  among,
   asciiKey,
-  contains,
-  figureColumns,
-  given,
+  containsAny,
+  definedParams,
   IN_ORGANIZATION,
   IN_RANGE,
-  lines,
+  inList,
+  joinLines,
+  metricColumns,
   metricKey,
   orderAndPage,
-  type Params,
   pageParams,
   periodStart,
+  type QueryParams,
+  reportQueryParams,
   SERIES_LIMIT,
-  scopeParams,
   seriesLimit,
-  sums,
+  sumColumns,
   where,
 } from './sql.js';
 
@@ -34,7 +34,7 @@ export interface CampaignFilters {
 }
 
 export interface CampaignsPlan {
-  scope: Scope;
+  report: ReportParams;
   filters: CampaignFilters;
   sort: Sort<CampaignSort>;
   page: Page;
@@ -45,7 +45,7 @@ export interface CreativeFilters extends CampaignFilters {
 }
 
 export interface CreativesPlan {
-  scope: Scope;
+  report: ReportParams;
   filters: CreativeFilters;
   sort: Sort<CreativeSort>;
   page: Page;
@@ -116,16 +116,16 @@ const KNOWN_CREATIVES = `(
 const CAMPAIGN_RECORDS = `(SELECT * FROM campaigns FINAL WHERE ${IN_ORGANIZATION})`;
 const CREATIVE_RECORDS = `(SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION})`;
 
-type Filtered = { from: string; params: Params };
+type Filtered = { from: string; params: QueryParams };
 
 function matchingCampaigns(organizationId: string, filters: CampaignFilters): Filtered {
   const { campaignIds, statuses, objectiveTypes, search } = filters;
   return {
-    from: lines(
+    from: joinLines(
       `FROM ${KNOWN_CAMPAIGNS} AS known`,
       `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.id`,
     ),
-    params: given({
+    params: definedParams({
       organization_id: organizationId,
       campaign_ids: campaignIds,
       statuses,
@@ -137,22 +137,22 @@ function matchingCampaigns(organizationId: string, filters: CampaignFilters): Fi
 
 function campaignConditions({ campaignIds, statuses, objectiveTypes, search }: CampaignFilters): string {
   return where(
-    among('known.id', 'campaign_ids', campaignIds),
-    among('campaign.status_key', 'statuses', statuses),
-    among('campaign.objective_type_key', 'objective_types', objectiveTypes),
-    contains(['campaign.name_key', 'campaign.campaign_group_name_key'], search),
+    inList('known.id', 'campaign_ids', campaignIds),
+    inList('campaign.status_key', 'statuses', statuses),
+    inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
+    containsAny(['campaign.name_key', 'campaign.campaign_group_name_key'], search),
   );
 }
 
 function matchingCreatives(organizationId: string, filters: CreativeFilters): Filtered {
   const { campaignIds, creativeIds, statuses, objectiveTypes, search } = filters;
   return {
-    from: lines(
+    from: joinLines(
       `FROM ${KNOWN_CREATIVES} AS known`,
       `LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
       `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
     ),
-    params: given({
+    params: definedParams({
       organization_id: organizationId,
       campaign_ids: campaignIds,
       creative_ids: creativeIds,
@@ -166,22 +166,27 @@ function matchingCreatives(organizationId: string, filters: CreativeFilters): Fi
 function creativeConditions(filters: CreativeFilters): string {
   const { campaignIds, creativeIds, statuses, objectiveTypes, search } = filters;
   return where(
-    among('known.campaign_id', 'campaign_ids', campaignIds),
-    among('known.id', 'creative_ids', creativeIds),
-    among('creative.status_key', 'statuses', statuses),
-    among('campaign.objective_type_key', 'objective_types', objectiveTypes),
-    contains(['creative.name_key', 'creative.headline_key', 'campaign.name_key'], search),
+    inList('known.campaign_id', 'campaign_ids', campaignIds),
+    inList('known.id', 'creative_ids', creativeIds),
+    inList('creative.status_key', 'statuses', statuses),
+    inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
+    containsAny(['creative.name_key', 'creative.headline_key', 'campaign.name_key'], search),
   );
 }
 
 /** Sums over the range by campaign or creative, of the deliveries broken down by creative. */
-function figures(by: 'campaign_id' | 'creative_id', scope: Scope, sort: string, only: string | undefined) {
-  const names = summedFor([...scope.metrics, ...METRIC_NAMES.filter((metric) => metric === sort)]);
+function figures(
+  by: 'campaign_id' | 'creative_id',
+  report: ReportParams,
+  sort: string,
+  only: string | undefined,
+) {
+  const names = requiredSums([...report.metrics, ...METRIC_NAMES.filter((metric) => metric === sort)]);
   const condition = where(IN_ORGANIZATION, IN_RANGE, "creative_id != ''", only);
   return {
     names,
     join: `LEFT JOIN (
-  SELECT ${[by, ...sums(names, 'delivery')].join(', ')}
+  SELECT ${[by, ...sumColumns(names, 'delivery')].join(', ')}
   FROM deliveries AS delivery FINAL
   ${condition}
   GROUP BY ${by}
@@ -193,23 +198,23 @@ const aliased = (columns: readonly string[], from: string) =>
   columns.map((column) => `${from}.${column} AS ${column}`);
 
 /** One page of campaigns with their figures, and how many match. */
-export function campaignsQuery({ scope, filters, sort, page }: CampaignsPlan): AnalyticsQuery {
-  const matching = matchingCampaigns(scope.organizationId, filters);
+export function campaignsQuery({ report, filters, sort, page }: CampaignsPlan): AnalyticsQuery {
+  const matching = matchingCampaigns(report.organizationId, filters);
   const { names, join } = figures(
     'campaign_id',
-    scope,
+    report,
     sort.by,
-    among('campaign_id', 'campaign_ids', filters.campaignIds),
+    inList('campaign_id', 'campaign_ids', filters.campaignIds),
   );
   const columns = [
     'known.id AS id',
     ...aliased([...CAMPAIGN_COLUMNS, 'name_key'], 'campaign'),
     'ifNull(counted.creatives, 0) AS creatives_count',
-    ...figureColumns(names, 'figures'),
+    ...metricColumns(names, 'figures'),
   ];
   return {
     name: 'campaigns_page',
-    sql: lines(
+    sql: joinLines(
       `SELECT ${columns.join(', ')}`,
       matching.from,
       join,
@@ -217,18 +222,18 @@ export function campaignsQuery({ scope, filters, sort, page }: CampaignsPlan): A
       campaignConditions(filters),
       orderAndPage(sort, CAMPAIGN_KEYS),
     ),
-    params: { ...matching.params, ...scopeParams(scope), ...pageParams(page) },
+    params: { ...matching.params, ...reportQueryParams(report), ...pageParams(page) },
   };
 }
 
 /** One page of creatives with their figures, and how many match. */
-export function creativesQuery({ scope, filters, sort, page }: CreativesPlan): AnalyticsQuery {
-  const matching = matchingCreatives(scope.organizationId, filters);
+export function creativesQuery({ report, filters, sort, page }: CreativesPlan): AnalyticsQuery {
+  const matching = matchingCreatives(report.organizationId, filters);
   const { names, join } = figures(
     'creative_id',
-    scope,
+    report,
     sort.by,
-    among('creative_id', 'creative_ids', filters.creativeIds),
+    inList('creative_id', 'creative_ids', filters.creativeIds),
   );
   const columns = [
     'known.id AS id',
@@ -237,51 +242,59 @@ export function creativesQuery({ scope, filters, sort, page }: CreativesPlan): A
     'campaign.name_key AS campaign_name_key',
     'campaign.currency AS currency',
     ...aliased([...CREATIVE_COLUMNS, 'name_key'], 'creative'),
-    ...figureColumns(names, 'figures'),
+    ...metricColumns(names, 'figures'),
   ];
   return {
     name: 'creatives_page',
-    sql: lines(
+    sql: joinLines(
       `SELECT ${columns.join(', ')}`,
       matching.from,
       join,
       creativeConditions(filters),
       orderAndPage(sort, CREATIVE_KEYS),
     ),
-    params: { ...matching.params, ...scopeParams(scope), ...pageParams(page) },
+    params: { ...matching.params, ...reportQueryParams(report), ...pageParams(page) },
   };
 }
 
 /** Sums by period of some campaigns or creatives; periods without deliveries have no row. */
 export function seriesQuery(
   by: 'campaign_id' | 'creative_id',
-  scope: Scope,
+  report: ReportParams,
   ids: readonly string[],
 ): AnalyticsQuery {
-  const names = summedFor(scope.metrics);
+  const names = requiredSums(report.metrics);
   return {
     name: by === 'campaign_id' ? 'campaigns_series' : 'creatives_series',
-    sql: lines(
-      `SELECT ${[`${by} AS id`, `${periodStart(scope.granularity)} AS day`, ...sums(names, 'delivery')].join(', ')}`,
+    sql: joinLines(
+      `SELECT ${[`${by} AS id`, `${periodStart(report.granularity)} AS day`, ...sumColumns(names, 'delivery')].join(', ')}`,
       'FROM deliveries AS delivery FINAL',
-      where(IN_ORGANIZATION, IN_RANGE, "creative_id != ''", among(by, 'ids', ids)),
+      where(IN_ORGANIZATION, IN_RANGE, "creative_id != ''", inList(by, 'ids', ids)),
       'GROUP BY id, day',
       SERIES_LIMIT,
     ),
-    params: { ...scopeParams(scope), ids, ...seriesLimit(scope, ids) },
+    params: { ...reportQueryParams(report), ids, ...seriesLimit(report, ids) },
   };
 }
 
 /** Currencies of all campaigns that match, not only of those of the page. */
 export function campaignCurrencies(organizationId: string, filters: CampaignFilters): AnalyticsQuery {
   const { from, params } = matchingCampaigns(organizationId, filters);
-  const sql = lines('SELECT arraySort(groupUniqArray(campaign.currency))', from, campaignConditions(filters));
+  const sql = joinLines(
+    'SELECT arraySort(groupUniqArray(campaign.currency))',
+    from,
+    campaignConditions(filters),
+  );
   return { name: 'campaign_currencies', sql, params };
 }
 
 /** Currencies of the campaigns of all creatives that match. */
 export function creativeCurrencies(organizationId: string, filters: CreativeFilters): AnalyticsQuery {
   const { from, params } = matchingCreatives(organizationId, filters);
-  const sql = lines('SELECT arraySort(groupUniqArray(campaign.currency))', from, creativeConditions(filters));
+  const sql = joinLines(
+    'SELECT arraySort(groupUniqArray(campaign.currency))',
+    from,
+    creativeConditions(filters),
+  );
   return { name: 'creative_currencies', sql, params };
 }

@@ -1,25 +1,25 @@
 /** Requests about companies as statements. Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
-import { summedFor } from './metric-values.js';
+import { requiredSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
-import type { Page, Scope, Sort } from './report-params.js';
+import type { Page, ReportParams, Sort } from './report-params.js';
 import type { CompanySort } from './requests.js';
 import {
-  among,
-  contains,
-  figureColumns,
-  given,
+  containsAny,
+  definedParams,
   IN_ORGANIZATION,
   IN_RANGE,
-  lines,
+  inList,
+  joinLines,
+  metricColumns,
   metricKey,
   orderAndPage,
   pageParams,
   periodStart,
+  reportQueryParams,
   SERIES_LIMIT,
-  scopeParams,
   seriesLimit,
-  sums,
+  sumColumns,
   where,
 } from './sql.js';
 
@@ -33,7 +33,7 @@ export interface CompanyFilters {
 }
 
 export interface CompaniesPlan {
-  scope: Scope;
+  report: ReportParams;
   filters: CompanyFilters;
   sort: Sort<CompanySort>;
   page: Page;
@@ -78,13 +78,16 @@ const REACH = {
 const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
 
 /** One page of companies with their figures, and how many match. */
-export function companiesQuery({ scope, filters, sort, page }: CompaniesPlan): AnalyticsQuery {
+export function companiesQuery({ report, filters, sort, page }: CompaniesPlan): AnalyticsQuery {
   const { campaignIds, companyIds, networkIds, domains, search } = filters;
-  const names = summedFor([...scope.metrics, ...COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by)]);
-  const idsAsked = among('company_id', 'company_ids', companyIds);
+  const names = requiredSums([
+    ...report.metrics,
+    ...COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by),
+  ]);
+  const idsAsked = inList('company_id', 'company_ids', companyIds);
   const recordsAsked = [
-    among('network_a_company_id', NETWORK_IDS, networkIds),
-    among('domain', 'domains', domains),
+    inList('network_a_company_id', NETWORK_IDS, networkIds),
+    inList('domain', 'domains', domains),
   ];
   // Counted for every company only to order by it: that takes longer than all the rest.
   const reach = REACH_NAMES.filter((name) => name === sort.by);
@@ -94,13 +97,13 @@ export function companiesQuery({ scope, filters, sort, page }: CompaniesPlan): A
   const columns = [
     `${id} AS id`,
     ...[...COMPANY_COLUMNS, 'name_key'].map((column) => `company.${column} AS ${column}`),
-    ...figureColumns(names, 'figures'),
+    ...metricColumns(names, 'figures'),
     ...reach.map((name) => `ifNull(figures.${name}, 0) AS ${name}`),
     'if(figures.active, figures.first_seen, NULL) AS first_seen',
     'if(figures.active, figures.last_seen, NULL) AS last_seen',
   ];
   const aggregates = [
-    ...sums(names, 'delivery'),
+    ...sumColumns(names, 'delivery'),
     ...SEEN,
     ...reach.map((name) => `${REACH[name]} AS ${name}`),
   ];
@@ -110,7 +113,7 @@ export function companiesQuery({ scope, filters, sort, page }: CompaniesPlan): A
   ${where(
     IN_ORGANIZATION,
     IN_RANGE,
-    among('campaign_id', 'campaign_ids', campaignIds),
+    inList('campaign_id', 'campaign_ids', campaignIds),
     idsAsked,
     byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...recordsAsked)})`,
   )}
@@ -118,7 +121,7 @@ export function companiesQuery({ scope, filters, sort, page }: CompaniesPlan): A
 ) AS figures`;
   return {
     name: 'companies_page',
-    sql: lines(
+    sql: joinLines(
       `SELECT ${columns.join(', ')}`,
       isNamed
         ? `FROM ${known(idsAsked, byRecord)} AS known\nLEFT JOIN ${figures} ON figures.company_id = known.id`
@@ -127,21 +130,21 @@ export function companiesQuery({ scope, filters, sort, page }: CompaniesPlan): A
       where(
         // Nobody named a company: those with activity are all there is to list.
         !isNamed && 'figures.active',
-        among('company.network_a_company_id', NETWORK_IDS, networkIds),
-        among('company.domain', 'domains', domains),
-        contains(['company.name_key', 'company.domain_key'], search),
+        inList('company.network_a_company_id', NETWORK_IDS, networkIds),
+        inList('company.domain', 'domains', domains),
+        containsAny(['company.name_key', 'company.domain_key'], search),
       ),
       orderAndPage(sort, COMPANY_KEYS),
     ),
     params: {
-      ...given({
+      ...definedParams({
         campaign_ids: campaignIds,
         company_ids: companyIds,
         [NETWORK_IDS]: networkIds,
         domains,
         search,
       }),
-      ...scopeParams(scope),
+      ...reportQueryParams(report),
       ...pageParams(page),
     },
   };
@@ -157,77 +160,77 @@ function known(idsAsked: string | undefined, byRecord: boolean): string {
 
 /** Sums by period of some companies; periods without deliveries have no row. */
 export function companySeriesQuery(
-  scope: Scope,
+  report: ReportParams,
   ids: readonly string[],
   campaignIds: string[] | undefined,
 ): AnalyticsQuery {
-  const names = summedFor(scope.metrics);
+  const names = requiredSums(report.metrics);
   return {
     name: 'companies_series',
-    sql: lines(
-      `SELECT ${['company_id AS id', `${periodStart(scope.granularity)} AS day`, ...sums(names, 'delivery'), 'max(delivery.active) AS active'].join(', ')}`,
+    sql: joinLines(
+      `SELECT ${['company_id AS id', `${periodStart(report.granularity)} AS day`, ...sumColumns(names, 'delivery'), 'max(delivery.active) AS active'].join(', ')}`,
       'FROM company_deliveries AS delivery FINAL',
       where(
         IN_ORGANIZATION,
         IN_RANGE,
-        among('company_id', 'ids', ids),
-        among('campaign_id', 'campaign_ids', campaignIds),
+        inList('company_id', 'ids', ids),
+        inList('campaign_id', 'campaign_ids', campaignIds),
       ),
       'GROUP BY id, day',
       SERIES_LIMIT,
     ),
     params: {
-      ...scopeParams(scope),
+      ...reportQueryParams(report),
       ids,
-      ...seriesLimit(scope, ids),
-      ...given({ campaign_ids: campaignIds }),
+      ...seriesLimit(report, ids),
+      ...definedParams({ campaign_ids: campaignIds }),
     },
   };
 }
 
 /** How many campaigns each of some companies saw; companies without deliveries in the range have no row. */
 export function companyReachQuery(
-  scope: Scope,
+  report: ReportParams,
   ids: readonly string[],
   campaignIds: string[] | undefined,
 ): AnalyticsQuery {
   return {
     name: 'companies_reach',
-    sql: lines(
+    sql: joinLines(
       `SELECT company_id AS id, ${REACH_NAMES.map((name) => `${REACH[name]} AS ${name}`).join(', ')}`,
       'FROM company_deliveries AS delivery FINAL',
       where(
         IN_ORGANIZATION,
         IN_RANGE,
-        among('company_id', 'ids', ids),
-        among('campaign_id', 'campaign_ids', campaignIds),
+        inList('company_id', 'ids', ids),
+        inList('campaign_id', 'campaign_ids', campaignIds),
       ),
       'GROUP BY id',
     ),
-    params: { ...scopeParams(scope), ids, ...given({ campaign_ids: campaignIds }) },
+    params: { ...reportQueryParams(report), ids, ...definedParams({ campaign_ids: campaignIds }) },
   };
 }
 
 /** The campaigns one company saw, by engagements, then impressions, then id; and how many. */
 export function companyCampaignsQuery(
-  scope: Scope,
+  report: ReportParams,
   id: string,
   campaignIds: string[] | undefined,
   page: Page,
 ): AnalyticsQuery {
-  const names = summedFor([...scope.metrics, 'engagements', 'impressions']);
+  const names = requiredSums([...report.metrics, 'engagements', 'impressions']);
   return {
     name: 'company_campaigns',
-    sql: lines(
+    sql: joinLines(
       `SELECT figures.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type`,
       `FROM (
-  SELECT ${['campaign_id', ...sums(names, 'delivery'), ...SEEN].join(', ')}
+  SELECT ${['campaign_id', ...sumColumns(names, 'delivery'), ...SEEN].join(', ')}
   FROM company_deliveries AS delivery FINAL
   ${where(
     IN_ORGANIZATION,
     IN_RANGE,
     'company_id = {company_id:String}',
-    among('campaign_id', 'campaign_ids', campaignIds),
+    inList('campaign_id', 'campaign_ids', campaignIds),
   )}
   GROUP BY campaign_id
   HAVING active
@@ -237,10 +240,10 @@ export function companyCampaignsQuery(
       'LIMIT {limit:UInt32} OFFSET {offset:UInt64}',
     ),
     params: {
-      ...scopeParams(scope),
+      ...reportQueryParams(report),
       ...pageParams(page),
       company_id: id,
-      ...given({ campaign_ids: campaignIds }),
+      ...definedParams({ campaign_ids: campaignIds }),
     },
   };
 }
@@ -253,7 +256,7 @@ const NETWORK_ID = 2;
 export function companyByIdQuery(organizationId: string, id: string, limit: number): AnalyticsQuery {
   return {
     name: 'company_by_id',
-    sql: lines(
+    sql: joinLines(
       `SELECT candidate.id AS id, candidate.rank AS rank, ${COMPANY_COLUMNS.map((column) => `company.${column} AS ${column}`).join(', ')}`,
       `FROM (
   SELECT id, min(rank) AS rank FROM (
@@ -277,7 +280,7 @@ export function companiesByDomainQuery(
 ): AnalyticsQuery {
   return {
     name: 'companies_by_domain',
-    sql: lines(
+    sql: joinLines(
       `SELECT id, ${COMPANY_COLUMNS.join(', ')} FROM companies FINAL`,
       `WHERE ${IN_ORGANIZATION} AND domain = {domain:String}`,
       'ORDER BY id LIMIT {limit:UInt32}',

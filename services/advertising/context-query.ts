@@ -1,9 +1,9 @@
 /** What warnings need to know beside the figures, in one statement. Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
-import { among, given, IN_ORGANIZATION, type Params, where } from './sql.js';
+import { definedParams, IN_ORGANIZATION, inList, type QueryParams, where } from './sql.js';
 
 /** What was asked for by name. */
-export interface Asked {
+export interface RequestedIds {
   campaignIds?: string[];
   creativeIds?: string[];
   companyIds?: string[];
@@ -40,10 +40,10 @@ const LAST_DATE = `SELECT maxOrNull(day) FROM (
 export function contextQuery(
   organizationId: string,
   today: string,
-  asked: Asked,
+  requested: RequestedIds,
   currencies?: Pick<AnalyticsQuery, 'sql' | 'params'>,
 ): AnalyticsQuery {
-  const { campaignIds, creativeIds, companyIds, networkIds, domains } = asked;
+  const { campaignIds, creativeIds, companyIds, networkIds, domains } = requested;
   const parts = [
     `(SELECT minOrNull(first_date) FROM delivered WHERE ${IN_ORGANIZATION}) AS first_date`,
     `(${LAST_DATE}) AS last_date`,
@@ -56,7 +56,7 @@ export function contextQuery(
     if (values === undefined) return;
     const selects = sources.map(
       ([column, table]) =>
-        `SELECT ${column} AS value FROM ${table} ${where(IN_ORGANIZATION, among(column, `asked_${name}`, values))}`,
+        `SELECT ${column} AS value FROM ${table} ${where(IN_ORGANIZATION, inList(column, `requested_${name}`, values))}`,
     );
     parts.push(`(SELECT groupUniqArray(value) FROM (${selects.join(' UNION ALL ')})) AS ${name}`);
   };
@@ -66,15 +66,15 @@ export function contextQuery(
   exists('network_ids', networkIds, ['network_a_company_id', 'companies FINAL']);
   exists('domains', domains, ['domain', 'companies FINAL']);
   if (currencies) parts.push(`(${currencies.sql}) AS currencies`);
-  const params: Params = given({
+  const params: QueryParams = definedParams({
     ...currencies?.params,
     organization_id: organizationId,
     today,
-    asked_campaign_ids: campaignIds,
-    asked_creative_ids: creativeIds,
-    asked_company_ids: companyIds,
-    asked_network_ids: networkIds,
-    asked_domains: domains,
+    requested_campaign_ids: campaignIds,
+    requested_creative_ids: creativeIds,
+    requested_company_ids: companyIds,
+    requested_network_ids: networkIds,
+    requested_domains: domains,
   });
   return { name: 'warnings_context', sql: `SELECT\n  ${parts.join(',\n  ')}`, params };
 }

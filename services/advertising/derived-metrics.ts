@@ -6,7 +6,7 @@ export const RATE_DECIMALS = 6;
 const SCALE = 10 ** RATE_DECIMALS;
 
 /** Summed metrics of a row: counts as numbers, money as plain decimal text. */
-export type Sums = { [K in SummedMetric]?: string | number };
+export type MetricSums = { [K in SummedMetric]?: string | number };
 
 /** `digits` ÷ 10^`scale`; digits above 2^53 are exact only as text. */
 export interface Decimal {
@@ -32,10 +32,10 @@ function millionths(numerator: Decimal, denominator: Decimal, factor: number): n
   if (2 * above + below <= Number.MAX_SAFE_INTEGER && 2 * below <= Number.MAX_SAFE_INTEGER) {
     return Math.floor((2 * above + below) / (2 * below));
   }
-  const exactAbove =
+  const exactNumerator =
     BigInt(numerator.text) * BigInt(factor) * 10n ** BigInt(denominator.scale) * BigInt(SCALE);
-  const exactBelow = BigInt(denominator.text) * 10n ** BigInt(numerator.scale);
-  return (2n * exactAbove + exactBelow) / (2n * exactBelow);
+  const exactDenominator = BigInt(denominator.text) * 10n ** BigInt(numerator.scale);
+  return (2n * exactNumerator + exactDenominator) / (2n * exactDenominator);
 }
 
 /** A rate of summed figures, 6 decimals, null where it cannot be divided. */

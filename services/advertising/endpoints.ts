@@ -22,11 +22,17 @@ import {
   companySeriesQuery,
   OUR_ID,
 } from './company-queries.js';
-import { type Asked, type ContextRow, contextQuery } from './context-query.js';
-import { addCounts, figureWriter, summedFor } from './metric-values.js';
+import { type ContextRow, contextQuery, type RequestedIds } from './context-query.js';
+import { addCounts, metricWriter, requiredSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_METRICS, type SummedMetric } from './metrics.js';
-import { caseKey, isKnownObjective, isKnownStatus, objectiveKey, statusKey } from './normalization.js';
-import { filter, planPage, planScope, type Scope } from './report-params.js';
+import {
+  caseFold,
+  isKnownObjective,
+  isKnownStatus,
+  normalizeObjective,
+  normalizeStatus,
+} from './normalization.js';
+import { filter, parsePage, parseReportParams, type ReportParams } from './report-params.js';
 import { CampaignsRequest, CompaniesRequest, CompanyRequest, CreativesRequest } from './requests.js';
 import {
   type CampaignRow,
@@ -70,20 +76,20 @@ const knownFilter = (
 ) => filter(values)?.filter(isKnown).map(key);
 
 type Given = readonly string[] | null | undefined;
-const statusFilter = (values: Given) => knownFilter(values, isKnownStatus, statusKey);
-const objectiveFilter = (values: Given) => knownFilter(values, isKnownObjective, objectiveKey);
-const searchFilter = (search: string | null | undefined) => (search ? caseKey(search) : undefined);
+const statusFilter = (values: Given) => knownFilter(values, isKnownStatus, normalizeStatus);
+const objectiveFilter = (values: Given) => knownFilter(values, isKnownObjective, normalizeObjective);
+const searchFilter = (search: string | null | undefined) => (search ? caseFold(search) : undefined);
 
-const showsMoney = (scope: Scope) =>
-  summedFor(scope.metrics).some((name: SummedMetric) => SUMMED_METRICS[name].kind === 'money');
+const showsMoney = (report: ReportParams) =>
+  requiredSums(report.metrics).some((name: SummedMetric) => SUMMED_METRICS[name].kind === 'money');
 
-function scopeOf<Body extends Parameters<typeof planScope>[0]>(
+function reportParamsOf<Body extends Parameters<typeof parseReportParams>[0]>(
   { body, organizationId, services }: HandlerContext<Body, unknown, AdvertisingServices>,
   metrics: readonly (typeof METRIC_NAMES)[number][],
   problems?: FieldError[],
-): Scope {
+): ReportParams {
   const { clock, provisionalDays } = services;
-  return planScope(body, metrics, organizationId, { now: clock.now(), provisionalDays }, problems);
+  return parseReportParams(body, metrics, organizationId, { now: clock.now(), provisionalDays }, problems);
 }
 
 const run = <Row>({ services, signal }: AnyCall, query: AnalyticsQuery) =>
@@ -91,23 +97,26 @@ const run = <Row>({ services, signal }: AnyCall, query: AnalyticsQuery) =>
 
 async function contextOf(
   call: AnyCall,
-  { today }: Scope,
-  asked: Asked,
+  { today }: ReportParams,
+  requested: RequestedIds,
   currencies?: AnalyticsQuery,
 ): Promise<ContextRow> {
-  const { rows } = await run<ContextRow>(call, contextQuery(call.organizationId, today, asked, currencies));
+  const { rows } = await run<ContextRow>(
+    call,
+    contextQuery(call.organizationId, today, requested, currencies),
+  );
   return rows[0] as ContextRow;
 }
 
 /** The series of the items of a page; asks nothing for an empty page. */
 async function pageSeries(
   call: AnyCall,
-  scope: Scope,
+  report: ReportParams,
   ids: string[],
-  query: (part: Scope) => AnalyticsQuery,
+  query: (part: ReportParams) => AnalyticsQuery,
 ): Promise<(id: string) => Point[]> {
-  const series = new SeriesBuilder(scope, ids);
-  for (const part of ids.length === 0 ? [] : seriesParts(scope, ids.length)) {
+  const series = new SeriesBuilder(report, ids);
+  for (const part of ids.length === 0 ? [] : seriesParts(report, ids.length)) {
     const { rows } = await run<SeriesRow>(call, query(part));
     await series.append(part.range, rows, call.signal);
   }
@@ -132,7 +141,7 @@ export const searchCampaigns = endpoint({
   problems: ['too_many_points'],
   async handle(call) {
     const { body, organizationId } = call;
-    const scope = scopeOf(call, METRIC_NAMES);
+    const report = reportParamsOf(call, METRIC_NAMES);
     const filters = {
       campaignIds: filter(body.campaign_ids),
       statuses: statusFilter(body.statuses),
@@ -140,28 +149,28 @@ export const searchCampaigns = endpoint({
       search: searchFilter(body.search),
     };
     const sort = { by: body.sort_by ?? 'ad_spend', descending: body.sort_direction !== 'asc' };
-    const page = planPage(body, scope);
-    const asked = { campaignIds: filters.campaignIds };
-    const money = showsMoney(scope);
+    const page = parsePage(body, report);
+    const requested = { campaignIds: filters.campaignIds };
+    const money = showsMoney(report);
     const [{ rows, total }, context] = await Promise.all([
-      run<CampaignRow>(call, campaignsQuery({ scope, filters, sort, page })),
-      contextOf(call, scope, asked, money ? campaignCurrencies(organizationId, filters) : undefined),
+      run<CampaignRow>(call, campaignsQuery({ report, filters, sort, page })),
+      contextOf(call, report, requested, money ? campaignCurrencies(organizationId, filters) : undefined),
     ]);
     const ids = rows.map(({ id }) => id);
-    const series = await pageSeries(call, scope, ids, (part) => seriesQuery('campaign_id', part, ids));
+    const series = await pageSeries(call, report, ids, (part) => seriesQuery('campaign_id', part, ids));
     return {
-      items: rows.map((row) => campaignItem(scope, row, series(row.id))),
+      items: rows.map((row) => campaignItem(report, row, series(row.id))),
       page: page.page,
       page_size: page.size,
       total_count: total,
-      provisional: scope.range.end > scope.lastFinalDay,
+      provisional: report.range.end > report.lastFinalDay,
       warnings: warningsOf({
-        scope,
+        report,
         context,
-        asked,
+        requested,
         statuses: body.statuses,
         objectiveTypes: body.objective_types,
-        sparse: isSparse(scope, rows.length),
+        sparse: isSparse(report, rows.length),
         money,
       }),
     };
@@ -185,7 +194,7 @@ export const searchCreatives = endpoint({
   problems: ['too_many_points'],
   async handle(call) {
     const { body, organizationId } = call;
-    const scope = scopeOf(call, METRIC_NAMES);
+    const report = reportParamsOf(call, METRIC_NAMES);
     const filters = {
       campaignIds: filter(body.campaign_ids),
       creativeIds: filter(body.creative_ids),
@@ -194,28 +203,28 @@ export const searchCreatives = endpoint({
       search: searchFilter(body.search),
     };
     const sort = { by: body.sort_by ?? 'ad_spend', descending: body.sort_direction !== 'asc' };
-    const page = planPage(body, scope);
-    const asked = { campaignIds: filters.campaignIds, creativeIds: filters.creativeIds };
-    const money = showsMoney(scope);
+    const page = parsePage(body, report);
+    const requested = { campaignIds: filters.campaignIds, creativeIds: filters.creativeIds };
+    const money = showsMoney(report);
     const [{ rows, total }, context] = await Promise.all([
-      run<CreativeRow>(call, creativesQuery({ scope, filters, sort, page })),
-      contextOf(call, scope, asked, money ? creativeCurrencies(organizationId, filters) : undefined),
+      run<CreativeRow>(call, creativesQuery({ report, filters, sort, page })),
+      contextOf(call, report, requested, money ? creativeCurrencies(organizationId, filters) : undefined),
     ]);
     const ids = rows.map(({ id }) => id);
-    const series = await pageSeries(call, scope, ids, (part) => seriesQuery('creative_id', part, ids));
+    const series = await pageSeries(call, report, ids, (part) => seriesQuery('creative_id', part, ids));
     return {
-      items: rows.map((row) => creativeItem(scope, row, series(row.id))),
+      items: rows.map((row) => creativeItem(report, row, series(row.id))),
       page: page.page,
       page_size: page.size,
       total_count: total,
-      provisional: scope.range.end > scope.lastFinalDay,
+      provisional: report.range.end > report.lastFinalDay,
       warnings: warningsOf({
-        scope,
+        report,
         context,
-        asked,
+        requested,
         statuses: body.statuses,
         objectiveTypes: body.objective_types,
-        sparse: isSparse(scope, rows.length),
+        sparse: isSparse(report, rows.length),
         money,
       }),
     };
@@ -223,9 +232,14 @@ export const searchCreatives = endpoint({
 });
 
 /** How many campaigns the companies of a page saw. */
-async function pageReach(call: AnyCall, scope: Scope, ids: string[], campaignIds: string[] | undefined) {
+async function pageReach(
+  call: AnyCall,
+  report: ReportParams,
+  ids: string[],
+  campaignIds: string[] | undefined,
+) {
   if (ids.length === 0) return new Map<string, Reach>();
-  const { rows } = await run<Reach & { id: string }>(call, companyReachQuery(scope, ids, campaignIds));
+  const { rows } = await run<Reach & { id: string }>(call, companyReachQuery(report, ids, campaignIds));
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -246,7 +260,7 @@ export const searchCompanies = endpoint({
   problems: ['too_many_points'],
   async handle(call) {
     const { body } = call;
-    const scope = scopeOf(call, COMPANY_METRIC_NAMES);
+    const report = reportParamsOf(call, COMPANY_METRIC_NAMES);
     const filters = {
       campaignIds: filter(body.campaign_ids),
       companyIds: filter(body.company_ids),
@@ -255,26 +269,26 @@ export const searchCompanies = endpoint({
       search: searchFilter(body.search),
     };
     const sort = { by: body.sort_by ?? 'engagements', descending: body.sort_direction !== 'asc' };
-    const page = planPage(body, scope);
+    const page = parsePage(body, report);
     const [{ rows, total }, context] = await Promise.all([
-      run<CompanyRow>(call, companiesQuery({ scope, filters, sort, page })),
-      contextOf(call, scope, filters),
+      run<CompanyRow>(call, companiesQuery({ report, filters, sort, page })),
+      contextOf(call, report, filters),
     ]);
     const ids = rows.map(({ id }) => id);
     const [series, reach] = await Promise.all([
-      pageSeries(call, scope, ids, (part) => companySeriesQuery(part, ids, filters.campaignIds)),
-      pageReach(call, scope, ids, filters.campaignIds),
+      pageSeries(call, report, ids, (part) => companySeriesQuery(part, ids, filters.campaignIds)),
+      pageReach(call, report, ids, filters.campaignIds),
     ]);
     return {
-      items: rows.map((row) => companyItem(scope, row, reach.get(row.id), series(row.id))),
+      items: rows.map((row) => companyItem(report, row, reach.get(row.id), series(row.id))),
       page: page.page,
       page_size: page.size,
       total_count: total,
       warnings: warningsOf({
-        scope,
+        report,
         context,
-        asked: filters,
-        sparse: isSparse(scope, rows.length),
+        requested: filters,
+        sparse: isSparse(report, rows.length),
         companyFigures: rows.length > 0,
       }),
     };
@@ -356,34 +370,38 @@ export const getCompany = endpoint({
       code: 'exactly_one_of',
       detail: 'Exactly one of company_id and domain must be given.',
     };
-    const scope = scopeOf(call, COMPANY_METRIC_NAMES, !body.company_id === !body.domain ? [problem] : []);
+    const report = reportParamsOf(
+      call,
+      COMPANY_METRIC_NAMES,
+      !body.company_id === !body.domain ? [problem] : [],
+    );
     const company = await findCompany(call);
     const campaignIds = filter(body.campaign_ids);
     const page = { page: body.campaign_page ?? 1, size: body.campaign_page_size ?? 50 };
     const [periods, campaigns, context] = await Promise.all([
-      run<SeriesRow & { active: boolean }>(call, companySeriesQuery(scope, [company.id], campaignIds)),
-      run<CompanyCampaignRow>(call, companyCampaignsQuery(scope, company.id, campaignIds, page)),
-      contextOf(call, scope, { campaignIds }),
+      run<SeriesRow & { active: boolean }>(call, companySeriesQuery(report, [company.id], campaignIds)),
+      run<CompanyCampaignRow>(call, companyCampaignsQuery(report, company.id, campaignIds, page)),
+      contextOf(call, report, { campaignIds }),
     ]);
-    const series = new SeriesBuilder(scope, [company.id]);
-    await series.append(scope.range, periods.rows, call.signal);
+    const series = new SeriesBuilder(report, [company.id]);
+    await series.append(report.range, periods.rows, call.signal);
     return {
       company: companyAttributes(company),
-      start_date: scope.range.start,
-      end_date: scope.range.end,
-      granularity: scope.granularity,
-      totals: figureWriter(scope.metrics)({}, addCounts(periods.rows, summedFor(scope.metrics))),
+      start_date: report.range.start,
+      end_date: report.range.end,
+      granularity: report.granularity,
+      totals: metricWriter(report.metrics)({}, addCounts(periods.rows, requiredSums(report.metrics))),
       timeseries: series.pointsOf(company.id),
-      campaigns: campaigns.rows.map((row) => companyCampaign(scope, row)),
+      campaigns: campaigns.rows.map((row) => companyCampaign(report, row)),
       campaign_page: page.page,
       campaign_page_size: page.size,
       campaign_total_count: campaigns.total,
-      provisional: scope.range.end > scope.lastFinalDay,
+      provisional: report.range.end > report.lastFinalDay,
       warnings: warningsOf({
-        scope,
+        report,
         context,
-        asked: { campaignIds },
-        sparse: isSparse(scope, 1),
+        requested: { campaignIds },
+        sparse: isSparse(report, 1),
         companyFigures: periods.rows.some(({ active }) => active),
       }),
     };

@@ -1,14 +1,14 @@
-/** Figures of items and points: the metrics asked for, out of summed rows. */
+/** Metric values of items and points: the metrics asked for, out of summed rows. */
 
-import { type Decimal, decimal, quotient, type Sums } from './derived-metrics.js';
+import { type Decimal, decimal, type MetricSums, quotient } from './derived-metrics.js';
 import { type Metric, RATES, type Rate, SUMMED_METRICS, SUMMED_NAMES, type SummedMetric } from './metrics.js';
-import type { Figures } from './responses.js';
+import type { MetricValues } from './responses.js';
 
 const isRate = (metric: Metric): metric is Rate => metric in RATES;
 const zeroOf = (name: SummedMetric) => (SUMMED_METRICS[name].kind === 'money' ? '0' : 0);
 
 /** The metrics whose sums the given metrics and rates need, in the order of the table. */
-export function summedFor(metrics: readonly Metric[]): SummedMetric[] {
+export function requiredSums(metrics: readonly Metric[]): SummedMetric[] {
   const needed = new Set<SummedMetric>();
   for (const metric of metrics) {
     if (isRate(metric)) {
@@ -22,12 +22,12 @@ export function summedFor(metrics: readonly Metric[]): SummedMetric[] {
 }
 
 /** Writes figures of summed rows, or zeros, onto an object; onto it because copying them costs more than all else. */
-export type FigureWriter = <T extends object>(target: T, sums: Sums) => T & Figures;
+export type MetricWriter = <T extends object>(target: T, sums: MetricSums) => T & MetricValues;
 
 /** A writer of the figures asked for. What several rates are made of is read once a row. */
-export function figureWriter(metrics: readonly Metric[]): FigureWriter {
-  const divided = summedFor(metrics.filter(isRate));
-  const readers = metrics.map((metric): ((sums: Sums, parts: Decimal[]) => string | number | null) => {
+export function metricWriter(metrics: readonly Metric[]): MetricWriter {
+  const divided = requiredSums(metrics.filter(isRate));
+  const readers = metrics.map((metric): ((sums: MetricSums, parts: Decimal[]) => string | number | null) => {
     if (!isRate(metric)) {
       const zero = zeroOf(metric);
       return (sums) => sums[metric] ?? zero;
@@ -38,18 +38,18 @@ export function figureWriter(metrics: readonly Metric[]): FigureWriter {
     return (_, parts) => quotient(parts[above] as Decimal, parts[below] as Decimal, factor);
   });
   return (target, sums) => {
-    const figures: Figures = target;
+    const figures: MetricValues = target;
     const parts = divided.map((name) => decimal(sums[name] ?? 0));
     for (let index = 0; index < metrics.length; index++) {
       figures[metrics[index] as Metric] = (readers[index] as (typeof readers)[number])(sums, parts);
     }
-    return target as typeof target & Figures;
+    return target as typeof target & MetricValues;
   };
 }
 
 /** Counts of rows, added. Money does not occur in the rows of companies. */
-export function addCounts(rows: readonly Sums[], names: readonly SummedMetric[]): Sums {
-  const total: Sums = {};
+export function addCounts(rows: readonly MetricSums[], names: readonly SummedMetric[]): MetricSums {
+  const total: MetricSums = {};
   for (const name of names) {
     total[name] = rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0);
   }

@@ -3,7 +3,7 @@
 /** `count`: a whole number. `money`: a decimal, exact, written as a string. */
 export type SummedKind = 'count' | 'money';
 
-/** Figures a delivery carries and that add up (contract 5.2). */
+/** Metric values a delivery carries and that add up (contract 5.2). */
 export const SUMMED_METRICS = {
   ad_spend: { kind: 'money', description: 'Money spent, in the currency of the campaign.' },
   impressions: { kind: 'count', description: 'Times an ad was shown.' },

@@ -1,7 +1,7 @@
 /** The forms under which advertising text is compared. Stored and asked values pass through the same functions. */
 
 /** Text without regard to case, close to Unicode full case folding: ß is ss, every sigma is one. Accents stay. */
-export function caseKey(text: string): string {
+export function caseFold(text: string): string {
   return text
     .normalize('NFC')
     .toLowerCase()
@@ -33,7 +33,7 @@ export const OBJECTIVE_TYPES = [
 ] as const;
 
 /** Canonical form of a status. */
-export function statusKey(status: string): string {
+export function normalizeStatus(status: string): string {
   const key = status.trim().toUpperCase();
   return key === 'CANCELLED' ? 'CANCELED' : key;
 }
@@ -41,12 +41,12 @@ export function statusKey(status: string): string {
 const singular = (key: string) => (key.endsWith('S') && !key.endsWith('SS') ? key.slice(0, -1) : key);
 
 /** Canonical form of an objective: singular, so `WEBSITE_VISIT` is `WEBSITE_VISITS`. */
-export function objectiveKey(objective: string): string {
+export function normalizeObjective(objective: string): string {
   return singular(objective.trim().toUpperCase());
 }
 
 const statuses = new Set<string>(CAMPAIGN_STATUSES);
-const objectives = new Set(OBJECTIVE_TYPES.map(objectiveKey));
+const objectives = new Set(OBJECTIVE_TYPES.map(normalizeObjective));
 
-export const isKnownStatus = (status: string) => statuses.has(statusKey(status));
-export const isKnownObjective = (objective: string) => objectives.has(objectiveKey(objective));
+export const isKnownStatus = (status: string) => statuses.has(normalizeStatus(status));
+export const isKnownObjective = (objective: string) => objectives.has(normalizeObjective(objective));

@@ -15,7 +15,7 @@ export const MAX_POINTS = 100_000;
 const DEFAULT_PAGE_SIZE = 50;
 
 /** What every operation is asked. */
-export interface Scope {
+export interface ReportParams {
   organizationId: string;
   range: DateRange;
   granularity: Granularity;
@@ -37,7 +37,7 @@ export interface Sort<Name extends string> {
   descending: boolean;
 }
 
-interface ScopeFields {
+interface ReportFields {
   start_date: string;
   end_date: string;
   granularity?: Granularity | null;
@@ -45,13 +45,13 @@ interface ScopeFields {
 }
 
 /** Throws a 422 with the problems of the range and the others given. */
-export function planScope(
-  body: ScopeFields,
+export function parseReportParams(
+  body: ReportFields,
   allMetrics: readonly Metric[],
   organizationId: string,
   { now, provisionalDays }: { now: number; provisionalDays: number },
   otherProblems: readonly FieldError[] = [],
-): Scope {
+): ReportParams {
   const range = { start: body.start_date, end: body.end_date };
   const problems = [...rangeProblems(range), ...otherProblems];
   if (problems.length > 0) throw invalid(...problems);
@@ -67,9 +67,9 @@ export function planScope(
 }
 
 /** The page asked for. Throws a 422 `too_many_points` when the series of a full page would be too long to answer. */
-export function planPage(
+export function parsePage(
   { page, page_size }: { page?: number | null; page_size?: number | null },
-  { range, granularity }: Scope,
+  { range, granularity }: ReportParams,
 ): Page {
   const size = page_size ?? DEFAULT_PAGE_SIZE;
   const periods = countPeriods(range, granularity);

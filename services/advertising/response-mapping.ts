@@ -1,19 +1,19 @@
 /** Rows of the store as items of the answers. Pure. */
 
-import type { Sums } from './derived-metrics.js';
-import { figureWriter } from './metric-values.js';
-import type { Scope } from './report-params.js';
+import type { MetricSums } from './derived-metrics.js';
+import { metricWriter } from './metric-values.js';
+import type { ReportParams } from './report-params.js';
 import type { CampaignItem, CompanyListItem, CompanyResponse, CreativeItem } from './responses.js';
 import type { Point } from './series.js';
 
-export type CampaignRow = Sums & Omit<CampaignItem, keyof Sums | 'provisional' | 'timeseries'>;
-export type CreativeRow = Sums & Omit<CreativeItem, keyof Sums | 'provisional' | 'timeseries'>;
+export type CampaignRow = MetricSums & Omit<CampaignItem, keyof MetricSums | 'provisional' | 'timeseries'>;
+export type CreativeRow = MetricSums & Omit<CreativeItem, keyof MetricSums | 'provisional' | 'timeseries'>;
 export type CompanyAttributes = CompanyResponse['company'];
 export type Reach = Pick<CompanyListItem, 'campaigns_reached' | 'campaigns_engaged'>;
-export type CompanyRow = Sums & Omit<CompanyListItem, keyof Sums | keyof Reach | 'timeseries'>;
-export type CompanyCampaignRow = Sums & Omit<CompanyResponse['campaigns'][number], keyof Sums>;
+export type CompanyRow = MetricSums & Omit<CompanyListItem, keyof MetricSums | keyof Reach | 'timeseries'>;
+export type CompanyCampaignRow = MetricSums & Omit<CompanyResponse['campaigns'][number], keyof MetricSums>;
 
-export function campaignItem(scope: Scope, row: CampaignRow, timeseries: Point[]): CampaignItem {
+export function campaignItem(report: ReportParams, row: CampaignRow, timeseries: Point[]): CampaignItem {
   return {
     id: row.id,
     network_a_campaign_id: row.network_a_campaign_id,
@@ -31,13 +31,13 @@ export function campaignItem(scope: Scope, row: CampaignRow, timeseries: Point[]
     start_date: row.start_date,
     end_date: row.end_date,
     creatives_count: row.creatives_count,
-    ...figureWriter(scope.metrics)({}, row),
-    provisional: scope.range.end > scope.lastFinalDay,
+    ...metricWriter(report.metrics)({}, row),
+    provisional: report.range.end > report.lastFinalDay,
     timeseries,
   };
 }
 
-export function creativeItem(scope: Scope, row: CreativeRow, timeseries: Point[]): CreativeItem {
+export function creativeItem(report: ReportParams, row: CreativeRow, timeseries: Point[]): CreativeItem {
   return {
     id: row.id,
     network_a_creative_id: row.network_a_creative_id,
@@ -51,8 +51,8 @@ export function creativeItem(scope: Scope, row: CreativeRow, timeseries: Point[]
     landing_page_url: row.landing_page_url,
     image_url: row.image_url,
     currency: row.currency,
-    ...figureWriter(scope.metrics)({}, row),
-    provisional: scope.range.end > scope.lastFinalDay,
+    ...metricWriter(report.metrics)({}, row),
+    provisional: report.range.end > report.lastFinalDay,
     timeseries,
   };
 }
@@ -73,14 +73,14 @@ export function companyAttributes(row: CompanyAttributes): CompanyAttributes {
 }
 
 export function companyItem(
-  scope: Scope,
+  report: ReportParams,
   row: CompanyRow,
   reach: Reach | undefined,
   timeseries: Point[],
 ): CompanyListItem {
   return {
     ...companyAttributes(row),
-    ...figureWriter(scope.metrics)({}, row),
+    ...metricWriter(report.metrics)({}, row),
     campaigns_reached: reach?.campaigns_reached ?? 0,
     campaigns_engaged: reach?.campaigns_engaged ?? 0,
     first_seen: row.first_seen,
@@ -89,13 +89,16 @@ export function companyItem(
   };
 }
 
-export function companyCampaign(scope: Scope, row: CompanyCampaignRow): CompanyResponse['campaigns'][number] {
+export function companyCampaign(
+  report: ReportParams,
+  row: CompanyCampaignRow,
+): CompanyResponse['campaigns'][number] {
   return {
     campaign_id: row.campaign_id,
     name: row.name,
     status: row.status,
     objective_type: row.objective_type,
-    ...figureWriter(scope.metrics)({}, row),
+    ...metricWriter(report.metrics)({}, row),
     first_seen: row.first_seen,
     last_seen: row.last_seen,
   };

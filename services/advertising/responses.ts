@@ -20,9 +20,9 @@ import { MONEY_PATTERN } from './money.js';
 import { GRANULARITIES } from './requests.js';
 
 /** Values of the metrics asked for. Money is exact decimal text; a rate is null where its denominator is 0. */
-export type Figures = { [K in Metric]?: string | number | null };
+export type MetricValues = { [K in Metric]?: string | number | null };
 
-function figureSchemas(names: readonly Metric[]) {
+function metricSchemas(names: readonly Metric[]) {
   const schemas = names.map((name): [Metric, TSchema] => {
     if (name in RATES) {
       const { description } = RATES[name as keyof typeof RATES];
@@ -63,7 +63,7 @@ const timeseries = (names: readonly Metric[]) =>
       start_date: date('First day of the period inside the range.'),
       end_date: date('Last day of the period inside the range.'),
       provisional,
-      ...figureSchemas(names),
+      ...metricSchemas(names),
     }),
   );
 
@@ -90,7 +90,7 @@ export const CampaignItem = looseObject(
     total_budget: nullable(moneyAmount(budgets.total_budget)),
     ...answers(campaignDates),
     creatives_count: Type.Integer({ description: 'Known creatives of the campaign.', minimum: 0 }),
-    ...figureSchemas(METRIC_NAMES),
+    ...metricSchemas(METRIC_NAMES),
     provisional,
     timeseries: timeseries(METRIC_NAMES),
   },
@@ -105,7 +105,7 @@ export const CreativeItem = looseObject(
     campaign_name: campaignName,
     ...answers(creativeAttributes),
     currency: answers(campaignAttributes).currency,
-    ...figureSchemas(METRIC_NAMES),
+    ...metricSchemas(METRIC_NAMES),
     provisional,
     timeseries: timeseries(METRIC_NAMES),
   },
@@ -121,7 +121,7 @@ const companyIdentity = {
 export const CompanyListItem = looseObject(
   {
     ...companyIdentity,
-    ...figureSchemas(COMPANY_METRIC_NAMES),
+    ...metricSchemas(COMPANY_METRIC_NAMES),
     campaigns_reached: Type.Integer({ description: 'Campaigns with impressions.', minimum: 0 }),
     campaigns_engaged: Type.Integer({ description: 'Campaigns with engagements.', minimum: 0 }),
     ...seen,
@@ -170,7 +170,7 @@ export const CompanyResponse = looseObject({
   start_date: date('First day, UTC.'),
   end_date: date('Last day, UTC.'),
   granularity: stringEnum('Length of the periods.', GRANULARITIES),
-  totals: looseObject(figureSchemas(COMPANY_METRIC_NAMES), { description: 'Figures over the whole range.' }),
+  totals: looseObject(metricSchemas(COMPANY_METRIC_NAMES), { description: 'Figures over the whole range.' }),
   timeseries: timeseries(COMPANY_METRIC_NAMES),
   campaigns: arrayOf(
     'The campaigns the company saw, by engagements then impressions, descending, then id.',
@@ -179,7 +179,7 @@ export const CompanyResponse = looseObject({
       name: campaignName,
       status: answers(campaignAttributes).status,
       objective_type: answers(campaignAttributes).objective_type,
-      ...figureSchemas(COMPANY_METRIC_NAMES),
+      ...metricSchemas(COMPANY_METRIC_NAMES),
       ...seen,
     }),
   ),

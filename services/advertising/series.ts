@@ -1,9 +1,9 @@
 /** Time series of the answers, built in parts of the range so that neither a result nor the event loop is held for long. */
 import { Turn } from '../shared/event-loop-yield.js';
 import { countPeriods, type DateRange, type Period, periodOf, periodsOf, splitByMonths } from './calendar.js';
-import type { Sums } from './derived-metrics.js';
-import { figureWriter } from './metric-values.js';
-import type { Scope } from './report-params.js';
+import type { MetricSums } from './derived-metrics.js';
+import { metricWriter } from './metric-values.js';
+import type { ReportParams } from './report-params.js';
 import type { CampaignItem } from './responses.js';
 
 /** Points per response up to which every period is present (contract 5.4). */
@@ -13,33 +13,33 @@ export const MAX_COMPLETE_POINTS = 20_000;
 const ROWS_PER_STATEMENT = 10_000;
 
 /** Sums of one item in one period, which `day` begins. */
-export type SeriesRow = Sums & { id: string; day: string };
+export type SeriesRow = MetricSums & { id: string; day: string };
 
 export type Point = CampaignItem['timeseries'][number];
 
 /** Whether a response with this many items leaves out empty periods. */
-export function isSparse({ range, granularity }: Scope, items: number): boolean {
+export function isSparse({ range, granularity }: ReportParams, items: number): boolean {
   return items * countPeriods(range, granularity) > MAX_COMPLETE_POINTS;
 }
 
 /** The parts of the range to ask for one after the other: cut between months, as the tables are partitioned. */
-export function seriesParts(scope: Scope, items: number): Scope[] {
+export function seriesParts(report: ReportParams, items: number): ReportParams[] {
   const maxPeriods = Math.floor(ROWS_PER_STATEMENT / Math.max(1, items));
-  return splitByMonths(scope.range, scope.granularity, maxPeriods).map((range) => ({ ...scope, range }));
+  return splitByMonths(report.range, report.granularity, maxPeriods).map((range) => ({ ...report, range }));
 }
 
 /** The series of the items of one response, complete unless there are too many points. */
 export class SeriesBuilder {
-  readonly #scope: Scope;
+  readonly #report: ReportParams;
   readonly #sparse: boolean;
-  readonly #write: ReturnType<typeof figureWriter>;
+  readonly #write: ReturnType<typeof metricWriter>;
   readonly #empty: Point;
   readonly #points: Map<string, Point[]>;
 
-  constructor(scope: Scope, ids: readonly string[]) {
-    this.#scope = scope;
-    this.#sparse = isSparse(scope, ids.length);
-    this.#write = figureWriter(scope.metrics);
+  constructor(report: ReportParams, ids: readonly string[]) {
+    this.#report = report;
+    this.#sparse = isSparse(report, ids.length);
+    this.#write = metricWriter(report.metrics);
     // Every point is a copy of one with all fields: V8 copies such an object at once, but grows one field by field.
     this.#empty = this.#write({ period: '', start_date: '', end_date: '', provisional: false }, {});
     this.#points = new Map(ids.map((id) => [id, []]));
@@ -47,9 +47,9 @@ export class SeriesBuilder {
 
   /** Appends the points of one part of the range; parts come in ascending order. Yields to the event loop. */
   async append(range: DateRange, rows: readonly SeriesRow[], signal?: AbortSignal): Promise<void> {
-    const { granularity } = this.#scope;
+    const { granularity } = this.#report;
     const turn = new Turn();
-    const rowsOf = new Map(Array.from(this.#points.keys(), (id) => [id, new Map<string, Sums>()]));
+    const rowsOf = new Map(Array.from(this.#points.keys(), (id) => [id, new Map<string, MetricSums>()]));
     for (const row of rows) {
       rowsOf.get(row.id)?.set(periodOf(row.day, granularity), row);
       if (turn.isOver()) await turn.end(signal);
@@ -69,12 +69,12 @@ export class SeriesBuilder {
     return this.#points.get(id) ?? [];
   }
 
-  #point({ period, start, end }: Period, sums: Sums | undefined): Point {
+  #point({ period, start, end }: Period, sums: MetricSums | undefined): Point {
     const point = { ...this.#empty };
     point.period = period;
     point.start_date = start;
     point.end_date = end;
-    point.provisional = end > this.#scope.lastFinalDay;
+    point.provisional = end > this.#report.lastFinalDay;
     return sums ? this.#write(point, sums) : point;
   }
 }

@@ -1,16 +1,16 @@
 /** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
 import { countPeriods, type DateRange } from './calendar.js';
 import { type Metric, RATES, type Rate, SUMMED_METRICS, type SummedMetric } from './metrics.js';
-import type { Page, Scope, Sort } from './report-params.js';
+import type { Page, ReportParams, Sort } from './report-params.js';
 import type { Granularity } from './requests.js';
 
-export type Params = Record<string, string | number | readonly string[]>;
+export type QueryParams = Record<string, string | number | readonly string[]>;
 
 const FIRST_DAY = '1970-01-01';
 const LAST_DAY = '2149-06-06';
 
 /** The range cut to the days deliveries can have; one outside of them becomes a range without days. */
-export function rangeParams({ start, end }: DateRange): Params {
+export function rangeParams({ start, end }: DateRange): QueryParams {
   if (end < FIRST_DAY || start > LAST_DAY) return { start_date: LAST_DAY, end_date: FIRST_DAY };
   return {
     start_date: start < FIRST_DAY ? FIRST_DAY : start,
@@ -28,24 +28,26 @@ export function where(...conditions: (string | false | undefined)[]): string {
 }
 
 /** `expression IN (values)`, or nothing when the filter is not given. */
-export function among(expression: string, name: string, values: readonly string[] | undefined) {
+export function inList(expression: string, name: string, values: readonly string[] | undefined) {
   return values && `${expression} IN {${name}:Array(String)}`;
 }
 
 /** Whether one of the keys contains the text; the keys are null where the attribute is. */
-export function contains(keys: readonly string[], search: string | undefined) {
+export function containsAny(keys: readonly string[], search: string | undefined) {
   return search === undefined
     ? undefined
     : `(${keys.map((key) => `position(ifNull(${key}, ''), {search:String}) > 0`).join(' OR ')})`;
 }
 
 /** Parameters that were given. */
-export function given(params: Record<string, string | number | readonly string[] | undefined>): Params {
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)) as Params;
+export function definedParams(
+  params: Record<string, string | number | readonly string[] | undefined>,
+): QueryParams {
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)) as QueryParams;
 }
 
 /** `sum(…) AS name` for each metric. Money is summed in 256 bits: 128 would overflow silently. */
-export function sums(names: readonly SummedMetric[], from: string): string[] {
+export function sumColumns(names: readonly SummedMetric[], from: string): string[] {
   return names.map((name) =>
     SUMMED_METRICS[name].kind === 'money'
       ? `sum(toDecimal256(${from}.${name}, 12)) AS ${name}`
@@ -54,7 +56,7 @@ export function sums(names: readonly SummedMetric[], from: string): string[] {
 }
 
 /** The summed metrics of a joined aggregate, zero where it has no row. */
-export function figureColumns(names: readonly SummedMetric[], from: string): string[] {
+export function metricColumns(names: readonly SummedMetric[], from: string): string[] {
   return names.map((name) => `ifNull(${from}.${name}, 0) AS ${name}`);
 }
 
@@ -89,7 +91,7 @@ export function orderAndPage<Name extends string>(
   return `ORDER BY ${keys[by]} ${descending ? 'DESC' : 'ASC'} NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}`;
 }
 
-export function pageParams({ page, size }: Page): Params {
+export function pageParams({ page, size }: Page): QueryParams {
   return { limit: size, offset: (page - 1) * size };
 }
 
@@ -98,18 +100,18 @@ export function periodStart(granularity: Granularity): string {
   return granularity === 'daily' ? 'date' : 'toStartOfMonth(date)';
 }
 
-export function scopeParams({ organizationId, range }: Scope): Params {
+export function reportQueryParams({ organizationId, range }: ReportParams): QueryParams {
   return { organization_id: organizationId, ...rangeParams(range) };
 }
 
 /** A series has at most one row per item and period: whatever else a store might answer is cut off. */
 export const SERIES_LIMIT = 'LIMIT {limit:UInt32}';
 
-export function seriesLimit({ range, granularity }: Scope, ids: readonly string[]): Params {
+export function seriesLimit({ range, granularity }: ReportParams, ids: readonly string[]): QueryParams {
   return { limit: ids.length * countPeriods(range, granularity) };
 }
 
 /** Lines of a statement; empty ones are left out. */
-export function lines(...parts: string[]): string {
+export function joinLines(...parts: string[]): string {
   return parts.filter((part) => part !== '').join('\n');
 }

@@ -1,13 +1,13 @@
 /** What a reader of the figures must know, as `code: sentence` (contract 5.11). Pure. */
 import { addDays, cutsMonth, earlier } from './calendar.js';
-import type { Asked, ContextRow } from './context-query.js';
+import type { ContextRow, RequestedIds } from './context-query.js';
 import { isKnownObjective, isKnownStatus } from './normalization.js';
-import type { Scope } from './report-params.js';
+import type { ReportParams } from './report-params.js';
 
 export interface WarningFacts {
-  scope: Scope;
+  report: ReportParams;
   context: ContextRow;
-  asked: Asked;
+  requested: RequestedIds;
   /** As the request wrote them. */
   statuses?: readonly string[] | null;
   objectiveTypes?: readonly string[] | null;
@@ -21,22 +21,22 @@ export interface WarningFacts {
 
 const NAMED_AT_MOST = 5;
 
-/** The first few values, in the order asked, and how many more there are. */
+/** The first few values, in the order requested, and how many more there are. */
 function some(values: readonly string[]): string {
   const named = values.slice(0, NAMED_AT_MOST).join(', ');
   const more = values.length - NAMED_AT_MOST;
   return more > 0 ? `${named} and ${more} more` : named;
 }
 
-const missing = (asked: readonly string[] = [], found: readonly string[] = []) =>
-  asked.filter((value) => !found.includes(value));
+const missing = (requested: readonly string[] = [], found: readonly string[] = []) =>
+  requested.filter((value) => !found.includes(value));
 
 export function warningsOf(facts: WarningFacts): string[] {
-  const { scope, context } = facts;
+  const { report, context } = facts;
   const warnings: string[] = [];
   const warn = (code: string, sentence: string) => warnings.push(`${code}: ${sentence}`);
-  rangeWarnings(scope, context, warn);
-  askedWarnings(facts, warn);
+  rangeWarnings(report, context, warn);
+  requestWarnings(facts, warn);
   if (facts.sparse) {
     warn('timeseries_sparse', 'The series would be too long, so periods without deliveries are left out.');
   }
@@ -58,7 +58,11 @@ export function warningsOf(facts: WarningFacts): string[] {
 
 type Warn = (code: string, sentence: string) => void;
 
-function rangeWarnings({ range, granularity, today, lastFinalDay }: Scope, context: ContextRow, warn: Warn) {
+function rangeWarnings(
+  { range, granularity, today, lastFinalDay }: ReportParams,
+  context: ContextRow,
+  warn: Warn,
+) {
   if (range.end > lastFinalDay) {
     warn('data_provisional', `The network may still restate days after ${lastFinalDay}.`);
   }
@@ -82,7 +86,7 @@ function rangeWarnings({ range, granularity, today, lastFinalDay }: Scope, conte
   }
 }
 
-function askedWarnings({ asked, context, statuses, objectiveTypes }: WarningFacts, warn: Warn) {
+function requestWarnings({ requested, context, statuses, objectiveTypes }: WarningFacts, warn: Warn) {
   const unknownStatuses = (statuses ?? []).filter((status) => !isKnownStatus(status));
   if (unknownStatuses.length > 0) warn('unknown_status', `Matches nothing: ${some(unknownStatuses)}.`);
   const unknownObjectives = (objectiveTypes ?? []).filter((objective) => !isKnownObjective(objective));
@@ -92,11 +96,19 @@ function askedWarnings({ asked, context, statuses, objectiveTypes }: WarningFact
   const unknown = (code: string, what: string, values: string[]) => {
     if (values.length > 0) warn(code, `No ${what}: ${some(values)}.`);
   };
-  unknown('unknown_campaign_ids', 'campaign has the id', missing(asked.campaignIds, context.campaign_ids));
-  unknown('unknown_creative_ids', 'creative has the id', missing(asked.creativeIds, context.creative_ids));
+  unknown(
+    'unknown_campaign_ids',
+    'campaign has the id',
+    missing(requested.campaignIds, context.campaign_ids),
+  );
+  unknown(
+    'unknown_creative_ids',
+    'creative has the id',
+    missing(requested.creativeIds, context.creative_ids),
+  );
   unknown('unknown_company_ids', 'company has the id', [
-    ...missing(asked.companyIds, context.company_ids),
-    ...missing(asked.networkIds, context.network_ids),
+    ...missing(requested.companyIds, context.company_ids),
+    ...missing(requested.networkIds, context.network_ids),
   ]);
-  unknown('unmatched_domains', 'company has the domain', missing(asked.domains, context.domains));
+  unknown('unmatched_domains', 'company has the domain', missing(requested.domains, context.domains));
 }

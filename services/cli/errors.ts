@@ -18,7 +18,7 @@ const EXPLAINED = new Set([
   'CommandError',
   'ConfigError',
   'DataFolderError',
-  'EngineMissing',
+  'EngineMissingError',
   'KafkaUnavailableError',
   'SqliteMissingError',
   'ListenError',
@@ -55,7 +55,7 @@ function sentence(error: Error): string {
   if (error.name === 'StoreUnavailableError' || error.name === 'StoreTimeoutError') {
     return `${noAnswer(error, store)}. Run reachline doctor to see why; it is safe to run this command again.`;
   }
-  if (error.name === 'FolderInUse') {
+  if (error.name === 'FolderInUseError') {
     return 'The data folder is in use by another Reachline process. Stop it, or send records through it with --url.';
   }
   if (code !== undefined && path !== undefined && code in SYSTEM) return `${path} ${SYSTEM[code]}.`;

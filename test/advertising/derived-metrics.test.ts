@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Sums } from '../../services/advertising/derived-metrics.js';
-import { figureWriter } from '../../services/advertising/metric-values.js';
+import type { MetricSums } from '../../services/advertising/derived-metrics.js';
+import { metricWriter } from '../../services/advertising/metric-values.js';
 import { RATE_NAMES, RATES, type Rate, SUMMED_METRICS } from '../../services/advertising/metrics.js';
 
-const rateOf = (rate: Rate, sums: Sums) => figureWriter([rate])({}, sums)[rate];
+const rateOf = (rate: Rate, sums: MetricSums) => metricWriter([rate])({}, sums)[rate];
 
 const PICO = 10n ** 12n;
 const plain = (value: bigint) => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  caseKey,
+  caseFold,
   isKnownObjective,
   isKnownStatus,
-  objectiveKey,
-  statusKey,
+  normalizeObjective,
+  normalizeStatus,
 } from '../../services/advertising/normalization.js';
 
 describe('the forms in which advertising text is compared', () => {
@@ -18,25 +18,25 @@ describe('the forms in which advertising text is compared', () => {
       ['e\u0301', 'É'],
       ['ǅ', 'ǆ'],
     ] as const) {
-      expect(caseKey(one)).to.equal(caseKey(other));
+      expect(caseFold(one)).to.equal(caseFold(other));
     }
-    expect(caseKey('É')).not.to.equal(caseKey('e'));
-    expect(caseKey('İstanbul')).to.contain(caseKey('stanbul'));
+    expect(caseFold('É')).not.to.equal(caseFold('e'));
+    expect(caseFold('İstanbul')).to.contain(caseFold('stanbul'));
   });
 
   it('are idempotent and the same for upper case', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        expect(caseKey(caseKey(text))).to.equal(caseKey(text));
-        expect(caseKey(text.toUpperCase())).to.equal(caseKey(text));
+        expect(caseFold(caseFold(text))).to.equal(caseFold(text));
+        expect(caseFold(text.toUpperCase())).to.equal(caseFold(text));
       }),
     );
   });
 
   it('take spellings of a status and an objective for one', () => {
-    expect(statusKey('cancelled')).to.equal(statusKey('CANCELED'));
-    expect(objectiveKey('website_visit')).to.equal(objectiveKey('WEBSITE_VISITS'));
-    expect(objectiveKey('BRAND_AWARENESS')).to.equal(objectiveKey('brand_awareness'));
+    expect(normalizeStatus('cancelled')).to.equal(normalizeStatus('CANCELED'));
+    expect(normalizeObjective('website_visit')).to.equal(normalizeObjective('WEBSITE_VISITS'));
+    expect(normalizeObjective('BRAND_AWARENESS')).to.equal(normalizeObjective('brand_awareness'));
   });
 
   it('know the values of the contract and no others', () => {

@@ -213,7 +213,7 @@ SELECT
       SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
     )
   )) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {asked_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND campaign_id IN {asked_campaign_ids:Array(String)})) AS campaign_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
@@ -232,7 +232,7 @@ SELECT
       SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
     )
   )) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {asked_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND creative_id IN {asked_creative_ids:Array(String)})) AS creative_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
@@ -256,7 +256,7 @@ SELECT
       SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
     )
   )) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {asked_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND campaign_id IN {asked_campaign_ids:Array(String)})) AS campaign_ids,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM companies WHERE organization_id = {organization_id:String} AND id IN {asked_company_ids:Array(String)} UNION ALL SELECT company_id AS value FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {asked_company_ids:Array(String)})) AS company_ids,
-  (SELECT groupUniqArray(value) FROM (SELECT network_a_company_id AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {asked_network_ids:Array(String)})) AS network_ids,
-  (SELECT groupUniqArray(value) FROM (SELECT domain AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND domain IN {asked_domains:Array(String)})) AS domains
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM companies WHERE organization_id = {organization_id:String} AND id IN {requested_company_ids:Array(String)} UNION ALL SELECT company_id AS value FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {requested_company_ids:Array(String)})) AS company_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT network_a_company_id AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {requested_network_ids:Array(String)})) AS network_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT domain AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND domain IN {requested_domains:Array(String)})) AS domains

@@ -19,7 +19,7 @@ import {
 } from '../../services/advertising/company-queries.js';
 import { contextQuery } from '../../services/advertising/context-query.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
-import { planScope } from '../../services/advertising/report-params.js';
+import { parseReportParams } from '../../services/advertising/report-params.js';
 import { CAMPAIGN_SORTS, COMPANY_SORTS, CREATIVE_SORTS } from '../../services/advertising/requests.js';
 import { placeholders } from '../../services/stores/clickhouse/bind.js';
 import { openTemporaryStore } from './helper.js';
@@ -27,11 +27,11 @@ import { openTemporaryStore } from './helper.js';
 // Values no identifier or keyword looks like: none of them may appear in a statement.
 const HOSTILE = ["x'); DROP TABLE deliveries; --", '{ids:String}', '\\'];
 const page = { page: 3, size: 20 };
-const scope = (
+const report = (
   metrics: readonly (typeof METRIC_NAMES)[number][],
   granularity: 'daily' | 'monthly' = 'daily',
 ) =>
-  planScope(
+  parseReportParams(
     { start_date: '2026-10-01', end_date: '2026-10-31', granularity, metrics },
     METRIC_NAMES,
     'org_hostile',
@@ -60,7 +60,7 @@ const CASES: [string, AnalyticsQuery][] = [
   [
     'campaigns',
     campaignsQuery({
-      scope: scope(METRIC_NAMES),
+      report: report(METRIC_NAMES),
       filters: {},
       sort: { by: 'ad_spend', descending: true },
       page,
@@ -69,7 +69,7 @@ const CASES: [string, AnalyticsQuery][] = [
   [
     'campaigns, filtered',
     campaignsQuery({
-      scope: scope(few),
+      report: report(few),
       filters: everything,
       sort: { by: 'return_on_ad_spend', descending: false },
       page,
@@ -78,7 +78,7 @@ const CASES: [string, AnalyticsQuery][] = [
   [
     'creatives',
     creativesQuery({
-      scope: scope(few),
+      report: report(few),
       filters: {},
       sort: { by: 'campaign_name', descending: false },
       page,
@@ -86,14 +86,14 @@ const CASES: [string, AnalyticsQuery][] = [
   ],
   [
     'creatives, filtered',
-    creativesQuery({ scope: scope(few), filters: everything, sort: { by: 'cpm', descending: true }, page }),
+    creativesQuery({ report: report(few), filters: everything, sort: { by: 'cpm', descending: true }, page }),
   ],
-  ['series of campaigns', seriesQuery('campaign_id', scope(few), HOSTILE)],
-  ['series of creatives, monthly', seriesQuery('creative_id', scope(few, 'monthly'), HOSTILE)],
+  ['series of campaigns', seriesQuery('campaign_id', report(few), HOSTILE)],
+  ['series of creatives, monthly', seriesQuery('creative_id', report(few, 'monthly'), HOSTILE)],
   [
     'companies',
     companiesQuery({
-      scope: scope(COMPANY_METRIC_NAMES),
+      report: report(COMPANY_METRIC_NAMES),
       filters: {},
       sort: { by: 'engagements', descending: true },
       page,
@@ -102,7 +102,7 @@ const CASES: [string, AnalyticsQuery][] = [
   [
     'companies, by reach',
     companiesQuery({
-      scope: scope(['ctr']),
+      report: report(['ctr']),
       filters: { campaignIds: HOSTILE },
       sort: { by: 'campaigns_reached', descending: true },
       page,
@@ -111,7 +111,7 @@ const CASES: [string, AnalyticsQuery][] = [
   [
     'companies, by ids',
     companiesQuery({
-      scope: scope(['ctr']),
+      report: report(['ctr']),
       filters: { companyIds: HOSTILE },
       sort: { by: 'name', descending: false },
       page,
@@ -120,15 +120,15 @@ const CASES: [string, AnalyticsQuery][] = [
   [
     'companies, filtered',
     companiesQuery({
-      scope: scope(['ctr']),
+      report: report(['ctr']),
       filters: companyEverything,
       sort: { by: 'engagement_rate', descending: false },
       page,
     }),
   ],
-  ['series of companies', companySeriesQuery(scope(['ctr']), HOSTILE, HOSTILE)],
-  ['reach of companies', companyReachQuery(scope(['ctr']), HOSTILE, undefined)],
-  ['campaigns of a company', companyCampaignsQuery(scope(['ctr']), HOSTILE[0] as string, HOSTILE, page)],
+  ['series of companies', companySeriesQuery(report(['ctr']), HOSTILE, HOSTILE)],
+  ['reach of companies', companyReachQuery(report(['ctr']), HOSTILE, undefined)],
+  ['campaigns of a company', companyCampaignsQuery(report(['ctr']), HOSTILE[0] as string, HOSTILE, page)],
   ['company by id', companyByIdQuery('org_hostile', HOSTILE[0] as string, 20)],
   ['companies by domain', companiesByDomainQuery('org_hostile', HOSTILE[0] as string, 20)],
   ['context', contextQuery('org_hostile', '2026-11-21', {})],
@@ -190,15 +190,15 @@ describe('advertising queries', () => {
       for (const descending of [true, false]) {
         for (const by of CAMPAIGN_SORTS)
           await store.query(
-            campaignsQuery({ scope: scope(['clicks']), filters: {}, sort: { by, descending }, page }),
+            campaignsQuery({ report: report(['clicks']), filters: {}, sort: { by, descending }, page }),
           );
         for (const by of CREATIVE_SORTS)
           await store.query(
-            creativesQuery({ scope: scope(['clicks']), filters: {}, sort: { by, descending }, page }),
+            creativesQuery({ report: report(['clicks']), filters: {}, sort: { by, descending }, page }),
           );
         for (const by of COMPANY_SORTS)
           await store.query(
-            companiesQuery({ scope: scope(['clicks']), filters: {}, sort: { by, descending }, page }),
+            companiesQuery({ report: report(['clicks']), filters: {}, sort: { by, descending }, page }),
           );
       }
     });

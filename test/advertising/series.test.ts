@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { addDays } from '../../services/advertising/calendar.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
-import { MAX_POINTS, planScope } from '../../services/advertising/report-params.js';
+import { MAX_POINTS, parseReportParams } from '../../services/advertising/report-params.js';
 import { SeriesBuilder, type SeriesRow, seriesParts } from '../../services/advertising/series.js';
 
 const scopeOf = (end_date: string, granularity: 'daily' | 'monthly' = 'daily', metrics = METRIC_NAMES) =>
-  planScope({ start_date: '2025-01-14', end_date, granularity }, metrics, 'org', {
+  parseReportParams({ start_date: '2025-01-14', end_date, granularity }, metrics, 'org', {
     now: Date.parse('2026-11-21'),
     provisionalDays: 7,
   });
@@ -30,13 +30,13 @@ describe('time series of advertising', () => {
       [150, 'daily'],
       [150, 'monthly'],
     ] as const) {
-      const scope = scopeOf('2026-04-30', granularity);
+      const report = scopeOf('2026-04-30', granularity);
       const ids = idsOf(items);
       const rows = rowsOf(ids, '2025-02-01', granularity === 'daily' ? 300 : 1);
-      const whole = new SeriesBuilder(scope, ids);
-      await whole.append(scope.range, rows);
-      const split = new SeriesBuilder(scope, ids);
-      for (const { range } of seriesParts(scope, items)) {
+      const whole = new SeriesBuilder(report, ids);
+      await whole.append(report.range, rows);
+      const split = new SeriesBuilder(report, ids);
+      for (const { range } of seriesParts(report, items)) {
         await split.append(
           range,
           rows.filter(({ day }) => day >= range.start && day <= range.end),
@@ -58,9 +58,9 @@ describe('time series of advertising', () => {
   });
 
   it('of a hundred thousand points let other work run while they are built', async () => {
-    const scope = scopeOf(addDays('2025-01-14', 499), 'daily', COMPANY_METRIC_NAMES);
+    const report = scopeOf(addDays('2025-01-14', 499), 'daily', COMPANY_METRIC_NAMES);
     const ids = idsOf(200);
-    const builder = new SeriesBuilder(scope, ids);
+    const builder = new SeriesBuilder(report, ids);
     let building = true;
     let others = 0;
     const other = () => {
@@ -68,17 +68,21 @@ describe('time series of advertising', () => {
       if (building) setImmediate(other);
     };
     setImmediate(other);
-    await builder.append(scope.range, rowsOf(ids, '2025-01-14', 500));
+    await builder.append(report.range, rowsOf(ids, '2025-01-14', 500));
     building = false;
     expect(ids.reduce((points, id) => points + builder.pointsOf(id).length, 0)).to.equal(MAX_POINTS);
     expect(others).to.be.greaterThan(3);
   });
 
   it('stop when the request is aborted', async () => {
-    const scope = scopeOf(addDays('2025-01-14', 499));
+    const report = scopeOf(addDays('2025-01-14', 499));
     const ids = idsOf(200);
     const aborted = AbortSignal.abort(new Error('the client left'));
-    const built = new SeriesBuilder(scope, ids).append(scope.range, rowsOf(ids, '2025-01-14', 500), aborted);
+    const built = new SeriesBuilder(report, ids).append(
+      report.range,
+      rowsOf(ids, '2025-01-14', 500),
+      aborted,
+    );
     expect(await built.catch((error: Error) => error.message)).to.equal('the client left');
   });
 });

@@ -1,19 +1,23 @@
 import { expect } from 'chai';
 import type { ContextRow } from '../../services/advertising/context-query.js';
 import { METRIC_NAMES } from '../../services/advertising/metrics.js';
-import { planScope } from '../../services/advertising/report-params.js';
+import { parseReportParams } from '../../services/advertising/report-params.js';
 import { type WarningFacts, warningsOf } from '../../services/advertising/warnings.js';
 
-const scope = (start_date: string, end_date: string, granularity: 'daily' | 'monthly' = 'daily') =>
-  planScope({ start_date, end_date, granularity }, METRIC_NAMES, 'org', {
+const report = (start_date: string, end_date: string, granularity: 'daily' | 'monthly' = 'daily') =>
+  parseReportParams({ start_date, end_date, granularity }, METRIC_NAMES, 'org', {
     now: Date.parse('2026-11-21T00:00:00Z'),
     provisionalDays: 7,
   });
 const context: ContextRow = { first_date: '2026-01-01', last_date: '2026-11-20' };
 const codes = (facts: Partial<WarningFacts>) =>
-  warningsOf({ scope: scope('2026-10-01', '2026-10-31'), context, asked: {}, sparse: false, ...facts }).map(
-    (warning) => warning.split(': ')[0],
-  );
+  warningsOf({
+    report: report('2026-10-01', '2026-10-31'),
+    context,
+    requested: {},
+    sparse: false,
+    ...facts,
+  }).map((warning) => warning.split(': ')[0]);
 
 describe('advertising warnings', () => {
   it('are none when there is nothing to know', () => {
@@ -21,16 +25,16 @@ describe('advertising warnings', () => {
   });
 
   it('tell of the range', () => {
-    expect(codes({ scope: scope('2026-11-01', '2026-11-14') })).to.deep.equal([]);
-    expect(codes({ scope: scope('2026-11-01', '2026-11-15') })).to.deep.equal(['data_provisional']);
-    expect(codes({ scope: scope('2026-11-01', '2026-11-21') })).to.deep.equal(['data_provisional']);
-    expect(codes({ scope: scope('2026-11-01', '2026-11-22') })).to.deep.equal([
+    expect(codes({ report: report('2026-11-01', '2026-11-14') })).to.deep.equal([]);
+    expect(codes({ report: report('2026-11-01', '2026-11-15') })).to.deep.equal(['data_provisional']);
+    expect(codes({ report: report('2026-11-01', '2026-11-21') })).to.deep.equal(['data_provisional']);
+    expect(codes({ report: report('2026-11-01', '2026-11-22') })).to.deep.equal([
       'data_provisional',
       'range_includes_future',
     ]);
-    expect(codes({ scope: scope('2025-12-31', '2026-01-31') })).to.deep.equal(['range_before_first_data']);
-    expect(codes({ scope: scope('2026-10-01', '2026-10-31', 'monthly') })).to.deep.equal([]);
-    expect(codes({ scope: scope('2026-10-02', '2026-10-31', 'monthly') })).to.deep.equal(['partial_month']);
+    expect(codes({ report: report('2025-12-31', '2026-01-31') })).to.deep.equal(['range_before_first_data']);
+    expect(codes({ report: report('2026-10-01', '2026-10-31', 'monthly') })).to.deep.equal([]);
+    expect(codes({ report: report('2026-10-02', '2026-10-31', 'monthly') })).to.deep.equal(['partial_month']);
   });
 
   it('tell of days without deliveries yet, but not of today', () => {
@@ -39,16 +43,16 @@ describe('advertising warnings', () => {
     expect(codes({ context: { ...context, last_date: '2026-10-31' } })).to.deep.equal([]);
     expect(codes({ context: { first_date: null, last_date: null } })).to.deep.equal(['data_delayed']);
     expect(
-      codes({ context: { first_date: null, last_date: null }, scope: scope('2026-12-01', '2026-12-02') }),
+      codes({ context: { first_date: null, last_date: null }, report: report('2026-12-01', '2026-12-02') }),
     ).to.deep.equal(['data_provisional', 'range_includes_future']);
   });
 
   it('name some of the values that matched nothing', () => {
-    const asked = { campaignIds: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'known'] };
+    const requested = { campaignIds: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'known'] };
     const [warning] = warningsOf({
-      scope: scope('2026-10-01', '2026-10-31'),
+      report: report('2026-10-01', '2026-10-31'),
       context: { ...context, campaign_ids: ['known'] },
-      asked,
+      requested,
       sparse: false,
     });
     expect(warning).to.equal('unknown_campaign_ids: No campaign has the id: a, b, c, d, e and 2 more.');
@@ -57,7 +61,7 @@ describe('advertising warnings', () => {
   it('tell of everything asked for in vain', () => {
     expect(
       codes({
-        asked: { creativeIds: ['x'], companyIds: ['x'], networkIds: ['y'], domains: ['z.example'] },
+        requested: { creativeIds: ['x'], companyIds: ['x'], networkIds: ['y'], domains: ['z.example'] },
         statuses: ['active', 'foo'],
         objectiveTypes: ['bar'],
       }),

@@ -22,7 +22,9 @@ describe('A server whose engine runs a statement that cannot be interrupted', ()
 
   it('ends at SIGTERM all the same, with the search store closed', async () => {
     await prepareOrganization(folder, 'org_endless');
-    const fixture = fileURLToPath(new URL('../sql-endpoint/uninterruptible-statement.fixture.js', import.meta.url));
+    const fixture = fileURLToPath(
+      new URL('../sql-endpoint/uninterruptible-statement.fixture.js', import.meta.url),
+    );
     child = spawn(process.execPath, [fixture, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'close');
     const [address] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];

@@ -28,7 +28,7 @@ function settingsOf(name: string, timeoutMs: number): Record<string, Setting> {
   };
 }
 
-/** Opens the engine in this process. Throws `FolderInUse` when another process has the folder. */
+/** Opens the engine in this process. Throws `FolderInUseError` when another process has the folder. */
 export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedOptions): ClickHouse {
   const engine = openEngine(path);
   const reads = new ConnectionPool(READ_CONNECTIONS, engine.client);

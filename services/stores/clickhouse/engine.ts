@@ -7,7 +7,7 @@ import { drainPending, Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
 import { ensureDir } from '../../shared/ensure-dir.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
-import { FolderInUse } from './errors.js';
+import { FolderInUseError } from './errors.js';
 
 /** What a statement printed, in the format asked for. */
 export interface EngineResult {
@@ -37,7 +37,7 @@ export interface Engine {
 /** Sizes of the engine's caches and the memory of the whole engine. */
 const CONFIG_FILE = fileURLToPath(new URL('../../../../mappings/clickhouse/embedded.xml', import.meta.url));
 
-/** Opens a folder, made when missing. Throws `FolderInUse` when another process has it. */
+/** Opens a folder, made when missing. Throws `FolderInUseError` when another process has it. */
 export function openEngine(path: string): Engine {
   const folder = resolve(path);
   // Opened first and held to the end: it boots the engine with our configuration, which later connections share.
@@ -64,7 +64,7 @@ function boot(folder: string): Session {
     return new Session(folder, { connectionArgs: [`--config-file=${CONFIG_FILE}`] });
   } catch (cause) {
     // The engine prints why (code 76, "Cannot lock file") but only says that it failed. It locks this file while open.
-    if (existsSync(join(folder, 'status'))) throw new FolderInUse(folder, { cause });
+    if (existsSync(join(folder, 'status'))) throw new FolderInUseError(folder, { cause });
     throw new StoreUnavailableError('analytics', { cause });
   }
 }

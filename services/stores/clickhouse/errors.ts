@@ -1,8 +1,8 @@
 import { RejectedError, StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
 
 /** The folder of the embedded analytics store is held by another process. */
-export class FolderInUse extends Error {
-  override readonly name = 'FolderInUse';
+export class FolderInUseError extends Error {
+  override readonly name = 'FolderInUseError';
   readonly folder: string;
 
   constructor(folder: string, options?: ErrorOptions) {
@@ -12,8 +12,8 @@ export class FolderInUse extends Error {
 }
 
 /** There is no `chdb` in this installation, but the settings ask for the engine in this process. */
-export class EngineMissing extends Error {
-  override readonly name = 'EngineMissing';
+export class EngineMissingError extends Error {
+  override readonly name = 'EngineMissingError';
   override readonly message =
     'This installation is without the embedded ClickHouse engine (the package chdb): set CLICKHOUSE_URL, or install it.';
 }

@@ -2,7 +2,7 @@
 
 import { SUMMED_METRICS, SUMMED_NAMES } from '../../advertising/metrics.js';
 import { moneyText } from '../../advertising/money.js';
-import { caseKey, objectiveKey, statusKey } from '../../advertising/normalization.js';
+import { caseFold, normalizeObjective, normalizeStatus } from '../../advertising/normalization.js';
 import type {
   CampaignRecord,
   CompanyRecord,
@@ -61,10 +61,10 @@ const campaigns: Table<CampaignRecord> = {
     ),
     ['daily_budget', (record) => money(record.daily_budget)],
     ['total_budget', (record) => money(record.total_budget)],
-    ['name_key', (record) => keyed(record.name, caseKey)],
-    ['campaign_group_name_key', (record) => keyed(record.campaign_group_name, caseKey)],
-    ['status_key', (record) => keyed(record.status, statusKey)],
-    ['objective_type_key', (record) => keyed(record.objective_type, objectiveKey)],
+    ['name_key', (record) => keyed(record.name, caseFold)],
+    ['campaign_group_name_key', (record) => keyed(record.campaign_group_name, caseFold)],
+    ['status_key', (record) => keyed(record.status, normalizeStatus)],
+    ['objective_type_key', (record) => keyed(record.objective_type, normalizeObjective)],
     ['version', (record, { acceptedAt, sequence }) => recordOrder(record.updated_at, acceptedAt, sequence)],
   ],
 };
@@ -85,9 +85,9 @@ const creatives: Table<CreativeRecord> = {
       'landing_page_url',
       'image_url',
     ),
-    ['name_key', (record) => keyed(record.name, caseKey)],
-    ['headline_key', (record) => keyed(record.headline, caseKey)],
-    ['status_key', (record) => keyed(record.status, statusKey)],
+    ['name_key', (record) => keyed(record.name, caseFold)],
+    ['headline_key', (record) => keyed(record.headline, caseFold)],
+    ['status_key', (record) => keyed(record.status, normalizeStatus)],
     ['version', (record, { acceptedAt, sequence }) => recordOrder(record.updated_at, acceptedAt, sequence)],
   ],
 };
@@ -109,8 +109,8 @@ const companies: Table<CompanyRecord> = {
       'logo_url',
     ),
     ['domain', domain],
-    ['name_key', (record) => keyed(record.name, caseKey)],
-    ['domain_key', (record) => keyed(domain(record), caseKey)],
+    ['name_key', (record) => keyed(record.name, caseFold)],
+    ['domain_key', (record) => keyed(domain(record), caseFold)],
     ['version', (record, { acceptedAt, sequence }) => recordOrder(record.updated_at, acceptedAt, sequence)],
   ],
 };

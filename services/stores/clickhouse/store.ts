@@ -12,7 +12,7 @@ import { MAX_MONTHS_PER_INSERT } from './settings.js';
 /** A month of each has a part of its own to be written, so that many at once cost little more than a few. */
 const BATCH_RECORDS = 25_000;
 
-/** Opens and migrates the analytics store. Throws `FolderInUse` when another process has the folder, and `BrokenPartsError`. */
+/** Opens and migrates the analytics store. Throws `FolderInUseError` when another process has the folder, and `BrokenPartsError`. */
 export async function openAnalyticsStore(
   options: ClickHouseOptions,
 ): Promise<{ store: AnalyticsStore; engine: Engine | null }> {

@@ -134,6 +134,6 @@ describe('embedded ClickHouse', () => {
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
     });
-    expect(output.trim()).to.equal('FolderInUse');
+    expect(output.trim()).to.equal('FolderInUseError');
   });
 });
