@@ -1,4 +1,4 @@
-/** How long a partition waits while others bring records that are refused. */
+/** How long a partition waits while others bring records that are rejected. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { KafkaCluster } from '../ingest/sources/kafka/cluster.js';
 import { topicOf } from '../ingest/sources/kafka/topics.js';
@@ -18,7 +18,7 @@ import { type Figure, figure } from './measure.js';
 const DELIVERIES = 200_000;
 const LOOK_MS = 200;
 
-/** Of a backlog of which one record in a hundred is refused: the longest time in which no record of a partition was committed. */
+/** Of a backlog of which one record in a hundred is rejected: the longest time in which no record of a partition was committed. */
 export async function benchStall(dataDir: string, note: (text: string) => void): Promise<Figure> {
   note('Kafka, Elasticsearch and ClickHouse start …');
   const servers = await Promise.all([

@@ -7,22 +7,22 @@ import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/o
 import type { RawRecord } from './records/raw-record.js';
 import type { Stream } from './streams/stream.js';
 
-/** The organization records are for. */
+/** Which organization records belong to. */
 export interface OrganizationRule {
-  /** Stands in where a record names none. */
+  /** Default for records without one. */
   organizationId?: string;
   /** Whether a record may name another one. */
-  others: 'refuse' | 'allow';
+  others: 'reject' | 'allow';
 }
 
-/** The acceptance of a record and its sequence are what orders it (contract 6.2). */
+/** `acceptedAt` (milliseconds since the epoch) and `sequence` order the record (contract 6.2). */
 export type Decode = (raw: RawRecord, acceptedAt: number, sequence: number) => DecodeOutcome<object>;
 type Fields = Record<string, unknown>;
 
 // With the u flag \p{Cs} matches only surrogates that stand alone.
 const unstorable = /\0|\p{Cs}/u;
 
-/** Compiles what turns raw records of a stream into checked ones (contract 6.1). Pure: it says, and does nothing. */
+/** Compiles the decoder of a stream: parses, normalizes and validates a raw record (contract 6.1). Pure. */
 export function decoder(stream: Stream, rule: OrganizationRule): Decode {
   const validate = compileValidator(stream.schema);
   const required = new Set((stream.schema as TObject).required ?? []);
@@ -34,12 +34,12 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
     const parsed = parse(raw, longMoney, acceptedAt, sequence);
     if (parsed.kind !== 'ok') return parsed;
     const fields = parsed.record;
-    const unstorable = tidy(fields, required);
+    const unstorable = normalizeFields(fields, required);
     if (unstorable) return unstorable;
     if (rule.organizationId !== undefined) fields[organizationField] ??= rule.organizationId;
     const errors = validate(fields);
-    if (errors.length > 0) return refused(errors);
-    if (rule.others === 'refuse' && fields[organizationField] !== rule.organizationId) {
+    if (errors.length > 0) return rejectionOf(errors);
+    if (rule.others === 'reject' && fields[organizationField] !== rule.organizationId) {
       return deadLetter(
         'organization_mismatch',
         `/${organizationField}`,
@@ -47,11 +47,11 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
       );
     }
     for (const field of moneyFields) {
-      const problem = plainMoney(fields, field);
-      if (problem) return refused([problem]);
+      const problem = normalizeMoney(fields, field);
+      if (problem) return rejectionOf([problem]);
     }
     const broken = stream.check?.(fields, acceptedAt);
-    if (broken) return refused([broken]);
+    if (broken) return rejectionOf([broken]);
     stream.normalize?.(fields);
     return parsed;
   };
@@ -82,19 +82,19 @@ function parse(
   return ok(value as Fields, acceptedAt, sequence);
 }
 
-/** V8's message quotes the text itself, so only the place is taken from it. */
+/** V8's message quotes the record itself, so only the position is taken from it. */
 function position(error: unknown): string {
   const message = (error as Error).message;
-  const place = /position (\d+)/.exec(message)?.[1];
-  if (place !== undefined) return ` at character ${Number(place) + 1}`;
+  const offset = /position (\d+)/.exec(message)?.[1];
+  if (offset !== undefined) return ` at character ${Number(offset) + 1}`;
   return message.includes('end of JSON') ? ': it ends too early' : '';
 }
 
 /**
- * Trims strings, drops blank entries of lists, and turns blank strings into null (contract 1.4). A required field that
- * is null or blank is taken away, so that the answer is "required".
+ * Trims strings, drops blank entries of lists, and turns blank strings into null (contract 1.4). A required field that is null or
+ * blank is deleted, so that validation says "required". Returns a dead letter for text that cannot be stored.
  */
-function tidy(fields: Fields, required: ReadonlySet<string>): DeadLetter | null {
+function normalizeFields(fields: Fields, required: ReadonlySet<string>): DeadLetter | null {
   for (const name in fields) {
     let value = fields[name];
     if (typeof value === 'string') {
@@ -122,17 +122,16 @@ const invalidText = (name: string) =>
     `${name} holds a NUL character or half of a surrogate pair, which text cannot hold.`,
   );
 
-/** The first problem stands for the record; its detail names the others, so that one look mends them all. */
-function refused(errors: FieldError[]): DeadLetter {
+/** Code and pointer of the first error; the detail names the others too. */
+function rejectionOf(errors: FieldError[]): DeadLetter {
   const [first, ...rest] = errors as [FieldError, ...FieldError[]];
   const others = rest.length === 0 ? '' : ` Also: ${rest.map(({ detail }) => detail).join(' ')}`;
   return deadLetter(first.code, first.pointer, first.detail + others);
 }
 
 /**
- * Numbers of more than 15 characters given for money, which JSON.parse would round. Quoted and without an exponent, they are
- * kept to the digit.
- * Inside a string the quotes of a name are escaped, so only names of fields match.
+ * Matches money fields with numbers of more than 15 characters, which JSON.parse would round: they are quoted before. Inside a string
+ * the quotes of a name are escaped, so only names of fields match.
  */
 function longNumbersOf(names: readonly string[]): RegExp {
   return new RegExp(
@@ -141,8 +140,8 @@ function longNumbersOf(names: readonly string[]): RegExp {
   );
 }
 
-/** A number that JSON allows may have more digits than money is kept with; rounding it would not be exact. */
-function plainMoney(fields: Fields, field: string): FieldError | null {
+/** Turns a number into decimal text. Returns an error for more digits than money is stored with: rounding would not be exact. */
+function normalizeMoney(fields: Fields, field: string): FieldError | null {
   const value = fields[field];
   if (typeof value !== 'number') return null;
   const text = moneyText(value);

@@ -2,22 +2,22 @@ import { Turn } from '../services/shared/event-loop-yield.js';
 import type { Acceptance, OrderedRecord } from '../services/shared/record-order.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
-import { type DeadLetter, deadLetter, refusedBy } from './records/outcome.js';
+import { type DeadLetter, deadLetter, deadLetterOf } from './records/outcome.js';
 import type { RawRecord, RecordSource } from './records/raw-record.js';
 import { jsonArray } from './sources/json-array.js';
 import { lines, MAX_LINE_BYTES } from './sources/lines.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 import { writeRecords } from './write-records.js';
 
-/** Bytes of input after which a batch is written, however few records it has. */
-const BATCH_BYTES = 2 * 1024 * 1024;
-/** Batches the store has at once. */
-const BATCHES_IN_FLIGHT = 4;
-/** Milliseconds after which records of a slow source are written. */
+/** A batch is written once it has this many bytes of input, or the records that the store prefers. */
+const MAX_BATCH_BYTES = 2 * 1024 * 1024;
+/** Concurrent writes of one input. */
+const MAX_BATCHES_IN_FLIGHT = 4;
+/** Records of a slow source are written after this time. */
 const FLUSH_MS = 250;
-const REPORTED_ERRORS = 100;
+const MAX_REPORTED_ERRORS = 100;
 
-export interface RefusedRecord {
+export interface RejectedRecord {
   line: number;
   code: string;
   pointer: string;
@@ -28,27 +28,27 @@ export interface IngestResult {
   accepted: number;
   rejected: number;
   /** The first 100. */
-  errors: RefusedRecord[];
+  errors: RejectedRecord[];
 }
 
 export interface IngestOptions extends Partial<OrganizationRule> {
   stream: Stream;
   stores: IngestStores;
-  /** Of all that comes from this source. */
+  /** Orders all records of this input. */
   acceptance: Acceptance;
-  /** Told of each refused record, with its bytes as they came. */
-  onRefused?(record: RefusedRecord, untouched: Buffer): void;
-  /** Told of every piece of an over-long line but its last, which comes with `onRefused`. */
+  /** Called with each rejected record, and its bytes as received. */
+  onRejected?(record: RejectedRecord, untouched: Buffer): void;
+  /** Called with every piece of an over-long line but the last, which goes to `onRejected`. */
   onOverlong?(piece: Buffer): void;
-  /** Told after every write. */
+  /** Called after every write. */
   onProgress?(accepted: number, rejected: number): void;
   signal?: AbortSignal;
 }
 
 /**
- * Takes the lines, or the elements of a JSON array, of a text. Refused records never stop the others. Rejects with
- * `StoreUnavailableError` or `StoreTimeoutError` when the store is out, and with `UnreadableInput` when the text as a whole is no
- * JSON array; the caller may send everything again, since every stream is idempotent.
+ * Ingests the lines, or the elements of a JSON array, of a text. Rejected records never stop the others. Throws
+ * `StoreUnavailableError` or `StoreTimeoutError` when the store is unavailable, and `UnreadableInputError` when the text is not a JSON
+ * array; the caller may send everything again, since every stream is idempotent.
  */
 export function ingestLines(
   options: IngestOptions & { source: AsyncIterable<Uint8Array>; format: 'ndjson' | 'json' },
@@ -57,13 +57,13 @@ export function ingestLines(
   return ingestRecords({ ...options, source });
 }
 
-/** The loop: decode in order, write, and only then count as accepted. */
+/** Decodes records in order and writes them in batches; a record counts as accepted once it is written. */
 export async function ingestRecords(
   options: IngestOptions & { source: RecordSource },
 ): Promise<IngestResult> {
   const { stream, stores, signal, acceptance } = options;
   const { preferredBatchSize } = stores[stream.store];
-  const others = options.others ?? (options.organizationId === undefined ? 'allow' : 'refuse');
+  const others = options.others ?? (options.organizationId === undefined ? 'allow' : 'reject');
   const decode = decoder(stream, { organizationId: options.organizationId, others });
   const report = new Report(options);
   const writer = new Writer(options, report);
@@ -74,7 +74,7 @@ export async function ingestRecords(
   try {
     let pending = source.next();
     for (;;) {
-      const step = await firstOf(pending, batch);
+      const step = await nextOrFlush(pending, batch);
       if (step === 'flush') {
         await writer.write(batch);
         batch = new Batch();
@@ -85,7 +85,7 @@ export async function ingestRecords(
       pending.catch(() => undefined);
       for (const raw of step.value) {
         decodeInto(batch, report, decode, raw, acceptance);
-        if (batch.records.length >= preferredBatchSize || batch.bytes >= BATCH_BYTES) {
+        if (batch.records.length >= preferredBatchSize || batch.bytes >= MAX_BATCH_BYTES) {
           await writer.write(batch);
           batch = new Batch();
         }
@@ -113,18 +113,18 @@ function decodeInto(
     report.overlong(raw.bytes);
     return;
   }
-  const outcome = raw.overlong ? tooLong : (raw.refusal ?? decode(raw, acceptedAt, sequence + raw.line));
+  const outcome = raw.overlong ? tooLong : (raw.rejection ?? decode(raw, acceptedAt, sequence + raw.line));
   if (outcome.kind === 'ok') batch.add(outcome, raw);
-  else report.refuse(outcome, raw);
+  else report.reject(outcome, raw);
 }
 
 const tooLong = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
 
-/** Records decoded and not yet written, with where they came from. */
+/** Decoded records and their origins, to be written together. */
 class Batch {
   readonly records: OrderedRecord<object>[] = [];
   readonly origins: RawRecord[] = [];
-  readonly begun = Date.now();
+  readonly startedAt = Date.now();
   bytes = 0;
 
   add(record: OrderedRecord<object>, origin: RawRecord): void {
@@ -134,12 +134,12 @@ class Batch {
   }
 }
 
-/** The next records, or `flush` when records have waited long enough for others to come. */
-async function firstOf<T>(next: Promise<T>, batch: Batch): Promise<T | 'flush'> {
+/** The next records, or `flush` when the batch has waited `FLUSH_MS` for them. */
+async function nextOrFlush<T>(next: Promise<T>, batch: Batch): Promise<T | 'flush'> {
   if (batch.records.length === 0) return next;
   let timer: NodeJS.Timeout | undefined;
   const due = new Promise<'flush'>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, batch.begun + FLUSH_MS - Date.now()), 'flush');
+    timer = setTimeout(resolve, Math.max(0, batch.startedAt + FLUSH_MS - Date.now()), 'flush');
   });
   try {
     return await Promise.race([next, due]);
@@ -161,11 +161,11 @@ class Report {
     this.#options.onProgress?.(this.result.accepted, this.result.rejected);
   }
 
-  refuse({ code, pointer, detail }: DeadLetter, { line, bytes, untouched }: RawRecord): void {
-    const refused = { line, code, pointer, detail };
+  reject({ code, pointer, detail }: DeadLetter, { line, bytes, untouched }: RawRecord): void {
+    const rejected = { line, code, pointer, detail };
     this.result.rejected++;
-    if (this.result.errors.length < REPORTED_ERRORS) this.result.errors.push(refused);
-    this.#options.onRefused?.(refused, untouched ?? bytes);
+    if (this.result.errors.length < MAX_REPORTED_ERRORS) this.result.errors.push(rejected);
+    this.#options.onRejected?.(rejected, untouched ?? bytes);
   }
 
   overlong(piece: Buffer): void {
@@ -173,7 +173,7 @@ class Report {
   }
 }
 
-/** Hands batches to the store, a few at a time, so that it never waits for the next to be decoded. */
+/** Writes batches, a few at the same time, so that the store never waits for the decoder. */
 class Writer {
   readonly #options: IngestOptions;
   readonly #report: Report;
@@ -184,34 +184,34 @@ class Writer {
     this.#report = report;
   }
 
-  /** Begins to write a batch, once there is room for it. Rejects when one before it failed. */
+  /** Starts to write a batch, once fewer than `MAX_BATCHES_IN_FLIGHT` are under way. Rejects when an earlier one failed. */
   async write(batch: Batch): Promise<void> {
     if (batch.records.length === 0) return;
-    if (this.#running.length >= BATCHES_IN_FLIGHT) await this.#running.shift();
+    if (this.#running.length >= MAX_BATCHES_IN_FLIGHT) await this.#running.shift();
     const running = this.#writeAll(batch);
     running.catch(() => undefined);
     this.#running.push(running);
   }
 
-  /** Everything is written. */
+  /** Resolves when every batch is written; rejects when one failed. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** Nothing is being written any more, whatever came of it. */
+  /** Resolves when every write has settled. */
   async finished(): Promise<void> {
     await Promise.allSettled(this.#running);
   }
 
   async #writeAll({ records, origins }: Batch): Promise<void> {
     const { stream, stores, signal } = this.#options;
-    const refused = await writeRecords((part) => stream.write(stores, part), records, { signal });
+    const rejected = await writeRecords((part) => stream.write(stores, part), records, { signal });
     // A store that takes none of them, and cannot say why, is itself what is wrong.
-    const unknown = refused.find(({ reason }) => !(reason instanceof RecordRejectedError));
-    if (unknown && refused.length === records.length) throw unknown.reason;
-    for (const { index, reason } of refused) {
-      this.#report.refuse(refusedBy(reason), origins[index] as RawRecord);
+    const unknown = rejected.find(({ reason }) => !(reason instanceof RecordRejectedError));
+    if (unknown && rejected.length === records.length) throw unknown.reason;
+    for (const { index, reason } of rejected) {
+      this.#report.reject(deadLetterOf(reason), origins[index] as RawRecord);
     }
-    this.#report.accept(records.length - refused.length);
+    this.#report.accept(records.length - rejected.length);
   }
 }

@@ -1,4 +1,4 @@
-/** Records that are put into the topics of their streams, for workers to apply. */
+/** Sends records to the topics of their streams, for workers to write. */
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../services/shared/config.js';
 import type { OrderedRecord } from '../services/shared/record-order.js';
@@ -9,12 +9,12 @@ import type { KafkaProducer, OutgoingRecord } from './sources/kafka/producer.js'
 import { createTopics, topicOf } from './sources/kafka/topics.js';
 import type { Stream } from './streams/stream.js';
 
-/** Bytes of one request; what waits longer goes with the next. */
-const SEND_BYTES = 4 * 1024 * 1024;
-/** Bytes that wait for the brokers, of all topics: four of the largest requests. */
+/** Size of a request, unless one write is larger. */
+const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+/** Bytes that wait for the brokers, of all topics: four of the largest HTTP requests. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
-interface Waiting {
+interface PendingWrite {
   messages: OutgoingRecord[];
   bytes: number;
   signal: AbortSignal | undefined;
@@ -29,10 +29,10 @@ interface PublisherOptions {
 export class Publisher {
   readonly #config: KafkaConfig;
   readonly #cluster: KafkaCluster;
-  /** Creates topics, which takes longer than a client that is away is looked for. */
+  /** Creates topics, which takes longer than the retries of `#cluster`. */
   readonly #topics: KafkaCluster;
   readonly #maxQueuedBytes: number;
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new Map<string, PendingWrite[]>();
   #queuedBytes = 0;
   #producer: Promise<KafkaProducer> | undefined;
 
@@ -48,14 +48,14 @@ export class Publisher {
   }
 
   /**
-   * The stream whose records are written to its topic: safe when the brokers have them, applied when a worker has. Records that still
-   * wait when `signal` is aborted are not sent. A write rejects with `OverloadedError` when too many bytes wait.
+   * The same stream, written to its topic: a write resolves when every in-sync replica has the records, and a worker stores them later.
+   * Records that still wait when `signal` is aborted are not sent. A write rejects with `OverloadedError` when too many bytes wait.
    */
-  published<T extends Stream>(stream: T, signal?: AbortSignal): T {
+  toKafka<T extends Stream>(stream: T, signal?: AbortSignal): T {
     const topic = topicOf(this.#config, stream.name);
     return {
       ...stream,
-      // A topic has nothing to refresh, and the search store may be away while records go into it.
+      // A topic has nothing to refresh, and the search store may be unavailable.
       refresh: undefined,
       write: (_, records: readonly OrderedRecord<object>[]) =>
         this.#publish(
@@ -66,12 +66,12 @@ export class Publisher {
     };
   }
 
-  /** Bytes of records that wait for the brokers or are on their way to them. */
+  /** Bytes of records that wait for a request or its response. */
   get queuedBytes(): number {
     return this.#queuedBytes;
   }
 
-  /** Fails when no broker answers. */
+  /** Rejects when no broker answers. */
   ping(): Promise<void> {
     return this.#cluster.ping();
   }
@@ -80,7 +80,7 @@ export class Publisher {
     await Promise.all([this.#cluster.close(), this.#topics.close()]);
   }
 
-  /** One request a topic at a time, so that records stay in their order; all that waits meanwhile goes with the next. */
+  /** One request per topic at a time, so that records keep their order; those that wait meanwhile are sent with the next. */
   #publish(
     topic: string,
     messages: { key: string; value: string }[],
@@ -109,10 +109,10 @@ export class Publisher {
     });
   }
 
-  #drop(topic: string, one: Waiting): void {
+  #drop(topic: string, one: PendingWrite): void {
     const waiting = this.#waiting.get(topic) ?? [];
     const index = waiting.indexOf(one);
-    // One that is on its way can no longer be taken back.
+    // It is in a request already.
     if (index === -1) return;
     waiting.splice(index, 1);
     this.#queuedBytes -= one.bytes;
@@ -123,7 +123,10 @@ export class Publisher {
     for (let waiting = this.#waiting.get(topic); waiting?.length; ) {
       let count = 0;
       let bytes = 0;
-      while (count < waiting.length && (count === 0 || bytes + (waiting[count]?.bytes ?? 0) <= SEND_BYTES)) {
+      while (
+        count < waiting.length &&
+        (count === 0 || bytes + (waiting[count]?.bytes ?? 0) <= MAX_REQUEST_BYTES)
+      ) {
         bytes += waiting[count++]?.bytes ?? 0;
       }
       const sent = waiting.splice(0, count);
@@ -144,7 +147,7 @@ export class Publisher {
     this.#waiting.delete(topic);
   }
 
-  /** Not before something is sent, so that a gateway serves while the brokers are away. */
+  /** Connects with the first write, so that a gateway starts while the brokers are unavailable. */
   #connect(): Promise<KafkaProducer> {
     this.#producer ??= this.#prepare();
     this.#producer.catch(() => {
@@ -154,7 +157,7 @@ export class Publisher {
   }
 
   async #prepare(): Promise<KafkaProducer> {
-    // Brokers that are away are noticed at once; on a new cluster, brokers that answer get the time that fourteen topics take.
+    // Fails soon when the brokers are unavailable, and still allows a new cluster the time that creating its topics takes.
     await this.#cluster.ping();
     await createTopics(this.#topics, this.#config);
     return this.#cluster.producer();

@@ -7,7 +7,7 @@ import {
 } from '../services/shared/store-errors.js';
 
 /** A record the store will not take, by its place among those given. */
-export interface Refused {
+export interface RejectedWrite {
   index: number;
   reason: unknown;
 }
@@ -16,16 +16,16 @@ export interface Refused {
 export type Write = (records: readonly OrderedRecord<object>[]) => Promise<void>;
 
 export interface WriteOptions {
-  /** Called whenever the store has taken records, or has refused one that stood alone. Throws to end the search. */
+  /** Called whenever the store has taken records, or has rejected one that stood alone. Throws to end the search. */
   onOutcome?(
     records: readonly OrderedRecord<object>[],
-    outcome: 'taken' | 'refused',
+    outcome: 'written' | 'rejected',
     reason?: unknown,
   ): Promise<void>;
   signal?: AbortSignal;
 }
 
-/** Refused records are looked for in so many parts: a single one of 500 takes 25 writes, and 500 of 500 take 590. */
+/** RejectedWrite records are looked for in so many parts: a single one of 500 takes 25 writes, and 500 of 500 take 590. */
 const PARTS = 8;
 
 /**
@@ -37,7 +37,7 @@ export async function writeRecords(
   records: readonly OrderedRecord<object>[],
   options: WriteOptions = {},
   first = 0,
-): Promise<Refused[]> {
+): Promise<RejectedWrite[]> {
   if (records.length === 0) return [];
   options.signal?.throwIfAborted();
   try {
@@ -47,22 +47,22 @@ export async function writeRecords(
     if (reason instanceof PartialWriteError) {
       const { rejected } = reason;
       const taken = records.filter((_, index) => !rejected.has(index));
-      if (taken.length > 0) await options.onOutcome?.(taken, 'taken');
+      if (taken.length > 0) await options.onOutcome?.(taken, 'written');
       return [...rejected].map(([index, error]) => ({ index: first + index, reason: error }));
     }
     if (records.length === 1) {
-      await options.onOutcome?.(records, 'refused', reason);
+      await options.onOutcome?.(records, 'rejected', reason);
       return [{ index: first, reason }];
     }
-    const refused: Refused[] = [];
+    const rejected: RejectedWrite[] = [];
     const size = Math.ceil(records.length / PARTS);
     for (let start = 0; start < records.length; start += size) {
       const part = records.slice(start, start + size);
-      refused.push(...(await writeRecords(write, part, options, first + start)));
+      rejected.push(...(await writeRecords(write, part, options, first + start)));
     }
-    return refused;
+    return rejected;
   }
-  await options.onOutcome?.(records, 'taken');
+  await options.onOutcome?.(records, 'written');
   return [];
 }
 

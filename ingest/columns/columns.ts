@@ -104,7 +104,7 @@ const splitList = (text: string) =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
 
-/** Text that is no number or boolean stays text, for validation to refuse with its own words. */
+/** Text that is no number or boolean stays text, for validation to reject with its own words. */
 function convert(text: string, kind: Exclude<Kind, 'list'>): unknown {
   if (kind === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   if (kind === 'boolean') {

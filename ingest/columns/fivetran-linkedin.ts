@@ -183,7 +183,7 @@ function units(text: string | undefined): bigint | null {
 function inDollars(row: Row): string | undefined | null {
   const local = amount(row.conversion_value_in_local_currency);
   const value = units(local);
-  // Absent, 0, or not an amount, which validation refuses with its own words.
+  // Absent, 0, or not an amount, which validation rejects with its own words.
   if (value === null || value === 0n) return local;
   const dollars = units(row.cost_in_usd);
   const costs = units(row.cost_in_local_currency);

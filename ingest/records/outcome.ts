@@ -1,13 +1,13 @@
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { RecordRejectedError } from '../../services/shared/store-errors.js';
 
-/** What a step of the ingest says about a record. Steps only say; the pipeline's loop acts on it. */
+/** The outcome of decoding or writing a record. */
 
 export interface Accepted<Record> extends OrderedRecord<Record> {
   kind: 'ok';
 }
 
-/** The record can never be accepted as it is. `pointer` is a JSON Pointer into it, '' for the whole. */
+/** The record can never be accepted as it is. `pointer` is a JSON Pointer into it, '' for all of it. */
 export interface DeadLetter {
   kind: 'dead_letter';
   code: string;
@@ -31,11 +31,11 @@ export const deadLetter = (code: string, pointer: string, detail: string): DeadL
   detail,
 });
 
-const notStorable = deadLetter('not_storable', '', 'The store cannot hold this record.');
+const REJECTED_BY_STORE = deadLetter('not_storable', '', 'The store cannot hold this record.');
 
-/** What is said of a record that the store refused by itself. */
-export function refusedBy(reason: unknown): DeadLetter {
+/** The dead letter of a record that its store rejected with `reason`. */
+export function deadLetterOf(reason: unknown): DeadLetter {
   return reason instanceof RecordRejectedError
     ? deadLetter(reason.code, reason.pointer, reason.message)
-    : notStorable;
+    : REJECTED_BY_STORE;
 }

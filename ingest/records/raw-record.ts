@@ -1,27 +1,27 @@
 import type { DeadLetter } from './outcome.js';
 
-/** One record as it came. */
+/** A record before it is decoded. */
 export interface RawRecord {
-  /** Where a person finds it: line of a text from 1, or index in an array from 1. */
+  /** Line of a text, or index in an array; from 1. */
   line: number;
-  /** Its text. Of an over-long line, one piece. */
+  /** Its text, or one piece of an over-long line. */
   bytes: Buffer;
-  /** The text with what was stripped from it, where that differs. */
+  /** The text as received, where it differs. */
   untouched?: Buffer;
   /** The parsed value, where the source had to parse it. */
   value?: unknown;
-  /** Why the source could not make a record of it. */
-  refusal?: DeadLetter;
+  /** Why the source could not parse it. */
+  rejection?: DeadLetter;
   /** A piece of a line that is too long; `last` on its last piece. */
   overlong?: 'piece' | 'last';
 }
 
-/** The port of sources: records in order, a handful at a time, so that the loop between can let others run. */
+/** The port of sources: records in order, in small chunks, so that the pipeline can yield to the event loop in between. */
 export type RecordSource = AsyncIterable<RawRecord[]>;
 
-/** The input as a whole cannot be read; nothing of it was taken. */
-export class UnreadableInput extends Error {
-  override readonly name = 'UnreadableInput';
+/** The input as a whole cannot be parsed; none of its records was accepted. */
+export class UnreadableInputError extends Error {
+  override readonly name = 'UnreadableInputError';
   readonly code: 'invalid_json' | 'invalid_body';
 
   constructor(code: 'invalid_json' | 'invalid_body', message: string) {

@@ -27,7 +27,7 @@ export interface CsvFile {
 
 /**
  * Reads the header and finds the delimiter (comma, semicolon or tab). Cells pass the parser as bytes (latin1 maps each to one
- * character), so that rows keep what was there and broken UTF-8 is refused row by row.
+ * character), so that rows keep what was there and broken UTF-8 is rejected row by row.
  */
 export async function openCsv(chunks: AsyncIterable<Uint8Array>): Promise<CsvFile> {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -85,20 +85,20 @@ async function* readRows(
 
 function convert(cells: string[], bytes: Buffer, header: string[], toRecord: ToRecord): Partial<RawRecord> {
   if (!isUtf8(bytes)) {
-    const refusal = deadLetter(
+    const rejection = deadLetter(
       'invalid_utf8',
       '',
       'The row is not valid UTF-8. Save the file as CSV in UTF-8.',
     );
-    return { refusal };
+    return { rejection };
   }
   const beyond = cells.slice(header.length);
   if (cells.length < header.length || beyond.some((cell) => cell.trim() !== '')) {
     const detail = `The row has ${cells.length} cells, the header names ${header.length} columns.`;
-    return { refusal: deadLetter('column_count', '', detail) };
+    return { rejection: deadLetter('column_count', '', detail) };
   }
   const converted = toRecord(cells.map(decodeCell));
-  return 'record' in converted ? { value: converted.record } : { refusal: converted };
+  return 'record' in converted ? { value: converted.record } : { rejection: converted };
 }
 
 async function next(rows: AsyncIterator<ParsedRow>): Promise<IteratorResult<ParsedRow>> {

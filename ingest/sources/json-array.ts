@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
-import { type RawRecord, UnreadableInput } from '../records/raw-record.js';
+import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 
 const RECORDS_A_TURN = 200;
@@ -16,7 +16,7 @@ export async function* jsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   const parts: Uint8Array[] = [];
   for await (const chunk of chunks) parts.push(chunk);
   const body = Buffer.concat(parts);
-  if (!isUtf8(body)) throw new UnreadableInput('invalid_json', 'The body is not valid UTF-8.');
+  if (!isUtf8(body)) throw new UnreadableInputError('invalid_json', 'The body is not valid UTF-8.');
   const { first, ends } = await split(body);
   let start = first;
   for (let index = 0; index < ends.length; index += RECORDS_A_TURN) {
@@ -39,7 +39,7 @@ async function split(body: Buffer): Promise<Elements> {
   let at = afterSpace(body, body[0] === 0xef ? 3 : 0);
   if (body[at] !== OPEN_ARRAY) {
     if (isJson(body))
-      throw new UnreadableInput(
+      throw new UnreadableInputError(
         'invalid_body',
         'Send a JSON array of records, or one record per line as application/x-ndjson.',
       );
@@ -112,4 +112,4 @@ function isJson(bytes: Buffer): boolean {
 }
 
 const malformed = (at: number) =>
-  new UnreadableInput('invalid_json', `The body is not valid JSON near byte ${at + 1}.`);
+  new UnreadableInputError('invalid_json', `The body is not valid JSON near byte ${at + 1}.`);

@@ -1,4 +1,4 @@
-/** Records that were refused, kept to the byte, with what is wrong with them in headers. */
+/** Rejected records, stored byte for byte, with the reason in headers. */
 import type { DeadLetter } from '../records/outcome.js';
 import type { Batch } from '../sources/kafka/consumer.js';
 import type { KafkaProducer, OutgoingRecord } from '../sources/kafka/producer.js';
@@ -6,16 +6,16 @@ import { isTooLarge } from '../sources/kafka/producer.js';
 import type { Headers, KafkaRecord } from '../sources/kafka/record.js';
 import { deadLetterTopicOf } from '../sources/kafka/topics.js';
 
-/** What found the fault: reading the record, the store that was to hold it, or an operator. */
+/** Who rejected the record: the decoder, the store, or an operator. */
 type Stage = 'decode' | 'write' | 'skip';
 
-export interface RefusedRecord {
+export interface Rejection {
   record: KafkaRecord;
   reason: DeadLetter;
   stage: Stage;
 }
 
-/** Of a record in a dead-letter topic. The names are contract; other headers are those the record came with. */
+/** Headers of a dead letter. The names are contract; other headers are those of the record. */
 export const HEADER = {
   code: 'reachline-code',
   pointer: 'reachline-pointer',
@@ -24,46 +24,43 @@ export const HEADER = {
   topic: 'reachline-topic',
   partition: 'reachline-partition',
   offset: 'reachline-offset',
-  /** Times the record was refused. */
+  /** Times the record was rejected. */
   attempts: 'reachline-attempts',
-  /** There when the record was too large to be kept: the bytes its value had. What is kept of it is its beginning. */
+  /** Present when the record was too large and only its beginning is stored: the size of its value in bytes. */
   truncated: 'reachline-truncated',
-  /** When it was first accepted, in milliseconds since the epoch, and its offset then: what orders it, also when it is replayed. */
+  /** When it was first accepted, in milliseconds since the epoch, and its offset then: its order, also when it is replayed. */
   acceptedAt: 'reachline-accepted-at',
   sequence: 'reachline-sequence',
 } as const;
-const OURS: ReadonlySet<string> = new Set(Object.values(HEADER));
-/** Of these, what a record keeps when it is tried again. */
-const REVIVED: ReadonlySet<string> = new Set([HEADER.attempts, HEADER.acceptedAt, HEADER.sequence]);
+const OWN_HEADERS: ReadonlySet<string> = new Set(Object.values(HEADER));
+/** Those that a replayed record keeps: its order, and how often it was rejected. */
+const REPLAYED_HEADERS: ReadonlySet<string> = new Set([HEADER.attempts, HEADER.acceptedAt, HEADER.sequence]);
 
-/** Bytes sent at once, unless one record has more. */
-const SEND_BYTES = 1024 * 1024;
-/** A larger record is cut: below what the topics take, so that what is kept whole can be sent back to the topic it came from. */
+/** Size of a request, unless one record is larger. */
+const MAX_REQUEST_BYTES = 1024 * 1024;
+/** A larger dead letter is truncated: below the limit of the topics, so that one that is complete can be replayed. */
 const MAX_LETTER_BYTES = 7 * 1024 * 1024;
-/** What is left of the key, the value and each text of a record that is cut. */
-const KEPT_BYTES = 1024;
-/** Headers a record brought are kept with it if they have no more. */
-const MAX_KEPT_HEADERS_BYTES = 64 * 1024;
+/** What is left of the key, the value and each own header of a truncated dead letter. */
+const TRUNCATED_BYTES = 1024;
+/** A truncated dead letter keeps the headers of its record up to this size. */
+const MAX_FOREIGN_HEADER_BYTES = 64 * 1024;
 
-/** Sends refused records of a batch to the dead letters of its topic; resolves when they are safe there. */
-export type SendDeadLetters = (
-  batch: Pick<Batch, 'topic'>,
-  refused: readonly RefusedRecord[],
-) => Promise<void>;
+/** Sends rejected records of a batch to the dead-letter topic of its topic; resolves when every in-sync replica has them. */
+export type SendDeadLetters = (batch: Pick<Batch, 'topic'>, rejected: readonly Rejection[]) => Promise<void>;
 
 export function deadLetterSender(producer: Pick<KafkaProducer, 'send'>): SendDeadLetters {
-  return async ({ topic }, refused) => {
+  return async ({ topic }, rejected) => {
     const letters = deadLetterTopicOf(topic);
-    let batch: RefusedRecord[] = [];
+    let batch: Rejection[] = [];
     let bytes = 0;
     const flush = async () => {
       if (batch.length > 0) await sendLetters(producer, letters, topic, batch);
       batch = [];
       bytes = 0;
     };
-    for (const each of refused) {
+    for (const each of rejected) {
       const size = bytesOf(letterOf(topic, each));
-      if (bytes + size > SEND_BYTES) await flush();
+      if (bytes + size > MAX_REQUEST_BYTES) await flush();
       batch.push(each);
       bytes += size;
     }
@@ -71,28 +68,28 @@ export function deadLetterSender(producer: Pick<KafkaProducer, 'send'>): SendDea
   };
 }
 
-/** The topic may take less than it was created for, so a record that is too large alone is cut, whatever its size. */
+/** The limit of the topic may have been lowered, so a dead letter that is too large by itself is truncated, whatever its size. */
 async function sendLetters(
   producer: Pick<KafkaProducer, 'send'>,
   letters: string,
   topic: string,
-  refused: readonly RefusedRecord[],
+  rejected: readonly Rejection[],
 ): Promise<void> {
   try {
-    const records = refused.map((each) => {
+    const records = rejected.map((each) => {
       const letter = letterOf(topic, each);
-      return bytesOf(letter) > MAX_LETTER_BYTES ? cut(letter) : letter;
+      return bytesOf(letter) > MAX_LETTER_BYTES ? truncate(letter) : letter;
     });
     await producer.send(letters, records);
   } catch (error) {
     if (!isTooLarge(error)) throw error;
-    const [only] = refused;
-    if (refused.length === 1 && only) await producer.send(letters, [cut(letterOf(topic, only))]);
-    else for (const each of refused) await sendLetters(producer, letters, topic, [each]);
+    const [only] = rejected;
+    if (rejected.length === 1 && only) await producer.send(letters, [truncate(letterOf(topic, only))]);
+    else for (const each of rejected) await sendLetters(producer, letters, topic, [each]);
   }
 }
 
-function letterOf(topic: string, { record, reason, stage }: RefusedRecord): OutgoingRecord {
+function letterOf(topic: string, { record, reason, stage }: Rejection): OutgoingRecord {
   const { key, value, unreadable } = record;
   const headers = { ...record.headers, ...headersOf(topic, record, reason, stage) };
   if (unreadable) {
@@ -102,20 +99,20 @@ function letterOf(topic: string, { record, reason, stage }: RefusedRecord): Outg
   return { key, value, headers };
 }
 
-/** Headers, offset and the beginning of a record that is too large; how many bytes it had is said in a header. */
-function cut({ key, value, headers = {} }: OutgoingRecord): OutgoingRecord {
-  const ours: Headers = {};
-  const theirs: Headers = {};
+/** Keeps the headers, the offset and the beginning of a record that is too large, and its size in a header. */
+function truncate({ key, value, headers = {} }: OutgoingRecord): OutgoingRecord {
+  const own: Headers = {};
+  const foreign: Headers = {};
   for (const [name, text] of Object.entries(headers)) {
-    if (OURS.has(name)) ours[name] = beginningOf(text as string);
-    else theirs[name] = text;
+    if (OWN_HEADERS.has(name)) own[name] = beginningOf(text as string);
+    else foreign[name] = text;
   }
   return {
     key: beginningOf(key),
     value: beginningOf(value),
     headers: {
-      ...(bytesOf({ key: null, value: null, headers: theirs }) > MAX_KEPT_HEADERS_BYTES ? {} : theirs),
-      ...ours,
+      ...(bytesOf({ key: null, value: null, headers: foreign }) > MAX_FOREIGN_HEADER_BYTES ? {} : foreign),
+      ...own,
       [HEADER.truncated]: headerText(headers, HEADER.truncated) || String(Buffer.byteLength(value ?? '')),
     },
   };
@@ -123,9 +120,9 @@ function cut({ key, value, headers = {} }: OutgoingRecord): OutgoingRecord {
 
 function beginningOf<T extends Buffer | string | null>(content: T): T {
   if (content === null) return content;
-  // A string is one of ours; a character at the cut may be left out.
-  if (typeof content === 'string') return content.slice(0, KEPT_BYTES).toWellFormed() as T;
-  return content.subarray(0, KEPT_BYTES) as T;
+  // A string is an own header; a character at the cut may be lost.
+  if (typeof content === 'string') return content.slice(0, TRUNCATED_BYTES).toWellFormed() as T;
+  return content.subarray(0, TRUNCATED_BYTES) as T;
 }
 
 function headersOf(topic: string, record: KafkaRecord, reason: DeadLetter, stage: Stage): Headers {
@@ -153,29 +150,31 @@ function bytesOf({ key, value, headers = {} }: OutgoingRecord): number {
 
 const attemptsOf = (headers: Headers): number => headerNumber(headers, HEADER.attempts) ?? 0;
 
-/** When a record was accepted: when its topic had it first. */
+/** When a record was first appended to its topic, in milliseconds since the epoch. */
 export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord): number =>
   headerNumber(headers, HEADER.acceptedAt) ?? Math.max(0, timestamp);
 
-/** Its offset when its topic had it first. */
+/** Its offset when it was first appended to its topic. */
 export const sequenceOf = ({ headers, offset }: KafkaRecord): number =>
   headerNumber(headers, HEADER.sequence) ?? Number(offset);
 
-/** Undefined where there is none. */
+/** Undefined when absent or not a number. */
 function headerNumber(headers: Headers, name: string): number | undefined {
   if (headers[name] === undefined) return undefined;
   const text = headerText(headers, name);
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** '' where there is none. */
+/** '' when absent. */
 export function headerText(headers: Headers, name: string): string {
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value)?.toString() ?? '';
 }
 
-/** The record as it first came, so that it can be tried again; it remembers how often it was refused, and keeps its order. */
-export function revived({ key, value, headers }: KafkaRecord): OutgoingRecord {
-  const kept = Object.entries(headers).filter(([name]) => REVIVED.has(name) || !OURS.has(name));
+/** The original record, for replay: it keeps its order and the number of its rejections. */
+export function stripDeadLetterHeaders({ key, value, headers }: KafkaRecord): OutgoingRecord {
+  const kept = Object.entries(headers).filter(
+    ([name]) => REPLAYED_HEADERS.has(name) || !OWN_HEADERS.has(name),
+  );
   return { key, value, headers: Object.fromEntries(kept) };
 }

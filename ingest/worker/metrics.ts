@@ -98,12 +98,12 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
         lag.set({ stream, partition }, behind);
       };
       return {
-        committed({ partition, records: done, refused, lag: behind, begunMs }, nowMs) {
-          records.inc({ stream, outcome: 'applied' }, done.length - refused.length);
-          records.inc({ stream, outcome: 'refused' }, refused.length);
-          for (const { reason, stage } of refused) deadLetters.inc({ stream, code: reason.code, stage });
+        committed({ partition, records: done, rejected, lag: behind, startedMs }, nowMs) {
+          records.inc({ stream, outcome: 'applied' }, done.length - rejected.length);
+          records.inc({ stream, outcome: 'refused' }, rejected.length);
+          for (const { reason, stage } of rejected) deadLetters.inc({ stream, code: reason.code, stage });
           batchRecords.observe({ stream }, done.length);
-          batchSeconds.observe({ stream }, (nowMs - begunMs) / 1000);
+          batchSeconds.observe({ stream }, (nowMs - startedMs) / 1000);
           const oldest = done[0]?.timestamp ?? Date.now();
           age.observe({ stream }, Math.max(0, Date.now() - oldest) / 1000);
           setLag(partition, behind);

@@ -1,12 +1,13 @@
-/** Dead letters looked at and tried again. */
+/** Lists and replays dead letters. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import type { KafkaCluster } from '../sources/kafka/cluster.js';
+import type { KafkaProducer } from '../sources/kafka/producer.js';
 import type { OnRecords } from '../sources/kafka/reader.js';
 import type { KafkaRecord } from '../sources/kafka/record.js';
 import { deadLetterTopicOf, topicOf } from '../sources/kafka/topics.js';
 import { STREAM_NAMES, type StreamName } from '../streams/index.js';
-import { HEADER, headerText, revived } from './dead-letters.js';
+import { HEADER, headerText, stripDeadLetterHeaders } from './dead-letters.js';
 
 export interface DeadLetterRecord {
   stream: StreamName;
@@ -14,25 +15,25 @@ export interface DeadLetterRecord {
   code: string;
   pointer: string;
   detail: string;
-  /** Where it was refused: `decode` or `write`. */
+  /** Where it was rejected: `decode`, `write` or `skip`. */
   stage: string;
-  /** Its place among the records of the stream: `partition/offset`. */
+  /** Its place in the topic of the stream: `partition/offset`. */
   place: string;
   attempts: number;
 }
 
-interface Wanted {
+interface DeadLetterFilter {
   /** All when absent. */
   streams?: readonly StreamName[];
   /** Also those that were replayed. */
   all?: boolean;
 }
 
-/** Calls back with the dead letters, stream by stream, oldest first, until it answers false. */
+/** Calls `onLetters` with the dead letters, stream by stream, oldest first, until it returns false. */
 export async function eachDeadLetter(
-  cluster: KafkaCluster,
+  cluster: Pick<KafkaCluster, 'listTopics' | 'committed' | 'readAll'>,
   config: KafkaConfig,
-  { streams = STREAM_NAMES, all = false }: Wanted,
+  { streams = STREAM_NAMES, all = false }: DeadLetterFilter,
   onLetters: (letters: DeadLetterRecord[]) => boolean,
 ): Promise<void> {
   const topics = new Set(await cluster.listTopics());
@@ -42,7 +43,7 @@ export async function eachDeadLetter(
     const from = all ? undefined : await cluster.committed(replayGroup(config), topic);
     let goOn = true;
     const onRecords = async (records: KafkaRecord[]) => {
-      goOn = onLetters(records.map((record) => toLetter(stream, record)));
+      goOn = onLetters(records.map((record) => toDeadLetter(stream, record)));
       return goOn;
     };
     await cluster.readAll(topic, onRecords, { from });
@@ -50,50 +51,57 @@ export async function eachDeadLetter(
   }
 }
 
+/** What replay and skip need of a cluster's producer. */
+export interface DeadLetterProducer {
+  producer(): Promise<Pick<KafkaProducer, 'send'>>;
+}
+
+type ReplayCluster = Pick<KafkaCluster, 'listTopics' | 'committed' | 'readAll'> & DeadLetterProducer;
+
 interface ReplayOptions {
   streams?: readonly StreamName[];
-  /** Says what would be done. */
+  /** Counts, and sends nothing. */
   dryRun?: boolean;
-  /** Records per second; as fast as it goes when absent. */
+  /** Records per second; unlimited when absent. */
   rate?: number;
   onProgress(stream: StreamName, replayed: number): void;
 }
 
-export interface Replayed {
+export interface ReplayResult {
   records: number;
-  /** Dead letters that hold the beginning of a record only, and are left out. */
+  /** Dead letters that hold only the beginning of a record, and were not sent. */
   truncated: number;
 }
 
-/** A pause between two records is cut into pieces, so that heartbeats go on. */
+/** A longer pause is divided, so that heartbeats continue. */
 const MAX_PAUSE_MS = 1000;
 
 /**
- * Sends dead letters to the topics they came from, once each; those that are refused again are dead letters again. The offset is
- * committed with what was sent, so one that is broken off continues there, and repeats 500 records at most.
+ * Sends dead letters to the topics they came from; those that are rejected again become dead letters again. Commits the offset after
+ * each request, so that an interrupted replay continues there, and repeats `READ_LIMITS.maxRecords` records at most.
  */
 export async function replayDeadLetters(
-  cluster: KafkaCluster,
+  cluster: ReplayCluster,
   config: KafkaConfig,
   { streams = STREAM_NAMES, dryRun = false, rate = Number.POSITIVE_INFINITY, onProgress }: ReplayOptions,
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const group = replayGroup(config);
   const topics = new Set(await cluster.listTopics());
   const producer = await cluster.producer();
-  const total: Replayed = { records: 0, truncated: 0 };
+  const total: ReplayResult = { records: 0, truncated: 0 };
   for (const stream of streams) {
     const topic = deadLetterTopicOf(topicOf(config, stream));
     if (!topics.has(topic)) continue;
     let ofStream = 0;
-    const begun = performance.now();
+    const startedAt = performance.now();
     const onRecords: OnRecords = async (records, { heartbeat, commit }) => {
       const whole = records.filter(({ headers }) => headerText(headers, HEADER.truncated) === '');
       total.truncated += records.length - whole.length;
       ofStream += whole.length;
       if (!dryRun) {
-        if (whole.length > 0) await producer.send(topicOf(config, stream), whole.map(revived));
+        if (whole.length > 0) await producer.send(topicOf(config, stream), whole.map(stripDeadLetterHeaders));
         await commit();
-        const due = begun + (ofStream / rate) * 1000;
+        const due = startedAt + (ofStream / rate) * 1000;
         for (let left = due - performance.now(); left > 0; left = due - performance.now()) {
           await pause(Math.min(left, MAX_PAUSE_MS));
           await heartbeat();
@@ -109,10 +117,10 @@ export async function replayDeadLetters(
   return total;
 }
 
-/** Keeps the place up to which dead letters were replayed. */
+/** The group whose committed offsets say up to where dead letters were replayed. */
 const replayGroup = ({ group }: KafkaConfig) => `${group}-replay`;
 
-function toLetter(stream: StreamName, record: KafkaRecord): DeadLetterRecord {
+function toDeadLetter(stream: StreamName, record: KafkaRecord): DeadLetterRecord {
   const text = (name: string) => headerText(record.headers, name);
   return {
     stream,

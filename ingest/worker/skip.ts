@@ -6,16 +6,17 @@ import type { KafkaRecord } from '../sources/kafka/record.js';
 import { groupOf, topicOf } from '../sources/kafka/topics.js';
 import type { StreamName } from '../streams/index.js';
 import { deadLetterSender } from './dead-letters.js';
+import type { DeadLetterProducer } from './replay.js';
 
 export interface SkipOptions {
   stream: StreamName;
   partition: number;
   offset: bigint;
-  /** Says what would be done. */
+  /** Counts, and sends and commits nothing. */
   dryRun?: boolean;
 }
 
-/** Nothing was skipped, for a reason that the message explains. */
+/** Nothing was skipped; the message says why and what to do. */
 export class SkipError extends Error {
   override readonly name = 'SkipError';
 }
@@ -25,11 +26,12 @@ const MAX_SKIPPED = BigInt(FETCH_LIMITS.analytics.maxBatchRecords);
 const SKIPPED = deadLetter('skipped', '', 'An operator skipped the record.');
 
 /**
- * Moves the records of a partition up to and including an offset to the dead letters and commits the offset behind them, so that the
- * workers continue there. Resolves with their number. Throws a `SkipError` when the partition does not wait for the record.
+ * Moves the records of a partition up to an offset (inclusive) to the dead letters and commits the offset behind them, so that the
+ * workers continue there. Resolves with their number. Throws `SkipError` when the workers have not stopped before that record.
  */
 export async function skipRecords(
-  cluster: KafkaCluster,
+  cluster: Pick<KafkaCluster, 'offsets' | 'committed' | 'hasMembers' | 'readAll' | 'commit'> &
+    DeadLetterProducer,
   config: KafkaConfig,
   { stream, partition, offset, dryRun = false }: SkipOptions,
 ): Promise<number> {
@@ -54,7 +56,7 @@ export async function skipRecords(
       `The next record of partition ${partition} of ${topic} is at ${next}; ${offset - next} lie before ${offset}, and at most ${MAX_SKIPPED} are skipped at once. The log of the worker names the offset that blocks.`,
     );
   }
-  // The group takes offsets from its members alone while it has some.
+  // While a group has members the coordinator rejects commits of others.
   if (!dryRun && (await cluster.hasMembers(group))) {
     throw new SkipError(`Stop the workers of ${stream} first: its group ${group} has members.`);
   }

@@ -7,10 +7,10 @@ import type { IngestStores } from '../streams/stream.js';
 import { createWorkerMetrics } from './metrics.js';
 import { startWorker, type Worker } from './worker.js';
 
-const PAUSE_MS = 5000;
+const RESTART_MS = 5000;
 
-/** A worker of all streams beside other work, which goes on while there is no Kafka: it is started again whenever it ends. */
-export function keepWorker(
+/** Runs a worker of all streams inside another process, and restarts it whenever it ends, also while Kafka is unavailable. */
+export function superviseWorker(
   config: KafkaConfig,
   stores: IngestStores,
   registry: Registry,
@@ -32,13 +32,13 @@ export function keepWorker(
       }
       await worker?.stop();
       worker = undefined;
-      await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      await pause(RESTART_MS, undefined, { signal }).catch(() => undefined);
     }
   })();
   return {
     async stop() {
       stopping.abort();
-      // One that still looks for its brokers has nothing to end, and begins nothing once it has found them.
+      // A worker that is still connecting has nothing to end, and starts nothing once it is connected.
       if (worker) await running;
     },
   };

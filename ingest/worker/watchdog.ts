@@ -1,31 +1,33 @@
-/** Something is to be done and nothing is done: a state the program cannot get out of by itself. */
-export class Stuck extends Error {
-  override readonly name = 'Stuck';
+/** Records are waiting but none was processed; only a restart helps. */
+export class StalledError extends Error {
+  override readonly name = 'StalledError';
 }
 
-const PATIENCE_MS = 60_000;
+const STALL_TIMEOUT_MS = 60_000;
 
-/** Watches one stream. */
+/** Detects a stream that has stalled. */
 export class Watchdog {
   readonly #now: () => number;
   #lastProgress: number;
 
-  /** `now` in milliseconds. */
+  /** `now` in milliseconds, monotonic. */
   constructor(now = () => performance.now()) {
     this.#now = now;
     this.#lastProgress = now();
   }
 
-  /** Something was applied, or it is known what is waited for. */
+  /** Records were processed, or the reason to wait is known. */
   progress(): void {
     this.#lastProgress = this.#now();
   }
 
-  /** What is wrong when nothing was taken for a minute though records were there, each time it was asked. */
-  check(behind: bigint): Stuck | null {
-    if (behind === 0n) this.progress();
-    const idle = this.#now() - this.#lastProgress;
-    if (idle < PATIENCE_MS) return null;
-    return new Stuck(`${behind} records are behind and none was taken for ${Math.round(idle / 1000)} s`);
+  /** Returns an error once `lag` has been above 0 for a minute of checks without progress. */
+  check(lag: bigint): StalledError | null {
+    if (lag === 0n) this.progress();
+    const idleMs = this.#now() - this.#lastProgress;
+    if (idleMs < STALL_TIMEOUT_MS) return null;
+    return new StalledError(
+      `${lag} records are behind and none was taken for ${Math.round(idleMs / 1000)} s`,
+    );
   }
 }

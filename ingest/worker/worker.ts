@@ -21,32 +21,32 @@ export interface WorkerOptions {
   stores: IngestStores;
   metrics: WorkerMetrics;
   logger: Logger;
-  /** Closed with the worker; of the configuration when absent. */
+  /** Closed with the worker; created from the configuration when absent. */
   cluster?: KafkaCluster;
-  /** Ends a start before a consumer is begun. */
+  /** Aborts the start before a consumer is started. */
   signal?: AbortSignal;
 }
 
-/** The consumers of some streams, in this process. Each that fails is started again, by itself. */
+/** One consumer per stream, in this process. Each is restarted by itself when it fails. */
 export interface Worker {
-  /** Fails when Kafka cannot be reached. */
+  /** Rejects when Kafka is unavailable. */
   ping(): Promise<void>;
-  /** Streams whose consumer waits to be started again. */
+  /** Streams whose consumer waits for its restart. */
   failing(): StreamName[];
-  /** Ends what is under way, or gives it up after some seconds, and leaves the groups. */
+  /** Graceful shutdown: lets batches under way end, aborts them after some seconds, and leaves the groups. */
   stop(): Promise<void>;
-  /** Resolves with what keeps a consumer from being ended, so that it cannot be started again. The process is to end then. */
+  /** Resolves when a failed consumer does not end and so cannot be restarted: the process must exit. */
   failed: Promise<Error>;
 }
 
-/** A batch gets so long to end. */
-const GRACE_MS = 7000;
-/** All consumers get so long to end when the worker stops. */
-const STOP_MS = GRACE_MS + 1500;
-/** After that a consumer does not end at all. */
-const STUCK_MS = 2 * GRACE_MS;
-const LAG_MS = 15_000;
-const RESTART_MS = { first: 1000, most: 60_000 };
+/** A batch under way is aborted after this time. */
+const BATCH_GRACE_MS = 7000;
+/** The worker stops waiting for its consumers after this time. */
+const SHUTDOWN_MS = BATCH_GRACE_MS + 1500;
+/** A consumer that has not ended after this time never does. */
+const STOP_TIMEOUT_MS = 2 * BATCH_GRACE_MS;
+const LAG_INTERVAL_MS = 15_000;
+const RESTART_MS = { first: 1000, max: 60_000 };
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, streams, metrics, logger, cluster = new KafkaCluster(config, logger) } = options;
@@ -71,9 +71,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       failed: Promise.race(supervised.map(({ failed }) => failed)),
       async stop() {
         stopping.abort(new Error('the worker stops'));
-        // A consumer that still looks for its brokers begins nothing any more, so it need not be waited for.
+        // A consumer that is still connecting starts nothing any more, so nobody waits for it.
         const late = new AbortController();
-        await Promise.race([Promise.all(supervised.map(({ ended }) => ended)), sleep(STOP_MS, late.signal)]);
+        await Promise.race([
+          Promise.all(supervised.map(({ ended }) => ended)),
+          sleep(SHUTDOWN_MS, late.signal),
+        ]);
         late.abort();
         await cluster.close();
       },
@@ -94,13 +97,13 @@ interface StreamServices {
 
 interface SupervisedStream {
   isRunning(): boolean;
-  /** Resolves when its consumer is stopped after `stopping` was aborted. */
+  /** Resolves when its consumer has stopped after `stopping` was aborted. */
   ended: Promise<void>;
-  /** Resolves with what ended a consumer that does not end. */
+  /** Resolves when a failed consumer does not end. */
   failed: Promise<Error>;
 }
 
-/** Starts the consumer of a stream again whenever it ends, until the worker stops. The other streams do not notice. */
+/** Restarts the consumer of a stream with exponential backoff whenever it fails, until the worker stops. Other streams continue. */
 function superviseStream(stream: Stream, options: WorkerOptions, services: StreamServices): SupervisedStream {
   const { logger } = options;
   const { metrics, stopping } = services;
@@ -132,8 +135,7 @@ function superviseStream(stream: Stream, options: WorkerOptions, services: Strea
       } catch (error) {
         if (stopping.aborted) return;
         metrics.restarted();
-        const waitMs =
-          Math.min(RESTART_MS.first * 2 ** failures, RESTART_MS.most) * (0.5 + Math.random() / 2);
+        const waitMs = Math.min(RESTART_MS.first * 2 ** failures, RESTART_MS.max) * (0.5 + Math.random() / 2);
         logger.error(
           { stream: stream.name, wait_ms: Math.round(waitMs), err: error },
           'the consumer of a stream failed; it is started again',
@@ -146,14 +148,14 @@ function superviseStream(stream: Stream, options: WorkerOptions, services: Strea
   return { isRunning: () => isRunning, ended, failed };
 }
 
-/** A consumer that failed does not end either: starting another beside it would do its work twice. */
+/** A failed consumer does not end: another one beside it would do its work twice. */
 class ConsumerStuckError extends Error {
   override readonly name = 'ConsumerStuckError';
 }
 
 async function stopInTime(consumer: StreamConsumer): Promise<void> {
   const abort = new AbortController();
-  const late = pause(STUCK_MS, 'late' as const, { signal: abort.signal }).catch(() => undefined);
+  const late = pause(STOP_TIMEOUT_MS, 'late' as const, { signal: abort.signal }).catch(() => undefined);
   const outcome = await Promise.race([consumer.stop(), late]);
   abort.abort();
   if (outcome === 'late') throw new ConsumerStuckError('a consumer that failed does not end');
@@ -173,13 +175,13 @@ async function startStream(
   const topic = topicOf(config, stream.name);
   const group = groupOf(config, stream.name);
   const watchdog = new Watchdog();
-  const abandon = new AbortController();
+  const aborting = new AbortController();
   let hasCommitted = false;
   const processBatch = createBatchProcessor(stream, {
     writer: createRecordWriter(stream.store, (records) => stream.write(stores, records)),
     sendDeadLetters,
     decoding,
-    signal: abandon.signal,
+    signal: aborting.signal,
     sleep,
     now: () => performance.now(),
     random: Math.random,
@@ -198,12 +200,12 @@ async function startStream(
       else logger.debug(line, 'the store is still out');
     },
   });
-  const consumption: RunningConsumer = await cluster.consume({
+  const consumer: RunningConsumer = await cluster.consume({
     topic,
     group,
     ...FETCH_LIMITS[stream.store],
     onBatch: async (batch) => {
-      // One that starts while the worker stops has nothing to begin.
+      // A batch that is delivered during the shutdown is not started.
       if (!stopping.aborted) await processBatch(batch);
     },
     onOffsetLost() {
@@ -212,28 +214,28 @@ async function startStream(
     },
   });
   let timer: NodeJS.Timeout | undefined;
-  const stuck = new Promise<Error>((resolve) => {
+  const stall = new Promise<Error>((resolve) => {
     timer = setInterval(async () => {
-      const lag = await consumption.lag().catch(() => null);
-      // While it cannot be told, the brokers are away, which the consumer waits for by itself.
+      const lag = await consumer.lag().catch(() => null);
+      // Without a lag the brokers are unavailable, and the consumer reconnects by itself.
       if (!lag) return watchdog.progress();
       metrics.lag(lag);
-      const wrong = watchdog.check(total(lag));
-      if (!wrong) return;
-      // Records of a transaction that is open are behind, and not to be read yet.
+      const stalled = watchdog.check(total(lag));
+      if (!stalled) return;
+      // The lag counts records of an open transaction, which cannot be read yet.
       const readable = await cluster.lag(group, topic).catch(() => null);
-      if (readable && total(readable) > 0n) resolve(wrong);
+      if (readable && total(readable) > 0n) resolve(stalled);
       else watchdog.progress();
-    }, LAG_MS);
+    }, LAG_INTERVAL_MS);
     timer.unref();
   });
   return {
-    failed: Promise.race([consumption.failed, stuck]),
+    failed: Promise.race([consumer.failed, stall]),
     hasCommitted: () => hasCommitted,
     async stop() {
       clearInterval(timer);
-      const grace = setTimeout(() => abandon.abort(new Error('the consumer stops')), GRACE_MS);
-      await consumption.stop();
+      const grace = setTimeout(() => aborting.abort(new Error('the consumer stops')), BATCH_GRACE_MS);
+      await consumer.stop();
       clearTimeout(grace);
     },
   };

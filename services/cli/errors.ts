@@ -27,7 +27,7 @@ const EXPLAINED = new Set([
   'MigrationNeededError',
   'ReaderConflictError',
   'SkipError',
-  'UnreadableInput',
+  'UnreadableInputError',
 ]);
 const USAGE = new Set(['UsageError', 'ColumnsError']);
 

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import Type from 'typebox';
 import { ingestLines } from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';
-import { UnreadableInput } from '../../ingest/records/raw-record.js';
+import { UnreadableInputError } from '../../ingest/records/raw-record.js';
 import { findStream, STREAM_NAMES } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { requireMediaType, sendContinue } from '../http/body.js';
@@ -45,7 +45,7 @@ export function createIntake(
     if (Number(ctx.get('Content-Length')) > INTAKE_LIMIT) throw tooLarge();
     sendContinue(ctx);
     const { accepted, rejected, errors } = await ingestLines({
-      stream: dryRun ? unwritten(stream) : (publisher?.published(stream, request.signal) ?? stream),
+      stream: dryRun ? unwritten(stream) : (publisher?.toKafka(stream, request.signal) ?? stream),
       stores,
       source: bodyOf(ctx, request),
       format: type === 'application/json' ? 'json' : 'ndjson',
@@ -138,7 +138,7 @@ function decoderOf(encoding: string | undefined, output: Transform): Transform {
 
 /** What went wrong with the body itself; anything else stays what it was. */
 function translate(error: unknown): unknown {
-  if (error instanceof UnreadableInput) return new Problem(error.code, error.message);
+  if (error instanceof UnreadableInputError) return new Problem(error.code, error.message);
   return error;
 }
 

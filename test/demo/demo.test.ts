@@ -43,7 +43,7 @@ describe('The sample data', () => {
 
   for (const stream of Object.keys(STREAMS) as StreamName[]) {
     it(`holds only valid records of ${stream}, in the form they are kept in`, () => {
-      const decode = decoder(STREAMS[stream], { organizationId: 'org_demo', others: 'refuse' });
+      const decode = decoder(STREAMS[stream], { organizationId: 'org_demo', others: 'reject' });
       for (const record of of<object>(stream)) {
         const outcome = decode({ line: 1, bytes: Buffer.from(JSON.stringify(record)) }, ACCEPTED_AT, 1);
         if (outcome.kind !== 'ok') expect.fail(JSON.stringify({ outcome, record }));

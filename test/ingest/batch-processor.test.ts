@@ -3,7 +3,7 @@ import type { Batch } from '../../ingest/sources/kafka/consumer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import { type BatchProcessorDeps, createBatchProcessor } from '../../ingest/worker/batch-processor.js';
-import type { RefusedRecord } from '../../ingest/worker/dead-letters.js';
+import type { Rejection } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
 import { oneAtATime } from '../../services/shared/mutex.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
@@ -15,7 +15,7 @@ const BATCH = 25_000;
 class World {
   readonly events: string[] = [];
   readonly stored = new Set<string>();
-  readonly letters: RefusedRecord[] = [];
+  readonly letters: Rejection[] = [];
   committed = 0;
   writes = 0;
   /** Most writes between two commits. */
@@ -24,8 +24,8 @@ class World {
   writesWithoutProgress = 0;
   isAssigned = true;
   isRebalancing = false;
-  /** Whether the store refuses a record; may throw what an outage throws. */
-  refuses: (id: string) => boolean = () => false;
+  /** Whether the store rejects a record; may throw what an outage throws. */
+  rejects: (id: string) => boolean = () => false;
   onSleep: () => void = () => undefined;
   readonly abort = new AbortController();
   readonly #writer = createRecordWriter('search', (records) => this.#write(records));
@@ -38,16 +38,16 @@ class World {
     this.writesWithoutProgress = Math.max(this.writesWithoutProgress, ++this.#sinceProgress);
     this.events.push('write');
     const ids = records.map(({ record }) => (record as { contact_id: string }).contact_id);
-    if (ids.some((id) => this.refuses(id))) throw new RejectedError('it breaks a constraint');
+    if (ids.some((id) => this.rejects(id))) throw new RejectedError('it breaks a constraint');
     for (const id of ids) this.stored.add(id);
   }
 
   get deps(): BatchProcessorDeps {
     return {
       writer: this.#writer,
-      sendDeadLetters: async (_, refused) => {
-        this.events.push(`letters ${refused.length}`);
-        this.letters.push(...refused);
+      sendDeadLetters: async (_, rejected) => {
+        this.events.push(`letters ${rejected.length}`);
+        this.letters.push(...rejected);
       },
       decoding: oneAtATime(),
       onProgress: () => {
@@ -100,7 +100,7 @@ class World {
 const contact = (id: string) => JSON.stringify({ organization_id: 'org_a', contact_id: id });
 const contacts = (count: number) => Array.from({ length: count }, (_, index) => contact(`c${index}`));
 const numberOf = (id: string) => Number(id.slice(1));
-const refusedIds = (world: World) =>
+const rejectedIds = (world: World) =>
   world.letters.map(({ record }) => JSON.parse(String(record.value)).contact_id as string);
 
 describe('The batch processor', function () {
@@ -116,11 +116,11 @@ describe('The batch processor', function () {
     expect(world.stored.size).to.equal(BATCH);
   });
 
-  it('commits as it goes when one record of twenty is refused, after a bounded number of writes', async () => {
-    world.refuses = (id) => (numberOf(id) * 7919) % 20 === 0;
+  it('commits as it goes when one record of twenty is rejected, after a bounded number of writes', async () => {
+    world.rejects = (id) => (numberOf(id) * 7919) % 20 === 0;
     await world.process(world.batch(contacts(BATCH)));
-    expect(refusedIds(world)).to.have.lengthOf(BATCH / 20);
-    expect(refusedIds(world).every(world.refuses)).to.equal(true);
+    expect(rejectedIds(world)).to.have.lengthOf(BATCH / 20);
+    expect(rejectedIds(world).every(world.rejects)).to.equal(true);
     expect(world.stored.size).to.equal((BATCH * 19) / 20);
     expect(world.committed).to.equal(BATCH);
     expect(world.writesWithoutCommit).to.be.at.most(600);
@@ -128,27 +128,27 @@ describe('The batch processor', function () {
     expect(world.writes).to.be.at.most(16_000);
   });
 
-  it('finds one refused record of a full batch with few writes', async () => {
-    world.refuses = (id) => id === 'c12345';
+  it('finds one rejected record of a full batch with few writes', async () => {
+    world.rejects = (id) => id === 'c12345';
     await world.process(world.batch(contacts(BATCH)));
-    expect(refusedIds(world)).to.deep.equal(['c12345']);
+    expect(rejectedIds(world)).to.deep.equal(['c12345']);
     expect(world.writes).to.be.at.most(1 + BATCH / 500 + 25);
   });
 
-  it('makes a dead letter of a refused record that comes alone', async () => {
-    world.refuses = () => true;
+  it('makes a dead letter of a rejected record that comes alone', async () => {
+    world.rejects = () => true;
     await world.process(world.batch([contact('alone')]));
-    expect(refusedIds(world)).to.deep.equal(['alone']);
+    expect(rejectedIds(world)).to.deep.equal(['alone']);
     expect(world.letters[0]).to.deep.include({ stage: 'write' });
     expect(world.committed).to.equal(1);
   });
 
-  it('waits for a store that refuses everything, also what it took before, and makes no dead letters', async () => {
+  it('waits for a store that rejects everything, also what it took before, and makes no dead letters', async () => {
     await world.process(world.batch(contacts(10)));
-    world.refuses = () => true;
+    world.rejects = () => true;
     let sleeps = 0;
     world.onSleep = () => {
-      if (++sleeps === 3) world.refuses = () => false;
+      if (++sleeps === 3) world.rejects = () => false;
     };
     const before = world.writes;
     await world.process(world.batch(contacts(BATCH), 10));
@@ -159,7 +159,7 @@ describe('The batch processor', function () {
   });
 
   it('waits likewise when it knows of nothing that the store took', async () => {
-    world.refuses = () => true;
+    world.rejects = () => true;
     world.onSleep = () => world.abort.abort();
     await world.process(world.batch(contacts(500)));
     expect(world.letters).to.deep.equal([]);
@@ -167,20 +167,20 @@ describe('The batch processor', function () {
   });
 
   it('makes dead letters of many bad records in a row when the store still takes good ones', async () => {
-    world.refuses = (id) => numberOf(id) >= 1000 && numberOf(id) < 3000;
+    world.rejects = (id) => numberOf(id) >= 1000 && numberOf(id) < 3000;
     await world.process(world.batch(contacts(5000)));
-    expect(refusedIds(world)).to.have.lengthOf(2000);
+    expect(rejectedIds(world)).to.have.lengthOf(2000);
     expect(world.committed).to.equal(5000);
     expect(world.events).not.to.include('outage');
   });
 
   it('sends dead letters once, after the write and before the commit', async () => {
-    world.refuses = (id) => id === 'c1';
+    world.rejects = (id) => id === 'c1';
     let tries = 0;
-    const refuses = world.refuses;
-    world.refuses = (id) => {
+    const rejects = world.rejects;
+    world.rejects = (id) => {
       if (++tries === 1) throw new StoreUnavailableError('search');
-      return refuses(id);
+      return rejects(id);
     };
     await world.process(world.batch([contact('c0'), 'not JSON', contact('c1'), contact('c2')]));
     expect(world.events.filter((event) => event !== 'write')).to.deep.equal([
@@ -202,7 +202,7 @@ describe('The batch processor', function () {
 
   it('does not keep a group waiting for a store that is out', async () => {
     world.isRebalancing = true;
-    world.refuses = () => {
+    world.rejects = () => {
       throw new StoreUnavailableError('search');
     };
     await world.process(world.batch(contacts(10)));
@@ -210,7 +210,7 @@ describe('The batch processor', function () {
   });
 
   it('commits nothing of a partition that it lost during the write', async () => {
-    world.refuses = () => {
+    world.rejects = () => {
       world.isAssigned = false;
       return false;
     };
@@ -219,7 +219,7 @@ describe('The batch processor', function () {
   });
 
   it('gives a batch up when it is told to stop', async () => {
-    world.refuses = () => {
+    world.rejects = () => {
       throw new StoreUnavailableError('search');
     };
     world.onSleep = () => world.abort.abort();

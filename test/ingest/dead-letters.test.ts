@@ -7,7 +7,7 @@ import { deadLetterSender, HEADER, headerText } from '../../ingest/worker/dead-l
 const REASON = deadLetter('line_too_long', '', 'A record may have 1048576 bytes at most.');
 const MEBIBYTE = 1024 * 1024;
 
-/** What kafkajs throws when the broker refuses a request. */
+/** What kafkajs throws when the broker rejects a request. */
 class TooLarge extends Error {
   readonly type = 'MESSAGE_TOO_LARGE';
 }
@@ -15,7 +15,7 @@ class TooLarge extends Error {
 const sizeOf = ({ key, value, headers }: OutgoingRecord) =>
   Buffer.byteLength(key ?? '') + Buffer.byteLength(value ?? '') + JSON.stringify(headers).length;
 
-/** Sends refused records to a topic that takes requests of so many bytes. Resolves with what lies in it. */
+/** Sends rejected records to a topic that takes requests of so many bytes. Resolves with what lies in it. */
 async function lettersOf(limit: number, ...records: Partial<KafkaRecord>[]): Promise<OutgoingRecord[]> {
   const taken: OutgoingRecord[] = [];
   const client = {
@@ -26,7 +26,7 @@ async function lettersOf(limit: number, ...records: Partial<KafkaRecord>[]): Pro
     },
   };
   const producer = new KafkaProducer(client as never, { retries: 0, initialRetryTime: 0, maxRetryTime: 0 });
-  const refused = records.map((record, index) => ({
+  const rejected = records.map((record, index) => ({
     record: {
       partition: 1,
       offset: String(index),
@@ -39,7 +39,7 @@ async function lettersOf(limit: number, ...records: Partial<KafkaRecord>[]): Pro
     reason: REASON,
     stage: 'decode' as const,
   }));
-  await deadLetterSender(producer)({ topic: 'contacts' }, refused);
+  await deadLetterSender(producer)({ topic: 'contacts' }, rejected);
   return taken;
 }
 

@@ -222,7 +222,7 @@ describe('A record that is taken', () => {
   });
 
   it('may leave out the organization where the caller has one', () => {
-    const rule: OrganizationRule = { organizationId: 'org_a', others: 'refuse' };
+    const rule: OrganizationRule = { organizationId: 'org_a', others: 'reject' };
     expect(record('contacts', '{"contact_id":"c1"}', rule).organization_id).to.equal('org_a');
     expect(record('contacts', '{"contact_id":"c1","organization_id":null}', rule).organization_id).to.equal(
       'org_a',
@@ -234,7 +234,7 @@ describe('A record that is taken', () => {
 
   it('may name another organization only where that is allowed', () => {
     const text = '{"contact_id":"c1","organization_id":"org_b"}';
-    expect(decode('contacts', text, { organizationId: 'org_a', others: 'refuse' })).to.include({
+    expect(decode('contacts', text, { organizationId: 'org_a', others: 'reject' })).to.include({
       code: 'organization_mismatch',
       pointer: '/organization_id',
     });

@@ -44,7 +44,7 @@ describe('The pipeline', () => {
       ...more,
     });
 
-  it('writes the good records around refused ones, and names the line of each refusal', async () => {
+  it('writes the good records around rejected ones, and names the line of each rejection', async () => {
     const text = [
       '{"contact_id":"p1"}',
       'not json',
@@ -66,7 +66,7 @@ describe('The pipeline', () => {
     expect(await stores.search.getContact('org_other', 'p2')).to.equal(null);
   });
 
-  it('refuses records that ask for more audiences than a contact may have, and says why', async () => {
+  it('rejects records that ask for more audiences than a contact may have, and says why', async () => {
     const joining = (prefix: string) =>
       JSON.stringify({
         contact_id: 'many',
@@ -106,25 +106,25 @@ describe('The pipeline', () => {
       const error = await load('contacts', text, { organizationId: 'org_p', format: 'json' }).catch(
         (error: unknown) => error,
       );
-      expect(error).to.include({ name: 'UnreadableInput', code });
+      expect(error).to.include({ name: 'UnreadableInputError', code });
       expect(await stores.search.getContact('org_p', 'x1')).to.equal(null);
     });
   }
 
-  it('lists the first 100 refusals and tells its listener of all', async () => {
+  it('lists the first 100 rejections and tells its listener of all', async () => {
     let told = 0;
-    const { rejected, errors } = await load('contacts', 'x\n'.repeat(250), { onRefused: () => told++ });
+    const { rejected, errors } = await load('contacts', 'x\n'.repeat(250), { onRejected: () => told++ });
     expect([rejected, errors.length, errors.at(-1)?.line, told]).to.deep.equal([250, 100, 100, 250]);
   });
 
-  it('refuses a line of more than 1 MiB and goes on behind it, and gives its bytes untouched', async () => {
+  it('rejects a line of more than 1 MiB and goes on behind it, and gives its bytes untouched', async () => {
     const long = `{"contact_id":"${'x'.repeat(1024 * 1024)}"}`;
     const pieces: Buffer[] = [];
     const { accepted, errors } = await load('contacts', `{"contact_id":"l1"}\n${long}\n{"contact_id":"l2"}`, {
       organizationId: 'org_p',
       source: inPieces(`{"contact_id":"l1"}\n${long}\n{"contact_id":"l2"}`, 65_536),
       onOverlong: (piece) => pieces.push(piece),
-      onRefused: (_, untouched) => pieces.push(untouched),
+      onRejected: (_, untouched) => pieces.push(untouched),
     });
     expect(accepted).to.equal(2);
     expect(errors.map(({ line, code }) => [line, code])).to.deep.equal([[2, 'line_too_long']]);

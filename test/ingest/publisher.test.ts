@@ -47,14 +47,14 @@ describe('The publisher', function () {
 
   const write = (id: string, signal?: AbortSignal) =>
     publisher
-      .published(STREAMS.contacts, signal)
+      .toKafka(STREAMS.contacts, signal)
       .write(NO_STORES, accepted([{ organization_id: 'org_a', contact_id: id, city: 'x'.repeat(3000) }], 0))
       .then(
         () => 'written',
         (error: unknown) => error,
       );
 
-  it('refuses what is more than it may hold while a broker does not answer, and takes more once that has failed', async () => {
+  it('rejects what is more than it may hold while a broker does not answer, and takes more once that has failed', async () => {
     const held = ['a', 'b', 'c'].map((id) => write(id));
     expect(publisher.queuedBytes).to.be.within(9000, 10_000);
     expect(await write('d')).to.be.instanceOf(OverloadedError);
@@ -66,7 +66,7 @@ describe('The publisher', function () {
   });
 
   it('takes a record larger than all it may hold when nothing else waits', async () => {
-    const { write: writeAll } = publisher.published(STREAMS.contacts);
+    const { write: writeAll } = publisher.toKafka(STREAMS.contacts);
     const large = { organization_id: 'org_a', contact_id: 'a', city: 'x'.repeat(20_000) };
     const outcome = writeAll(NO_STORES, accepted([large], 0)).catch((error: unknown) => error);
     expect(publisher.queuedBytes).to.be.greaterThan(20_000);

@@ -17,8 +17,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commits before it writes',
     file: PROCESSOR,
-    replace: 'const unwritten = await writeWithRetry(',
-    by: 'await batch.commit(part.at(-1).record); const unwritten = await writeWithRetry(',
+    replace: 'const result = await writeWithRetry(',
+    by: 'await batch.commit(part.at(-1).record); const result = await writeWithRetry(',
     test: 'kill-points.test.js',
     only: 'during the write',
   },
@@ -41,16 +41,16 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'does not wait for dead letters',
     file: PROCESSOR,
-    replace: 'await batch.withHeartbeats(deps.sendDeadLetters(batch, refused));',
-    by: 'deps.sendDeadLetters(batch, refused).catch(() => undefined);',
-    test: 'refused-dead-letters.test.js',
+    replace: 'await batch.withHeartbeats(deps.sendDeadLetters(batch, rejected));',
+    by: 'deps.sendDeadLetters(batch, rejected).catch(() => undefined);',
+    test: 'rejected-dead-letters.test.js',
   },
   {
     name: 'drops dead letters',
     file: PROCESSOR,
-    replace: 'await batch.withHeartbeats(deps.sendDeadLetters(batch, refused));',
-    by: 'void refused;',
-    test: 'refused-dead-letters.test.js',
+    replace: 'await batch.withHeartbeats(deps.sendDeadLetters(batch, rejected));',
+    by: 'void rejected;',
+    test: 'rejected-dead-letters.test.js',
   },
   {
     name: 'a delivery written late wins over one of equal age',

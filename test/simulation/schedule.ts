@@ -9,7 +9,7 @@ import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { createBatchProcessor } from '../../ingest/worker/batch-processor.js';
-import { deadLetterSender, headerText, revived } from '../../ingest/worker/dead-letters.js';
+import { deadLetterSender, headerText, stripDeadLetterHeaders } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
 import { oneAtATime } from '../../services/shared/mutex.js';
 import { Group } from './group.js';
@@ -307,7 +307,7 @@ class Schedule {
     this.#letters += letters.length;
     for (const letter of letters) {
       this.#scheduler.note(`replays ${String(letter.key)}`);
-      this.#topic.append(originOf(letter).partition, revived(letter), this.#scheduler.now);
+      this.#topic.append(originOf(letter).partition, stripDeadLetterHeaders(letter), this.#scheduler.now);
     }
   }
 

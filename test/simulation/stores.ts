@@ -9,7 +9,7 @@ import type { Actor, Scheduler } from './scheduler.js';
 
 /** The share of writes that go wrong in each way. */
 export interface StoreFaults {
-  /** Refused before anything is applied. */
+  /** Rejected before anything is applied. */
   unavailable: number;
   /** Applied, and answered as a failure. */
   lostAnswer: number;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ingestRecords, type RefusedRecord } from '../../../ingest/pipeline.js';
+import { ingestRecords, type RejectedRecord } from '../../../ingest/pipeline.js';
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { jsonArray } from '../../../ingest/sources/json-array.js';
 import { lines } from '../../../ingest/sources/lines.js';
@@ -63,7 +63,7 @@ async function load(
     stream,
     source: opened.source,
     organizationId: command.organization,
-    onRefused(record: RefusedRecord, untouched: Buffer) {
+    onRejected(record: RejectedRecord, untouched: Buffer) {
       report.refused(record);
       rejects?.write(untouched);
     },

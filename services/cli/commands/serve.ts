@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Publisher } from '../../../ingest/publisher.js';
-import { keepWorker } from '../../../ingest/worker/supervisor.js';
+import { superviseWorker } from '../../../ingest/worker/supervisor.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
 import { startProcesses } from '../../gateway/cluster/primary.js';
 import { connectPeers, type Peers } from '../../gateway/cluster/worker.js';
@@ -97,7 +97,7 @@ async function listen(
   stores.announcePort(Number(new URL(gateway.url).port || 80));
   // Only this process can write to an embedded store.
   const isWorker = kafka && !(config.elasticsearch && config.clickhouse);
-  const worker = isWorker ? keepWorker(kafka, stores, gateway.registry, logger) : undefined;
+  const worker = isWorker ? superviseWorker(kafka, stores, gateway.registry, logger) : undefined;
   const stop = async () => {
     // The gateway first, then the stores, so that requests under way are answered.
     const answered = Promise.all([gateway.stop(), worker?.stop()]);

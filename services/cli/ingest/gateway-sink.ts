@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IngestOptions, IngestResult, RefusedRecord } from '../../../ingest/pipeline.js';
+import type { IngestOptions, IngestResult, RejectedRecord } from '../../../ingest/pipeline.js';
 import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
 import { MAX_LINE_BYTES } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
@@ -20,7 +20,7 @@ export interface GatewayTarget {
   apiKey: string;
 }
 
-interface SinkOptions extends Pick<IngestOptions, 'onRefused' | 'onOverlong' | 'onProgress'> {
+interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 'onProgress'> {
   stream: Stream;
   target: GatewayTarget;
   source: RecordSource;
@@ -35,7 +35,7 @@ interface SinkOptions extends Pick<IngestOptions, 'onRefused' | 'onOverlong' | '
 interface Answer {
   accepted: number;
   rejected: number;
-  errors: RefusedRecord[];
+  errors: RejectedRecord[];
 }
 
 /** The address records of a stream are posted to. Throws a `UsageError` when the base is none. */
@@ -64,16 +64,16 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
     result.rejected += rejected;
     options.onProgress?.(result.accepted, result.rejected);
   };
-  const refuse = (refused: RefusedRecord, raw: RawRecord) => {
+  const refuse = (refused: RejectedRecord, raw: RawRecord) => {
     result.rejected++;
-    options.onRefused?.(refused, raw.untouched ?? raw.bytes);
+    options.onRejected?.(refused, raw.untouched ?? raw.bytes);
   };
   for await (const records of options.source) {
     for (const raw of records) {
       if (raw.overlong === 'piece') options.onOverlong?.(raw.bytes);
       else if (raw.overlong) refuse({ line: raw.line, ...TOO_LONG }, raw);
-      else if (raw.refusal) {
-        const { code, pointer, detail } = raw.refusal;
+      else if (raw.rejection) {
+        const { code, pointer, detail } = raw.rejection;
         refuse({ line: raw.line, code, pointer, detail }, raw);
       } else chunk.add(raw, textOf(raw, options));
       if (chunk.records.length >= CHUNK_RECORDS || chunk.bytes >= CHUNK_BYTES) await send();
@@ -159,8 +159,9 @@ class Sender {
     }
   }
 
-  #refused({ code, pointer, detail }: RefusedRecord, raw: RawRecord | undefined): void {
-    if (raw) this.#options.onRefused?.({ line: raw.line, code, pointer, detail }, raw.untouched ?? raw.bytes);
+  #refused({ code, pointer, detail }: RejectedRecord, raw: RawRecord | undefined): void {
+    if (raw)
+      this.#options.onRejected?.({ line: raw.line, code, pointer, detail }, raw.untouched ?? raw.bytes);
   }
 
   async #post(chunk: Chunk): Promise<Answer> {

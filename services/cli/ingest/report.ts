@@ -1,6 +1,6 @@
 import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
 import type { SingleBar } from 'cli-progress';
-import type { RefusedRecord } from '../../../ingest/pipeline.js';
+import type { RejectedRecord } from '../../../ingest/pipeline.js';
 import { grouped, type Io, tell } from '../io.js';
 import type { Input } from './input.js';
 
@@ -90,7 +90,7 @@ export class Report {
     tell(this.#io, `${records} records …`);
   }
 
-  refused({ line, code, pointer, detail }: RefusedRecord): void {
+  refused({ line, code, pointer, detail }: RejectedRecord): void {
     this.rejected++;
     if (++this.#shown > SHOWN_ERRORS) return;
     this.#tell(`line ${line}: ${pointer === '' ? '' : `${pointer}: `}${detail} (${code})`);

@@ -64,8 +64,8 @@ describe('Intake into Kafka', function () {
       expect(status).to.equal(200);
       expect(body).to.include({ accepted: 1, rejected: 0 });
     }
-    const refused = await server.ingest('contacts', [{ contact_id: 'd', citty: 'Rome' }]);
-    expect(refused.body).to.include({ accepted: 0, rejected: 1 });
+    const rejected = await server.ingest('contacts', [{ contact_id: 'd', citty: 'Rome' }]);
+    expect(rejected.body).to.include({ accepted: 0, rejected: 1 });
     await topics.drained('contacts');
     expect((await contact('c')).body).to.have.nested.property('contact.city', cities.at(-1));
     expect((await contact('d')).status).to.equal(404);
@@ -84,7 +84,7 @@ describe('Intake into Kafka', function () {
     try {
       proxy.cut();
       const result = await ingestLines({
-        stream: publisher.published(STREAMS.contacts),
+        stream: publisher.toKafka(STREAMS.contacts),
         stores: { search } as unknown as IngestStores,
         source: Readable.from([Buffer.from('{"contact_id":"c"}')]),
         format: 'ndjson',
@@ -109,7 +109,7 @@ describe('Intake into Kafka', function () {
     }
   });
 
-  it('is refused while the brokers are away, and everything else goes on', async () => {
+  it('is rejected while the brokers are away, and everything else goes on', async () => {
     await start({ KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
     const intake = await server.ingest('contacts', [{ contact_id: 'c', city: 'Rome' }]);
     expect(intake.status, intake.text).to.equal(503);

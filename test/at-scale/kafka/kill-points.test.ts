@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import { Random } from '../../advertising/random-records.js';
 import { KILL_POINTS, startKilled } from './kill-points.js';
-import { expectPoisonRefused, withPoison } from './poison.js';
+import { expectPoisonRejected, withPoison } from './poison.js';
 import type { TestTopics } from './topics.js';
 import { type WorkerTest, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
@@ -59,7 +59,7 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
       while (pieces.length > 0) await produce();
       await topics.drained(...STREAMS);
       await workers.expectState(due);
-      await expectPoisonRefused(topics, poison);
+      await expectPoisonRejected(topics, poison);
     });
   }
 

@@ -88,7 +88,7 @@ describe('a broker that appends records and is cut off before it answers', funct
 
   it('has every record the ingest endpoint acknowledged, and takes the next ones without a restart', async () => {
     const publisher = new Publisher(behindProxy, createLogger('silent'));
-    const { write } = publisher.published(STREAMS[STREAM]);
+    const { write } = publisher.toKafka(STREAMS[STREAM]);
     try {
       const ids = await acknowledged((sent) =>
         write({} as IngestStores, accepted(recordsOf(sent), Date.now())),
@@ -102,7 +102,7 @@ describe('a broker that appends records and is cut off before it answers', funct
   it(`has every record that was acknowledged while the broker was killed ${KILLS} times`, async function () {
     this.timeout(60_000 + KILLS * 60_000);
     const publisher = new Publisher(topics.config, createLogger('silent'));
-    const { write } = publisher.published(STREAMS[STREAM]);
+    const { write } = publisher.toKafka(STREAMS[STREAM]);
     const ids: string[] = [];
     let isOver = false;
     let sent = 0;

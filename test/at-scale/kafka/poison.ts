@@ -35,7 +35,7 @@ export function withPoison(
 }
 
 /** Compares the dead letters with the poison, by the places the topics had it at. A letter may be there twice. */
-export async function expectPoisonRefused(topics: TestTopics, sent: number): Promise<void> {
+export async function expectPoisonRejected(topics: TestTopics, sent: number): Promise<void> {
   let places = 0;
   for (const stream of STREAMS) {
     const topic = topicOf(topics.config, stream);

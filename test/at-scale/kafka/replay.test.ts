@@ -49,13 +49,13 @@ describe('dead letters that are replayed', function () {
       clicks,
     };
   });
-  const refused = records.filter(({ clicks }) => clicks > MOST_CLICKS);
+  const rejected = records.filter(({ clicks }) => clicks > MOST_CLICKS);
   const states = (of: typeof records) => new Map(of.map(({ key, state }) => [key, state]));
   const command = (...args: string[]) => run(['dead-letters', ...args], { env: workers.environment });
   const change = (what: string) =>
     database.client.command({ query: `ALTER TABLE ${database.config.database}_tables.deliveries ${what}` });
 
-  it('are found one by one among good records when it is the store that refuses them', async () => {
+  it('are found one by one among good records when it is the store that rejects them', async () => {
     await change(`ADD CONSTRAINT few CHECK clicks <= ${MOST_CLICKS}`);
     await workers.start([STREAM]);
     await topics.produce(STREAM, records);
@@ -68,11 +68,11 @@ describe('dead letters that are replayed', function () {
       headerText(headers, HEADER.code),
       headerText(headers, HEADER.attempts),
     ]);
-    const due = refused.map(({ key, headers }) => [key, headers.trace, 'write', 'not_storable', '1']);
+    const due = rejected.map(({ key, headers }) => [key, headers.trace, 'write', 'not_storable', '1']);
     expect(told.sort()).to.deep.equal(due.sort());
     expectSame(
       await actualDeliveries(database.config),
-      states(records.filter((each) => !refused.includes(each))),
+      states(records.filter((each) => !rejected.includes(each))),
     );
   });
 
@@ -99,13 +99,13 @@ describe('dead letters that are replayed', function () {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(listed.map(({ key, attempts }) => [key, attempts]).sort()).to.deep.equal(
-      refused.map(({ key }) => [key, 2]).sort(),
+      rejected.map(({ key }) => [key, 2]).sort(),
     );
     const all = await command('list', '--all', '--json', '--limit', '100');
     expect(all.stdout.trim().split('\n')).to.have.lengthOf(40);
   });
 
-  it('are applied once what refused them is mended, and there is nothing left to replay', async () => {
+  it('are applied once what rejected them is mended, and there is nothing left to replay', async () => {
     await change('DROP CONSTRAINT few');
     const { code, stdout } = await command('replay');
     expect({ code, stdout }).to.include({ code: 0 });
@@ -136,7 +136,7 @@ describe('dead letters that are replayed', function () {
     await topics.produce(STREAM, sent(MOST_CLICKS + 2));
     await topics.produce(STREAM, sent(1));
     await topics.drained(STREAM);
-    // They are refused once more, and keep their order then too.
+    // They are rejected once more, and keep their order then too.
     expect((await command('replay')).stdout).to.match(/^4 records sent again\./);
     await topics.drained(STREAM);
     await change('DROP CONSTRAINT few');

@@ -56,7 +56,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     await workers.expectState(due);
   });
 
-  it('keeps what it refuses to the byte, says why, and goes on', async () => {
+  it('keeps what it rejects to the byte, says why, and goes on', async () => {
     const poison: [name: string, key: string | null, value: Buffer | string | null, code: string][] = [
       ['bad JSON', 'a', '{"organization_id":', 'invalid_json'],
       ['empty', 'b', '', 'invalid_json'],
@@ -176,13 +176,17 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     expectSame(await actualContacts(indices.config), expected);
   });
 
-  it('keeps thousands of refused records with long headers', async () => {
+  it('keeps thousands of rejected records with long headers', async () => {
     await workers.start(['contacts']);
     const headers = { trace: 'x'.repeat(600) };
-    const refused = Array.from({ length: 10_000 }, (_, index) => ({ key: 'k', value: `{${index}`, headers }));
-    await topics.produce('contacts', refused);
+    const rejected = Array.from({ length: 10_000 }, (_, index) => ({
+      key: 'k',
+      value: `{${index}`,
+      headers,
+    }));
+    await topics.produce('contacts', rejected);
     await topics.drained('contacts');
     const letters = await topics.deadLetters('contacts');
-    expect(letters.map(({ value }) => String(value))).to.deep.equal(refused.map(({ value }) => value));
+    expect(letters.map(({ value }) => String(value))).to.deep.equal(rejected.map(({ value }) => value));
   });
 });

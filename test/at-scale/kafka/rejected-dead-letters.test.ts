@@ -4,7 +4,7 @@ import kafkajs from 'kafkajs';
 import { deadLetterTopicOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { Random } from '../../advertising/random-records.js';
 import type { ServerProcess } from '../../support/server-process.js';
-import { expectPoisonRefused, withPoison } from './poison.js';
+import { expectPoisonRejected, withPoison } from './poison.js';
 import type { TestTopics } from './topics.js';
 import { type WorkerTest, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
@@ -39,7 +39,7 @@ describe(`dead letters that the broker does not take (TEST_SEED=${SEED})`, funct
     await limitDeadLetters(9_000_000);
     await topics.drained(...STREAMS);
     await workers.expectState(due);
-    await expectPoisonRefused(topics, sent.flat().filter(({ headers }) => headers).length);
+    await expectPoisonRejected(topics, sent.flat().filter(({ headers }) => headers).length);
     while ((await failingOf(worker)).length > 0) await pause(100);
   });
 
