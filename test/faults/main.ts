@@ -1,12 +1,16 @@
-/** The tests of the worker at their full sizes, one file after the other. What the environment sets already stays. */
+/**
+ * The tests under faults at their full sizes, one file after the other: `main.js [part of a path …]`. What the environment sets
+ * already stays.
+ */
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/shared/package-root.js';
 
-const FOLDER = join(packageRoot, 'dist/test/at-scale/kafka');
+const TESTS = join(packageRoot, 'dist/test');
 const MOCHA = join(packageRoot, 'node_modules/mocha/bin/mocha.js');
 
+/** Sizes of a full run. Without them each test does as much as shows the fault at all. */
 const FULL: Record<string, string> = {
   TEST_RECORDS: '200000',
   TEST_WORKER_KILLS: '50',
@@ -16,10 +20,28 @@ const FULL: Record<string, string> = {
   TEST_FAULT_ROUNDS: '10',
   TEST_LETTERS: '20000',
   TEST_BROKER_KILLS: '10',
+  TEST_KILL_ROUNDS: '200',
+  TEST_FUZZ_REQUESTS: '20000',
+  TEST_CREATES: '20000',
+  TEST_CREATE_SEARCH_PAIRS: '10000',
 };
 const FULL_OF_FILE: Record<string, Record<string, string>> = {
-  'worker.test.js': { TEST_RECORDS: '1000000' },
+  'at-scale/kafka/worker.test.js': { TEST_RECORDS: '1000000' },
 };
+
+/** The tests of the worker, then those of the gateway and its stores. */
+const FILES = [
+  ...testsIn('at-scale/kafka'),
+  ...testsIn('at-scale/durability'),
+  'durability/kill-9.test.js',
+  'gateway/embedded.test.js',
+];
+
+function testsIn(folder: string): string[] {
+  return readdirSync(join(TESTS, folder))
+    .filter((name) => name.endsWith('.test.js'))
+    .map((name) => `${folder}/${name}`);
+}
 
 function run(file: string): Promise<boolean> {
   const args = [
@@ -28,7 +50,7 @@ function run(file: string): Promise<boolean> {
     '--forbid-only',
     '--timeout',
     '600000',
-    join(FOLDER, file),
+    join(TESTS, file),
   ];
   const env = { ...FULL, ...FULL_OF_FILE[file], ...process.env };
   const child = spawn(process.execPath, ['--max-old-space-size=8192', MOCHA, ...args], {
@@ -41,8 +63,12 @@ function run(file: string): Promise<boolean> {
   });
 }
 
+/** All, or those whose path holds one of the arguments. */
+const parts = process.argv.slice(2);
+const chosen = FILES.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
+
 const outcomes: { file: string; outcome: string; seconds: number }[] = [];
-for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.test.js'))) {
+for (const file of chosen) {
   const begun = performance.now();
   const passed = await run(file);
   const seconds = Math.round((performance.now() - begun) / 1000);

@@ -9,7 +9,7 @@ import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_outage';
-const KILLS = Number(process.env.TEST_STORE_KILLS ?? 10);
+const KILLS = Number(process.env.TEST_STORE_KILLS ?? 2);
 const WRITERS = 4;
 const TRAFFIC = 2000;
 const TOLD_WITHIN = 2000;

@@ -11,8 +11,8 @@ import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_creates';
 const CREATORS = 64;
-const CREATES = Number(process.env.TEST_CREATES ?? 20_000);
-const PAIRS = Number(process.env.TEST_CREATE_SEARCH_PAIRS ?? 10_000);
+const CREATES = Number(process.env.TEST_CREATES ?? 2000);
+const PAIRS = Number(process.env.TEST_CREATE_SEARCH_PAIRS ?? 1000);
 const BALANCE = 1_000_000;
 /** Milliseconds between two kills. */
 const KILL_EVERY = 4000;

@@ -12,7 +12,7 @@ import { accepted } from '../../support/accepted.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_outage';
-const KILLS = Number(process.env.TEST_STORE_KILLS ?? 10);
+const KILLS = Number(process.env.TEST_STORE_KILLS ?? 2);
 const WRITERS = 16;
 const BALANCE = 1_000_000;
 /** Milliseconds of writes before each kill. */

@@ -19,7 +19,7 @@ import { histories, STREAMS, type Workers } from './workers.js';
 
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
 
-const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const JAVA_PRODUCER = join(packageRoot, 'test/at-scale/kafka/Produce.java');
 const TYPES = {

@@ -8,7 +8,7 @@ import { withPoison } from './poison.js';
 import { type WorkerTest, workerTest } from './worker-test.js';
 import { histories } from './workers.js';
 
-const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 /** One stream for each store. Frozen before the write, it writes when it wakes. */
 const POINTS = ['after decode', 'before the write', 'after the write'] as const;

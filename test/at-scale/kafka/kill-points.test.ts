@@ -8,8 +8,8 @@ import type { TestTopics } from './topics.js';
 import { type WorkerTest, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
 
-const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
-const KILLS = Number(process.env.TEST_POINT_KILLS ?? 20);
+const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
+const KILLS = Number(process.env.TEST_POINT_KILLS ?? 2);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
 describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED})`, function () {

@@ -15,7 +15,7 @@ import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
 import { type TestTopics, testTopics } from './topics.js';
 
-const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 5);
+const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 1);
 const KILLS = Number(process.env.TEST_BROKER_KILLS ?? 2);
 /** More than a sender retries. */
 const ALL = Number.POSITIVE_INFINITY;

@@ -11,8 +11,8 @@ import type { TestTopics } from './topics.js';
 import { type WorkerTest, workerTest } from './worker-test.js';
 import { histories, rebalances, STREAMS, type Workers } from './workers.js';
 
-const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
-const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 5);
+const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
+const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 1);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const FAULT_MS = 1500;
 /** A broken store is noticed in less. */

@@ -9,7 +9,7 @@ import type { TestTopics } from './topics.js';
 import { type WorkerTest, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
 
-const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
+const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
 describe(`dead letters that the broker does not take (TEST_SEED=${SEED})`, function () {

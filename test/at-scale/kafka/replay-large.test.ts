@@ -6,7 +6,7 @@ import { run } from '../../cli/support.js';
 import { endOf, spawnServer } from '../../support/server-process.js';
 import { type TestTopics, testTopics } from './topics.js';
 
-const LETTERS = Number(process.env.TEST_LETTERS ?? 8000);
+const LETTERS = Number(process.env.TEST_LETTERS ?? 4000);
 const STREAM = 'contacts';
 /** Small ones, of which a fetch of 1 MiB has many, then larger ones, so that it takes more than one. */
 const fillingOf = (index: number) => 'x'.repeat(index < 0.75 * LETTERS ? 1 : 600);

@@ -11,8 +11,8 @@ import type { TestTopics } from './topics.js';
 import { type WorkerTest, workerTest } from './worker-test.js';
 import { histories, rebalances, STREAMS, type Workers } from './workers.js';
 
-const COUNT = Number(process.env.TEST_RECORDS ?? 20_000);
-const KILLS = Number(process.env.TEST_WORKER_KILLS ?? 5);
+const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
+const KILLS = Number(process.env.TEST_WORKER_KILLS ?? 3);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
 describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, function () {
