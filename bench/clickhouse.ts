@@ -8,10 +8,10 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import { issueKey } from '../services/accounts/keys.js';
 import type { AnalyticsQuery, AnalyticsStore } from '../services/advertising/analytics-store.js';
 import { startGateway } from '../services/gateway/server.js';
-import { utcDate } from '../services/shared/clock.js';
 import { loadConfig } from '../services/shared/config.js';
 import { createLogger } from '../services/shared/logger.js';
 import { inOrder } from '../services/shared/record-order.js';
+import { utcDate } from '../services/shared/time.js';
 import { parameterText } from '../services/stores/clickhouse/bind.js';
 import { commonSettings } from '../services/stores/clickhouse/settings.js';
 import { openStores } from '../services/stores/open-stores.js';

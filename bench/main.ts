@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { packageRoot } from '../services/shared/package-root.js';
+import { packageRoot } from '../services/shared/fs.js';
 import { benchAdvertising } from './advertising.js';
 import { benchClickHouse } from './clickhouse.js';
 import { benchElasticsearch } from './elasticsearch.js';

@@ -6,7 +6,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { ingestLines } from '../ingest/pipeline.js';
 import { contacts } from '../ingest/streams/contacts.js';
-import { packageRoot } from '../services/shared/package-root.js';
+import { packageRoot } from '../services/shared/fs.js';
 import { openStores } from '../services/stores/open-stores.js';
 import { type Figure, figure, percentile } from './measure.js';
 import { randomSource, syntheticContacts, writeContacts } from './synthetic-contacts.js';

@@ -1,4 +1,4 @@
-import { Turn } from '../services/shared/event-loop-yield.js';
+import { TimeSlice } from '../services/shared/async.js';
 import type { Acceptance, OrderedRecord } from '../services/shared/record-order.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
@@ -67,7 +67,7 @@ export async function ingestRecords(
   const decode = decoder(stream, { organizationId: options.organizationId, others });
   const report = new Report(options);
   const writer = new Writer(options, report);
-  const turn = new Turn();
+  const slice = new TimeSlice();
   let batch = new Batch();
 
   const source = options.source[Symbol.asyncIterator]();
@@ -89,7 +89,7 @@ export async function ingestRecords(
           await writer.write(batch);
           batch = new Batch();
         }
-        if (turn.isOver(raw.bytes.length)) await turn.end(signal);
+        if (slice.shouldYield(raw.bytes.length)) await slice.yieldToEventLoop(signal);
       }
     }
     await writer.write(batch);

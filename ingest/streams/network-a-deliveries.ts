@@ -1,6 +1,6 @@
 import { addDays } from '../../services/advertising/calendar.js';
 import { DAYS_AHEAD, DeliveryRecord, FIRST_DELIVERY_DATE } from '../../services/advertising/records.js';
-import { utcDate } from '../../services/shared/clock.js';
+import { utcDate } from '../../services/shared/time.js';
 import type { FieldError } from '../../services/shared/validation.js';
 import type { Stream } from './stream.js';
 

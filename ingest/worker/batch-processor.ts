@@ -2,8 +2,7 @@
  * Processes the batches of a stream. Timers, clock and random numbers are injected, so that a simulation can run it in one thread.
  */
 
-import type { Turn } from '../../services/shared/event-loop-yield.js';
-import type { OneAtATime } from '../../services/shared/mutex.js';
+import type { Mutex, TimeSlice } from '../../services/shared/async.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
 import { RECORDS_AFTER_REJECTION } from '../sources/kafka/batch-size.js';
@@ -20,7 +19,7 @@ export interface BatchProcessorDeps {
   writer: RecordWriter;
   sendDeadLetters: SendDeadLetters;
   /** Shared by all partitions, so that one batch is decoded while another is written. */
-  decoding: OneAtATime;
+  decoding: Mutex;
   /** The store has written or rejected records, or an offset was committed. */
   onProgress(): void;
   onCommitted(committed: CommittedRecords): void;
@@ -35,7 +34,7 @@ export interface BatchProcessorDeps {
   /** From 0 (inclusive) to 1. */
   random(): number;
   /** Lets other work run while the records of one batch are decoded. */
-  newTurn(): Pick<Turn, 'isOver' | 'end'>;
+  newTimeSlice(): Pick<TimeSlice, 'shouldYield' | 'yieldToEventLoop'>;
 }
 
 /** Records that are stored or dead-lettered, and whose offset is committed. */
@@ -59,10 +58,10 @@ export function createBatchProcessor(
   stream: Stream,
   deps: BatchProcessorDeps,
 ): (batch: Batch) => Promise<void> {
-  const decode = createBatchDecoder(stream, deps.newTurn);
+  const decode = createBatchDecoder(stream, deps.newTimeSlice);
   return async (batch) => {
     const startedMs = deps.now();
-    let rest = await batch.withHeartbeats(deps.decoding(() => decode(batch)));
+    let rest = await batch.withHeartbeats(deps.decoding.runExclusive(() => decode(batch)));
     let size = rest.length;
     while (rest.length > 0) {
       const part = rest.slice(0, size);
@@ -172,7 +171,7 @@ function unreadableLetter({ reason, first, last }: Unreadable): DeadLetter {
 
 function createBatchDecoder(
   stream: Stream,
-  newTurn: BatchProcessorDeps['newTurn'],
+  newTimeSlice: BatchProcessorDeps['newTimeSlice'],
 ): (batch: Batch) => Promise<DecodedRecord[]> {
   const decode = decoder(stream, { others: 'allow' });
   const outcomeOf = (record: KafkaRecord): DecodeOutcome<object> => {
@@ -184,10 +183,10 @@ function createBatchDecoder(
   };
   return async ({ records }) => {
     const decoded: DecodedRecord[] = [];
-    const turn = newTurn();
+    const slice = newTimeSlice();
     for (const record of records) {
       decoded.push({ record, outcome: outcomeOf(record) });
-      if (turn.isOver()) await turn.end();
+      if (slice.shouldYield()) await slice.yieldToEventLoop();
     }
     return decoded;
   };

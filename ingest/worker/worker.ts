@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { Mutex, TimeSlice } from '../../services/shared/async.js';
 import type { KafkaConfig } from '../../services/shared/config.js';
-import { Turn } from '../../services/shared/event-loop-yield.js';
-import { type OneAtATime, oneAtATime } from '../../services/shared/mutex.js';
 import { FETCH_LIMITS } from '../sources/kafka/batch-size.js';
 import { KafkaCluster } from '../sources/kafka/cluster.js';
 import type { RunningConsumer } from '../sources/kafka/consumer.js';
@@ -51,7 +50,7 @@ const RESTART_MS = { first: 1000, max: 60_000 };
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, streams, metrics, logger, cluster = new KafkaCluster(config, logger) } = options;
   const stopping = new AbortController();
-  const decoding = oneAtATime();
+  const decoding = new Mutex();
   try {
     for (const topic of await createTopics(cluster, config)) logger.info({ topic }, 'topic made');
     const sendDeadLetters = deadLetterSender(await cluster.producer());
@@ -91,7 +90,7 @@ interface StreamServices {
   cluster: KafkaCluster;
   sendDeadLetters: SendDeadLetters;
   metrics: StreamMetrics;
-  decoding: OneAtATime;
+  decoding: Mutex;
   stopping: AbortSignal;
 }
 
@@ -185,7 +184,7 @@ async function startStream(
     sleep,
     now: () => performance.now(),
     random: Math.random,
-    newTurn: () => new Turn(),
+    newTimeSlice: () => new TimeSlice(),
     onProgress: () => watchdog.progress(),
     onCommitted(committed) {
       hasCommitted = true;

@@ -1,7 +1,7 @@
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DEFAULT_SCOPES } from '../http/scopes.js';
-import { systemClock } from '../shared/clock.js';
+import { systemClock } from '../shared/time.js';
 import type { KeyStore, StoredKey } from './key-store.js';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -2,7 +2,7 @@
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
-import { type Clock, utcDate } from '../shared/clock.js';
+import { type Clock, utcDate } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import type { AnalyticsQuery, AnalyticsReader } from './analytics-store.js';
 import { addDays } from './calendar.js';

@@ -1,7 +1,7 @@
 /** What a request means, before any SQL: checked, with defaults filled in and values in the forms compared. */
 
 import { invalid, Problem } from '../http/problems.js';
-import { utcDate } from '../shared/clock.js';
+import { utcDate } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import { countPeriods, type DateRange, daysBetween, lastFinalDay } from './calendar.js';
 import type { Metric } from './metrics.js';

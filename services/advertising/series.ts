@@ -1,5 +1,5 @@
 /** Time series of the answers, built in parts of the range so that neither a result nor the event loop is held for long. */
-import { Turn } from '../shared/event-loop-yield.js';
+import { TimeSlice } from '../shared/async.js';
 import { countPeriods, type DateRange, type Period, periodOf, periodsOf, splitByMonths } from './calendar.js';
 import type { MetricSums } from './derived-metrics.js';
 import { metricWriter } from './metric-values.js';
@@ -48,11 +48,11 @@ export class SeriesBuilder {
   /** Appends the points of one part of the range; parts come in ascending order. Yields to the event loop. */
   async append(range: DateRange, rows: readonly SeriesRow[], signal?: AbortSignal): Promise<void> {
     const { granularity } = this.#report;
-    const turn = new Turn();
+    const slice = new TimeSlice();
     const rowsOf = new Map(Array.from(this.#points.keys(), (id) => [id, new Map<string, MetricSums>()]));
     for (const row of rows) {
       rowsOf.get(row.id)?.set(periodOf(row.day, granularity), row);
-      if (turn.isOver()) await turn.end(signal);
+      if (slice.shouldYield()) await slice.yieldToEventLoop(signal);
     }
     const periods = periodsOf(range, granularity);
     for (const [id, points] of this.#points) {
@@ -60,7 +60,7 @@ export class SeriesBuilder {
       for (const period of periods) {
         const row = sums?.get(period.period);
         if (row || !this.#sparse) points.push(this.#point(period, row));
-        if (turn.isOver()) await turn.end(signal);
+        if (slice.shouldYield()) await slice.yieldToEventLoop(signal);
       }
     }
   }

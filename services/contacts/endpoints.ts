@@ -5,7 +5,7 @@ import { writeCursor } from '../http/cursor.js';
 import { endpointsWith } from '../http/endpoint.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
-import type { Clock } from '../shared/clock.js';
+import type { Clock } from '../shared/time.js';
 import type { ContactStore } from './contact-store.js';
 import { newContact } from './create.js';
 import { contactTooLarge } from './record-size.js';

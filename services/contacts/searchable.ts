@@ -8,7 +8,7 @@ import {
   profileSlug,
 } from '../search/normalize.js';
 import { emailWords, phoneWords, textWords } from '../search/words.js';
-import { memoize } from '../shared/memoize.js';
+import { memoize } from '../shared/cache.js';
 import type { ValueField } from './fields.js';
 import type { Contact } from './schema.js';
 

@@ -1,11 +1,11 @@
 /** A contact as every store keeps it, and what records and requests make of it (contract 3.1 to 3.3, 6.2). */
 
 import { normalizeDomain } from '../search/normalize.js';
+import { memoize } from '../shared/cache.js';
 import { companyId } from '../shared/ids.js';
-import { memoize } from '../shared/memoize.js';
 import { type OrderedRecord, recordOrder } from '../shared/record-order.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
-import { formatTimestamp, parseTimestamp } from '../shared/timestamps.js';
+import { formatTimestamp, parseTimestamp } from '../shared/time.js';
 import { type Contact, type ContactRecord, MAX_AUDIENCES_PER_CONTACT } from './schema.js';
 import { searchableValues } from './searchable.js';
 

@@ -1,4 +1,4 @@
-import { utcDate } from '../shared/clock.js';
+import { utcDate } from '../shared/time.js';
 
 export const DAY_MS = 86_400_000;
 export const DEMO_ORGANIZATION = 'org_demo';

@@ -3,8 +3,8 @@ import type { KeyStore, StoredKey } from '../accounts/key-store.js';
 import { keyIsActive, parseKey, secretMatches } from '../accounts/keys.js';
 import type { Principal } from '../http/principal.js';
 import { Problem } from '../http/problems.js';
-import type { Clock } from '../shared/clock.js';
 import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
+import type { Clock } from '../shared/time.js';
 import { WrongKeyLimiter } from './wrong-keys.js';
 
 /** How long what the store said holds, so that a revocation takes effect in every process well within 5 s (contract 2.2). */

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { cached } from '../shared/cached.js';
+import { cached } from '../shared/cache.js';
 import type { RecoveryStatus } from '../stores/common/search-store.js';
 import type { Usage } from './admission.js';
 

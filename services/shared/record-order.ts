@@ -1,6 +1,6 @@
 /** The total order of records (contract 6.2): the same in every store, and fixed before a record is written. */
-import type { Clock } from './clock.js';
-import { parseTimestamp } from './timestamps.js';
+import type { Clock } from './time.js';
+import { parseTimestamp } from './time.js';
 
 /** A record, when it was accepted, and its place in its source. */
 export interface OrderedRecord<Record> {

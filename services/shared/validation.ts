@@ -3,9 +3,9 @@ import { _, type ErrorObject, type KeywordCxt } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
+import { memoize } from './cache.js';
 import { closest } from './did-you-mean.js';
 import { addressKey, addressRange } from './ip-address.js';
-import { memoize } from './memoize.js';
 import { MAX_FOLDED_LENGTH } from './schema.js';
 import { foldsWithin, MAX_FOLDED_GROWTH, tooLongOnceFolded } from './text.js';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AnalyticsStore } from '../advertising/analytics-store.js';
-import { type Clock, systemClock } from '../shared/clock.js';
 import type { Config } from '../shared/config.js';
 import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
+import { type Clock, systemClock } from '../shared/time.js';
 import type { Engine } from './clickhouse/engine.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
 import type { SearchStore } from './common/search-store.js';

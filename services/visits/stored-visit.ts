@@ -1,7 +1,7 @@
 import { normalizeCountry, normalizeUrlText } from '../search/normalize.js';
 import { addressKey } from '../shared/ip-address.js';
 import { foldValue, orNull } from '../shared/text.js';
-import { formatTimestamp } from '../shared/timestamps.js';
+import { formatTimestamp } from '../shared/time.js';
 import type { Visit, VisitRecord } from './schema.js';
 
 /** The visit a stream record makes. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 
 const urlOf = (path: string) => JSON.stringify(`file://${join(packageRoot, 'dist/services', path)}`);
 

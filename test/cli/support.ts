@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 
 const MAIN = join(packageRoot, 'dist/services/cli/main.js');
 

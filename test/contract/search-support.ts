@@ -4,7 +4,7 @@ import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { toFilters } from '../../services/contacts/search.js';
 import { toTextQuery } from '../../services/http/text-query.js';
 import type { SortKey } from '../../services/search/query.js';
-import type { Clock } from '../../services/shared/clock.js';
+import type { Clock } from '../../services/shared/time.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
 

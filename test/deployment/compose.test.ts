@@ -7,7 +7,7 @@ import { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import { type HealthServer, startHealthServer } from '../../ingest/worker/health-server.js';
 import { loadConfig, settingNames } from '../../services/shared/config.js';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 interface Service {

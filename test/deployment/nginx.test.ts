@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PROBLEMS, type ProblemCode } from '../../services/http/problems.js';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { freePort } from '../stack/free-port.js';
 import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
 

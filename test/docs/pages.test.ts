@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { docPaths, readDoc } from './support.js';
 
 const FOLDERS = ['services', 'ingest', 'mappings', 'test', 'bench', 'deploy', 'docs'];

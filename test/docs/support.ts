@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 
 /** A page by its path from the root of the repository. */
 export const readDoc = (path: string) => readFileSync(join(packageRoot, path), 'utf8');

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { demoRecords } from '../../services/demo/load.js';
-import { utcDate } from '../../services/shared/clock.js';
+import { utcDate } from '../../services/shared/time.js';
 import { temporaryFolder } from '../support/gateway.js';
 import { endOf, type ServerProcess, spawnServer, startServer } from '../support/server-process.js';
 

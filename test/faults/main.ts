@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 
 const TESTS = join(packageRoot, 'dist/test');
 const MOCHA = join(packageRoot, 'node_modules/mocha/bin/mocha.js');

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { freePort } from '../stack/free-port.js';
 import { type Answer, type CallOptions, temporaryFolder } from '../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';

@@ -5,7 +5,7 @@ import { STREAMS } from '../../ingest/streams/index.js';
 import { type BatchProcessorDeps, createBatchProcessor } from '../../ingest/worker/batch-processor.js';
 import type { Rejection } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
-import { oneAtATime } from '../../services/shared/mutex.js';
+import { Mutex } from '../../services/shared/async.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { RejectedError, StoreUnavailableError } from '../../services/shared/store-errors.js';
 
@@ -49,7 +49,7 @@ class World {
         this.events.push(`letters ${rejected.length}`);
         this.letters.push(...rejected);
       },
-      decoding: oneAtATime(),
+      decoding: new Mutex(),
       onProgress: () => {
         this.#sinceProgress = 0;
       },
@@ -59,7 +59,7 @@ class World {
       sleep: async () => this.onSleep(),
       now: () => 0,
       random: () => 0,
-      newTurn: () => ({ isOver: () => false, end: async () => undefined }),
+      newTimeSlice: () => ({ shouldYield: () => false, yieldToEventLoop: async () => undefined }),
     };
   }
 

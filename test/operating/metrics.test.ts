@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { namedIn } from './promql.js';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'docs/operating', name), 'utf8');

@@ -11,7 +11,7 @@ import type { Stream } from '../../ingest/streams/stream.js';
 import { createBatchProcessor } from '../../ingest/worker/batch-processor.js';
 import { deadLetterSender, headerText, stripDeadLetterHeaders } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
-import { oneAtATime } from '../../services/shared/mutex.js';
+import { Mutex } from '../../services/shared/async.js';
 import { Group } from './group.js';
 import { type Actor, Scheduler } from './scheduler.js';
 import { SharedStores, type StoreFaults, storesOf, UNSTORABLE } from './stores.js';
@@ -202,7 +202,7 @@ class Schedule {
     const process = createBatchProcessor(this.#stream, {
       writer: createRecordWriter(this.#stream.store, (records) => this.#stream.write(stores, records)),
       sendDeadLetters,
-      decoding: oneAtATime(),
+      decoding: new Mutex(),
       onProgress: ignored,
       onCommitted: ignored,
       onOutage: ignored,
@@ -210,7 +210,7 @@ class Schedule {
       sleep: (milliseconds) => scheduler.sleep(actor, 'waits for the store', milliseconds),
       now: () => scheduler.now,
       random: () => scheduler.random.next(),
-      newTurn: () => ({ isOver: () => false, end: async () => undefined }),
+      newTimeSlice: () => ({ shouldYield: () => false, yieldToEventLoop: async () => undefined }),
     });
     while (!actor.stop.signal.aborted) {
       await scheduler.step(actor, 'joins', 20);

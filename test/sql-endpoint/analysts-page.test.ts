@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { addDays } from '../../services/advertising/calendar.js';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { TODAY } from '../advertising/helper.js';
 import { openSampleEndpoint, type SampleEndpoint } from './sample-endpoint.js';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { freePort } from './free-port.js';
 import { type Server, type ServerPlan, startServer } from './server.js';
 import { makeServerFolder } from './server-folder.js';

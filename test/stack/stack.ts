@@ -1,7 +1,7 @@
 /** The servers of one checkout, up between two commands. A file in the checkout remembers what was started. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { planClickHouse } from './clickhouse.js';
 import { planElasticsearch } from './elasticsearch.js';
 import { planKafka } from './kafka.js';

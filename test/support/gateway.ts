@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueKey } from '../../services/accounts/keys.js';
 import { startGateway } from '../../services/gateway/server.js';
-import { type Clock, systemClock } from '../../services/shared/clock.js';
 import { type Config, loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
+import { type Clock, systemClock } from '../../services/shared/time.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 
 export interface Answer {

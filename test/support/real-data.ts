@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { StreamName } from '../../ingest/streams/index.js';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 
 const FOLDER = join(packageRoot, 'test/data');
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { issueKey } from '../../services/accounts/keys.js';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { openSqliteAccounts } from '../../services/stores/sqlite/store.js';
 import type { Answer, CallOptions } from './gateway.js';
 

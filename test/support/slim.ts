@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { packageRoot } from '../../services/shared/package-root.js';
+import { packageRoot } from '../../services/shared/fs.js';
 
 /** Environment of a process that finds no embedded stores. */
 export const slim = {

@@ -1,5 +1,5 @@
 /** What a gateway process has in common with the others that share its port. */
-import { cached } from '../../shared/cached.js';
+import { cached } from '../../shared/cache.js';
 import { type Metrics, RENDER_CACHE_MS } from '../metrics.js';
 import type { RateLimiter } from '../rate-limit.js';
 import type { FromGateway, ToGateway } from './messages.js';

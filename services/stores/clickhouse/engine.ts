@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { drainPending, Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
-import { ensureDir } from '../../shared/ensure-dir.js';
+import { ensureDir } from '../../shared/fs.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { FolderInUseError } from './errors.js';
 

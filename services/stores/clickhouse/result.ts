@@ -1,6 +1,6 @@
 import type { ResponseJSON } from '@clickhouse/client';
 import type { AnalyticsQuery, AnalyticsResult } from '../../advertising/analytics-store.js';
-import { Turn } from '../../shared/event-loop-yield.js';
+import { TimeSlice } from '../../shared/async.js';
 import { placeholders } from './bind.js';
 import { storeError } from './errors.js';
 
@@ -35,13 +35,13 @@ export async function toResult<Row>(
   signal?: AbortSignal,
 ): Promise<AnalyticsResult<Row>> {
   const names = answer.meta?.map(({ name }) => name) ?? [];
-  const turn = new Turn();
+  const slice = new TimeSlice();
   const rows: Row[] = [];
   for (const values of answer.data) {
     const row: Record<string, unknown> = {};
     for (let index = 0; index < names.length; index++) row[names[index] as string] = values[index];
     rows.push(row as Row);
-    if (turn.isOver()) await turn.end(signal);
+    if (slice.shouldYield()) await slice.yieldToEventLoop(signal);
   }
   return { rows, total: answer.rows_before_limit_at_least ?? rows.length };
 }

@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { ensureDir } from '../../shared/ensure-dir.js';
+import { ensureDir } from '../../shared/fs.js';
 import { ANALYTICS_FOLDER, LOCK_FILE, LOCK_OWNER_FILE, SEARCH_FILE } from './layout.js';
 import { type LockOwner, readLockOwner, writeLockOwner } from './lock-owner.js';
 

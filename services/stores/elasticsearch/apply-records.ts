@@ -30,7 +30,9 @@ export async function applyRecords<Source, Record>(
 ): Promise<void> {
   const groups = groupById(records, applied);
   const ids = groups.map(({ id }) => id);
-  const refusals = await documents.keyedMutex.run(ids, () => applyGroups(documents, groups, applied));
+  const refusals = await documents.keyedMutex.runExclusive(ids, () =>
+    applyGroups(documents, groups, applied),
+  );
   if (refusals.size === 0) return;
   const indices = new Map(records.map((record, index) => [record, index]));
   throw new PartialWriteError(

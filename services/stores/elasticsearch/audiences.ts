@@ -4,7 +4,7 @@ import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { toAudience } from '../../audiences/stored-audience.js';
 import { textWords } from '../../search/words.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
-import { parseTimestamp } from '../../shared/timestamps.js';
+import { parseTimestamp } from '../../shared/time.js';
 import { letterTokens } from './contacts/mapping.js';
 import { pageSort } from './pages.js';
 import { matchText } from './text/text-query.js';

@@ -1,11 +1,9 @@
 /** Documents of one alias, written by compare-and-set: a write holds only for the version that was read. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
-import { Turn } from '../../shared/event-loop-yield.js';
-import { oneAtATime } from '../../shared/mutex.js';
+import { KeyedMutex, Mutex, TimeSlice } from '../../shared/async.js';
 import { RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
 import { type Cluster, type ItemError, isBlockedItem } from './client.js';
-import { KeyedQueue } from './keyed-mutex.js';
 
 /** A write went through an alias that has no index. */
 export class IndexMissingError extends StoreUnavailableError {
@@ -60,7 +58,7 @@ export class Documents<Source> {
   readonly #cluster: Cluster;
   readonly alias: string;
   /** For writes that must follow one another. */
-  readonly keyedMutex = new KeyedQueue();
+  readonly keyedMutex = new KeyedMutex();
 
   constructor(cluster: Cluster, alias: string) {
     this.#cluster = cluster;
@@ -197,17 +195,17 @@ export async function search<Source>(
   return cluster.run((client) => client.search<Source>(whole, { signal }), signal);
 }
 
-/** One call after another, so that the documents of the first are sent while those of the second are put into text. */
-const runExclusive = oneAtATime();
+/** Serializes one bulk at a time, so that the first is sent while the second is serialized. */
+const serializeMutex = new Mutex();
 
 async function serializeDocuments(
   changes: readonly DocumentWrite[],
 ): Promise<{ change: DocumentWrite; text: string }[]> {
-  const turn = new Turn();
+  const slice = new TimeSlice();
   const texts: { change: DocumentWrite; text: string }[] = [];
   for (const change of changes) {
     texts.push({ change, text: JSON.stringify(change.document()) });
-    if (turn.isOver()) await turn.end();
+    if (slice.shouldYield()) await slice.yieldToEventLoop();
   }
   return texts;
 }
@@ -223,7 +221,7 @@ export async function bulk(
   changes: readonly DocumentWrite[],
 ): Promise<Set<string>> {
   const conflicts = new Set<string>();
-  let open = await runExclusive(() => serializeDocuments(changes));
+  let open = await serializeMutex.runExclusive(() => serializeDocuments(changes));
   for (let tries = 0; open.length > 0; tries++) {
     const blocked = new Set<string>();
     let held = false;

@@ -1,7 +1,7 @@
 /** Requests with an idempotency key (contract 3.4): the first one acquires the key, and the others meet its document. */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../shared/clock.js';
 import type { Idempotency, IdempotencyConflict } from '../../shared/idempotency.js';
+import type { Clock } from '../../shared/time.js';
 import type { Cluster } from './client.js';
 import { Documents } from './documents.js';
 import { Lease, LeaseLostError, type LeaseSource } from './lease.js';

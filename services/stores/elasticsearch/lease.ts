@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../shared/clock.js';
-import { oneAtATime } from '../../shared/mutex.js';
+import { Mutex } from '../../shared/async.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
+import type { Clock } from '../../shared/time.js';
 import type { Documents, VersionedDocument } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
@@ -44,7 +44,7 @@ export class Lease<Source extends LeaseSource> {
   readonly #options: LeaseOptions;
   readonly #lost = new AbortController();
   /** Renewals and updates replace the same document, so they follow one another. */
-  readonly #runExclusive = oneAtATime();
+  readonly #mutex = new Mutex();
   #found: VersionedDocument<Source>;
   #expiresAt = 0;
   #renewal: NodeJS.Timeout | undefined;
@@ -122,28 +122,30 @@ export class Lease<Source extends LeaseSource> {
   }
 
   #write(change: Partial<LeaseContent<Source>>, leaseUntil: () => number): Promise<void> {
-    return this.#runExclusive(() =>
-      retryWithBackoff(
-        async () => {
-          const source: Source = { ...this.#found.source, ...change, lease_until: leaseUntil() };
-          const written = await this.#documents.replace(this.#found, source, { refresh: false });
-          if (written) {
-            this.#found = written;
-            this.#schedule();
-            return null;
-          }
-          const found = await this.#documents.get(this.#found.id);
-          if (found?.source.owner !== this.#found.source.owner) {
-            this.#lose();
-            throw this.lost.reason;
-          }
-          // An answer was lost, or the index behind the alias is another one.
-          this.#found = found;
-          return undefined;
-        },
-        { signal: this.lost },
-      ),
-    ).then(() => undefined);
+    return this.#mutex
+      .runExclusive(() =>
+        retryWithBackoff(
+          async () => {
+            const source: Source = { ...this.#found.source, ...change, lease_until: leaseUntil() };
+            const written = await this.#documents.replace(this.#found, source, { refresh: false });
+            if (written) {
+              this.#found = written;
+              this.#schedule();
+              return null;
+            }
+            const found = await this.#documents.get(this.#found.id);
+            if (found?.source.owner !== this.#found.source.owner) {
+              this.#lose();
+              throw this.lost.reason;
+            }
+            // An answer was lost, or the index behind the alias is another one.
+            this.#found = found;
+            return undefined;
+          },
+          { signal: this.lost },
+        ),
+      )
+      .then(() => undefined);
   }
 
   #schedule(): void {

@@ -1,5 +1,5 @@
 /** Finishes what processes that died have left behind. Every process runs it; two at once do no harm. */
-import type { Clock } from '../../shared/clock.js';
+import type { Clock } from '../../shared/time.js';
 import type { RecoveryStatus } from '../common/search-store.js';
 import type { Cluster } from './client.js';
 import type { ContactWrites } from './contacts/writes.js';

@@ -5,12 +5,12 @@ import type { ContactSearch, CreateContact, Membership } from '../../contacts/co
 import type { ContactRecord } from '../../contacts/schema.js';
 import { toContact } from '../../contacts/stored-contact.js';
 import type { Page } from '../../search/query.js';
-import { type Clock, systemClock } from '../../shared/clock.js';
+import { KeyedMutex } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import type { Idempotency, IdempotentResult } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { OverloadedError } from '../../shared/store-errors.js';
-import { parseTimestamp } from '../../shared/timestamps.js';
+import { type Clock, parseTimestamp, systemClock } from '../../shared/time.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
@@ -25,7 +25,6 @@ import { ContactWrites, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
 import { bulk, Documents, type DocumentWrite, documentId, IndexMissingError, search } from './documents.js';
 import { type AcquiredKey, IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
-import { KeyedQueue } from './keyed-mutex.js';
 import { keyStore } from './keys.js';
 import { ensureIndices, ensureMonthIndex, IndexNames, monthOf } from './migrations/indices.js';
 import { fetchPage, total } from './pages.js';
@@ -80,7 +79,7 @@ class ElasticsearchStore implements SearchStore {
   readonly #recoveryJob: RecoveryJob;
   /** Months whose index is known to be there. */
   readonly #months = new Set<string>();
-  readonly #visitsMutex = new KeyedQueue();
+  readonly #visitsMutex = new KeyedMutex();
   readonly #answers = new InFlightBytes(MAX_ANSWER_BYTES);
 
   constructor(
@@ -226,7 +225,9 @@ class ElasticsearchStore implements SearchStore {
     }
     await Promise.all(
       Array.from(months, ([month, changes]) =>
-        this.#visitsMutex.run([...changes.keys()], () => this.#insertMonth(month, [...changes.values()])),
+        this.#visitsMutex.runExclusive([...changes.keys()], () =>
+          this.#insertMonth(month, [...changes.values()]),
+        ),
       ),
     );
   }

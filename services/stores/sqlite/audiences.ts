@@ -3,7 +3,7 @@ import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { toAudience } from '../../audiences/stored-audience.js';
 import { textWords } from '../../search/words.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
-import { parseTimestamp } from '../../shared/timestamps.js';
+import { parseTimestamp } from '../../shared/time.js';
 import type { Connection } from './connection.js';
 import type { Json } from './json.js';
 import { OrganizationTerms } from './text/fts-query.js';

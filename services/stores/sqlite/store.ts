@@ -6,10 +6,10 @@ import type { AudienceSearch, AudienceStore } from '../../audiences/audience-sto
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactSearch, CreateContact, Membership } from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
-import { type Clock, systemClock } from '../../shared/clock.js';
 import type { Idempotency, IdempotencyConflict } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
+import { type Clock, systemClock } from '../../shared/time.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
 import type { Refreshable, SearchStore } from '../common/search-store.js';

@@ -1,6 +1,6 @@
 import type { Page } from '../../search/query.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { parseTimestamp } from '../../shared/timestamps.js';
+import { parseTimestamp } from '../../shared/time.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import type { VisitSearch } from '../../visits/visit-store.js';

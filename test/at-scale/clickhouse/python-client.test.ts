@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { packageRoot } from '../../../services/shared/package-root.js';
+import { packageRoot } from '../../../services/shared/fs.js';
 import { TODAY } from '../../advertising/helper.js';
 import { openSampleEndpoint, PASSWORD, type SampleEndpoint } from '../../sql-endpoint/sample-endpoint.js';
 import { pythonPackage } from '../../stack/distributions.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { systemClock } from '../../../services/shared/clock.js';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
+import { systemClock } from '../../../services/shared/time.js';
 import { Cluster } from '../../../services/stores/elasticsearch/client.js';
 import {
   type IdempotencySource,

@@ -8,7 +8,7 @@ import kafkajs from 'kafkajs';
 import { DECOMPRESSORS, type Decompress } from '../../../ingest/sources/kafka/compression.js';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
-import { packageRoot } from '../../../services/shared/package-root.js';
+import { packageRoot } from '../../../services/shared/fs.js';
 import { Random } from '../../advertising/random-records.js';
 import { kafkaDistribution } from '../../stack/distributions.js';
 import { findJava } from '../../stack/java.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { StreamName } from '../../../ingest/streams/index.js';
-import { packageRoot } from '../../../services/shared/package-root.js';
+import { packageRoot } from '../../../services/shared/fs.js';
 import { type Ended, endOf, spawnServer } from '../../support/server-process.js';
 import type { Workers } from './workers.js';
 

@@ -1,6 +1,6 @@
 /** One life lived twice: on embedded stores and on servers, at the same moments. */
 import { Agent } from 'node:http';
-import type { Clock } from '../../../services/shared/clock.js';
+import type { Clock } from '../../../services/shared/time.js';
 import type { FuzzRequest } from '../../gateway/fuzz-requests.js';
 import { type Received, send } from '../../gateway/send.js';
 import { startTestGateway, type TestGateway } from '../../support/gateway.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadDemo } from '../../../services/demo/load.js';
 import { endpoints } from '../../../services/gateway/api.js';
-import { packageRoot } from '../../../services/shared/package-root.js';
+import { packageRoot } from '../../../services/shared/fs.js';
 import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
 
 /** The request of the README, and the answer printed below it, in which `…` stands for any text. */

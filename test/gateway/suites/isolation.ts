@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Clock } from '../../../services/shared/clock.js';
+import type { Clock } from '../../../services/shared/time.js';
 import { type Answer, gatewaySuite, type TestGateway } from '../../support/gateway.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');

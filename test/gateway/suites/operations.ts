@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Clock } from '../../../services/shared/clock.js';
+import type { Clock } from '../../../services/shared/time.js';
 import { type Answer, gatewaySuite, type TestGateway } from '../../support/gateway.js';
 import { responseCheck } from '../../support/schema-check.js';
 

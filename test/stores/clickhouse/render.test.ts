@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../../services/shared/package-root.js';
+import { packageRoot } from '../../../services/shared/fs.js';
 import { literal } from '../../../services/stores/clickhouse/bind.js';
 import { readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { render } from '../../../services/stores/clickhouse/migrations/render.js';

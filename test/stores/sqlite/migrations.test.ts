@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../../services/shared/package-root.js';
+import { packageRoot } from '../../../services/shared/fs.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { MigrationChangedError, migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 import { openSqliteAccounts, openSqliteStore } from '../../../services/stores/sqlite/store.js';

@@ -3,7 +3,7 @@
  * email, one at a time looks for the other and writes. Creators that accept duplicates, and imports, need no lock: they may
  * come after.
  */
-import type { Clock } from '../../../shared/clock.js';
+import type { Clock } from '../../../shared/time.js';
 import { type IdempotencyDocuments, type IdempotencySource, idempotencyId } from '../idempotency.js';
 import { Lease } from '../lease.js';
 import { retryWithBackoff } from '../retry.js';

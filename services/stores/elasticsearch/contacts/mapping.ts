@@ -8,7 +8,7 @@ import {
   searchableValues,
 } from '../../../contacts/searchable.js';
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
-import { memoize } from '../../../shared/memoize.js';
+import { memoize } from '../../../shared/cache.js';
 import { valueToken, wordToken, wordTokens } from '../text/tokens.js';
 
 /** What a document keeps; what is searched is derived from it and not kept. */

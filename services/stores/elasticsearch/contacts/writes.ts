@@ -306,7 +306,7 @@ export class ContactWrites {
     const { contacts } = this.#stores;
     const options = { routing: organizationId, refresh: 'wait_for' } as const;
     // Requests of this process queue up instead of making each other repeat their work.
-    return contacts.keyedMutex.run([documentId(organizationId, contactId)], () =>
+    return contacts.keyedMutex.runExclusive([documentId(organizationId, contactId)], () =>
       retryWithBackoff(async () => {
         const found = await this.#find(organizationId, contactId);
         if (!found) return null;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { estypes } from '@elastic/elasticsearch';
-import { packageRoot } from '../../../shared/package-root.js';
+import { packageRoot } from '../../../shared/fs.js';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { Cluster } from '../client.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Clock, systemClock } from '../../../shared/clock.js';
 import type { ElasticsearchConfig } from '../../../shared/config.js';
+import { type Clock, systemClock } from '../../../shared/time.js';
 import { type AudienceSource, audienceDocument } from '../audiences.js';
 import { Cluster } from '../client.js';
 import { type ContactSource, contactDocument } from '../contacts/mapping.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/clock.js';
+import type { Clock } from '../../../shared/time.js';
 import type { Cluster } from '../client.js';
 import { Documents } from '../documents.js';
 import { Lease, type LeaseSource } from '../lease.js';

@@ -9,8 +9,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../../../shared/clock.js';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
+import type { Clock } from '../../../shared/time.js';
 import type { Cluster } from '../client.js';
 import { search } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';

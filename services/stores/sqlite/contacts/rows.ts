@@ -1,6 +1,6 @@
 /** A contact as its table keeps it. */
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
-import { formatTimestamp } from '../../../shared/timestamps.js';
+import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../../shared/package-root.js';
+import { packageRoot } from '../../../shared/fs.js';
 import type { Connection } from '../connection.js';
 
 const defaultFolder = join(packageRoot, 'mappings', 'sqlite');

@@ -1,3 +1,16 @@
+/** Source of the current time; tests pass their own. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** `YYYY-MM-DD` in UTC of milliseconds since the epoch. */
+export function utcDate(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}
+
 /** Milliseconds since the epoch of an ISO 8601 date-time with an offset. A leap second becomes the second after it. Throws RangeError. */
 export function parseTimestamp(text: string): number {
   const upper = text.toUpperCase();
@@ -8,7 +21,7 @@ export function parseTimestamp(text: string): number {
   return leap + 1000;
 }
 
-/** ISO 8601 in UTC with milliseconds. */
+/** ISO 8601 in UTC with milliseconds, of milliseconds since the epoch. */
 export function formatTimestamp(milliseconds: number | bigint): string {
   return new Date(Number(milliseconds)).toISOString();
 }

@@ -1,0 +1,60 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** Milliseconds a loop over many items may block the event loop. */
+const SLICE_MS = 4;
+/** Items and bytes between two looks at the clock. */
+const CHECK_ITEMS = 16;
+const CHECK_BYTES = 16 * 1024;
+
+/** Lets a long loop yield to the event loop every few milliseconds. */
+export class TimeSlice {
+  #startedAt = performance.now();
+  #items = 0;
+  #bytes = 0;
+
+  /** Called after each item; `bytes` is its size, where items can be large. */
+  shouldYield(bytes = 0): boolean {
+    this.#bytes += bytes;
+    if (++this.#items % CHECK_ITEMS !== 0 && this.#bytes < CHECK_BYTES) return false;
+    this.#bytes = 0;
+    return performance.now() - this.#startedAt > SLICE_MS;
+  }
+
+  /** Rejects with the reason of an aborted `signal`. */
+  async yieldToEventLoop(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    await setImmediate();
+    this.#startedAt = performance.now();
+  }
+}
+
+/** Runs tasks one at a time, in the order of the calls. A failed task does not stop those after it. */
+export class Mutex {
+  #last: Promise<unknown> = Promise.resolve();
+
+  runExclusive<T>(task: () => Promise<T>): Promise<T> {
+    const running = this.#last.then(task);
+    this.#last = running.catch(() => undefined);
+    return running;
+  }
+}
+
+/** Runs tasks concurrently, except those that share a key: these run one at a time, in the order of the calls. */
+export class KeyedMutex {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  async runExclusive<T>(keys: readonly string[], task: () => Promise<T>): Promise<T> {
+    const before = new Set<Promise<unknown>>();
+    for (const key of keys) {
+      const last = this.#last.get(key);
+      if (last) before.add(last);
+    }
+    const running = Promise.allSettled(before).then(task);
+    for (const key of keys) this.#last.set(key, running);
+    try {
+      return await running;
+    } finally {
+      for (const key of keys) if (this.#last.get(key) === running) this.#last.delete(key);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Creates a directory and its parents with mode 0700; throws the error of `mkdirSync`. Node's recursive `mkdirSync` never returns on a
+ * file system that answers ENOENT, such as /proc.
+ */
+export function ensureDir(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(path) !== path) ensureDir(dirname(path));
+  mkdirSync(path, 0o700);
+}
+
+/** The directory of this package's package.json, whether this runs from the sources or from `dist`. */
+export const packageRoot: string = findRoot(dirname(fileURLToPath(import.meta.url)));
+
+function findRoot(folder: string): string {
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const parent = dirname(folder);
+  if (parent === folder) throw new Error('package.json of reachline was not found');
+  return findRoot(parent);
+}
