@@ -164,7 +164,7 @@ async function load(client: ClickHouseClient, organizations: number, note: (text
     await client.command({ query: deliveriesOf(organizations, from, from - DAYS_A_BLOCK + 1, 1) });
   }
   note('merging …');
-  await merge(client, ['deliveries', 'company_deliveries', 'delivered']);
+  await merge(client, ['deliveries', 'company_deliveries', 'delivery_dates']);
 }
 
 async function merge(client: ClickHouseClient, tables: string[]): Promise<void> {

@@ -1,6 +1,6 @@
--- Entities are whole records: the greatest `version` replaces the others, whatever order they were inserted in. Its digits are those
--- of recordOrder in services/shared/record-order.ts: 16 of the time spoken of, 13 of the acceptance, 10 of the sequence.
--- `*_key` columns hold the form that filters and sorting compare. Days are text because they may lie outside of Date.
+-- A record is a whole entity: the row with the greatest `version` replaces the others, in whatever order they are inserted. Its digits
+-- are those of recordOrder in services/shared/record-order.ts: 16 of the event time, 13 of the acceptance time, 10 of the sequence.
+-- `*_key` columns hold the form that filters and sorting compare. Days are text because they may lie outside the range of Date.
 CREATE TABLE IF NOT EXISTS campaigns
 (
     organization_id String,

@@ -1,5 +1,5 @@
--- The deliveries that name a company, ordered for questions about companies, in small granules because a page asks
--- for some dozen of them. `active`: any figure above zero.
+-- Deliveries that name a company, sorted for reports on companies, in small granules because a page reads a few dozen of them.
+-- `active`: any metric above zero.
 CREATE TABLE IF NOT EXISTS company_deliveries
 (
     organization_id LowCardinality(String),

@@ -1,2 +1,2 @@
--- What analysts see: docs/analysts.md. Views with restatements resolved, so that nobody has to think of FINAL.
+-- Views for analysts (docs/analysts.md), with restatements resolved, so that no query needs FINAL.
 CREATE DATABASE IF NOT EXISTS {{views}} {{on_cluster}}

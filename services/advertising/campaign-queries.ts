@@ -100,14 +100,14 @@ const CREATIVE_COLUMNS = [
 /** Campaigns that a record describes or a delivery names. */
 const KNOWN_CAMPAIGNS = `(
   SELECT id FROM campaigns WHERE ${IN_ORGANIZATION}
-  UNION DISTINCT SELECT campaign_id FROM delivered WHERE ${IN_ORGANIZATION}
+  UNION DISTINCT SELECT campaign_id FROM delivery_dates WHERE ${IN_ORGANIZATION}
 )`;
 
 /** Creatives that a record describes, or else a delivery names, with their campaign (of several, the first by id). */
 const KNOWN_CREATIVES = `(
   SELECT id, campaign_id FROM creatives FINAL WHERE ${IN_ORGANIZATION}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivered
+  SELECT creative_id, min(campaign_id) FROM delivery_dates
   WHERE ${IN_ORGANIZATION} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE ${IN_ORGANIZATION})
   GROUP BY creative_id
@@ -190,7 +190,7 @@ function figures(
   FROM deliveries AS delivery FINAL
   ${condition}
   GROUP BY ${by}
-) AS figures ON figures.${by} = known.id`,
+) AS metrics ON metrics.${by} = known.id`,
   };
 }
 
@@ -210,7 +210,7 @@ export function campaignsQuery({ report, filters, sort, page }: CampaignsPlan): 
     'known.id AS id',
     ...aliased([...CAMPAIGN_COLUMNS, 'name_key'], 'campaign'),
     'ifNull(counted.creatives, 0) AS creatives_count',
-    ...metricColumns(names, 'figures'),
+    ...metricColumns(names, 'metrics'),
   ];
   return {
     name: 'campaigns_page',
@@ -242,7 +242,7 @@ export function creativesQuery({ report, filters, sort, page }: CreativesPlan): 
     'campaign.name_key AS campaign_name_key',
     'campaign.currency AS currency',
     ...aliased([...CREATIVE_COLUMNS, 'name_key'], 'creative'),
-    ...metricColumns(names, 'figures'),
+    ...metricColumns(names, 'metrics'),
   ];
   return {
     name: 'creatives_page',

@@ -93,14 +93,14 @@ export function companiesQuery({ report, filters, sort, page }: CompaniesPlan): 
   const reach = REACH_NAMES.filter((name) => name === sort.by);
   const byRecord = networkIds !== undefined || domains !== undefined;
   const isNamed = byRecord || companyIds !== undefined;
-  const id = isNamed ? 'known.id' : 'figures.company_id';
+  const id = isNamed ? 'known.id' : 'metrics.company_id';
   const columns = [
     `${id} AS id`,
     ...[...COMPANY_COLUMNS, 'name_key'].map((column) => `company.${column} AS ${column}`),
-    ...metricColumns(names, 'figures'),
-    ...reach.map((name) => `ifNull(figures.${name}, 0) AS ${name}`),
-    'if(figures.active, figures.first_seen, NULL) AS first_seen',
-    'if(figures.active, figures.last_seen, NULL) AS last_seen',
+    ...metricColumns(names, 'metrics'),
+    ...reach.map((name) => `ifNull(metrics.${name}, 0) AS ${name}`),
+    'if(metrics.active, metrics.first_seen, NULL) AS first_seen',
+    'if(metrics.active, metrics.last_seen, NULL) AS last_seen',
   ];
   const aggregates = [
     ...sumColumns(names, 'delivery'),
@@ -118,18 +118,18 @@ export function companiesQuery({ report, filters, sort, page }: CompaniesPlan): 
     byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...recordsAsked)})`,
   )}
   GROUP BY company_id
-) AS figures`;
+) AS metrics`;
   return {
     name: 'companies_page',
     sql: joinLines(
       `SELECT ${columns.join(', ')}`,
       isNamed
-        ? `FROM ${known(idsAsked, byRecord)} AS known\nLEFT JOIN ${figures} ON figures.company_id = known.id`
+        ? `FROM ${known(idsAsked, byRecord)} AS known\nLEFT JOIN ${figures} ON metrics.company_id = known.id`
         : `FROM ${figures}`,
       `LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}`,
       where(
         // Nobody named a company: those with activity are all there is to list.
-        !isNamed && 'figures.active',
+        !isNamed && 'metrics.active',
         inList('company.network_a_company_id', NETWORK_IDS, networkIds),
         inList('company.domain', 'domains', domains),
         containsAny(['company.name_key', 'company.domain_key'], search),
@@ -222,7 +222,7 @@ export function companyCampaignsQuery(
   return {
     name: 'company_campaigns',
     sql: joinLines(
-      `SELECT figures.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type`,
+      `SELECT metrics.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type`,
       `FROM (
   SELECT ${['campaign_id', ...sumColumns(names, 'delivery'), ...SEEN].join(', ')}
   FROM company_deliveries AS delivery FINAL
@@ -234,8 +234,8 @@ export function companyCampaignsQuery(
   )}
   GROUP BY campaign_id
   HAVING active
-) AS figures`,
-      `LEFT JOIN (SELECT id, name, status, objective_type FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = figures.campaign_id`,
+) AS metrics`,
+      `LEFT JOIN (SELECT id, name, status, objective_type FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = metrics.campaign_id`,
       'ORDER BY engagements DESC, impressions DESC, campaign_id ASC',
       'LIMIT {limit:UInt32} OFFSET {offset:UInt64}',
     ),

@@ -25,14 +25,14 @@ export interface ContextRow {
 }
 
 /**
- * The newest day with deliveries up to today. A campaign or creative may have a delivery of a later day, behind which `delivered`
+ * The newest day with deliveries up to today. A campaign or creative may have a delivery of a later day, behind which `delivery_dates`
  * does not tell the days before: those few are looked up.
  */
 const LAST_DATE = `SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivered WHERE ${IN_ORGANIZATION} AND last_date <= {today:Date}
+    SELECT last_date AS day FROM delivery_dates WHERE ${IN_ORGANIZATION} AND last_date <= {today:Date}
     UNION ALL
     SELECT date FROM deliveries WHERE ${IN_ORGANIZATION} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivered WHERE ${IN_ORGANIZATION} AND last_date > {today:Date}
+      SELECT campaign_id, creative_id FROM delivery_dates WHERE ${IN_ORGANIZATION} AND last_date > {today:Date}
     )
   )`;
 
@@ -45,7 +45,7 @@ export function contextQuery(
 ): AnalyticsQuery {
   const { campaignIds, creativeIds, companyIds, networkIds, domains } = requested;
   const parts = [
-    `(SELECT minOrNull(first_date) FROM delivered WHERE ${IN_ORGANIZATION}) AS first_date`,
+    `(SELECT minOrNull(first_date) FROM delivery_dates WHERE ${IN_ORGANIZATION}) AS first_date`,
     `(${LAST_DATE}) AS last_date`,
   ];
   const exists = (
@@ -60,8 +60,8 @@ export function contextQuery(
     );
     parts.push(`(SELECT groupUniqArray(value) FROM (${selects.join(' UNION ALL ')})) AS ${name}`);
   };
-  exists('campaign_ids', campaignIds, ['id', 'campaigns'], ['campaign_id', 'delivered']);
-  exists('creative_ids', creativeIds, ['id', 'creatives'], ['creative_id', 'delivered']);
+  exists('campaign_ids', campaignIds, ['id', 'campaigns'], ['campaign_id', 'delivery_dates']);
+  exists('creative_ids', creativeIds, ['id', 'creatives'], ['creative_id', 'delivery_dates']);
   exists('company_ids', companyIds, ['id', 'companies'], ['company_id', 'company_deliveries']);
   exists('network_ids', networkIds, ['network_a_company_id', 'companies FINAL']);
   exists('domains', domains, ['domain', 'companies FINAL']);

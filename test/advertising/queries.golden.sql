@@ -1,8 +1,8 @@
 -- campaigns: campaigns_page
-SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, campaign.name_key AS name_key, ifNull(counted.creatives, 0) AS creatives_count, ifNull(figures.ad_spend, 0) AS ad_spend, ifNull(figures.impressions, 0) AS impressions, ifNull(figures.clicks, 0) AS clicks, ifNull(figures.landing_page_clicks, 0) AS landing_page_clicks, ifNull(figures.engagements, 0) AS engagements, ifNull(figures.reactions, 0) AS reactions, ifNull(figures.comments, 0) AS comments, ifNull(figures.shares, 0) AS shares, ifNull(figures.follows, 0) AS follows, ifNull(figures.video_views, 0) AS video_views, ifNull(figures.video_completions, 0) AS video_completions, ifNull(figures.leads, 0) AS leads, ifNull(figures.lead_form_opens, 0) AS lead_form_opens, ifNull(figures.conversions, 0) AS conversions, ifNull(figures.conversion_value, 0) AS conversion_value
+SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, campaign.name_key AS name_key, ifNull(counted.creatives, 0) AS creatives_count, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, ifNull(metrics.conversion_value, 0) AS conversion_value
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
-  UNION DISTINCT SELECT campaign_id FROM delivered WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_dates WHERE organization_id = {organization_id:String}
 ) AS known
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
 LEFT JOIN (
@@ -10,11 +10,11 @@ LEFT JOIN (
   FROM deliveries AS delivery FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != ''
   GROUP BY campaign_id
-) AS figures ON figures.campaign_id = known.id
+) AS metrics ON metrics.campaign_id = known.id
 LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivered
+  SELECT creative_id, min(campaign_id) FROM delivery_dates
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -22,10 +22,10 @@ LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
 ORDER BY ad_spend DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- campaigns, filtered: campaigns_page
-SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, campaign.name_key AS name_key, ifNull(counted.creatives, 0) AS creatives_count, ifNull(figures.ad_spend, 0) AS ad_spend, ifNull(figures.clicks, 0) AS clicks, ifNull(figures.conversion_value, 0) AS conversion_value
+SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, campaign.name_key AS name_key, ifNull(counted.creatives, 0) AS creatives_count, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.conversion_value, 0) AS conversion_value
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
-  UNION DISTINCT SELECT campaign_id FROM delivered WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_dates WHERE organization_id = {organization_id:String}
 ) AS known
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
 LEFT JOIN (
@@ -33,11 +33,11 @@ LEFT JOIN (
   FROM deliveries AS delivery FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != '' AND campaign_id IN {campaign_ids:Array(String)}
   GROUP BY campaign_id
-) AS figures ON figures.campaign_id = known.id
+) AS metrics ON metrics.campaign_id = known.id
 LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivered
+  SELECT creative_id, min(campaign_id) FROM delivery_dates
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -46,11 +46,11 @@ WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statu
 ORDER BY intDiv(2 * toInt256(toDecimal256(conversion_value, 12) * 1000000000000) * 1000000 * 1000000000000 + toInt256(toDecimal256(ad_spend, 12) * 1000000000000) * 1000000000000, nullIf(2 * toInt256(toDecimal256(ad_spend, 12) * 1000000000000) * 1000000000000, 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- creatives: creatives_page
-SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, campaign.name_key AS campaign_name_key, campaign.currency AS currency, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url, creative.name_key AS name_key, ifNull(figures.ad_spend, 0) AS ad_spend, ifNull(figures.clicks, 0) AS clicks
+SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, campaign.name_key AS campaign_name_key, campaign.currency AS currency, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url, creative.name_key AS name_key, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.clicks, 0) AS clicks
 FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivered
+  SELECT creative_id, min(campaign_id) FROM delivery_dates
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -62,15 +62,15 @@ LEFT JOIN (
   FROM deliveries AS delivery FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != ''
   GROUP BY creative_id
-) AS figures ON figures.creative_id = known.id
+) AS metrics ON metrics.creative_id = known.id
 ORDER BY campaign_name_key ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- creatives, filtered: creatives_page
-SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, campaign.name_key AS campaign_name_key, campaign.currency AS currency, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url, creative.name_key AS name_key, ifNull(figures.ad_spend, 0) AS ad_spend, ifNull(figures.impressions, 0) AS impressions, ifNull(figures.clicks, 0) AS clicks
+SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, campaign.name_key AS campaign_name_key, campaign.currency AS currency, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url, creative.name_key AS name_key, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks
 FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivered
+  SELECT creative_id, min(campaign_id) FROM delivery_dates
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -82,7 +82,7 @@ LEFT JOIN (
   FROM deliveries AS delivery FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != '' AND creative_id IN {creative_ids:Array(String)}
   GROUP BY creative_id
-) AS figures ON figures.creative_id = known.id
+) AS metrics ON metrics.creative_id = known.id
 WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0)
 ORDER BY intDiv(2 * toInt256(toDecimal256(ad_spend, 12) * 1000000000000) * 1000000000 + toInt256(impressions) * 1000000000000, nullIf(2 * toInt256(impressions) * 1000000000000, 0)) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
@@ -101,50 +101,50 @@ GROUP BY id, day
 LIMIT {limit:UInt32}
 
 -- companies: companies_page
-SELECT figures.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(figures.impressions, 0) AS impressions, ifNull(figures.clicks, 0) AS clicks, ifNull(figures.landing_page_clicks, 0) AS landing_page_clicks, ifNull(figures.engagements, 0) AS engagements, ifNull(figures.reactions, 0) AS reactions, ifNull(figures.comments, 0) AS comments, ifNull(figures.shares, 0) AS shares, ifNull(figures.follows, 0) AS follows, ifNull(figures.video_views, 0) AS video_views, ifNull(figures.video_completions, 0) AS video_completions, ifNull(figures.leads, 0) AS leads, ifNull(figures.lead_form_opens, 0) AS lead_form_opens, ifNull(figures.conversions, 0) AS conversions, if(figures.active, figures.first_seen, NULL) AS first_seen, if(figures.active, figures.last_seen, NULL) AS last_seen
+SELECT metrics.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY company_id
-) AS figures
-LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = figures.company_id
-WHERE figures.active
+) AS metrics
+LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = metrics.company_id
+WHERE metrics.active
 ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, by reach: companies_page
-SELECT figures.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(figures.impressions, 0) AS impressions, ifNull(figures.clicks, 0) AS clicks, ifNull(figures.campaigns_reached, 0) AS campaigns_reached, if(figures.active, figures.first_seen, NULL) AS first_seen, if(figures.active, figures.last_seen, NULL) AS last_seen
+SELECT metrics.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.campaigns_reached, 0) AS campaigns_reached, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active, uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached
   FROM company_deliveries AS delivery FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)}
   GROUP BY company_id
-) AS figures
-LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = figures.company_id
-WHERE figures.active
+) AS metrics
+LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = metrics.company_id
+WHERE metrics.active
 ORDER BY campaigns_reached DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, by ids: companies_page
-SELECT known.id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(figures.impressions, 0) AS impressions, ifNull(figures.clicks, 0) AS clicks, if(figures.active, figures.first_seen, NULL) AS first_seen, if(figures.active, figures.last_seen, NULL) AS last_seen
+SELECT known.id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (SELECT company_id AS id FROM (SELECT id AS company_id FROM companies WHERE organization_id = {organization_id:String} UNION DISTINCT SELECT company_id FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {company_ids:Array(String)}) WHERE company_id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {company_ids:Array(String)}
   GROUP BY company_id
-) AS figures ON figures.company_id = known.id
+) AS metrics ON metrics.company_id = known.id
 LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = known.id
 ORDER BY name_key ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, filtered: companies_page
-SELECT known.id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(figures.impressions, 0) AS impressions, ifNull(figures.clicks, 0) AS clicks, ifNull(figures.engagements, 0) AS engagements, if(figures.active, figures.first_seen, NULL) AS first_seen, if(figures.active, figures.last_seen, NULL) AS last_seen
+SELECT known.id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.engagements, 0) AS engagements, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (SELECT company_id AS id FROM (SELECT DISTINCT * FROM (SELECT id AS company_id FROM companies WHERE organization_id = {organization_id:String})) WHERE company_id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.engagements) AS engagements, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)})
   GROUP BY company_id
-) AS figures ON figures.company_id = known.id
+) AS metrics ON metrics.company_id = known.id
 LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = known.id
 WHERE company.network_a_company_id IN {network_a_company_ids:Array(String)} AND company.domain IN {domains:Array(String)} AND (position(ifNull(company.name_key, ''), {search:String}) > 0 OR position(ifNull(company.domain_key, ''), {search:String}) > 0)
 ORDER BY intDiv(2 * toInt256(engagements) * 1000000 + toInt256(impressions), nullIf(2 * toInt256(impressions), 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
@@ -163,15 +163,15 @@ WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Da
 GROUP BY id
 
 -- campaigns of a company: company_campaigns
-SELECT figures.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type
+SELECT metrics.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type
 FROM (
   SELECT campaign_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.engagements) AS engagements, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id = {company_id:String} AND campaign_id IN {campaign_ids:Array(String)}
   GROUP BY campaign_id
   HAVING active
-) AS figures
-LEFT JOIN (SELECT id, name, status, objective_type FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = figures.campaign_id
+) AS metrics
+LEFT JOIN (SELECT id, name, status, objective_type FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = metrics.campaign_id
 ORDER BY engagements DESC, impressions DESC, campaign_id ASC
 LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
@@ -194,50 +194,50 @@ ORDER BY id LIMIT {limit:UInt32}
 
 -- context: warnings_context
 SELECT
-  (SELECT minOrNull(first_date) FROM delivered WHERE organization_id = {organization_id:String}) AS first_date,
+  (SELECT minOrNull(first_date) FROM delivery_dates WHERE organization_id = {organization_id:String}) AS first_date,
   (SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivered WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
+    SELECT last_date AS day FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
     UNION ALL
     SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
+      SELECT campaign_id, creative_id FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
     )
   )) AS last_date
 
 -- context of campaigns: warnings_context
 SELECT
-  (SELECT minOrNull(first_date) FROM delivered WHERE organization_id = {organization_id:String}) AS first_date,
+  (SELECT minOrNull(first_date) FROM delivery_dates WHERE organization_id = {organization_id:String}) AS first_date,
   (SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivered WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
+    SELECT last_date AS day FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
     UNION ALL
     SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
+      SELECT campaign_id, creative_id FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
     )
   )) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_dates WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
-  UNION DISTINCT SELECT campaign_id FROM delivered WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_dates WHERE organization_id = {organization_id:String}
 ) AS known
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
 WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0)) AS currencies
 
 -- context of creatives: warnings_context
 SELECT
-  (SELECT minOrNull(first_date) FROM delivered WHERE organization_id = {organization_id:String}) AS first_date,
+  (SELECT minOrNull(first_date) FROM delivery_dates WHERE organization_id = {organization_id:String}) AS first_date,
   (SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivered WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
+    SELECT last_date AS day FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
     UNION ALL
     SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
+      SELECT campaign_id, creative_id FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
     )
   )) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivery_dates WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivered
+  SELECT creative_id, min(campaign_id) FROM delivery_dates
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -248,15 +248,15 @@ WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creativ
 
 -- context of companies: warnings_context
 SELECT
-  (SELECT minOrNull(first_date) FROM delivered WHERE organization_id = {organization_id:String}) AS first_date,
+  (SELECT minOrNull(first_date) FROM delivery_dates WHERE organization_id = {organization_id:String}) AS first_date,
   (SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivered WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
+    SELECT last_date AS day FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
     UNION ALL
     SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivered WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
+      SELECT campaign_id, creative_id FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
     )
   )) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivered WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_dates WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM companies WHERE organization_id = {organization_id:String} AND id IN {requested_company_ids:Array(String)} UNION ALL SELECT company_id AS value FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {requested_company_ids:Array(String)})) AS company_ids,
   (SELECT groupUniqArray(value) FROM (SELECT network_a_company_id AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {requested_network_ids:Array(String)})) AS network_ids,
   (SELECT groupUniqArray(value) FROM (SELECT domain AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND domain IN {requested_domains:Array(String)})) AS domains

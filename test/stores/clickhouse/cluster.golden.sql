@@ -144,7 +144,7 @@ SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory 
 CREATE TABLE IF NOT EXISTS company_deliveries ON CLUSTER `main` AS company_deliveries_local
 ENGINE = Distributed('main', 'reachline_tables', 'company_deliveries_local', cityHash64(organization_id));
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS feed_company_deliveries ON CLUSTER `main` TO company_deliveries_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS company_deliveries_mv ON CLUSTER `main` TO company_deliveries_local AS
 SELECT
     organization_id,
     date,
@@ -185,7 +185,7 @@ SELECT
 FROM deliveries_local
 WHERE company_id != '';
 
-CREATE TABLE IF NOT EXISTS delivered_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS delivery_dates_local ON CLUSTER `main`
 (
     organization_id String,
     campaign_id String,
@@ -193,14 +193,14 @@ CREATE TABLE IF NOT EXISTS delivered_local ON CLUSTER `main`
     first_date SimpleAggregateFunction(min, Date),
     last_date SimpleAggregateFunction(max, Date)
 )
-ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/reachline_tables/delivered', '{replica}')
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/reachline_tables/delivery_dates', '{replica}')
 ORDER BY (organization_id, campaign_id, creative_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE IF NOT EXISTS delivered ON CLUSTER `main` AS delivered_local
-ENGINE = Distributed('main', 'reachline_tables', 'delivered_local', cityHash64(organization_id));
+CREATE TABLE IF NOT EXISTS delivery_dates ON CLUSTER `main` AS delivery_dates_local
+ENGINE = Distributed('main', 'reachline_tables', 'delivery_dates_local', cityHash64(organization_id));
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS feed_delivered ON CLUSTER `main` TO delivered_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_dates_mv ON CLUSTER `main` TO delivery_dates_local AS
 SELECT
     organization_id,
     campaign_id,

@@ -4,7 +4,8 @@ export const onCluster = (cluster: string | null) => (cluster === null ? '' : ` 
 
 const TABLE =
   /^CREATE TABLE IF NOT EXISTS (?<name>\w+)(?<columns>\s*\(.*?\n\))\s*ENGINE = (?<engine>\w*MergeTree)(?:\((?<args>[^)]*)\))?(?<rest>.*)$/s;
-const FEED = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (?<name>\w+) TO (?<target>\w+) AS(?<select>.*)$/s;
+const MATERIALIZED_VIEW =
+  /^CREATE MATERIALIZED VIEW IF NOT EXISTS (?<name>\w+) TO (?<target>\w+) AS(?<select>.*)$/s;
 
 /**
  * The statements of a migration where the data lie. Files are written for one server, with `{{tables}}` and `{{views}}` for the
@@ -35,9 +36,11 @@ export function render(sql: string, layout: Layout): string[] {
       `CREATE TABLE IF NOT EXISTS ${name}${everywhere} AS ${name}_local\nENGINE = Distributed('${cluster}', '${tables}', '${name}_local', cityHash64(organization_id))`,
     ];
   }
-  const feed = FEED.exec(statement)?.groups as Record<'name' | 'target' | 'select', string> | undefined;
-  if (feed) {
-    const { name, target, select } = feed;
+  const view = MATERIALIZED_VIEW.exec(statement)?.groups as
+    | Record<'name' | 'target' | 'select', string>
+    | undefined;
+  if (view) {
+    const { name, target, select } = view;
     const local = select.replaceAll(/^FROM (\w+)$/gm, 'FROM $1_local');
     return [`CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}${everywhere} TO ${target}_local AS${local}`];
   }

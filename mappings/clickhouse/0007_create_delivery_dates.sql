@@ -1,5 +1,5 @@
--- Which campaigns and creatives deliveries name, and between which days: small, and right however often rows repeat.
-CREATE TABLE IF NOT EXISTS delivered
+-- Campaigns and creatives named by deliveries, with the first and last day: small, and correct however often rows repeat.
+CREATE TABLE IF NOT EXISTS delivery_dates
 (
     organization_id String,
     campaign_id String,

@@ -1,5 +1,5 @@
--- Row by row, never summed: a restated row replaces its old self here exactly as it does in deliveries.
-CREATE MATERIALIZED VIEW IF NOT EXISTS feed_company_deliveries TO company_deliveries AS
+-- Row by row, never summed: a restated row replaces its predecessor here exactly as it does in deliveries.
+CREATE MATERIALIZED VIEW IF NOT EXISTS company_deliveries_mv TO company_deliveries AS
 SELECT
     organization_id,
     date,

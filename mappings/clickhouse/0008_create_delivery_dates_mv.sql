@@ -1,4 +1,4 @@
-CREATE MATERIALIZED VIEW IF NOT EXISTS feed_delivered TO delivered AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_dates_mv TO delivery_dates AS
 SELECT
     organization_id,
     campaign_id,
