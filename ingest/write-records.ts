@@ -2,11 +2,13 @@ import type { OrderedRecord } from '../services/shared/record-order.js';
 import {
   OverloadedError,
   PartialWriteError,
+  RecordRejectedError,
+  RejectedError,
   StoreTimeoutError,
   StoreUnavailableError,
 } from '../services/shared/store-errors.js';
 
-/** A record the store will not take, by its place among those given. */
+/** A record that the store rejected, by its index in the write. */
 export interface RejectedWrite {
   index: number;
   reason: unknown;
@@ -16,7 +18,7 @@ export interface RejectedWrite {
 export type Write = (records: readonly OrderedRecord<object>[]) => Promise<void>;
 
 export interface WriteOptions {
-  /** Called whenever the store has taken records, or has rejected one that stood alone. Throws to end the search. */
+  /** Called whenever the store has written records, or has rejected one that was written alone. A rejection ends the search. */
   onOutcome?(
     records: readonly OrderedRecord<object>[],
     outcome: 'written' | 'rejected',
@@ -25,12 +27,12 @@ export interface WriteOptions {
   signal?: AbortSignal;
 }
 
-/** RejectedWrite records are looked for in so many parts: a single one of 500 takes 25 writes, and 500 of 500 take 590. */
+/** A rejected write is divided into this many: one rejected record of 500 takes 25 writes, and 500 of 500 take 590. */
 const PARTS = 8;
 
 /**
- * Writes records. Those the store will not take are searched for by parts, so that the others are written. Rejects with
- * `StoreUnavailableError` or `StoreTimeoutError` when the store is out; some may be written then, and all may be given again.
+ * Writes records, and searches a rejected write for the records at fault, so that all others are written. Rejects with any error of
+ * `write` that does not reject records (`isRejection`): some may be written then, and all may be written again.
  */
 export async function writeRecords(
   write: Write,
@@ -43,13 +45,13 @@ export async function writeRecords(
   try {
     await write(records);
   } catch (reason) {
-    if (isOutage(reason)) throw reason;
     if (reason instanceof PartialWriteError) {
       const { rejected } = reason;
-      const taken = records.filter((_, index) => !rejected.has(index));
-      if (taken.length > 0) await options.onOutcome?.(taken, 'written');
+      const written = records.filter((_, index) => !rejected.has(index));
+      if (written.length > 0) await options.onOutcome?.(written, 'written');
       return [...rejected].map(([index, error]) => ({ index: first + index, reason: error }));
     }
+    if (!isRejection(reason)) throw reason;
     if (records.length === 1) {
       await options.onOutcome?.(records, 'rejected', reason);
       return [{ index: first, reason }];
@@ -66,8 +68,12 @@ export async function writeRecords(
   return [];
 }
 
-/** The same write will do later. */
+/** The store is unavailable, and the same write may succeed later. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof StoreUnavailableError ||
   error instanceof StoreTimeoutError ||
   error instanceof OverloadedError;
+
+/** The store says that a record is at fault. Any other error that is not an outage is a fault of this program. */
+export const isRejection = (error: unknown): boolean =>
+  error instanceof RejectedError || error instanceof RecordRejectedError;

@@ -1,57 +1,76 @@
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { StoreUnavailableError } from '../../services/shared/store-errors.js';
-import { isOutage, type RejectedWrite, type Write, writeRecords } from '../write-records.js';
+import {
+  PartialWriteError,
+  type StoreName,
+  StoreUnavailableError,
+} from '../../services/shared/store-errors.js';
+import { isOutage, isRejection, type RejectedWrite, type Write, writeRecords } from '../write-records.js';
 
-/** After so many rejections in a row it is asked whether the store is what is wrong. */
+/** After this many rejections without a write in between, the store is checked with a record that it has written before. */
 const MAX_CONSECUTIVE_REJECTIONS = 100;
 
-/** The store takes no record, not even one that it took before: it is wrong, and the records may be good. */
+/** The store rejects even a record that it has written before: the store is at fault, and the records may be good. */
 class StoreRejectsAllError extends StoreUnavailableError {}
 
+/**
+ * The writer of a store failed with an error that says nothing about the records, such as a TypeError: a fault of this program. The
+ * records must be neither dead-lettered nor committed.
+ */
+export class UnexpectedWriteError extends Error {
+  override readonly name = 'UnexpectedWriteError';
+
+  constructor(store: StoreName, options: ErrorOptions) {
+    super(`the writer of the ${store} store failed unexpectedly`, options);
+  }
+}
+
+/**
+ * Both methods reject with `StoreUnavailableError`, `StoreTimeoutError` or `OverloadedError` while the store is unavailable, which
+ * includes that it rejects everything, and with `UnexpectedWriteError` for any other failure.
+ */
 export interface RecordWriter {
-  /** Writes records with one write. Resolves with false when the store rejected any of them; rejects as `write` does. */
+  /** Writes records with one write. Resolves with false when the store rejected some of them. */
   writeWhole(records: readonly OrderedRecord<object>[], onProgress: () => void): Promise<boolean>;
-  /**
-   * Writes records; resolves with those the store rejected. Rejects with `StoreUnavailableError` or `StoreTimeoutError` while the store is out,
-   * which it is too when it rejects everything.
-   */
+  /** Writes records; resolves with those that the store rejected. */
   write(records: readonly OrderedRecord<object>[], onProgress: () => void): Promise<RejectedWrite[]>;
 }
 
 /**
- * Writes the records of one stream. A store that rejects many records in a row is asked for one it took before, which changes
- * nothing: when that is taken too, the records are what is wrong.
+ * Creates the writer of one stream. When a store rejects many consecutive records it is given one that it has written before, which
+ * changes nothing: if it writes that one, the others are at fault.
  */
-export function createRecordWriter(store: 'search' | 'analytics', write: Write): RecordWriter {
-  let lastTaken: readonly OrderedRecord<object>[] | undefined;
+export function createRecordWriter(store: StoreName, writeToStore: Write): RecordWriter {
+  let lastWritten: readonly OrderedRecord<object>[] | undefined;
   let consecutiveRejections = 0;
-  const taken = (records: readonly OrderedRecord<object>[]) => {
-    lastTaken = records.slice(-1);
+  const written = (records: readonly OrderedRecord<object>[]) => {
+    lastWritten = records.slice(-1);
     consecutiveRejections = 0;
+  };
+  const write: Write = async (records) => {
+    try {
+      await writeToStore(records);
+    } catch (cause) {
+      if (isOutage(cause) || isRejection(cause) || cause instanceof PartialWriteError) throw cause;
+      throw new UnexpectedWriteError(store, { cause });
+    }
   };
   return {
     async writeWhole(records, onProgress) {
-      try {
-        await write(records);
-      } catch (error) {
-        if (isOutage(error)) throw error;
-        onProgress();
-        return false;
-      }
+      const isWritten = (await rejectionOf(write, records)) === null;
       onProgress();
-      taken(records);
-      return true;
+      if (isWritten) written(records);
+      return isWritten;
     },
     write: (records, onProgress) =>
       writeRecords(write, records, {
         async onOutcome(part, outcome, reason) {
           onProgress();
           if (outcome === 'written') {
-            taken(part);
+            written(part);
             return;
           }
           if (++consecutiveRejections < MAX_CONSECUTIVE_REJECTIONS) return;
-          const cause = lastTaken ? await rejectionOf(write, lastTaken) : reason;
+          const cause = lastWritten ? await rejectionOf(write, lastWritten) : reason;
           if (cause !== null) throw new StoreRejectsAllError(store, { cause });
           consecutiveRejections = 0;
         },
@@ -59,9 +78,13 @@ export function createRecordWriter(store: 'search' | 'analytics', write: Write):
   };
 }
 
-/** Null when the store takes them. */
-const rejectionOf = (write: Write, records: readonly OrderedRecord<object>[]): Promise<unknown> =>
-  write(records).then(
-    () => null,
-    (reason: unknown) => reason,
-  );
+/** Null when the store writes the records; rejects when it is unavailable. */
+async function rejectionOf(write: Write, records: readonly OrderedRecord<object>[]): Promise<unknown> {
+  try {
+    await write(records);
+    return null;
+  } catch (error) {
+    if (!isRejection(error) && !(error instanceof PartialWriteError)) throw error;
+    return error;
+  }
+}

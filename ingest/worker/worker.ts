@@ -11,7 +11,7 @@ import type { IngestStores, Stream } from '../streams/stream.js';
 import { createBatchProcessor } from './batch-processor.js';
 import { deadLetterSender, type SendDeadLetters } from './dead-letters.js';
 import type { StreamMetrics, WorkerMetrics } from './metrics.js';
-import { createRecordWriter } from './record-writer.js';
+import { createRecordWriter, UnexpectedWriteError } from './record-writer.js';
 import { Watchdog } from './watchdog.js';
 
 export interface WorkerOptions {
@@ -176,6 +176,10 @@ async function startStream(
   const watchdog = new Watchdog();
   const aborting = new AbortController();
   let hasCommitted = false;
+  let stopWith: (fault: Error) => void = () => undefined;
+  const fault = new Promise<Error>((resolve) => {
+    stopWith = resolve;
+  });
   const processBatch = createBatchProcessor(stream, {
     writer: createRecordWriter(stream.store, (records) => stream.write(stores, records)),
     sendDeadLetters,
@@ -205,7 +209,14 @@ async function startStream(
     ...FETCH_LIMITS[stream.store],
     onBatch: async (batch) => {
       // A batch that is delivered during the shutdown is not started.
-      if (!stopping.aborted) await processBatch(batch);
+      if (stopping.aborted) return;
+      try {
+        await processBatch(batch);
+      } catch (error) {
+        // kafkajs would deliver the batch again at once; a restart is logged, counted, and waits ever longer.
+        if (error instanceof UnexpectedWriteError) stopWith(error);
+        throw error;
+      }
     },
     onOffsetLost() {
       metrics.offsetLost();
@@ -229,7 +240,7 @@ async function startStream(
     timer.unref();
   });
   return {
-    failed: Promise.race([consumer.failed, stall]),
+    failed: Promise.race([consumer.failed, stall, fault]),
     hasCommitted: () => hasCommitted,
     async stop() {
       clearInterval(timer);

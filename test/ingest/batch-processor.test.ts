@@ -194,6 +194,18 @@ describe('The batch processor', function () {
     ]);
   });
 
+  it('makes no dead letter of a record over which the writer fails by a fault of its own', async () => {
+    world.rejects = (id) => {
+      if (id === 'c7') throw new TypeError("Cannot read properties of undefined (reading 'length')");
+      return false;
+    };
+    const error = await world.process(world.batch(contacts(10))).catch((error: unknown) => error);
+    expect(world.letters).to.deep.equal([]);
+    expect(world.committed).to.equal(0);
+    expect(error).to.include({ name: 'UnexpectedWriteError' });
+    expect((error as Error).cause).to.be.instanceOf(TypeError);
+  });
+
   it('commits a write that ends while the group rebalances', async () => {
     world.isRebalancing = true;
     await world.process(world.batch(contacts(10)));

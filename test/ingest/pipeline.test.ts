@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { ingestLines } from '../../ingest/pipeline.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
+import type { IngestStores } from '../../ingest/streams/stream.js';
+import type { ContactRecord } from '../../services/contacts/schema.js';
 import { loadConfig } from '../../services/shared/config.js';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { temporaryFolder } from '../support/gateway.js';
 import { realLines } from '../support/real-data.js';
@@ -182,6 +185,23 @@ describe('The pipeline', () => {
       (error: unknown) => error,
     );
     expect(error).to.include({ message: 'connection lost' });
+  });
+});
+
+describe('The pipeline over a store whose writer has a fault', () => {
+  it('fails instead of calling the records rejected', async () => {
+    const upsertContacts = async (records: readonly OrderedRecord<ContactRecord>[]) => {
+      if (records.some(({ record }) => record.contact_id === 'c2')) throw new TypeError('a fault');
+    };
+    const error = await ingestLines({
+      stream: STREAMS.contacts,
+      stores: { search: { preferredBatchSize: 10, upsertContacts } } as unknown as IngestStores,
+      source: inPieces('{"contact_id":"c1"}\n{"contact_id":"c2"}'),
+      format: 'ndjson',
+      organizationId: 'org_a',
+      acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
+    }).catch((error: unknown) => error);
+    expect(error).to.be.instanceOf(TypeError);
   });
 });
 

@@ -3,7 +3,11 @@ import type { DeliveryRecord } from '../../services/advertising/records.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { applyRecord, type StoredContact } from '../../services/contacts/stored-contact.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { StoreTimeoutError, StoreUnavailableError } from '../../services/shared/store-errors.js';
+import {
+  RejectedError,
+  StoreTimeoutError,
+  StoreUnavailableError,
+} from '../../services/shared/store-errors.js';
 import { deliveryRows } from '../../services/stores/clickhouse/rows.js';
 import type { Actor, Scheduler } from './scheduler.js';
 
@@ -79,7 +83,7 @@ export function storesOf(
     if (chance < unavailable) throw new StoreUnavailableError('search');
     if (!shared.takesEverything && records.some(isUnstorable)) {
       await scheduler.step(actor, `${label} rejected`);
-      throw new Error('a row cannot be stored');
+      throw new RejectedError('a row cannot be stored');
     }
     if (chance < unavailable + late) {
       // The request lies in the network or in the queue of the server.

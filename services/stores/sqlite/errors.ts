@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../../shared/store-errors.js';
+import { RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
 
 /** An error as it crosses from a worker thread to the facade. */
 export interface SerializedError {
@@ -6,29 +6,43 @@ export interface SerializedError {
   stack?: string;
   /** The store is at fault, not the call: a full disk, a lock, a lost table. */
   unavailable: boolean;
+  /** The values of the call are at fault. */
+  rejected: boolean;
 }
 
-// Results that say something about the call: constraint, mismatch, misuse, range, too big.
-const CALL_ERRORS = new Set([19, 20, 21, 25, 18]);
+// Result codes about the values of a call: too big, constraint, mismatch; and about the call itself: misuse, range.
+const VALUE_ERRORS = new Set([18, 19, 20]);
+const CALL_ERRORS = new Set([...VALUE_ERRORS, 21, 25]);
 
 /** Whether the error is SQLite's and would befall any other call as well. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailableError) return true;
+  const code = resultCodeOf(error);
+  return code !== null && !CALL_ERRORS.has(code);
+}
+
+/** SQLite's primary result code; null for an error that is not SQLite's. */
+function resultCodeOf(error: unknown): number | null {
   if (!(error instanceof Error) || !('sqliteCode' in error) || typeof error.sqliteCode !== 'number')
-    return false;
-  return !CALL_ERRORS.has(error.sqliteCode & 0xff);
+    return null;
+  return error.sqliteCode & 0xff;
 }
 
 export function serializeError(error: unknown): SerializedError {
-  if (!(error instanceof Error)) return { message: String(error), unavailable: false };
-  return { message: error.message, stack: error.stack, unavailable: isUnavailable(error) };
+  if (!(error instanceof Error)) return { message: String(error), unavailable: false, rejected: false };
+  return {
+    message: error.message,
+    stack: error.stack,
+    unavailable: isUnavailable(error),
+    rejected: VALUE_ERRORS.has(resultCodeOf(error) ?? 0),
+  };
 }
 
 /** The error a caller of the port sees; the store's own words are in its cause, for the log. */
-export function toStoreError({ message, stack, unavailable }: SerializedError): Error {
+export function toStoreError({ message, stack, unavailable, rejected }: SerializedError): Error {
   const cause = new Error(message);
   if (stack !== undefined) cause.stack = stack;
-  return unavailable
-    ? new StoreUnavailableError('search', { cause })
-    : new Error('the search store failed at a call', { cause });
+  if (unavailable) return new StoreUnavailableError('search', { cause });
+  if (rejected) return new RejectedError('SQLite rejected the values of a call', { cause });
+  return new Error('the search store failed at a call', { cause });
 }
