@@ -1,6 +1,6 @@
 /** How the columns of a CSV file become the fields of a stream's records. */
 import type { TObject, TSchema } from 'typebox';
-import { closest } from '../../services/shared/did-you-mean.js';
+import { didYouMean } from '../../services/shared/did-you-mean.js';
 import type { DeadLetter } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
 
@@ -82,11 +82,9 @@ export function planColumns(
 }
 
 function unknown(what: 'column' | 'field', name: string, fields: readonly string[]): string {
-  const guess = closest(name, fields);
-  const hint = guess === null ? '' : ` Did you mean ${guess}?`;
-  return what === 'column'
-    ? `The column ${JSON.stringify(name)} is not a field of this stream.${hint}`
-    : `${JSON.stringify(name)} is not a field of this stream.${hint}`;
+  const subject = what === 'column' ? 'The column ' : '';
+  const hint = didYouMean(name, fields);
+  return `${subject}${JSON.stringify(name)} is not a field of this stream. ${hint}`.trimEnd();
 }
 
 function kindOf(schema: TSchema): Kind {

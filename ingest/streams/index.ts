@@ -1,3 +1,4 @@
+import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { audiences } from './audiences.js';
 import { contacts } from './contacts.js';
 import { networkACampaigns } from './network-a-campaigns.js';
@@ -24,4 +25,10 @@ export const STREAM_NAMES = Object.keys(STREAMS) as StreamName[];
 /** The stream of a name, undefined when there is none. */
 export function findStream(name: string): Stream | undefined {
   return Object.hasOwn(STREAMS, name) ? STREAMS[name as StreamName] : undefined;
+}
+
+/** What to tell a client or user about a name that `findStream` does not find. */
+export function unknownStream(name: string): string {
+  const hint = didYouMean(name, STREAM_NAMES) || `The streams are ${STREAM_NAMES.join(', ')}.`;
+  return `There is no stream ${JSON.stringify(name.slice(0, 64))}. ${hint}`;
 }

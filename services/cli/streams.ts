@@ -1,15 +1,15 @@
-import { findStream, STREAM_NAMES, type StreamName } from '../../ingest/streams/index.js';
-import { closest } from '../shared/did-you-mean.js';
+import { findStream, STREAM_NAMES, type StreamName, unknownStream } from '../../ingest/streams/index.js';
+import type { Stream } from '../../ingest/streams/stream.js';
 import { UsageError } from './errors.js';
 
-/** Streams named with commas between them; all when nothing is given. */
+/** Throws UsageError. */
+export function requireStream(name: string): Stream {
+  const stream = findStream(name);
+  if (!stream) throw new UsageError(unknownStream(name));
+  return stream;
+}
+
+/** Stream names separated by commas; all streams when absent. Throws UsageError. */
 export function parseStreams(text: string | undefined): readonly StreamName[] {
-  if (text === undefined) return STREAM_NAMES;
-  return text.split(',').map((given) => {
-    const name = given.trim();
-    if (findStream(name)) return name as StreamName;
-    const guess = closest(name, STREAM_NAMES);
-    const hint = guess === null ? `The streams are ${STREAM_NAMES.join(', ')}.` : `Did you mean ${guess}?`;
-    throw new UsageError(`There is no stream ${JSON.stringify(name)}. ${hint}`);
-  });
+  return text?.split(',').map((name) => requireStream(name.trim()).name as StreamName) ?? STREAM_NAMES;
 }

@@ -5,14 +5,13 @@ import Type from 'typebox';
 import { ingestLines } from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import { UnreadableInputError } from '../../ingest/records/raw-record.js';
-import { findStream, STREAM_NAMES } from '../../ingest/streams/index.js';
+import { findStream, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { requireMediaType, sendContinue } from '../http/body.js';
 import { readIdempotencyKey } from '../http/idempotency.js';
 import { type Principal, requireScope } from '../http/principal.js';
 import { invalid, Problem } from '../http/problems.js';
 import { readQuery } from '../http/query-string.js';
-import { closest } from '../shared/did-you-mean.js';
 import { acceptanceClock } from '../shared/record-order.js';
 import { boolean, strictObject } from '../shared/schema.js';
 import type { Clock } from '../shared/time.js';
@@ -39,7 +38,7 @@ export function createIntake(
     requireScope(principal, 'ingest:write');
     const name = (ctx.params as { stream: string }).stream;
     const stream = findStream(name);
-    if (!stream) throw streamNotFound(name);
+    if (!stream) throw new Problem('stream_not_found', unknownStream(name));
     const dryRun = readParameters(ctx);
     const type = requireMediaType(ctx, ['application/x-ndjson', 'application/json']);
     if (Number(ctx.get('Content-Length')) > INTAKE_LIMIT) throw tooLarge();
@@ -147,11 +146,4 @@ function tooLarge(): Problem {
     'body_too_large',
     `A request may carry at most ${INTAKE_LIMIT} bytes of records; send several.`,
   );
-}
-
-function streamNotFound(name: string): Problem {
-  const known = STREAM_NAMES;
-  const guess = closest(name, known);
-  const hint = guess === null ? `The streams are ${known.join(', ')}.` : `Did you mean ${guess}?`;
-  return new Problem('stream_not_found', `There is no stream ${JSON.stringify(name.slice(0, 64))}. ${hint}`);
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
-import { closest } from '../shared/did-you-mean.js';
+import { didYouMean } from '../shared/did-you-mean.js';
 import type { FieldError, Validator } from '../shared/validation.js';
 
 type Properties = Record<string, { type?: string; default?: unknown }>;
@@ -25,12 +25,11 @@ export function readQuery(
   for (const [name, value] of Object.entries(ctx.query)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (!property) {
-      const guess = closest(name, Object.keys(properties));
-      const hint = guess === null ? '' : ` Did you mean ${guess}?`;
+      const hint = didYouMean(name, Object.keys(properties));
       errors.push({
         pointer: `?${name.slice(0, 128)}`,
         code: 'unknown_field',
-        detail: `${name.slice(0, 128)} is not a query parameter of this operation.${hint}`,
+        detail: `${name.slice(0, 128)} is not a query parameter of this operation. ${hint}`.trimEnd(),
       });
     } else if (Array.isArray(value)) {
       errors.push({ pointer: `?${name}`, code: 'repeated', detail: `${name} may be given once.` });

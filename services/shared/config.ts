@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import envSchema from 'env-schema';
 import Type, { type Static } from 'typebox';
-import { closest } from './did-you-mean.js';
+import { didYouMean } from './did-you-mean.js';
 import { addressRange } from './ip-address.js';
 
 /** Every setting, with its default: the only place that knows the environment's names. */
@@ -414,9 +414,9 @@ function checkNames(environment: NodeJS.ProcessEnv): { problems: string[]; ignor
   const ignored: string[] = [];
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith(PREFIX) || (settingNames.has(name) && !isServiceLink(name, value))) continue;
-    const guess = isServiceLink(name, value) ? null : nearestSetting(name);
-    if (guess === null) ignored.push(name);
-    else problems.push(`${name} is not a setting of Reachline. Did you mean ${guess}?`);
+    const hint = isServiceLink(name, value) ? '' : suggestSetting(name);
+    if (hint === '') ignored.push(name);
+    else problems.push(`${name} is not a setting of Reachline. ${hint}`);
   }
   return { problems, ignored: ignored.sort() };
 }
@@ -431,16 +431,16 @@ export function ignoredVariablesWarning(names: readonly string[]): string | null
 
 const PREFIX = 'REACHLINE_';
 
-/** Compares what follows the prefix, which would make any two short names similar. */
-function nearestSetting(name: string): string | null {
+/** Compares names without the prefix, which makes short names similar. */
+function suggestSetting(name: string): string {
   const rest = name.slice(PREFIX.length);
-  if (settingNames.has(rest)) return rest;
+  if (settingNames.has(rest)) return didYouMean(rest, [rest]);
   const prefixed = [...settingNames].filter((each) => each.startsWith(PREFIX));
-  const guess = closest(
+  return didYouMean(
     rest,
     prefixed.map((each) => each.slice(PREFIX.length)),
+    PREFIX,
   );
-  return guess === null ? null : PREFIX + guess;
 }
 
 /** A broken rule, with the settings it reads. */

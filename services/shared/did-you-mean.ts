@@ -1,17 +1,21 @@
 import { distanceWithin, fold } from './text.js';
 
-/** The candidate a misspelt name most likely meant; null when none is near. */
-export function closest(name: string, candidates: readonly string[]): string | null {
-  if (name.length > 128) return null;
-  const given = plain(name);
-  if (given.length > 64) return null;
-  for (const limit of [0, 1, 2, 3]) {
-    if (limit > given.length / 3) break;
-    const found = candidates.find((candidate) => distanceWithin(given, plain(candidate), limit) !== null);
-    if (found !== undefined) return found;
+const MAX_NAME_LENGTH = 64;
+const MAX_DISTANCE = 3;
+
+/**
+ * "Did you mean first_name?" for a misspelt name, '' when no known name is within 3 edits (at most a third of its letters). Case,
+ * underscores and dashes do not count: `firstName` suggests `first_name`. `prefix` is put before the suggestion.
+ */
+export function didYouMean(name: string, known: readonly string[], prefix = ''): string {
+  if (name.length > 2 * MAX_NAME_LENGTH) return '';
+  const letters = comparable(name);
+  if (letters.length > MAX_NAME_LENGTH) return '';
+  for (let limit = 0; limit <= Math.min(MAX_DISTANCE, letters.length / 3); limit++) {
+    const found = known.find((each) => distanceWithin(letters, comparable(each), limit) !== null);
+    if (found !== undefined) return `Did you mean ${prefix}${found}?`;
   }
-  return null;
+  return '';
 }
 
-/** Underscores, dashes and case are the first things people get wrong: `firstName` is near `first_name`. */
-const plain = (name: string) => fold(name).replace(/[_\-\s]/g, '');
+const comparable = (name: string) => fold(name).replace(/[_\-\s]/g, '');

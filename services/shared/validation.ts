@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { memoize } from './cache.js';
-import { closest } from './did-you-mean.js';
+import { didYouMean } from './did-you-mean.js';
 import { addressKey, addressRange } from './ip-address.js';
 import { MAX_FOLDED_LENGTH } from './schema.js';
 import { foldsWithin, MAX_FOLDED_GROWTH, tooLongOnceFolded } from './text.js';
@@ -186,9 +186,9 @@ export function fieldName(pointer: string): string {
 /** A name that would be lost in a sentence (empty, with spaces or punctuation) stands in quotes. */
 const quoted = (name: string) => (/^[\p{L}\p{N}_.-]+$/u.test(name) ? name : JSON.stringify(name));
 
-/** `linkedin_url` is what the field is called elsewhere: here the network is `network_a`. */
-function closestField(name: string, fields: string[]): string | null {
-  return closest(name, fields) ?? closest(name.toLowerCase().replace('linkedin', 'network_a'), fields);
+/** Other products call the field `linkedin_url`: here the network is `network_a`. */
+function suggestField(name: string, fields: string[]): string {
+  return didYouMean(name, fields) || didYouMean(name.toLowerCase().replace('linkedin', 'network_a'), fields);
 }
 
 function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
@@ -206,11 +206,10 @@ function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
     }
     case 'additionalProperties': {
       const unknown = String(params.additionalProperty).slice(0, 128);
-      const guess = closestField(unknown, topLevelFields);
-      const hint = guess === null ? '' : ` Did you mean ${guess}?`;
+      const hint = suggestField(unknown, topLevelFields);
       return at(
         'unknown_field',
-        `${quoted(unknown)} is not a field of this request.${hint}`,
+        `${quoted(unknown)} is not a field of this request. ${hint}`.trimEnd(),
         `${instancePath}/${escapePointer(unknown)}`,
       );
     }
@@ -223,9 +222,8 @@ function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
     }
     case 'enum': {
       const allowed = (params.allowedValues as unknown[]).filter((value) => value !== null) as string[];
-      const guess = typeof data === 'string' ? closest(data, allowed) : null;
-      const hint = guess === null ? '' : ` Did you mean ${guess}?`;
-      return at('invalid_value', `${name} must be one of ${allowed.join(', ')}.${hint}`);
+      const hint = typeof data === 'string' ? didYouMean(data, allowed) : '';
+      return at('invalid_value', `${name} must be one of ${allowed.join(', ')}. ${hint}`.trimEnd());
     }
     case 'format':
       return at(

@@ -3,10 +3,8 @@ import { ingestRecords, type RejectedRecord } from '../../../ingest/pipeline.js'
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { jsonArray } from '../../../ingest/sources/json-array.js';
 import { lines } from '../../../ingest/sources/lines.js';
-import { findStream, STREAM_NAMES } from '../../../ingest/streams/index.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { loadConfig } from '../../shared/config.js';
-import { closest } from '../../shared/did-you-mean.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
 import { requireId } from '../admin-stores.js';
 import { EXIT, UsageError } from '../errors.js';
@@ -15,6 +13,7 @@ import { type GatewayTarget, intakeUrl, sendRecords } from '../ingest/gateway-si
 import { type Format, type Input, openInput, peekArray } from '../ingest/input.js';
 import { Rejects, Report } from '../ingest/report.js';
 import { type Io, say, tell } from '../io.js';
+import { requireStream } from '../streams.js';
 
 export interface IngestCommand {
   stream: string;
@@ -93,14 +92,6 @@ async function load(
   } finally {
     report.end();
   }
-}
-
-function requireStream(name: string): Stream {
-  const stream = findStream(name);
-  if (stream) return stream;
-  const guess = closest(name, STREAM_NAMES);
-  const hint = guess === null ? `The streams are ${STREAM_NAMES.join(', ')}.` : `Did you mean ${guess}?`;
-  throw new UsageError(`There is no stream ${JSON.stringify(name)}. ${hint}`);
 }
 
 /** The environment stands in for options, as every user of a machine can see those in `ps` (contract 7). */

@@ -1,7 +1,7 @@
 import type { StoredKey } from '../../accounts/key-store.js';
 import { issueKey, keyIsActive } from '../../accounts/keys.js';
 import { SCOPES } from '../../http/scopes.js';
-import { closest } from '../../shared/did-you-mean.js';
+import { didYouMean } from '../../shared/did-you-mean.js';
 import { requireId, withAccounts } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
@@ -36,8 +36,7 @@ function parseScopes(text: string): string[] {
     throw new UsageError(`--scopes names none; the scopes are ${SCOPES.join(', ')} and *.`);
   for (const scope of scopes) {
     if (scope === '*' || (SCOPES as readonly string[]).includes(scope)) continue;
-    const guess = closest(scope, SCOPES);
-    const hint = guess === null ? `The scopes are ${SCOPES.join(', ')} and *.` : `Did you mean ${guess}?`;
+    const hint = didYouMean(scope, SCOPES) || `The scopes are ${SCOPES.join(', ')} and *.`;
     throw new UsageError(`${JSON.stringify(scope)} is not a scope. ${hint}`);
   }
   return [...new Set(scopes)];
