@@ -5,7 +5,7 @@ import type { OrderedRecord } from '../services/shared/record-order.js';
 import { OverloadedError, StoreUnavailableError } from '../services/shared/store-errors.js';
 import { INTERACTIVE_RETRY } from './sources/kafka/client.js';
 import { KafkaCluster } from './sources/kafka/cluster.js';
-import type { KafkaProducer, OutgoingRecord } from './sources/kafka/producer.js';
+import type { OutgoingRecord, RecordSender } from './sources/kafka/producer.js';
 import { createTopics, topicOf } from './sources/kafka/topics.js';
 import type { Stream } from './streams/stream.js';
 
@@ -34,7 +34,7 @@ export class Publisher {
   readonly #maxQueuedBytes: number;
   readonly #waiting = new Map<string, PendingWrite[]>();
   #queuedBytes = 0;
-  #producer: Promise<KafkaProducer> | undefined;
+  #producer: Promise<RecordSender> | undefined;
 
   constructor(
     config: KafkaConfig,
@@ -148,7 +148,7 @@ export class Publisher {
   }
 
   /** Connects with the first write, so that a gateway starts while the brokers are unavailable. */
-  #connect(): Promise<KafkaProducer> {
+  #connect(): Promise<RecordSender> {
     this.#producer ??= this.#prepare();
     this.#producer.catch(() => {
       this.#producer = undefined;
@@ -156,7 +156,7 @@ export class Publisher {
     return this.#producer;
   }
 
-  async #prepare(): Promise<KafkaProducer> {
+  async #prepare(): Promise<RecordSender> {
     // Fails soon when the brokers are unavailable, and still allows a new cluster the time that creating its topics takes.
     await this.#cluster.ping();
     await createTopics(this.#topics, this.#config);

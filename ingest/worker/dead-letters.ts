@@ -1,7 +1,7 @@
 /** Rejected records, stored byte for byte, with the reason in headers. */
 import type { DeadLetter } from '../records/outcome.js';
 import type { Batch } from '../sources/kafka/consumer.js';
-import type { KafkaProducer, OutgoingRecord } from '../sources/kafka/producer.js';
+import type { OutgoingRecord, RecordSender } from '../sources/kafka/producer.js';
 import { isTooLarge } from '../sources/kafka/producer.js';
 import type { Headers, KafkaRecord } from '../sources/kafka/record.js';
 import { deadLetterTopicOf } from '../sources/kafka/topics.js';
@@ -48,7 +48,7 @@ const MAX_FOREIGN_HEADER_BYTES = 64 * 1024;
 /** Sends rejected records of a batch to the dead-letter topic of its topic; resolves when every in-sync replica has them. */
 export type SendDeadLetters = (batch: Pick<Batch, 'topic'>, rejected: readonly Rejection[]) => Promise<void>;
 
-export function deadLetterSender(producer: Pick<KafkaProducer, 'send'>): SendDeadLetters {
+export function deadLetterSender(producer: RecordSender): SendDeadLetters {
   return async ({ topic }, rejected) => {
     const letters = deadLetterTopicOf(topic);
     let batch: Rejection[] = [];
@@ -70,7 +70,7 @@ export function deadLetterSender(producer: Pick<KafkaProducer, 'send'>): SendDea
 
 /** The limit of the topic may have been lowered, so a dead letter that is too large by itself is truncated, whatever its size. */
 async function sendLetters(
-  producer: Pick<KafkaProducer, 'send'>,
+  producer: RecordSender,
   letters: string,
   topic: string,
   rejected: readonly Rejection[],

@@ -2,7 +2,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import type { KafkaCluster } from '../sources/kafka/cluster.js';
-import type { KafkaProducer } from '../sources/kafka/producer.js';
 import type { OnRecords } from '../sources/kafka/reader.js';
 import type { KafkaRecord } from '../sources/kafka/record.js';
 import { deadLetterTopicOf, topicOf } from '../sources/kafka/topics.js';
@@ -51,13 +50,6 @@ export async function eachDeadLetter(
   }
 }
 
-/** What replay and skip need of a cluster's producer. */
-export interface DeadLetterProducer {
-  producer(): Promise<Pick<KafkaProducer, 'send'>>;
-}
-
-type ReplayCluster = Pick<KafkaCluster, 'listTopics' | 'committed' | 'readAll'> & DeadLetterProducer;
-
 interface ReplayOptions {
   streams?: readonly StreamName[];
   /** Counts, and sends nothing. */
@@ -81,7 +73,7 @@ const MAX_PAUSE_MS = 1000;
  * each request, so that an interrupted replay continues there, and repeats `READ_LIMITS.maxRecords` records at most.
  */
 export async function replayDeadLetters(
-  cluster: ReplayCluster,
+  cluster: Pick<KafkaCluster, 'listTopics' | 'committed' | 'readAll' | 'producer'>,
   config: KafkaConfig,
   { streams = STREAM_NAMES, dryRun = false, rate = Number.POSITIVE_INFINITY, onProgress }: ReplayOptions,
 ): Promise<ReplayResult> {

@@ -6,7 +6,6 @@ import type { KafkaRecord } from '../sources/kafka/record.js';
 import { groupOf, topicOf } from '../sources/kafka/topics.js';
 import type { StreamName } from '../streams/index.js';
 import { deadLetterSender } from './dead-letters.js';
-import type { DeadLetterProducer } from './replay.js';
 
 export interface SkipOptions {
   stream: StreamName;
@@ -30,8 +29,7 @@ const SKIPPED = deadLetter('skipped', '', 'An operator skipped the record.');
  * workers continue there. Resolves with their number. Throws `SkipError` when the workers have not stopped before that record.
  */
 export async function skipRecords(
-  cluster: Pick<KafkaCluster, 'offsets' | 'committed' | 'hasMembers' | 'readAll' | 'commit'> &
-    DeadLetterProducer,
+  cluster: Pick<KafkaCluster, 'offsets' | 'committed' | 'hasMembers' | 'readAll' | 'commit' | 'producer'>,
   config: KafkaConfig,
   { stream, partition, offset, dryRun = false }: SkipOptions,
 ): Promise<number> {

@@ -9,12 +9,18 @@ import { startWorker, type Worker } from './worker.js';
 
 const RESTART_MS = 5000;
 
+interface SupervisorOptions {
+  start?: typeof startWorker;
+  restartMs?: number;
+}
+
 /** Runs a worker of all streams inside another process, and restarts it whenever it ends, also while Kafka is unavailable. */
 export function superviseWorker(
   config: KafkaConfig,
   stores: IngestStores,
   registry: Registry,
   logger: Logger,
+  { start = startWorker, restartMs = RESTART_MS }: SupervisorOptions = {},
 ): { stop(): Promise<void> } {
   const metrics = createWorkerMetrics(registry);
   const stopping = new AbortController();
@@ -24,7 +30,7 @@ export function superviseWorker(
   const running = (async () => {
     while (!signal.aborted) {
       try {
-        worker = await startWorker({ config, streams: STREAM_NAMES, stores, metrics, logger, signal });
+        worker = await start({ config, streams: STREAM_NAMES, stores, metrics, logger, signal });
         const failure = await Promise.race([worker.failed, stopped]);
         if (failure) throw failure;
       } catch (error) {
@@ -32,7 +38,7 @@ export function superviseWorker(
       }
       await worker?.stop();
       worker = undefined;
-      await pause(RESTART_MS, undefined, { signal }).catch(() => undefined);
+      await pause(restartMs, undefined, { signal }).catch(() => undefined);
     }
   })();
   return {

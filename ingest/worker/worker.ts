@@ -14,6 +14,11 @@ import type { StreamMetrics, WorkerMetrics } from './metrics.js';
 import { createRecordWriter, UnexpectedWriteError } from './record-writer.js';
 import { Watchdog } from './watchdog.js';
 
+export type WorkerCluster = Pick<
+  KafkaCluster,
+  'createTopics' | 'producer' | 'consume' | 'lag' | 'ping' | 'close'
+>;
+
 export interface WorkerOptions {
   config: KafkaConfig;
   streams: readonly StreamName[];
@@ -21,7 +26,7 @@ export interface WorkerOptions {
   metrics: WorkerMetrics;
   logger: Logger;
   /** Closed with the worker; created from the configuration when absent. */
-  cluster?: KafkaCluster;
+  cluster?: WorkerCluster;
   /** Aborts the start before a consumer is started. */
   signal?: AbortSignal;
 }
@@ -87,7 +92,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 }
 
 interface StreamServices {
-  cluster: KafkaCluster;
+  cluster: WorkerCluster;
   sendDeadLetters: SendDeadLetters;
   metrics: StreamMetrics;
   decoding: Mutex;

@@ -3,27 +3,12 @@ import { ingestLines } from '../../ingest/pipeline.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
-import { loadConfig } from '../../services/shared/config.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { openStores, type Stores } from '../../services/stores/open-stores.js';
-import { temporaryFolder } from '../support/gateway.js';
+import type { Stores } from '../../services/stores/open-stores.js';
 import { realLines } from '../support/real-data.js';
+import { openTemporaryStores } from '../support/temporary-stores.js';
 
 const ACCEPTED_AT = Date.parse('2026-08-01T12:00:00Z');
-
-async function openTemporary(): Promise<Stores> {
-  const folder = await temporaryFolder();
-  const stores = await openStores(
-    loadConfig({ REACHLINE_DATA_DIR: folder.path, REACHLINE_SEARCH_THREADS: '1' }),
-  );
-  return {
-    ...stores,
-    async close() {
-      await stores.close();
-      await folder.remove();
-    },
-  };
-}
 
 async function* inPieces(text: string, size = 1000): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text);
@@ -33,7 +18,7 @@ async function* inPieces(text: string, size = 1000): AsyncGenerator<Buffer> {
 describe('The pipeline', () => {
   let stores: Stores;
   before(async () => {
-    stores = await openTemporary();
+    stores = await openTemporaryStores();
   });
   after(() => stores.close());
 
@@ -212,7 +197,7 @@ describe('The pipeline over a store that is out', () => {
   ];
   for (const [stream, record] of records) {
     it(`rejects ${stream} instead of calling them accepted`, async () => {
-      const stores = await openTemporary();
+      const stores = await openTemporaryStores();
       await stores.close();
       const error = await ingestLines({
         stream: STREAMS[stream],
@@ -239,7 +224,7 @@ const files: [stream: StreamName, records: number][] = [
 describe('The real records', () => {
   let stores: Stores;
   before(async () => {
-    stores = await openTemporary();
+    stores = await openTemporaryStores();
   });
   after(() => stores?.close());
 

@@ -4,7 +4,7 @@
  */
 
 import type { Batch } from '../../ingest/sources/kafka/consumer.js';
-import type { KafkaProducer } from '../../ingest/sources/kafka/producer.js';
+import type { OutgoingRecord, RecordSender } from '../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
@@ -288,17 +288,17 @@ class Schedule {
   }
 
   /** Of dead letters: a send may fail before or after the letter is there. */
-  #producer(actor: Actor): KafkaProducer {
+  #producer(actor: Actor): RecordSender {
     const scheduler = this.#scheduler;
-    const send = async (_: string, messages: readonly { key: never; value: never; headers: object }[]) => {
+    const send = async (_: string, messages: readonly OutgoingRecord[]) => {
       await scheduler.step(actor, 'dead letters sent');
       const chance = this.#isFaulty ? scheduler.random.next() : 1;
       if (chance < this.#deadLetterFaults / 2) throw new Error('no broker');
-      for (const message of messages) this.#deadLetters.append(0, message as never, scheduler.now);
+      for (const message of messages) this.#deadLetters.append(0, message, scheduler.now);
       await scheduler.step(actor, 'dead letters appended');
       if (chance < this.#deadLetterFaults) throw new Error('the answer was lost');
     };
-    return { send } as unknown as KafkaProducer;
+    return { send };
   }
 
   /** Sends the dead letters that were not replayed yet to the topic again. */

@@ -9,6 +9,11 @@ export interface OutgoingRecord {
   headers?: IHeaders;
 }
 
+export interface RecordSender {
+  /** Resolves when every in-sync replica has every record. Rejects when the last retry failed: some may be appended all the same. */
+  send(topic: string, records: OutgoingRecord[]): Promise<void>;
+}
+
 /**
  * Not idempotent on purpose: kafkajs reuses the sequence numbers of a request whose response was lost, so that the broker takes the
  * next records for duplicates and acknowledges them without appending them: https://github.com/tulios/kafkajs/issues/598. A duplicate
@@ -17,7 +22,7 @@ export interface OutgoingRecord {
  * kafkajs must not retry by itself either: its retry omits the partitions whose leader moved to a broker that had already responded:
  * https://github.com/tulios/kafkajs/pull/1798. Each retry here sends every record of the request again.
  */
-export class KafkaProducer {
+export class KafkaProducer implements RecordSender {
   readonly #producer: Pick<Producer, 'send'>;
   readonly #retry: RetryPolicy;
 
@@ -27,7 +32,6 @@ export class KafkaProducer {
     this.#retry = retry;
   }
 
-  /** Resolves when every in-sync replica has every record. Rejects when the last retry failed: some may be appended all the same. */
   async send(topic: string, messages: OutgoingRecord[]): Promise<void> {
     const { retries, initialRetryTime, maxRetryTime } = this.#retry;
     for (let retry = 0; ; retry++) {

@@ -25,12 +25,18 @@ export const groupOf = ({ group }: Pick<KafkaConfig, 'group'>, stream: string) =
 export const deadLetterTopicOf = (topic: string) => `${topic}.dead-letter`;
 
 /** Creates the topics that are missing, and those of their dead letters. Resolves with their names. */
-export function createTopics(admin: KafkaAdmin, config: KafkaConfig): Promise<string[]> {
+export function createTopics(
+  admin: Pick<KafkaAdmin, 'createTopics'>,
+  config: KafkaConfig,
+): Promise<string[]> {
   return admin.createTopics(topicsOf(config));
 }
 
 /** Names of the topics that do not exist. */
-export async function missingTopics(admin: KafkaAdmin, config: KafkaConfig): Promise<string[]> {
+export async function missingTopics(
+  admin: Pick<KafkaAdmin, 'listTopics'>,
+  config: KafkaConfig,
+): Promise<string[]> {
   const existing = new Set(await admin.listTopics());
   return topicsOf(config).flatMap(({ name }) => (existing.has(name) ? [] : [name]));
 }

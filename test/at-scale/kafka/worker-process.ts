@@ -4,7 +4,7 @@
  */
 import { Registry } from 'prom-client';
 import { KafkaCluster } from '../../../ingest/sources/kafka/cluster.js';
-import type { KafkaProducer } from '../../../ingest/sources/kafka/producer.js';
+import type { RecordSender } from '../../../ingest/sources/kafka/producer.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
 import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
 import { startWorker } from '../../../ingest/worker/worker.js';
@@ -38,7 +38,7 @@ class WatchedCluster extends KafkaCluster {
     });
   }
 
-  override async producer(): Promise<KafkaProducer> {
+  override async producer(): Promise<RecordSender> {
     const producer = await super.producer();
     const send = producer.send.bind(producer);
     producer.send = async (topic, messages) => {
