@@ -21,16 +21,16 @@ export interface MigrateOptions {
 /** Creates and upgrades everything in all stores. Opening an embedded store brings it up to date. */
 export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   const config = loadConfig(io.env);
-  const rebuilt = options.rebuild === undefined ? [] : parseResources(options.rebuild);
+  const reindexed = options.rebuild === undefined ? [] : parseResources(options.rebuild);
   if (options.bootstrap) await bootstrap(io, config);
   if (config.elasticsearch) {
     const report = new ProgressReport(io, 'documents');
     const made = await migrateElasticsearch(config.elasticsearch, {
-      rebuilt,
+      reindexed,
       onProgress: (index, copied, total) => report.progress(index, copied, total),
     }).finally(() => report.end());
     for (const index of made) tell(io, `${index} serves now.`);
-  } else if (rebuilt.length > 0) {
+  } else if (reindexed.length > 0) {
     throw new UsageError('--rebuild is for indices of Elasticsearch; ELASTICSEARCH_URL is not set.');
   }
   const stores = await openStores(config);

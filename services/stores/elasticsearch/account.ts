@@ -1,10 +1,10 @@
 import type { Credentials, ElasticsearchConfig } from '../../shared/config.js';
 import { Cluster } from './client.js';
 
-/** `manage` is for the index of a new month and its aliases, and for rebuilding. Of the cluster, its health and versions are read. */
+/** `manage` creates the index of a new month and its aliases, and reindexes. `monitor` reads health and versions. */
 const INDEX_PRIVILEGES = ['read', 'write', 'manage'];
 
-/** Makes the role and the user that Reachline uses, with an administrator's. Repeatable; the second time it changes the password. */
+/** Creates the role and the user of Reachline, with an administrator's credentials. Repeatable: it then sets the password anew. */
 export async function createElasticsearchAccount(
   config: ElasticsearchConfig,
   { username, password }: Credentials,

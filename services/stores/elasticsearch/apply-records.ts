@@ -9,7 +9,7 @@ interface Group<Record> {
   records: Record[];
 }
 
-export interface Applied<Source, Record> {
+export interface ApplyOptions<Source, Record> {
   idOf(record: Record): string;
   routingOf(record: Record): string;
   /** The source after the record; null when the record changes nothing. Throws `RecordRejectedError` when it breaks a rule. */
@@ -18,67 +18,68 @@ export interface Applied<Source, Record> {
 }
 
 /**
- * Applies stream records in order, also after those of earlier calls. New documents are written without being looked for
- * first; those that turn out to be there are read and changed, and only those that someone else changed meanwhile are
- * read and changed again, for a bounded time. Throws `PartialWriteError` once all others are written, and `StoreTimeoutError` when the
- * time is over.
+ * Applies stream records in order, also after those of earlier calls. New documents are written without a read; those in
+ * conflict are read, changed and written again until none is left. Throws `PartialWriteError` once all other records are
+ * written, and `StoreTimeoutError` as `retryWithBackoff`.
  */
 export async function applyRecords<Source, Record>(
   documents: Documents<Source>,
   records: readonly Record[],
-  applied: Applied<Source, Record>,
+  options: ApplyOptions<Source, Record>,
 ): Promise<void> {
-  const groups = groupById(records, applied);
+  const groups = groupById(records, options);
   const ids = groups.map(({ id }) => id);
-  const refusals = await documents.keyedMutex.runExclusive(ids, () =>
-    applyGroups(documents, groups, applied),
+  const rejections = await documents.keyedMutex.runExclusive(ids, () =>
+    applyGroups(documents, groups, options),
   );
-  if (refusals.size === 0) return;
+  if (rejections.size === 0) return;
   const indices = new Map(records.map((record, index) => [record, index]));
   throw new PartialWriteError(
-    new Map([...refusals].map(([record, refusal]) => [indices.get(record) as number, refusal])),
+    new Map([...rejections].map(([record, rejection]) => [indices.get(record) as number, rejection])),
   );
 }
 
 async function applyGroups<Source, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
-  { apply, toDocument }: Applied<Source, Record>,
+  { apply, toDocument }: ApplyOptions<Source, Record>,
 ): Promise<Map<Record, RecordRejectedError>> {
-  const refusals = new Map<Record, RecordRejectedError>();
+  const rejections = new Map<Record, RecordRejectedError>();
   /** The document may have changed since the record was tried before. */
-  const applyOrRefuse = (source: Source | undefined, record: Record) => {
-    refusals.delete(record);
+  const applyOrReject = (source: Source | undefined, record: Record) => {
+    rejections.delete(record);
     try {
       return apply(source, record);
     } catch (error) {
       if (!(error instanceof RecordRejectedError)) throw error;
-      refusals.set(record, error);
+      rejections.set(record, error);
       return null;
     }
   };
-  let open = groups;
-  let looks = false;
+  let pending = groups;
+  let reads = false;
   return retryWithBackoff(async () => {
-    const found: Map<string, VersionedDocument<Source>> = looks ? await documents.getMany(open) : new Map();
-    looks = true;
-    const changes = open.flatMap(({ id, routing, records: own }) => {
+    const found: Map<string, VersionedDocument<Source>> = reads
+      ? await documents.getMany(pending)
+      : new Map();
+    reads = true;
+    const changes = pending.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);
       let source: Source | undefined = before?.source;
-      for (const record of own) source = applyOrRefuse(source, record) ?? source;
+      for (const record of own) source = applyOrReject(source, record) ?? source;
       if (source === undefined || source === before?.source) return [];
       const after = source;
       return [{ id, routing, before, document: () => toDocument(after) }];
     });
     const conflicts = await documents.writeMany(changes);
-    open = open.filter(({ id }) => conflicts.has(id));
-    return open.length === 0 ? refusals : undefined;
+    pending = pending.filter(({ id }) => conflicts.has(id));
+    return pending.length === 0 ? rejections : undefined;
   });
 }
 
 function groupById<Record>(
   records: readonly Record[],
-  { idOf, routingOf }: Pick<Applied<never, Record>, 'idOf' | 'routingOf'>,
+  { idOf, routingOf }: Pick<ApplyOptions<never, Record>, 'idOf' | 'routingOf'>,
 ): Group<Record>[] {
   const groups = new Map<string, Group<Record>>();
   for (const record of records) {

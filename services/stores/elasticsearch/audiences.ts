@@ -15,7 +15,7 @@ export interface AudienceSource {
   audience_id: string;
   /** Milliseconds since the epoch. */
   created_at: number;
-  /** Of the last record. */
+  /** Order of the last record. */
   record_order: string;
   audience: Audience;
 }

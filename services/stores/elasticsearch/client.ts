@@ -6,14 +6,15 @@ import { RejectedError, StoreTimeoutError, StoreUnavailableError } from '../../s
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
 
-/** Below the time limit of a request, so that the search is ended by the cluster, with its own answer. */
+/** Below the time limit of an HTTP request, so that a slow search ends with its own error. */
 const REQUEST_TIMEOUT_MS = 28_000;
-/** How long writes wait while an index is switched for its rebuilt successor. */
-const BLOCKED_MS = { pause: 50, most: 20_000 };
+/** Writes wait this long for the end of a reindex. */
+const WRITE_BLOCK_TIMEOUT_MS = 20_000;
+const WRITE_BLOCK_POLL_MS = 50;
 const CONNECT_TIMEOUT_MS = 1500;
-const RETRY_SECONDS = 0.1;
+const RETRY_BACKOFF_SECONDS = 0.1;
 
-/** The connection to the cluster. The only place that knows what its errors mean. */
+/** The connection to the cluster. */
 export class Cluster {
   readonly #client: Client;
 
@@ -22,8 +23,8 @@ export class Cluster {
   }
 
   /**
-   * Throws `StoreUnavailableError` or `StoreTimeoutError` where the cluster cannot answer, `RejectedError` where it will not, and the reason of
-   * the signal, which the request has to be given too: it closes the connection, on which the cluster cancels a search.
+   * Throws as `storeError`, or the reason of the signal. Pass the signal to the request too: it closes the connection, on which
+   * the cluster cancels a search.
    */
   async run<T>(request: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
@@ -34,15 +35,15 @@ export class Cluster {
     }
   }
 
-  /** As `run`, and patient while an index takes no writes because it is being switched. */
+  /** As `run`; waits while a reindex blocks writes. */
   async write<T>(request: (client: Client) => Promise<T>): Promise<T> {
-    const until = Date.now() + BLOCKED_MS.most;
+    const expiresAt = Date.now() + WRITE_BLOCK_TIMEOUT_MS;
     for (;;) {
       try {
         return await request(this.#client);
       } catch (error) {
-        if (!isBlocked(error) || Date.now() > until) throw storeError(error);
-        await pause(BLOCKED_MS.pause);
+        if (!isBlocked(error) || Date.now() > expiresAt) throw storeError(error);
+        await pause(WRITE_BLOCK_POLL_MS);
       }
     }
   }
@@ -52,10 +53,10 @@ export class Cluster {
   }
 }
 
-/** Tries again after a moment, not after seconds: who asks is told within two whether the cluster is there. */
+/** Retries after fractions of a second, so that an outage is reported within two seconds. */
 class FastRetryTransport extends SniffingTransport {
   constructor(options: ConstructorParameters<typeof SniffingTransport>[0]) {
-    super({ ...options, retryBackoff: (_least, _most, attempt) => RETRY_SECONDS * 2 ** attempt });
+    super({ ...options, retryBackoff: (_least, _most, attempt) => RETRY_BACKOFF_SECONDS * 2 ** attempt });
   }
 }
 
@@ -65,10 +66,10 @@ function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
     auth: apiKey ? { apiKey } : (basic ?? undefined),
     tls: caFile ? { ca: readFileSync(caFile) } : undefined,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Every write says what it expects to find, so that sending it again does no harm.
+    // Every write is a compare-and-set, so retries are safe.
     maxRetries: 2,
     Transport: FastRetryTransport,
-    // What a document may hold is checked on its way in, and looking through every answer for it takes longer than to parse it.
+    // Documents are validated before they are stored, and scanning a response takes longer than parsing it.
     disablePrototypePoisoningProtection: true,
     sniffOnStart: false,
     sniffOnConnectionFault: false,
@@ -81,12 +82,16 @@ export interface ItemError {
   reason?: string | null;
 }
 
+/**
+ * Timed out: `StoreTimeoutError`. Status 400 or 413: `RejectedError`, as a retry would be rejected again. Any other status
+ * (401, 403, 404, 409, 429, 5xx) and connection failures: `StoreUnavailableError`. Other errors are returned as they are.
+ */
 export function storeError(error: unknown): Error {
   if (error instanceof errors.TimeoutError) return new StoreTimeoutError('search', { cause: error });
   if (error instanceof errors.ResponseError) {
     const { statusCode } = error;
     return statusCode === 400 || statusCode === 413
-      ? new RejectedError('Elasticsearch refused the request', { cause: error })
+      ? new RejectedError('Elasticsearch rejected the request', { cause: error })
       : new StoreUnavailableError('search', { cause: error });
   }
   if (error instanceof errors.ElasticsearchClientError)
@@ -99,7 +104,7 @@ function isBlocked(error: unknown): boolean {
   return isBlockedItem((error.body as { error?: ItemError } | undefined)?.error);
 }
 
-/** Whether a write was refused only because its index is being switched. */
+/** Whether a write was rejected only because a reindex blocks the index. */
 export function isBlockedItem(error: ItemError | null | undefined): boolean {
   return error?.type === 'cluster_block_exception';
 }

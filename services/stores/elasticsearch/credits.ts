@@ -1,6 +1,6 @@
 /**
- * Credits, in one document an organization that also holds its open reservations. A creation reserves first, then
- * writes the contact, then settles. Whatever it was doing when it died, the contact tells which of the two remains.
+ * Credits: one document per organization with its balance and open reservations. A creation reserves, writes the contact, then
+ * settles. When a process dies in between, the contact decides: if it exists the reservation is settled, else refunded.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster } from './client.js';
@@ -8,7 +8,7 @@ import { Documents, type VersionedDocument } from './documents.js';
 import type { IndexNames } from './migrations/indices.js';
 import { retryWithBackoff } from './retry.js';
 
-/** Credits taken from the balance for a contact that may not be there yet. */
+/** Credits taken from the balance for a contact that may not be written yet. */
 export interface Reservation {
   id: string;
   contact_id: string;
@@ -23,22 +23,22 @@ export interface AccountSource {
   organization_id: string;
   balance: number;
   reservations: Reservation[];
-  /** The last writes, so that one whose answer got lost is known again. */
+  /** Ids of the last writes, by which a write with a lost response is recognized. */
   writes: string[];
 }
 
 export type ReserveResult =
   | { kind: 'unmetered' }
   | { kind: 'insufficient'; balance: number }
-  /** `reservation` is null where nothing had to be reserved. */
+  /** `reservation` is null when the amount is 0. */
   | { kind: 'reserved'; reservation: string | null; balance: number };
 
 type Account = Pick<AccountSource, 'balance' | 'reservations'>;
-/** The account after a change, the same object where nothing changes; null is an organization that is not metered. */
-type Change<T> = (account: Account | null) => { account: Account | null; result: T };
+/** The account after a change, the same object when nothing changes; null when the organization is not metered. */
+type AccountChange<T> = (account: Account | null) => { account: Account | null; result: T };
 
-interface Waiting {
-  change: Change<unknown>;
+interface QueuedChange {
+  change: AccountChange<unknown>;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -49,8 +49,8 @@ const ACCOUNTS_PER_PAGE = 100;
 
 export class Ledger {
   readonly #accounts: Documents<AccountSource>;
-  /** Changes that wait, by organization: all that wait are one write. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  /** By organization; changes that queue up during a write share the next one. */
+  readonly #queues = new Map<string, QueuedChange[]>();
   readonly #running = new Set<Promise<void>>();
 
   constructor(cluster: Cluster, names: IndexNames) {
@@ -63,7 +63,7 @@ export class Ledger {
     return found?.source.balance ?? null;
   }
 
-  /** What is still reserved comes out of the old balance, so its end changes nothing about the new one. */
+  /** Drops the open reservations: they belong to the old balance, and must not refund to the new one. */
   set(organizationId: string, balance: number): Promise<void> {
     return this.#change(organizationId, () => ({
       account: { balance, reservations: [] },
@@ -79,7 +79,7 @@ export class Ledger {
     });
   }
 
-  /** Takes up the reservation that an earlier attempt made for the same contact. */
+  /** Reuses the open reservation of an earlier attempt for the same contact. */
   reserve(organizationId: string, contactId: string, amount: number, now: number): Promise<ReserveResult> {
     const id = randomUUID();
     return this.#change<ReserveResult>(organizationId, (account) => {
@@ -99,17 +99,17 @@ export class Ledger {
     });
   }
 
-  /** The contact is there: the credits are spent. */
+  /** The contact exists: the credits are spent. */
   settle(organizationId: string, reservation: string): Promise<void> {
-    return this.#end(organizationId, reservation, false);
+    return this.#close(organizationId, reservation, false);
   }
 
-  /** The contact is not there, and never will be: the credits come back. */
+  /** The contact does not exist and cannot be written any more: the credits are returned. */
   refund(organizationId: string, reservation: string): Promise<void> {
-    return this.#end(organizationId, reservation, true);
+    return this.#close(organizationId, reservation, true);
   }
 
-  /** Reservations older than a moment, of all accounts. */
+  /** Open reservations of all accounts made before `before`, in milliseconds since the epoch. */
   async *overdue(before: number): AsyncGenerator<Reservation & { organization_id: string }> {
     for (let last: (string | number)[] | undefined; ; ) {
       const { hits } = await this.#accounts.search({
@@ -130,41 +130,41 @@ export class Ledger {
     }
   }
 
-  /** Nothing is being written any more. */
+  /** Resolves when no write is running. */
   async idle(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  #end(organizationId: string, id: string, refunded: boolean): Promise<void> {
+  #close(organizationId: string, id: string, refunded: boolean): Promise<void> {
     return this.#change(organizationId, (account) => {
-      const ended = account?.reservations.find((reservation) => reservation.id === id);
-      if (!account || !ended) return { account, result: undefined };
+      const closed = account?.reservations.find((reservation) => reservation.id === id);
+      if (!account || !closed) return { account, result: undefined };
       return {
         account: {
-          balance: account.balance + (refunded ? ended.amount : 0),
-          reservations: account.reservations.filter((reservation) => reservation !== ended),
+          balance: account.balance + (refunded ? closed.amount : 0),
+          reservations: account.reservations.filter((reservation) => reservation !== closed),
         },
         result: undefined,
       };
     });
   }
 
-  #change<T>(organizationId: string, change: Change<T>): Promise<T> {
+  #change<T>(organizationId: string, change: AccountChange<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const waiting = { change, resolve, reject } as Waiting;
-      const others = this.#waiting.get(organizationId);
+      const queued = { change, resolve, reject } as QueuedChange;
+      const others = this.#queues.get(organizationId);
       if (others) {
-        others.push(waiting);
+        others.push(queued);
         return;
       }
-      const queue = [waiting];
-      this.#waiting.set(organizationId, queue);
+      const queue = [queued];
+      this.#queues.set(organizationId, queue);
       const running = this.#run(organizationId, queue).finally(() => this.#running.delete(running));
       this.#running.add(running);
     });
   }
 
-  async #run(organizationId: string, queue: Waiting[]): Promise<void> {
+  async #run(organizationId: string, queue: QueuedChange[]): Promise<void> {
     while (queue.length > 0) {
       const batch = queue.splice(0, CHANGES_PER_WRITE);
       try {
@@ -177,15 +177,15 @@ export class Ledger {
         for (const { reject } of batch) reject(error);
       }
     }
-    this.#waiting.delete(organizationId);
+    this.#queues.delete(organizationId);
   }
 
-  async #apply(organizationId: string, changes: Change<unknown>[]): Promise<unknown[]> {
+  async #apply(organizationId: string, changes: AccountChange<unknown>[]): Promise<unknown[]> {
     const write = randomUUID();
     let results: unknown[] = [];
     return retryWithBackoff(async () => {
       const found: VersionedDocument<AccountSource> | null = await this.#accounts.get(organizationId);
-      // Our own write, whose answer got lost.
+      // Our own write, whose response was lost.
       if (found?.source.writes.includes(write)) return results;
       let account: Account | null = found?.source ?? null;
       results = changes.map((change) => {

@@ -1,18 +1,18 @@
-/** Documents of one alias, written by compare-and-set: a write holds only for the version that was read. */
+/** Documents of one alias, written by compare-and-set on the version that was read. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import { KeyedMutex, Mutex, TimeSlice } from '../../shared/async.js';
 import { RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
 import { type Cluster, type ItemError, isBlockedItem } from './client.js';
 
-/** A write went through an alias that has no index. */
+/** No index is behind the alias. */
 export class IndexMissingError extends StoreUnavailableError {
   constructor(alias: string) {
     super('search', { cause: new Error(`no index behind the alias ${alias}`) });
   }
 }
 
-/** A document as read: `index` is the one behind the alias, so that a write cannot meet another's numbers. */
+/** A document with its version: the index behind the alias when it was read, because sequence numbers are comparable within one index only. */
 export interface VersionedDocument<Source> {
   id: string;
   index: string;
@@ -24,9 +24,9 @@ export interface VersionedDocument<Source> {
 export interface DocumentWrite {
   id: string;
   routing?: string;
-  /** What is to be kept; called once, before it is sent. */
+  /** The document to index; called once. */
   document(): object;
-  /** The version it replaces; a new document where there is none. */
+  /** The version it replaces; absent for a new document. */
   before?: VersionedDocument<unknown>;
 }
 
@@ -37,8 +37,7 @@ export function documentId(organizationId: string, id: string): string {
 
 export type Refresh = 'wait_for' | false;
 
-/** Bytes of one bulk request. */
-const BULK_BYTES = 5_000_000;
+const BULK_FLUSH_BYTES = 5_000_000;
 const BULK_CONCURRENCY = 2;
 const MAX_BLOCKED_ATTEMPTS = 200;
 const BLOCKED_RETRY_MS = 100;
@@ -57,7 +56,7 @@ interface GetResult {
 export class Documents<Source> {
   readonly #cluster: Cluster;
   readonly alias: string;
-  /** For writes that must follow one another. */
+  /** Orders the writes of this process by document id. */
   readonly keyedMutex = new KeyedMutex();
 
   constructor(cluster: Cluster, alias: string) {
@@ -65,7 +64,7 @@ export class Documents<Source> {
     this.alias = alias;
   }
 
-  /** As it is now, whether it can be searched yet or not. */
+  /** The current document, searchable or not. Throws `IndexMissingError`. */
   async get(id: string, routing?: string, signal?: AbortSignal): Promise<VersionedDocument<Source> | null> {
     const answer = await this.#cluster.run(
       (client) => client.get<Source>({ index: this.alias, id, routing }, { ignore: [404], signal }),
@@ -75,7 +74,7 @@ export class Documents<Source> {
     return toVersioned<Source>(answer as GetResult);
   }
 
-  /** By id; ids without a document are left out. */
+  /** By id, without the ids that have no document. Throws `IndexMissingError`. */
   async getMany(
     wanted: readonly { id: string; routing?: string }[],
   ): Promise<Map<string, VersionedDocument<Source>>> {
@@ -96,7 +95,7 @@ export class Documents<Source> {
     return found;
   }
 
-  /** Null when there is a document with the id. */
+  /** Null when a document with the id exists, which may be our own after a lost response. */
   async create<Next extends object>(
     id: string,
     document: Next,
@@ -130,18 +129,18 @@ export class Documents<Source> {
         { ignore: [403, 404, 409], meta: true },
       ),
     );
-    // 404: its rebuilt successor has taken the place of the index. 403: it is about to.
+    // 404: a reindex has replaced the index. 403: it is about to.
     if (statusCode === 409 || statusCode === 404) return null;
     if (statusCode === 403) {
       const { error } = body as { error?: ItemError };
-      if (!isBlockedItem(error)) throw dropped(403, error);
+      if (!isBlockedItem(error)) throw itemError(403, error);
       await pause(BLOCKED_RETRY_MS);
       return null;
     }
     return written(before.id, document, body);
   }
 
-  /** Resolves when searches find the document as it was read. */
+  /** Resolves once searches find this version of the document. */
   async waitUntilSearchable(found: VersionedDocument<unknown>, routing?: string): Promise<void> {
     const searched = (await this.#cluster.run((client) =>
       client.get(
@@ -153,7 +152,7 @@ export class Documents<Source> {
     await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
   }
 
-  /** Deletes the documents of hits, save those that were changed since; resolves with how many. */
+  /** Deletes the documents of hits, except those changed since; resolves with how many. */
   async deleteMany(hits: readonly estypes.SearchHit<Source>[]): Promise<number> {
     let kept = 0;
     let failure: Error | undefined;
@@ -163,11 +162,11 @@ export class Documents<Source> {
         onDocument: ({ _index, _id, _seq_no, _primary_term }) => ({
           delete: { _index, _id, if_seq_no: _seq_no, if_primary_term: _primary_term },
         }),
-        flushBytes: BULK_BYTES,
+        flushBytes: BULK_FLUSH_BYTES,
         wait: 200,
         onDrop: ({ status, error }) => {
           if (status === 409 || status === 404) kept++;
-          else failure ??= dropped(status, error);
+          else failure ??= itemError(status, error);
         },
       }),
     );
@@ -176,23 +175,23 @@ export class Documents<Source> {
   }
 
   search(request: estypes.SearchRequest, signal?: AbortSignal): Promise<estypes.SearchResponse<Source>> {
-    return search(this.#cluster, { index: this.alias, ...request }, signal);
+    return searchIndex(this.#cluster, { index: this.alias, ...request }, signal);
   }
 
-  /** Writes all; the ids of those that were in conflict with another write come back, and nothing of them was written. */
+  /** As `bulk`. */
   async writeMany(changes: readonly DocumentWrite[]): Promise<Set<string>> {
     return bulk(this.#cluster, this.alias, changes);
   }
 }
 
-/** Searches all of what it is asked to search, or fails. */
-export async function search<Source>(
+/** Searches every shard or throws: no partial results. */
+export async function searchIndex<Source>(
   cluster: Cluster,
   request: estypes.SearchRequest,
   signal?: AbortSignal,
 ): Promise<estypes.SearchResponse<Source>> {
-  const whole = { track_total_hits: true, allow_partial_search_results: false, ...request };
-  return cluster.run((client) => client.search<Source>(whole, { signal }), signal);
+  const complete = { track_total_hits: true, allow_partial_search_results: false, ...request };
+  return cluster.run((client) => client.search<Source>(complete, { signal }), signal);
 }
 
 /** Serializes one bulk at a time, so that the first is sent while the second is serialized. */
@@ -202,18 +201,18 @@ async function serializeDocuments(
   changes: readonly DocumentWrite[],
 ): Promise<{ change: DocumentWrite; text: string }[]> {
   const slice = new TimeSlice();
-  const texts: { change: DocumentWrite; text: string }[] = [];
+  const serialized: { change: DocumentWrite; text: string }[] = [];
   for (const change of changes) {
-    texts.push({ change, text: JSON.stringify(change.document()) });
+    serialized.push({ change, text: JSON.stringify(change.document()) });
     if (slice.shouldYield()) await slice.yieldToEventLoop();
   }
-  return texts;
+  return serialized;
 }
 
 /**
- * The bulk helper splits by size and sends again what the cluster had no room for.
- *
- * Throws `IndexMissingError` when the alias has no index.
+ * Writes documents in bulk requests of bounded size, retrying those that a full queue (429) or a write block turned away.
+ * Resolves with the ids in conflict with another write, which were not written. Throws `IndexMissingError`, `RejectedError` for
+ * a document the mapping rejects, and `StoreUnavailableError`; the other documents may be written then.
  */
 export async function bulk(
   cluster: Cluster,
@@ -221,35 +220,35 @@ export async function bulk(
   changes: readonly DocumentWrite[],
 ): Promise<Set<string>> {
   const conflicts = new Set<string>();
-  let open = await serializeMutex.runExclusive(() => serializeDocuments(changes));
-  for (let tries = 0; open.length > 0; tries++) {
+  let pending = await serializeMutex.runExclusive(() => serializeDocuments(changes));
+  for (let attempts = 0; pending.length > 0; attempts++) {
     const blocked = new Set<string>();
-    let held = false;
+    let sawBlock = false;
     let failure: Error | undefined;
     await cluster.run((client) =>
       client.helpers.bulk({
-        datasource: open,
+        datasource: pending,
         onDocument: ({ change, text }) => [action(alias, change) as { index: object }, text as never],
-        flushBytes: BULK_BYTES,
+        flushBytes: BULK_FLUSH_BYTES,
         concurrency: BULK_CONCURRENCY,
         wait: 200,
         onDrop: ({ operation, status, error }) => {
           const [{ _id: id }] = Object.values(operation as object) as [{ _id: string }];
           const isNew = 'create' in (operation as object);
-          const isHeld = isBlockedItem(error as ItemError | null);
-          held ||= isHeld;
-          // What was read is read again: it may be behind the alias of another index by now.
-          if (status === 409 || (!isNew && (status === 404 || isHeld))) conflicts.add(id);
-          else if (isHeld) blocked.add(id);
+          const isBlocked = isBlockedItem(error as ItemError | null);
+          sawBlock ||= isBlocked;
+          // A replaced document is read again: a reindex may have moved the alias.
+          if (status === 409 || (!isNew && (status === 404 || isBlocked))) conflicts.add(id);
+          else if (isBlocked) blocked.add(id);
           else if (status === 404) failure ??= new IndexMissingError(alias);
-          else failure ??= dropped(status, error);
+          else failure ??= itemError(status, error);
         },
       }),
     );
     if (failure) throw failure;
-    if (tries >= MAX_BLOCKED_ATTEMPTS) throw new StoreUnavailableError('search');
-    if (held) await pause(BLOCKED_RETRY_MS);
-    open = open.filter(({ change }) => blocked.has(change.id));
+    if (attempts >= MAX_BLOCKED_ATTEMPTS) throw new StoreUnavailableError('search');
+    if (sawBlock) await pause(BLOCKED_RETRY_MS);
+    pending = pending.filter(({ change }) => blocked.has(change.id));
   }
   return conflicts;
 }
@@ -268,10 +267,10 @@ function action(alias: string, { id, routing, before }: DocumentWrite) {
     : { create: { _index: alias, _id: id, routing, require_alias: true } };
 }
 
-function dropped(status: number, error: unknown): Error {
+function itemError(status: number, error: unknown): Error {
   const cause = new Error(JSON.stringify(error ?? { status }));
   return status === 400 || status === 413
-    ? new RejectedError('Elasticsearch refused a document', { cause })
+    ? new RejectedError('Elasticsearch rejected a document', { cause })
     : new StoreUnavailableError('search', { cause });
 }
 

@@ -1,6 +1,6 @@
-/** Requests with an idempotency key (contract 3.4): the first one acquires the key, and the others meet its document. */
+/** Requests with an idempotency key (contract 3.4): the first one acquires the key, the others meet its document. */
 import { createHash } from 'node:crypto';
-import type { Idempotency, IdempotencyConflict } from '../../shared/idempotency.js';
+import type { Idempotency, IdempotencyConflict, IdempotentResult } from '../../shared/idempotency.js';
 import type { Clock } from '../../shared/time.js';
 import type { Cluster } from './client.js';
 import { Documents } from './documents.js';
@@ -10,37 +10,44 @@ import { total } from './pages.js';
 
 export interface IdempotencySource extends LeaseSource {
   fingerprint: string;
-  /** The contact that a creation makes, the same in every attempt. */
+  /** The contact to be created, the same in every attempt. */
   contact_id: string | null;
-  /** Milliseconds since the epoch; 0 once the key is free again. Released keys are not deleted, so that a reindex sees it. */
+  /** Milliseconds since the epoch; 0 once released. A released key is not deleted, because a reindex does not see deletions. */
   claimed_at: number;
   outcome: unknown;
 }
 
 export interface AcquiredKey {
-  /** Unique among all uses of all keys. */
-  token: string;
-  contactId: string | null;
-  /** An earlier attempt ended without an answer: it may have done its work or not. */
+  /** Unique per use of a key. */
+  useId: string;
+  /** An earlier attempt ended without an outcome: its work may be done or not. */
   resumed: boolean;
   lease: Lease<IdempotencySource>;
 }
 
-export type AcquireResult<T> =
+export interface IdempotentRequest {
+  organizationId: string;
+  idempotency?: Idempotency;
+  /** Of the contact to be created. */
+  newContactId?: string;
+}
+
+type AcquireResult<T> =
   | { kind: 'acquired'; key: AcquiredKey }
-  | { kind: 'answered'; outcome: T }
+  | { kind: 'completed'; outcome: T }
   | IdempotencyConflict;
 
 const RETENTION_MS = 24 * 60 * 60 * 1000;
 const LEASE_MS = 10_000;
-const PURGE = { keysPerPage: 2000, maxPages: 100 };
+const PURGE_BATCH = 2000;
+const MAX_PURGE_BATCHES = 100;
 
 export type IdempotencyDocuments = Documents<IdempotencySource>;
 
 export const idempotencyDocuments = (cluster: Cluster, names: IndexNames): IdempotencyDocuments =>
   new Documents(cluster, names.alias('idempotency'));
 
-/** Of a key as of a lock: both are unique within one organization and route. */
+/** Document id of a key or lock, which is unique per organization and route. */
 export function idempotencyId(organizationId: string, route: string, key: string): string {
   return createHash('sha256')
     .update(JSON.stringify([organizationId, route, key]))
@@ -56,67 +63,58 @@ export class IdempotencyKeys {
     this.#clock = clock;
   }
 
-  async acquire<T>(
-    organizationId: string,
+  /** Runs a write once per idempotency key: while its outcome is kept, it is replayed. Without a key, `work` just runs. */
+  async runIdempotent<T>(
+    request: IdempotentRequest,
+    work: (key: AcquiredKey | undefined, now: number) => Promise<T>,
+    isKept: (outcome: T) => boolean,
+  ): Promise<IdempotentResult<T>> {
+    const now = this.#clock.now();
+    if (!request.idempotency) return { kind: 'done', value: await work(undefined, now), replayed: false };
+    const acquired = await this.#acquire<T>(request, request.idempotency);
+    if (acquired.kind === 'completed') return { kind: 'done', value: acquired.outcome, replayed: true };
+    if (acquired.kind !== 'acquired') return acquired;
+    const { key } = acquired;
+    try {
+      const value = await work(key, now);
+      if (isKept(value)) await complete(key, value);
+      else await release(key);
+      return { kind: 'done', value, replayed: false };
+    } catch (error) {
+      await expire(key).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #acquire<T>(
+    { organizationId, newContactId = null }: { organizationId: string; newContactId?: string | null },
     { route, key, fingerprint }: Idempotency,
-    contactId: string | null,
   ): Promise<AcquireResult<T>> {
-    const options = { durationMs: LEASE_MS, clock: this.#clock };
     const id = idempotencyId(organizationId, route, key);
     const now = this.#clock.now();
     const isKept = (source: IdempotencySource) => source.claimed_at + RETENTION_MS > now;
-    const acquired = await Lease.acquire<IdempotencySource, AcquireResult<T>>(
+    const result = await Lease.acquire<IdempotencySource, AcquireResult<T>>(
       this.#documents,
       id,
-      options,
-      (before, isHeld) => {
-        const fresh = { fingerprint, contact_id: contactId, claimed_at: now, outcome: null };
-        if (!before || !isKept(before)) return { take: fresh };
-        if (before.fingerprint !== fingerprint) return { refuse: { kind: 'idempotency_key_reused' } };
-        if (before.outcome !== null) return { refuse: { kind: 'answered', outcome: before.outcome as T } };
-        if (isHeld) return { refuse: { kind: 'idempotency_in_progress' } };
-        return { take: { ...fresh, contact_id: before.contact_id, claimed_at: before.claimed_at } };
+      { durationMs: LEASE_MS, clock: this.#clock },
+      (previous, held) => {
+        const fresh = { fingerprint, contact_id: newContactId, claimed_at: now, outcome: null };
+        if (!previous || !isKept(previous)) return { acquire: fresh };
+        if (previous.fingerprint !== fingerprint) return { reject: { kind: 'idempotency_key_reused' } };
+        if (previous.outcome !== null) {
+          return { reject: { kind: 'completed', outcome: previous.outcome as T } };
+        }
+        if (held) return { reject: { kind: 'idempotency_in_progress' } };
+        return { acquire: { ...fresh, contact_id: previous.contact_id, claimed_at: previous.claimed_at } };
       },
     );
-    if ('refused' in acquired) return acquired.refused;
-    const { lease, before } = acquired;
-    const { claimed_at: claimedAt, contact_id } = lease.source;
+    if ('rejected' in result) return result.rejected;
+    const { lease, previous } = result;
+    const useId = `${id.slice(0, 32)}-${lease.source.claimed_at}`;
     return {
       kind: 'acquired',
-      key: {
-        token: `${id.slice(0, 32)}-${claimedAt}`,
-        contactId: contact_id,
-        resumed: before !== null && isKept(before),
-        lease,
-      },
+      key: { useId, resumed: previous !== null && isKept(previous), lease },
     };
-  }
-
-  /** The contact of the key can no longer be created; another takes its place. False when another attempt took over. */
-  async reassign(key: AcquiredKey, contactId: string): Promise<boolean> {
-    try {
-      await key.lease.update({ contact_id: contactId });
-    } catch (error) {
-      if (error instanceof LeaseLostError) return false;
-      throw error;
-    }
-    key.contactId = contactId;
-    return true;
-  }
-
-  /** Keeps the outcome for the requests to come. */
-  complete({ lease }: AcquiredKey, outcome: unknown): Promise<void> {
-    return lease.release({ outcome });
-  }
-
-  /** Nothing was done: the key is free again. */
-  release({ lease }: AcquiredKey): Promise<void> {
-    return lease.release({ claimed_at: 0 });
-  }
-
-  /** Something failed, and it is not known what was done: the next request resumes the work at once. */
-  expire({ lease }: AcquiredKey): Promise<void> {
-    return lease.release();
   }
 
   async hasExpired(): Promise<boolean> {
@@ -129,17 +127,17 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Deletes keys that are no longer kept, page after page until none is left; a bounded number in one call. Resolves with how
-   * many. Only for the holder of the reindex lock: a reindex does not see what is deleted.
+   * Deletes expired keys, a bounded number per call; resolves with how many. Only for the holder of the reindex lock, because a
+   * reindex does not see deletions.
    */
   async purgeExpired(signal: AbortSignal): Promise<number> {
     const query = this.#expired();
     let purged = 0;
     let last: (string | number)[] | undefined;
-    for (let page = 0; page < PURGE.maxPages; page++) {
+    for (let batch = 0; batch < MAX_PURGE_BATCHES; batch++) {
       signal.throwIfAborted();
       const { hits } = await this.#documents.search({
-        size: PURGE.keysPerPage,
+        size: PURGE_BATCH,
         track_total_hits: false,
         seq_no_primary_term: true,
         _source: false,
@@ -149,7 +147,7 @@ export class IdempotencyKeys {
       });
       signal.throwIfAborted();
       purged += await this.#documents.deleteMany(hits.hits);
-      if (hits.hits.length < PURGE.keysPerPage) break;
+      if (hits.hits.length < PURGE_BATCH) break;
       last = hits.hits.at(-1)?.sort as (string | number)[];
     }
     return purged;
@@ -157,5 +155,25 @@ export class IdempotencyKeys {
 
   #expired() {
     return { range: { claimed_at: { lte: this.#clock.now() - RETENTION_MS, format: 'epoch_millis' } } };
+  }
+}
+
+/** Stores the outcome, which later requests replay. */
+const complete = ({ lease }: AcquiredKey, outcome: unknown) => lease.release({ outcome });
+
+/** Nothing was written: the key can be used again. */
+const release = ({ lease }: AcquiredKey) => lease.release({ claimed_at: 0 });
+
+/** Unknown whether anything was written: the next request resumes the work at once. */
+const expire = ({ lease }: AcquiredKey) => lease.release();
+
+/** Names another contact, where the first can no longer be created. False when another attempt took over. */
+export async function reassign({ lease }: AcquiredKey, contactId: string): Promise<boolean> {
+  try {
+    await lease.update({ contact_id: contactId });
+    return true;
+  } catch (error) {
+    if (error instanceof LeaseLostError) return false;
+    throw error;
   }
 }

@@ -9,12 +9,12 @@ import {
   readDefinition,
 } from './migrations/indices.js';
 
-/** A cluster as it is found, nothing of it changed. */
+/** The state of a cluster, read without changing it. */
 export interface ClusterReport {
-  /** Of each node. */
+  /** One per node. */
   versions: string[];
   health: 'green' | 'yellow' | 'red';
-  /** Without an index. */
+  /** Resources without an index. */
   missing: Resource[];
   /** Indices of an older version. */
   outdated: string[];

@@ -26,14 +26,14 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
     },
 
     async insertKey(key) {
-      const refusal = await documents.create(key.id, toSource(key), { refresh: 'wait_for' }).then(
-        (made) => (made ? null : new Error(`there is a key ${key.id} already`)),
+      const failure = await documents.create(key.id, toSource(key), { refresh: 'wait_for' }).then(
+        (created) => (created ? null : new Error(`there is a key ${key.id} already`)),
         (error: Error) => error,
       );
-      if (refusal === null) return;
-      // An answer was lost, and a key that nobody was shown would stay active: its secret tells that it is ours.
+      if (failure === null) return;
+      // The key is ours when the secret matches: only a response was lost. Otherwise a key nobody was shown would stay active.
       const found = await documents.get(key.id).catch(() => null);
-      if (found?.source.secret_hash !== key.secretHash) throw refusal;
+      if (found?.source.secret_hash !== key.secretHash) throw failure;
       await documents.waitUntilSearchable(found);
     },
 

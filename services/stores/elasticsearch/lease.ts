@@ -6,13 +6,13 @@ import type { Documents, VersionedDocument } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
 export interface LeaseSource {
-  /** The attempt that holds it, by which a write whose answer was lost is recognized. */
+  /** Identifies the attempt that holds the lease, also after a lost response to its own write. */
   owner: string;
   /** Milliseconds since the epoch; 0 once it was released. */
   lease_until: number;
 }
 
-/** Another process holds the lease, or it could not be renewed in time. */
+/** Another process holds the lease, or it was not renewed in time. */
 export class LeaseLostError extends StoreUnavailableError {
   constructor(id: string) {
     super('search', { cause: new Error(`the lease ${id} was lost`) });
@@ -24,72 +24,77 @@ export interface LeaseOptions {
   clock: Clock;
 }
 
-/** What a lease's document says beside who holds it. */
+/** The document of a lease without the fields of the lease itself. */
 export type LeaseContent<Source> = Omit<Source, keyof LeaseSource>;
 
-/** Whether to take the lease as it was found, and with what; a refusal is the caller's own. */
-export type LeaseDecision<Source, Refusal> = { take: LeaseContent<Source> } | { refuse: Refusal };
+/** Acquires the lease with new content, or rejects with the caller's reason. */
+export type LeaseDecision<Source, Rejection> = { acquire: LeaseContent<Source> } | { reject: Rejection };
 
-export type Acquired<Source extends LeaseSource, Refusal> =
-  /** `before` is what the lease said when it was taken over; null when it is new. */
-  { lease: Lease<Source>; before: Source | null } | { refused: Refusal };
+export type LeaseResult<Source extends LeaseSource, Rejection> =
+  /** `previous` is the document that was taken over; null for a new one. */
+  { lease: Lease<Source>; previous: Source | null } | { rejected: Rejection };
+
+export const isHeld = (source: LeaseSource, clock: Clock): boolean => source.lease_until > clock.now();
 
 /**
- * A document that one holder at a time owns: until it is released, or was not renewed for its duration. Renewed every third
- * of it. Clocks that differ make a lease end early or late, never two holders whose writes both count: every write of it is
- * a compare-and-set.
+ * A document with one holder at a time, until it is released or expires. Renewed every third of its duration. Clock skew makes
+ * a lease expire early or late, but never lets two holders write: every write is a compare-and-set.
  */
 export class Lease<Source extends LeaseSource> {
   readonly #documents: Documents<Source>;
   readonly #options: LeaseOptions;
   readonly #lost = new AbortController();
-  /** Renewals and updates replace the same document, so they follow one another. */
+  /** Renewals and updates replace the same document. */
   readonly #mutex = new Mutex();
-  #found: VersionedDocument<Source>;
+  #document: VersionedDocument<Source>;
   #expiresAt = 0;
   #renewal: NodeJS.Timeout | undefined;
   #expiry: NodeJS.Timeout | undefined;
 
-  private constructor(documents: Documents<Source>, options: LeaseOptions, found: VersionedDocument<Source>) {
+  private constructor(
+    documents: Documents<Source>,
+    options: LeaseOptions,
+    document: VersionedDocument<Source>,
+  ) {
     this.#documents = documents;
     this.#options = options;
-    this.#found = found;
+    this.#document = document;
     this.#schedule();
   }
 
-  /** `bid` is asked with the document as found, and whether its lease still runs; again when another was faster. */
-  static acquire<Source extends LeaseSource, Refusal>(
+  /** `decide` sees the current document and whether it is held; it is called again after a conflicting write. */
+  static acquire<Source extends LeaseSource, Rejection>(
     documents: Documents<Source>,
     id: string,
     options: LeaseOptions,
-    bid: (
-      before: Source | null,
-      isHeld: boolean,
-    ) => LeaseDecision<Source, Refusal> | Promise<LeaseDecision<Source, Refusal>>,
-  ): Promise<Acquired<Source, Refusal>> {
+    decide: (
+      previous: Source | null,
+      held: boolean,
+    ) => LeaseDecision<Source, Rejection> | Promise<LeaseDecision<Source, Rejection>>,
+  ): Promise<LeaseResult<Source, Rejection>> {
     const { clock, durationMs } = options;
     const owner = randomUUID();
-    // Most leases are new, so the first attempt does not look.
-    let looks = false;
-    let before: Source | null = null;
+    // Most leases are new, so the first attempt does not read.
+    let reads = false;
+    let previous: Source | null = null;
     return retryWithBackoff(async () => {
-      const found: VersionedDocument<Source> | null = looks ? await documents.get(id) : null;
-      looks = true;
-      // Our own write, whose answer was lost.
-      if (found?.source.owner === owner) return { lease: new Lease(documents, options, found), before };
-      before = found?.source ?? null;
-      const offer = await bid(before, before !== null && before.lease_until > clock.now());
-      if ('refuse' in offer) return { refused: offer.refuse };
-      const source = { ...offer.take, owner, lease_until: clock.now() + durationMs } as Source;
+      const found: VersionedDocument<Source> | null = reads ? await documents.get(id) : null;
+      reads = true;
+      // Our own write, whose response was lost.
+      if (found?.source.owner === owner) return { lease: new Lease(documents, options, found), previous };
+      previous = found?.source ?? null;
+      const decision = await decide(previous, previous !== null && isHeld(previous, clock));
+      if ('reject' in decision) return { rejected: decision.reject };
+      const source = { ...decision.acquire, owner, lease_until: clock.now() + durationMs } as Source;
       const written = found
         ? await documents.replace(found, source, { refresh: false })
         : await documents.create(id, source, { refresh: false });
-      return written ? { lease: new Lease(documents, options, written), before } : undefined;
+      return written ? { lease: new Lease(documents, options, written), previous } : undefined;
     });
   }
 
   get source(): Source {
-    return this.#found.source;
+    return this.#document.source;
   }
 
   /** Aborted with `LeaseLostError`. */
@@ -97,7 +102,7 @@ export class Lease<Source extends LeaseSource> {
     return this.#lost.signal;
   }
 
-  /** Throws `LeaseLostError`; sees the end of the lease even when no timer could run, as after a process stood still. */
+  /** Throws `LeaseLostError`, also when no timer could run yet because the process was suspended. */
   throwIfLost(): void {
     if (performance.now() >= this.#expiresAt) this.#lose();
     this.lost.throwIfAborted();
@@ -108,7 +113,7 @@ export class Lease<Source extends LeaseSource> {
     return this.#write(change, () => this.#options.clock.now() + this.#options.durationMs);
   }
 
-  /** Lets the next holder in at once. Does nothing when the lease was lost. */
+  /** Frees the lease and changes its document. Does nothing when the lease was lost. */
   async release(change: Partial<LeaseContent<Source>> = {}): Promise<void> {
     clearTimeout(this.#renewal);
     try {
@@ -126,20 +131,20 @@ export class Lease<Source extends LeaseSource> {
       .runExclusive(() =>
         retryWithBackoff(
           async () => {
-            const source: Source = { ...this.#found.source, ...change, lease_until: leaseUntil() };
-            const written = await this.#documents.replace(this.#found, source, { refresh: false });
+            const source: Source = { ...this.#document.source, ...change, lease_until: leaseUntil() };
+            const written = await this.#documents.replace(this.#document, source, { refresh: false });
             if (written) {
-              this.#found = written;
+              this.#document = written;
               this.#schedule();
               return null;
             }
-            const found = await this.#documents.get(this.#found.id);
-            if (found?.source.owner !== this.#found.source.owner) {
+            const found = await this.#documents.get(this.#document.id);
+            if (found?.source.owner !== this.#document.source.owner) {
               this.#lose();
               throw this.lost.reason;
             }
-            // An answer was lost, or the index behind the alias is another one.
-            this.#found = found;
+            // A response was lost, or a reindex has moved the alias.
+            this.#document = found;
             return undefined;
           },
           { signal: this.lost },
@@ -151,14 +156,14 @@ export class Lease<Source extends LeaseSource> {
   #schedule(): void {
     clearTimeout(this.#renewal);
     clearTimeout(this.#expiry);
-    const leftMs = this.#found.source.lease_until - this.#options.clock.now();
+    const leftMs = this.#document.source.lease_until - this.#options.clock.now();
     this.#expiresAt = performance.now() + leftMs;
     if (leftMs <= 0) return;
     this.#expiry = setTimeout(() => this.#lose(), leftMs).unref();
     this.#renewal = setTimeout(() => this.#renew(), this.#options.durationMs / 3).unref();
   }
 
-  /** What fails is tried again until the lease ends. */
+  /** Failed renewals are retried until the lease expires. */
   #renew(): void {
     this.update({}).catch(() => {
       if (this.lost.aborted) return;
@@ -169,6 +174,6 @@ export class Lease<Source extends LeaseSource> {
   #lose(): void {
     clearTimeout(this.#renewal);
     clearTimeout(this.#expiry);
-    if (!this.lost.aborted) this.#lost.abort(new LeaseLostError(this.#found.id));
+    if (!this.lost.aborted) this.#lost.abort(new LeaseLostError(this.#document.id));
   }
 }

@@ -4,13 +4,12 @@ import { PageBudget } from '../common/page-budget.js';
 
 type Sort = estypes.SortCombinations[];
 
-/** Hits that are asked for at first. */
 const FIRST_HITS = 101;
 
-/** One more than asked for tells whether there is a next page. */
+/** One more than the limit tells whether there is a next page. */
 export const hitsPerPage = (limit: number): number => limit + 1;
 
-/** By score where there is one, then newest, then id: total, and the same after a rebuild or on another copy. */
+/** By score where there is one, then newest, then id: a total order, the same after a reindex and on every replica. */
 export function pageSort(idField: string, scored: boolean): Sort {
   const newest: Sort = [{ created_at: 'desc' }, { [idField]: 'desc' }];
   return scored ? [{ _score: { order: 'desc' } }, ...newest] : newest;

@@ -1,4 +1,4 @@
-/** Finishes what processes that died have left behind. Every process runs it; two at once do no harm. */
+/** Cleans up after processes that died. Every process runs it; concurrent runs are safe. */
 import type { Clock } from '../../shared/time.js';
 import type { RecoveryStatus } from '../common/search-store.js';
 import type { Cluster } from './client.js';
@@ -8,17 +8,17 @@ import type { IdempotencyKeys } from './idempotency.js';
 import type { IndexNames } from './migrations/indices.js';
 import { acquireReindexLock, recoverReindex } from './migrations/reindex-lock.js';
 
-/** Long enough that a creation is rarely still under way, and its credits are soon back. */
+/** Rarely is a creation still running then, and its credits are soon returned. */
 const OVERDUE_MS = 60_000;
-/** A reindex that died blocks writes until its lease ended and a job ran: less than writers wait. */
+/** A reindex that died blocks writes until its lease has expired and a job has run: shorter than writers wait. */
 const INTERVAL_MS = 5000;
-/** What goes on failing is logged this often. */
+/** Between two log lines about failures. */
 const LOG_INTERVAL_MS = 60_000;
 
-/** Once so many reservations failed, the others of a run are only counted: they would likely fail too, slowly. */
+/** After this many failures in a run, further reservations are only counted: they would probably fail too, slowly. */
 const MAX_FAILURES = 20;
 
-/** Whether the work succeeded. */
+/** Resolves with whether the work succeeded. */
 type Attempt = (step: object, work: () => Promise<void>) => Promise<boolean>;
 
 export interface RecoveryLog {
@@ -35,7 +35,7 @@ export interface RecoveryDeps {
   log?: RecoveryLog;
 }
 
-/** Runs every few seconds until stopped; what fails is counted, logged, and tried again the next time. */
+/** Runs every few seconds until stopped. Failures are counted, logged and retried by the next run. */
 export class RecoveryJob {
   readonly #deps: RecoveryDeps;
   readonly #intervalMs: number;
@@ -72,7 +72,7 @@ export class RecoveryJob {
     ).unref();
   }
 
-  /** Each step on its own, so that one that fails holds up no other. */
+  /** A step that fails does not stop the others. */
   async #run(): Promise<void> {
     const { cluster, names, clock, log } = this.#deps;
     const failures: object[] = [];
@@ -116,7 +116,7 @@ export class RecoveryJob {
     this.#status.overdueReservations = unresolved;
   }
 
-  /** Not while an index is reindexed: the next run does it then. */
+  /** Skipped during a reindex; the next run retries. */
   async #purge(): Promise<void> {
     const { cluster, names, idempotencyKeys, clock } = this.#deps;
     if (!(await idempotencyKeys.hasExpired())) return;

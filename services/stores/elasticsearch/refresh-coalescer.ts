@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster } from './client.js';
 import type { IndexNames } from './migrations/indices.js';
 
-/** Between two refreshes that are asked for; as often as indices do it by themselves. */
+/** Between two refreshes; as often as the indices refresh by themselves. */
 const INTERVAL_MS = 250;
 
-/** Lets searches find what was written: one refresh for all who wait for it. */
+/** Makes writes searchable: one refresh serves all callers that wait. */
 export class RefreshCoalescer {
   readonly #cluster: Cluster;
   readonly #aliases: string[];
@@ -24,7 +24,7 @@ export class RefreshCoalescer {
 
   async #begin(): Promise<void> {
     await pause(Math.max(0, this.#last + INTERVAL_MS - performance.now()));
-    // Who comes from here on has written too late for it.
+    // Later callers may have written after this refresh.
     this.#next = undefined;
     this.#last = performance.now();
     await this.#cluster.run((client) => client.indices.refresh({ index: this.#aliases }));

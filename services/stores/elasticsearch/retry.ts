@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreTimeoutError } from '../../shared/store-errors.js';
 
-/** Below the time limit of a request, and longer than writes are blocked while an index is switched. */
+/** Below the time limit of an HTTP request, and longer than a reindex blocks writes. */
 const TIMEOUT_MS = 28_000;
 const BACKOFF_MS = { min: 5, max: 500 };
 
@@ -11,8 +11,8 @@ export interface RetryOptions {
 }
 
 /**
- * Repeats `attempt` while it answers undefined, as a compare-and-set does that another writer was faster than. Waits in between
- * with exponential backoff and full jitter. Throws `StoreTimeoutError` once the time is over, and the reason of the signal.
+ * Repeats `attempt` while it resolves with undefined, as a compare-and-set in conflict does. Waits in between with exponential
+ * backoff and full jitter. Throws `StoreTimeoutError` once the time is over, and the reason of the signal.
  */
 export async function retryWithBackoff<T>(
   attempt: () => Promise<T | undefined>,

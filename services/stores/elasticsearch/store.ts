@@ -7,7 +7,6 @@ import { toContact } from '../../contacts/stored-contact.js';
 import type { Page } from '../../search/query.js';
 import { KeyedMutex } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
-import type { Idempotency, IdempotentResult } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { OverloadedError } from '../../shared/store-errors.js';
 import { type Clock, parseTimestamp, systemClock } from '../../shared/time.js';
@@ -23,8 +22,15 @@ import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from
 import { contactQuery, searchedContact } from './contacts/search.js';
 import { ContactWrites, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
-import { bulk, Documents, type DocumentWrite, documentId, IndexMissingError, search } from './documents.js';
-import { type AcquiredKey, IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
+import {
+  bulk,
+  Documents,
+  type DocumentWrite,
+  documentId,
+  IndexMissingError,
+  searchIndex,
+} from './documents.js';
+import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
 import { ensureIndices, ensureMonthIndex, IndexNames, monthOf } from './migrations/indices.js';
 import { fetchPage, total } from './pages.js';
@@ -32,20 +38,23 @@ import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { RefreshCoalescer } from './refresh-coalescer.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
 
-/** Those whose documents belong to an organization. */
+/** Resources whose documents belong to an organization. */
 const ORGANIZATION_RESOURCES = ['contacts', 'audiences', 'visits', 'keys', 'accounts'] as const;
 
-/** What a write costs beside its records is little then. */
+/** The fixed costs of a write are negligible then. */
 const BATCH_RECORDS = 5000;
 
 export interface ElasticsearchStoreOptions {
   clock?: Clock;
-  /** Between two runs of the recovery job, on average. */
+  /** Mean time between two runs of the recovery job. */
   recoveryIntervalMs?: number;
   log?: RecoveryLog;
 }
 
-/** Opens the search store over a cluster; makes the indices that are missing. */
+/**
+ * Opens the search store on a cluster and creates missing indices. Throws `MappingChangedError`, `MigrationNeededError` and
+ * `StoreUnavailableError`.
+ */
 export async function openElasticsearchStore(
   config: ElasticsearchConfig,
   { clock = systemClock, ...options }: ElasticsearchStoreOptions = {},
@@ -61,14 +70,13 @@ export async function openElasticsearchStore(
   return new ElasticsearchStore(cluster, names, clock, options);
 }
 
-/** Bytes of answers whose requests are still under way, above which no search begins. */
+/** Bytes of responses not yet sent, above which searches are rejected. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 class ElasticsearchStore implements SearchStore {
   readonly preferredBatchSize = BATCH_RECORDS;
   readonly #cluster: Cluster;
   readonly #names: IndexNames;
-  readonly #clock: Clock;
   readonly #contacts: Documents<ContactSource | Tombstone>;
   readonly #audiences: Documents<AudienceSource>;
   readonly #ledger: Ledger;
@@ -77,7 +85,7 @@ class ElasticsearchStore implements SearchStore {
   readonly #keys: KeyStore;
   readonly #refreshCoalescer: RefreshCoalescer;
   readonly #recoveryJob: RecoveryJob;
-  /** Months whose index is known to be there. */
+  /** Months whose index is known to exist. */
   readonly #months = new Set<string>();
   readonly #visitsMutex = new KeyedMutex();
   readonly #answers = new InFlightBytes(MAX_ANSWER_BYTES);
@@ -90,7 +98,6 @@ class ElasticsearchStore implements SearchStore {
   ) {
     this.#cluster = cluster;
     this.#names = names;
-    this.#clock = clock;
     this.#contacts = new Documents(cluster, names.alias('contacts'));
     this.#audiences = new Documents(cluster, names.alias('audiences'));
     this.#ledger = new Ledger(cluster, names);
@@ -102,7 +109,6 @@ class ElasticsearchStore implements SearchStore {
       contacts: this.#contacts,
       audiences: this.#audiences,
       ledger: this.#ledger,
-      idempotencyKeys: this.#idempotencyKeys,
       locks: new DuplicateLocks(idempotency, this.#contacts, clock),
     });
     this.#recoveryJob = new RecoveryJob(
@@ -129,39 +135,33 @@ class ElasticsearchStore implements SearchStore {
     return found && !isTombstone(found.source) ? toContact(toStoredContact(found.source)) : null;
   }
 
-  async searchContacts(asked: ContactSearch, signal?: AbortSignal) {
-    const { request, bestScore } = contactQuery(asked);
+  async searchContacts(search: ContactSearch, signal?: AbortSignal) {
+    const { request, bestScore } = contactQuery(search);
     const documents = this.#contacts as Documents<ContactSource>;
-    const form = { limit: asked.limit, bestScore, toItem: searchedContact };
+    const form = { limit: search.limit, bestScore, toItem: searchedContact };
     return this.#page(signal, () => fetchPage(request, form, (part) => documents.search(part, signal)));
   }
 
   createContact(command: CreateContact) {
     const { contact, idempotency, dryRun } = command;
-    return this.#once(
-      contact.organization_id,
-      idempotency,
-      contact.contact_id,
+    return this.#idempotencyKeys.runIdempotent(
+      { organizationId: contact.organization_id, idempotency, newContactId: contact.contact_id },
       (key, now) => this.#writes.create(command, key, now),
       ({ kind }) => !dryRun && (kind === 'created' || kind === 'returned'),
     );
   }
 
   addMembership(membership: Membership) {
-    return this.#once(
-      membership.organizationId,
-      membership.idempotency,
-      null,
+    return this.#idempotencyKeys.runIdempotent(
+      membership,
       (_, now) => this.#writes.add(membership, now),
       ({ kind }) => kind === 'added',
     );
   }
 
   removeMembership(membership: Membership) {
-    return this.#once(
-      membership.organizationId,
-      membership.idempotency,
-      null,
+    return this.#idempotencyKeys.runIdempotent(
+      membership,
       (key, now) => this.#writes.remove(membership, key, now),
       ({ kind }) => kind === 'removed',
     );
@@ -177,8 +177,8 @@ class ElasticsearchStore implements SearchStore {
     return found?.source.audience ?? null;
   }
 
-  async searchAudiences(asked: AudienceSearch, signal?: AbortSignal) {
-    const { hits } = await this.#audiences.search(audienceQuery(asked), signal);
+  async searchAudiences(search: AudienceSearch, signal?: AbortSignal) {
+    const { hits } = await this.#audiences.search(audienceQuery(search), signal);
     return {
       items: hits.hits.map(({ _source }) => (_source as AudienceSource).audience),
       total: total(hits),
@@ -194,11 +194,11 @@ class ElasticsearchStore implements SearchStore {
     });
   }
 
-  async searchVisits(asked: VisitSearch, signal?: AbortSignal) {
-    const request = { index: this.#names.alias('visits'), ...visitQuery(asked) };
-    const form = { limit: asked.limit, bestScore: null, toItem: ({ visit }: VisitSource) => visit };
+  async searchVisits(search: VisitSearch, signal?: AbortSignal) {
+    const request = { index: this.#names.alias('visits'), ...visitQuery(search) };
+    const form = { limit: search.limit, bestScore: null, toItem: ({ visit }: VisitSource) => visit };
     return this.#page(signal, () =>
-      fetchPage(request, form, (part) => search<VisitSource>(this.#cluster, part, signal)),
+      fetchPage(request, form, (part) => searchIndex<VisitSource>(this.#cluster, part, signal)),
     );
   }
 
@@ -266,9 +266,9 @@ class ElasticsearchStore implements SearchStore {
 
   async hasOtherOrganization(organizationId: string): Promise<boolean> {
     const index = ORGANIZATION_RESOURCES.map((resource) => this.#names.alias(resource)).join(',');
-    // Credits and keys are not among what `refresh` makes visible.
+    // `refresh` does not cover credits and keys.
     await this.#cluster.run((client) => client.indices.refresh({ index }));
-    const { hits } = await search(this.#cluster, {
+    const { hits } = await searchIndex(this.#cluster, {
       index,
       size: 0,
       terminate_after: 1,
@@ -277,10 +277,10 @@ class ElasticsearchStore implements SearchStore {
     return total(hits) > 0;
   }
 
-  /** Searches, as a cluster that has lost an index can greet but not answer. */
+  /** Searches, because a cluster that has lost an index still answers a ping. */
   async ping(): Promise<void> {
     const index = this.#names.alias('contacts');
-    await search(this.#cluster, { index, size: 0, terminate_after: 1, track_total_hits: false });
+    await searchIndex(this.#cluster, { index, size: 0, terminate_after: 1, track_total_hits: false });
   }
 
   async close(): Promise<void> {
@@ -289,14 +289,14 @@ class ElasticsearchStore implements SearchStore {
     await this.#cluster.close();
   }
 
-  /** What is in conflict is there already, and the first record stays. */
+  /** Conflicting visits exist already: the first record stays. */
   async #insertMonth(month: string, changes: DocumentWrite[]): Promise<void> {
     if (this.#months.has(month)) {
       try {
         await bulk(this.#cluster, this.#names.monthAlias(month), changes);
         return;
       } catch (error) {
-        // Deleting the index of a month is how old visits are dropped; late ones make it anew.
+        // Operators drop old visits by deleting the index of a month; a late visit creates it again.
         if (!(error instanceof IndexMissingError)) throw error;
         this.#months.delete(month);
       }
@@ -304,30 +304,5 @@ class ElasticsearchStore implements SearchStore {
     await ensureMonthIndex(this.#cluster, this.#names, month);
     this.#months.add(month);
     await bulk(this.#cluster, this.#names.monthAlias(month), changes);
-  }
-
-  async #once<T>(
-    organizationId: string,
-    idempotency: Idempotency | undefined,
-    contactId: string | null,
-    work: (key: AcquiredKey | undefined, now: number) => Promise<T>,
-    isKept: (outcome: T) => boolean,
-  ): Promise<IdempotentResult<T>> {
-    const now = this.#clock.now();
-    if (!idempotency) return { kind: 'done', value: await work(undefined, now), replayed: false };
-    const acquired = await this.#idempotencyKeys.acquire<T>(organizationId, idempotency, contactId);
-    if (acquired.kind === 'answered') return { kind: 'done', value: acquired.outcome, replayed: true };
-    if (acquired.kind !== 'acquired') return acquired;
-    const { key } = acquired;
-    let value: T;
-    try {
-      value = await work(key, now);
-      if (isKept(value)) await this.#idempotencyKeys.complete(key, value);
-      else await this.#idempotencyKeys.release(key);
-    } catch (error) {
-      await this.#idempotencyKeys.expire(key).catch(() => undefined);
-      throw error;
-    }
-    return { kind: 'done', value, replayed: false };
   }
 }

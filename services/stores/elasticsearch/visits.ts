@@ -52,8 +52,8 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
   if (audienceId !== undefined) filter.push({ term: { audience_id: audienceId } });
   if (country !== undefined) filter.push({ term: { 'search.countries': valueToken(country) } });
   if (city !== undefined) filter.push({ term: { 'search.city': valueToken(city) } });
-  if (browser !== undefined) filter.push(beginsWord('search.browser', browser));
-  if (platform !== undefined) filter.push(beginsWord('search.platform', platform));
+  if (browser !== undefined) filter.push(wordPrefix('search.browser', browser));
+  if (platform !== undefined) filter.push(wordPrefix('search.platform', platform));
   if (hasRecording !== undefined) filter.push({ term: { 'search.has_recording': hasRecording } });
   if (address) {
     const range = { gte: addressText(address.from), lte: addressText(address.to) };
@@ -79,5 +79,5 @@ function addressText(key: string): string {
   return (key.match(/.{4}/g) ?? []).join(':');
 }
 
-/** A word begins after a space, so that the beginning of a word is a substring too. */
-const beginsWord = (field: string, text: string): Clause => contains(field, ` ${text}`);
+/** A word begins after a space, so a word prefix is a substring too. */
+const wordPrefix = (field: string, text: string): Clause => contains(field, ` ${text}`);

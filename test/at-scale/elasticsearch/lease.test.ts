@@ -21,7 +21,7 @@ describe('Leases on Elasticsearch', () => {
   let indices: TestIndices;
   let proxy: HttpProxy;
   const clusters: Cluster[] = [];
-  let made = 0;
+  let count = 0;
 
   before(async () => {
     indices = testIndices();
@@ -31,7 +31,7 @@ describe('Leases on Elasticsearch', () => {
     await createMissingIndices(cluster, new IndexNames(indices.config.indexPrefix));
   });
   beforeEach(() => {
-    made += 1;
+    count += 1;
     proxy.decide = () => 'pass';
   });
   after(async () => {
@@ -40,57 +40,57 @@ describe('Leases on Elasticsearch', () => {
     await indices.remove();
   });
 
-  /** The lease of the test, as one process takes it; null while another has it. */
-  async function take(config: ElasticsearchConfig): Promise<Lease<IdempotencySource> | null> {
+  /** Acquires the lease of the test as one process; null while another holds it. */
+  async function acquire(config: ElasticsearchConfig): Promise<Lease<IdempotencySource> | null> {
     const cluster = new Cluster(config);
     clusters.push(cluster);
-    const acquired = await Lease.acquire<IdempotencySource, null>(
+    const result = await Lease.acquire<IdempotencySource, null>(
       idempotencyDocuments(cluster, new IndexNames(config.indexPrefix)),
-      `lease_${made}`,
+      `lease_${count}`,
       { durationMs: DURATION_MS, clock: systemClock },
-      (_, isHeld) =>
-        isHeld
-          ? { refuse: null }
-          : { take: { fingerprint: '', contact_id: null, claimed_at: Date.now(), outcome: null } },
+      (_, held) =>
+        held
+          ? { reject: null }
+          : { acquire: { fingerprint: '', contact_id: null, claimed_at: Date.now(), outcome: null } },
     );
-    return 'refused' in acquired ? null : acquired.lease;
+    return 'rejected' in result ? null : result.lease;
   }
 
-  it('stay held for longer than their duration, and go to the next at once when released', async () => {
-    const lease = await take(proxy.config);
+  it('keeps a lease held beyond its duration by renewing it, and frees it at once on release', async () => {
+    const lease = await acquire(proxy.config);
     for (const end = Date.now() + 3 * DURATION_MS; Date.now() < end; ) {
-      expect(await take(indices.config)).to.equal(null);
+      expect(await acquire(indices.config)).to.equal(null);
     }
     lease?.throwIfLost();
     await lease?.release();
-    const next = await take(indices.config);
+    const next = await acquire(indices.config);
     expect(next).to.not.equal(null);
     await next?.release();
   });
 
-  it('tell their holder when they could not be renewed in time, and go to another', async () => {
-    const lease = await take(proxy.config);
+  it('aborts the lost signal of a lease that was not renewed in time, and lets another process acquire it', async () => {
+    const lease = await acquire(proxy.config);
     if (!lease) throw new Error('the lease was not free');
     proxy.decide = () => 'cut';
     await once(lease.lost, 'abort');
     expect(lease.lost.reason).to.be.instanceOf(LeaseLostError);
     expect(() => lease.throwIfLost()).to.throw(LeaseLostError);
     proxy.decide = () => 'pass';
-    let other = await take(indices.config);
-    while (!other) other = await take(indices.config);
+    let other = await acquire(indices.config);
+    while (!other) other = await acquire(indices.config);
     const failure = await lease.update({ contact_id: 'late' }).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(LeaseLostError);
     expect(other.source.contact_id).to.equal(null);
     await other.release();
   });
 
-  it('are held by the process whose acquisition was not answered', async () => {
+  it('leaves a lease with the process whose acquire request got no response', async () => {
     let lost = 0;
     proxy.decide = ({ method }) => (method === 'PUT' && lost++ === 0 ? 'cut answer' : 'pass');
-    const lease = await take(proxy.config);
+    const lease = await acquire(proxy.config);
     expect(lost).to.be.greaterThan(1);
     expect(lease).to.not.equal(null);
-    expect(await take(indices.config)).to.equal(null);
+    expect(await acquire(indices.config)).to.equal(null);
     await lease?.release();
   });
 });

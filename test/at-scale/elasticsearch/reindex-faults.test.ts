@@ -13,10 +13,10 @@ import { type TestIndices, testIndices } from './support.js';
 const ORGANIZATION = 'org_reindexed';
 const LOADED = 300;
 const REQUESTS_PER_SECOND = 60;
-/** Longer than any lease, shorter than a key is kept. */
+/** Longer than any lease, shorter than idempotency keys are kept. */
 const AFTER_LEASES_MS = 60_000;
 
-/** A request of a reindex without the names of its indices: `PUT target/_block/write`. */
+/** A request of a reindex with the resource in place of the index: `PUT contacts/_block/write`. */
 function stepOf({ method, path }: ProxiedRequest, prefix: string): string {
   const [plain = ''] = path.split('?');
   const parts = decodeURIComponent(plain)
@@ -29,6 +29,7 @@ describe('A reindex that fails', () => {
   let indices: TestIndices;
   let client: Client;
   let store: SearchStore;
+  const proxies: HttpProxy[] = [];
   let proxy: HttpProxy;
   let traffic: Traffic;
   const clock = { skipped: 0, now: () => Date.now() + clock.skipped };
@@ -36,8 +37,8 @@ describe('A reindex that fails', () => {
   before(async () => {
     indices = testIndices();
     client = new Client({ nodes: indices.config.nodes });
-    proxy = await startHttpProxy(indices.config);
-    store = await openElasticsearchStore(indices.config, { clock, recoveryIntervalMs: 300 });
+    proxy = await startProxy();
+    store = await openElasticsearchStore(indices.config, { clock, recoveryIntervalMs: 100 });
     traffic = await Traffic.start(store);
   });
   beforeEach(() => {
@@ -46,20 +47,25 @@ describe('A reindex that fails', () => {
   after(async () => {
     await traffic?.stop();
     await store?.close();
-    await proxy?.close();
+    await Promise.all(proxies.map((each) => each.close()));
     await client?.close();
     await indices?.remove();
   });
 
+  async function startProxy(): Promise<HttpProxy> {
+    const started = await startHttpProxy(indices.config);
+    proxies.push(started);
+    return started;
+  }
   const migrate = (resource: Resource, config = proxy.config) =>
-    migrateElasticsearch(config, { rebuilt: [resource], clock });
+    migrateElasticsearch(config, { reindexed: [resource], clock });
   const behind = async (resource: Resource) =>
     Object.keys(await client.indices.getAlias({ name: `${indices.config.indexPrefix}-${resource}` }));
 
-  /** Resolves once nothing of a reindex is left: no lock, no second index, no block. */
+  /** Resolves once a reindex has left no second index and no write block. */
   async function recovered(resource: Resource): Promise<void> {
     const alias = `${indices.config.indexPrefix}-${resource}`;
-    for (const end = Date.now() + 30_000; ; await pause(100)) {
+    for (const end = Date.now() + 30_000; ; await pause(50)) {
       const found = await client.indices.get({ index: `${alias}-v*`, features: ['settings', 'aliases'] });
       const left = Object.entries(found).filter(
         ([, { settings, aliases }]) => !aliases?.[alias] || settings?.index?.blocks?.write !== undefined,
@@ -69,7 +75,21 @@ describe('A reindex that fails', () => {
     }
   }
 
-  /** Runs one to its end, and tells the steps it is made of. */
+  /** Lets no request through from `step` on; resolves when that one is over, so that nothing of the process is on its way. */
+  function dieAt(network: HttpProxy, step: string, fate: Fate): Promise<'died'> {
+    return new Promise((resolve) => {
+      let isDead = false;
+      network.decide = (request) => {
+        if (isDead) return 'cut';
+        isDead = stepOf(request, indices.config.indexPrefix) === step;
+        if (!isDead) return 'pass';
+        request.closed.then(() => resolve('died'));
+        return fate;
+      };
+    });
+  }
+
+  /** The distinct requests of a reindex that finishes. */
   async function stepsOf(resource: Resource): Promise<string[]> {
     const steps = new Set<string>();
     proxy.decide = (request) => {
@@ -81,7 +101,7 @@ describe('A reindex that fails', () => {
   }
 
   for (const resource of ['contacts', 'idempotency'] as const) {
-    it(`loses nothing of ${resource}, whichever step its process dies at, under creates, updates and deletes`, async () => {
+    it(`loses nothing of ${resource} under creates, updates and removals, whichever step the process of a reindex dies at`, async () => {
       const steps = await stepsOf(resource);
       expect(steps).to.include.members([
         `PUT ${resource}/_block/write`,
@@ -89,25 +109,28 @@ describe('A reindex that fails', () => {
         `DELETE ${resource}`,
       ]);
       await traffic.verify();
+      const outcomes: Promise<string>[] = [];
       for (const step of steps) {
         const isRead = /^(GET|HEAD)|_(search|count|refresh|mget|health)$/.test(step);
         for (const fate of isRead ? (['cut'] as const) : (['cut', 'cut answer'] as const)) {
-          let died = false;
-          proxy.decide = (request) => {
-            if (died) return 'cut';
-            died = stepOf(request, indices.config.indexPrefix) === step;
-            return died ? fate : 'pass';
-          };
-          const outcome = await migrate(resource).then(
+          const dying = await startProxy();
+          const died = dieAt(dying, step, fate);
+          const outcome = migrate(resource, dying.config).then(
             () => 'finished',
             (error: Error) => error.name,
           );
-          expect(died, `${step} was reached`).to.equal(true);
-          expect(outcome, step).to.be.oneOf(['StoreUnavailableError', 'finished']);
+          outcomes.push(outcome);
+          // The retries of a dead process go nowhere, so nothing waits for them.
+          expect(await Promise.race([died, outcome]), `${step} was reached`).to.equal('died');
+          // Except once the alias has moved: requests that read the old index drain before any lease expires.
+          if (step === 'POST _aliases' || step.startsWith('DELETE')) await outcome;
           clock.skipped += AFTER_LEASES_MS;
           await recovered(resource);
           await traffic.verify(`${fate} at ${step}`);
         }
+      }
+      for (const outcome of await Promise.all(outcomes)) {
+        expect(outcome).to.be.oneOf(['StoreUnavailableError', 'finished']);
       }
       proxy.decide = () => 'pass';
       const [before] = await behind(resource);
@@ -117,7 +140,7 @@ describe('A reindex that fails', () => {
     }).timeout(900_000);
   }
 
-  it('blocks writes before the last copy, also where the cluster did not acknowledge the block at first', async () => {
+  it('blocks writes before the final pass, also when the cluster did not acknowledge the block at first', async () => {
     let refused = 0;
     let late: Promise<void> | undefined;
     proxy.decide = async (request): Promise<Fate> => {
@@ -141,21 +164,21 @@ describe('A reindex that fails', () => {
   }).timeout(120_000);
 
   for (const forwarded of [false, true]) {
-    it(`deletes no index while the move of the alias is not acknowledged, ${forwarded ? 'though done' : 'as it was not done'}`, async () => {
+    it(`keeps the old index until the cluster acknowledges the move of the alias, ${forwarded ? 'which was done' : 'which was not done'} at first`, async () => {
       let refused = 0;
       proxy.decide = (request) =>
         stepOf(request, indices.config.indexPrefix) === 'POST _aliases' && refused++ === 0
           ? { answer: { acknowledged: false }, forwarded }
           : 'pass';
-      const [made] = await migrate('contacts');
+      const [target] = await migrate('contacts');
       expect(refused).to.be.greaterThan(1);
-      expect(await behind('contacts')).to.deep.equal([made]);
+      expect(await behind('contacts')).to.deep.equal([target]);
       await traffic.verify();
     }).timeout(120_000);
   }
 
   for (const step of ['PUT contacts/_block/write', 'POST _aliases', 'DELETE contacts']) {
-    it(`changes nothing when its process stood still at ${step} while another reindexed`, async () => {
+    it(`changes nothing after a process was suspended at ${step} while another reindexed`, async () => {
       const held = gate();
       proxy.decide = async (request): Promise<Fate> => {
         if (stepOf(request, indices.config.indexPrefix) === step) await held.wait();
@@ -167,16 +190,16 @@ describe('A reindex that fails', () => {
       );
       await held.reached;
       clock.skipped += AFTER_LEASES_MS;
-      const made = await migrate('contacts', indices.config);
+      const targets = await migrate('contacts', indices.config);
       held.open();
       await late;
-      expect(await behind('contacts')).to.deep.equal(made);
+      expect(await behind('contacts')).to.deep.equal(targets);
       await recovered('contacts');
       await traffic.verify();
     }).timeout(120_000);
   }
 
-  it('leaves no block behind that lands after another process has rolled it back', async () => {
+  it('lifts a write block that is set after another process has rolled back', async () => {
     const held = gate();
     proxy.decide = async (request): Promise<Fate> => {
       if (stepOf(request, indices.config.indexPrefix) === 'PUT contacts/_block/write') await held.wait();
@@ -196,13 +219,13 @@ describe('A reindex that fails', () => {
   }).timeout(120_000);
 });
 
-/** Creates, changes, joins, leaves and retries at a steady rate, and remembers what was acknowledged. */
+/** Creates, updates, adds, removes and retries at a constant rate, and records what was acknowledged. */
 class Traffic {
   readonly #store: SearchStore;
   readonly #created = new Set<string>();
   readonly #cities = new Map<string, string>();
   readonly #members = new Map<string, boolean>();
-  /** Requests whose outcome was kept, and is repeated. */
+  /** Requests whose outcome is kept, by idempotency key. */
   readonly #kept = new Map<string, () => Promise<unknown>>();
   readonly #errors: string[] = [];
   readonly #open = new Set<Promise<void>>();
@@ -259,7 +282,7 @@ class Traffic {
     await this.#running;
   }
 
-  /** Stands still, compares all that was acknowledged with what is there, and goes on. */
+  /** Pauses, compares what was acknowledged with what is stored, and resumes. */
   async verify(when = 'undisturbed'): Promise<void> {
     await this.stop();
     expect(this.#errors, when).to.deep.equal([]);
@@ -274,14 +297,16 @@ class Traffic {
     for (const [id, isMember] of this.#members) {
       expect(held.get(id)?.audience_ids, `${when}: ${id}`).to.deep.equal(isMember ? ['aud'] : []);
     }
-    for (const [key, repeat] of [...this.#kept].slice(-20)) {
-      expect(await repeat(), `${when}: the answer kept for ${key}`).to.deep.include({ replayed: true });
+    const kept = [...this.#kept].slice(-20);
+    const repeated = await Promise.all(kept.map(async ([key, repeat]) => ({ key, result: await repeat() })));
+    for (const { key, result } of repeated) {
+      expect(result, `${when}: the outcome kept for ${key}`).to.deep.include({ replayed: true });
     }
     this.#resume();
   }
 
   async #one(number: number): Promise<void> {
-    // A contact of its own for every kind of request, and one request at a time for each contact.
+    // Each kind of request has its own contacts, with one request at a time per contact.
     const id = `loaded_${number % LOADED}`;
     const membership = { organizationId: ORGANIZATION, audienceId: 'aud', contactId: id };
     const idempotency = { route: 'test', key: `k${number}`, fingerprint: 'f' };
@@ -324,7 +349,7 @@ class Traffic {
         return;
       }
       default: {
-        // Its key is free again, as nothing was done.
+        // Writes nothing, so its key is released.
         const missing = { ...membership, audienceId: 'missing', idempotency };
         const refused = await this.#store.addMembership(missing);
         if (refused.kind !== 'done' || refused.value.kind !== 'audience_not_found') {

@@ -16,11 +16,11 @@ import { allPages, asked, newContact, T0 } from '../../contract/search-support.j
 import { accepted } from '../../support/accepted.js';
 import { type TestIndices, testIndices } from './support.js';
 
-const ORGANIZATION = 'org_rebuilt';
+const ORGANIZATION = 'org_reindexed';
 const LOADED = 20_000;
-const REQUESTS_A_SECOND = 200;
+const REQUESTS_PER_SECOND = 200;
 
-describe('Rebuilding an index behind its alias', () => {
+describe('Reindexing behind an alias', () => {
   let indices: TestIndices;
   let store: SearchStore;
   let client: Client;
@@ -44,7 +44,7 @@ describe('Rebuilding an index behind its alias', () => {
   const behind = async (resource: string) =>
     Object.keys(await client.indices.getAlias({ name: alias(resource) }));
 
-  it('goes on under 200 requests a second without an error, and nothing is missing after it', async () => {
+  it('reindexes under 200 requests per second without an error or a lost write', async () => {
     await store.upsertAudiences(
       accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
     );
@@ -68,15 +68,15 @@ describe('Rebuilding an index behind its alias', () => {
     const running = traffic.run();
     await pause(1000);
     const before = await behind('contacts');
-    const made = await migrate({ rebuilt: ['contacts'] });
+    const targets = await migrate({ reindexed: ['contacts'] });
     await pause(1000);
     await traffic.stop();
     await running;
     expect(traffic.errors).to.deep.equal([]);
-    expect(traffic.requests).to.be.greaterThan(REQUESTS_A_SECOND);
-    expect(made).to.have.length(1);
+    expect(traffic.requests).to.be.greaterThan(REQUESTS_PER_SECOND);
+    expect(targets).to.have.length(1);
     expect(await behind('contacts'))
-      .to.deep.equal(made)
+      .to.deep.equal(targets)
       .and.not.deep.equal(before);
 
     const contacts = await allPages(store, asked(ORGANIZATION, { limit: 1000 }));
@@ -89,46 +89,46 @@ describe('Rebuilding an index behind its alias', () => {
     for (const id of traffic.members) expect(held.get(id)?.audience_ids, id).to.deep.equal(['aud']);
     expect(held.size).to.equal(LOADED + traffic.created.size);
     const found = await store.searchContacts(asked(ORGANIZATION, { query: 'loadet', city: 'rom', limit: 1 }));
-    expect(found.total, 'the search fields were made anew').to.equal(LOADED - traffic.cities.size);
+    expect(found.total, 'the search fields were derived anew').to.equal(LOADED - traffic.cities.size);
   }).timeout(240_000);
 
-  it('upgrades indices of an older version, and only those', async () => {
+  it('reindexes indices of an older version, and only those', async () => {
     const file = join(mappings, 'audiences.json');
     const definition = JSON.parse(readFileSync(file, 'utf8'));
     definition.version = 2;
     definition.mappings.properties.note = { type: 'keyword' };
     writeFileSync(file, JSON.stringify(definition));
     const made = await Promise.all([migrate({ mappings }), migrate({ mappings }), migrate({ mappings })]);
-    expect(made.flat(), 'three processes at once upgrade once').to.have.length(1);
+    expect(made.flat(), 'three concurrent processes reindex once').to.have.length(1);
     expect(made.flat()[0]).to.match(/-audiences-v2-2-/);
     expect(await store.getAudience(ORGANIZATION, 'aud')).to.include({ name: 'Audience' });
-    const refused = await migrate().catch((error: Error) => error);
-    expect(refused).to.have.property('name', 'MigrationNeededError');
+    const rejected = await migrate().catch((error: Error) => error);
+    expect(rejected).to.have.property('name', 'MigrationNeededError');
   });
 
-  it('refuses an index of another definition of the same version, says what to do, and changes nothing', async () => {
+  it('rejects an index of another definition of the same version, says what to do, and changes nothing', async () => {
     const file = join(mappings, 'contacts.json');
     const text = readFileSync(file, 'utf8');
     const definition = JSON.parse(text);
     definition.mappings.properties.note = { type: 'keyword' };
     writeFileSync(file, JSON.stringify(definition));
     const before = await behind('contacts');
-    const refused = await migrate({ mappings }).catch((error: Error) => error);
-    expect(refused).to.have.property('name', 'MappingChangedError');
-    expect((refused as Error).message).to.contain('created by another version of Reachline');
-    expect((refused as Error).message).to.contain('ELASTICSEARCH_INDEX_PREFIX');
+    const rejected = await migrate({ mappings }).catch((error: Error) => error);
+    expect(rejected).to.have.property('name', 'MappingChangedError');
+    expect((rejected as Error).message).to.contain('created by another version of Reachline');
+    expect((rejected as Error).message).to.contain('ELASTICSEARCH_INDEX_PREFIX');
     expect(await behind('contacts')).to.deep.equal(before);
     writeFileSync(file, text);
   });
 
-  it('is undone when its process dies while writes are held', async () => {
+  it('rolls back a reindex whose process died while writes were blocked', async () => {
     const [index = ''] = await behind('contacts');
-    const successor = `${index}-dead`;
-    await client.indices.create({ index: successor, aliases: { [`${successor}-building`]: {} } });
+    const target = `${index}-dead`;
+    await client.indices.create({ index: target, aliases: { [`${target}-building`]: {} } });
     await client.index({
       index: alias('migrations'),
       id: 'rebuild',
-      document: { owner: 'dead', lease_until: Date.now() - 1, index, successor },
+      document: { owner: 'dead', lease_until: Date.now() - 1, index, successor: target },
     });
     await client.indices.addBlock({ index, block: 'write' });
     const waiting = store.upsertContacts(
@@ -137,12 +137,12 @@ describe('Rebuilding an index behind its alias', () => {
     await migrate({ mappings });
     await waiting;
     expect((await store.getContact(ORGANIZATION, 'loaded_1'))?.first_name).to.equal('After');
-    expect(await client.indices.exists({ index: successor })).to.equal(false);
+    expect(await client.indices.exists({ index: target })).to.equal(false);
     expect(await behind('contacts')).to.deep.equal([index]);
   });
 });
 
-/** Creates, changes, joins and searches at a steady rate, and remembers what was acknowledged. */
+/** Creates, updates, adds and searches at a constant rate, and records what was acknowledged. */
 class Traffic {
   readonly created = new Set<string>();
   readonly cities = new Map<string, string>();
@@ -160,7 +160,7 @@ class Traffic {
     const open = new Set<Promise<void>>();
     const begun = performance.now();
     while (!this.#stopping) {
-      while (this.requests < ((performance.now() - begun) / 1000) * REQUESTS_A_SECOND) {
+      while (this.requests < ((performance.now() - begun) / 1000) * REQUESTS_PER_SECOND) {
         const request = this.#one(this.requests++)
           .catch((error: Error) => void this.errors.push(`${error.message}: ${error.cause}`))
           .finally(() => open.delete(request));

@@ -6,8 +6,8 @@ export type ContactDocuments = Documents<ContactSource | Tombstone>;
 export type VersionedContact = VersionedDocument<ContactSource>;
 
 /**
- * The contact that a creation made; null when it made none, and by now cannot any more: a tombstone is in its place, which the
- * late write meets.
+ * The contact that a creation wrote; null when it wrote none and no longer can, because a tombstone in its place makes a late
+ * write conflict. `now` is in milliseconds since the epoch.
  */
 export function resolveCreation(
   contacts: ContactDocuments,

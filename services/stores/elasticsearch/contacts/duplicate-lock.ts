@@ -1,7 +1,6 @@
 /**
- * Creators that would rather not make a duplicate (contract 3.3) exclude each other: of those that share a profile or a work
- * email, one at a time looks for the other and writes. Creators that accept duplicates, and imports, need no lock: they may
- * come after.
+ * Creations that do not accept duplicates (contract 3.3) exclude each other: of those that share a profile or a work email, one
+ * at a time looks for a duplicate and writes. Creations that accept duplicates, and imports, need no lock.
  */
 import type { Clock } from '../../../shared/time.js';
 import { type IdempotencyDocuments, type IdempotencySource, idempotencyId } from '../idempotency.js';
@@ -10,12 +9,14 @@ import { retryWithBackoff } from '../retry.js';
 import { type ContactDocuments, resolveCreation } from './creations.js';
 
 const ROUTE = 'on_duplicate';
-/** A creator that died keeps the others waiting this long. */
+/** How long a creator that died blocks the others. */
 const LEASE_MS = 10_000;
+/** Nothing was written, so the next holder has nothing to resolve. */
+const UNUSED = { contact_id: null, claimed_at: 0 };
 
 type Lock = Lease<IdempotencySource>;
 
-/** What is about to be created, and what tells that it is a duplicate. */
+/** The contact to be created, and the keys it shares with its duplicates. */
 export interface DuplicateLockOptions {
   organizationId: string;
   contactId: string;
@@ -34,8 +35,8 @@ export class DuplicateLocks {
   }
 
   /**
-   * Find or create, under the lock of every key. `create` is told when a lock is lost; from then on it can create nothing, as
-   * the next holder first makes that contact impossible. Throws `StoreTimeoutError` when the locks stay held for too long.
+   * Find or create, under one lock per key. When a lock is lost, `lost` is aborted and `create` can write nothing any more: the
+   * next holder writes a tombstone first. Throws `StoreTimeoutError` when the locks stay held for too long.
    */
   findOrCreate<T>(
     options: DuplicateLockOptions,
@@ -48,60 +49,57 @@ export class DuplicateLocks {
       const locks = await this.#acquireAll(options);
       if (!locks) return undefined;
       try {
-        // Another may have created it between our look and our locks.
+        // Another creator may have written between the first look and the locks.
         const outcome = (await find()) ?? (await create(AbortSignal.any(locks.map(({ lost }) => lost))));
-        await releaseAll(locks, { contact_id: null, claimed_at: 0 });
+        await releaseAll(locks, UNUSED);
         return outcome;
       } catch (error) {
-        // What was written is not known, so the contact stays named: the next holder resolves it.
-        await releaseAll(locks, {});
+        // Unknown whether the contact was written, so it stays named: the next holder resolves it.
+        await releaseAll(locks);
         throw error;
       }
     });
   }
 
-  /** Null when another has one of the keys. Sorted, so that of those who want the same keys one gets all. */
+  /** Null when one of the keys is held. Sorted to avoid deadlock. */
   async #acquireAll({ organizationId, contactId, keys }: DuplicateLockOptions): Promise<Lock[] | null> {
     const locks: Lock[] = [];
+    let isComplete = false;
     try {
       for (const key of [...new Set(keys)].sort()) {
         const lock = await this.#acquire(organizationId, key, contactId);
-        if (!lock) {
-          await releaseAll(locks, { contact_id: null, claimed_at: 0 });
-          return null;
-        }
+        if (!lock) return null;
         locks.push(lock);
       }
+      isComplete = true;
       return locks;
-    } catch (error) {
-      await releaseAll(locks, { contact_id: null, claimed_at: 0 });
-      throw error;
+    } finally {
+      if (!isComplete) await releaseAll(locks, UNUSED);
     }
   }
 
   async #acquire(organizationId: string, key: string, contactId: string): Promise<Lock | null> {
-    const options = { durationMs: LEASE_MS, clock: this.#clock };
-    const id = idempotencyId(organizationId, ROUTE, key);
-    const acquired = await Lease.acquire<IdempotencySource, null>(
+    const result = await Lease.acquire<IdempotencySource, null>(
       this.#documents,
-      id,
-      options,
-      async (before, isHeld) => {
-        if (isHeld) return { refuse: null };
-        const former = before?.contact_id ?? null;
-        // The fence: whatever the former holder is still about to write meets the tombstone in its place.
-        if (former !== null && former !== contactId) {
-          const created = await resolveCreation(this.#contacts, organizationId, former, this.#clock.now());
+      idempotencyId(organizationId, ROUTE, key),
+      { durationMs: LEASE_MS, clock: this.#clock },
+      async (previous, held) => {
+        if (held) return { reject: null };
+        const unresolved = previous?.contact_id ?? null;
+        // The fence: a late write of the former holder meets the tombstone in its place.
+        if (unresolved !== null && unresolved !== contactId) {
+          const now = this.#clock.now();
+          const created = await resolveCreation(this.#contacts, organizationId, unresolved, now);
           if (created) await this.#contacts.waitUntilSearchable(created, organizationId);
         }
-        const now = this.#clock.now();
-        return { take: { fingerprint: '', contact_id: contactId, claimed_at: now, outcome: null } };
+        const claimed_at = this.#clock.now();
+        return { acquire: { fingerprint: '', contact_id: contactId, claimed_at, outcome: null } };
       },
     );
-    return 'refused' in acquired ? null : acquired.lease;
+    return 'rejected' in result ? null : result.lease;
   }
 }
 
-async function releaseAll(locks: readonly Lock[], change: Partial<IdempotencySource>): Promise<void> {
+async function releaseAll(locks: readonly Lock[], change: Partial<IdempotencySource> = {}): Promise<void> {
   await Promise.all(locks.map((lock) => lock.release(change).catch(() => undefined)));
 }

@@ -11,7 +11,7 @@ import type { ContactBody, StoredContact } from '../../../contacts/stored-contac
 import { memoize } from '../../../shared/cache.js';
 import { valueToken, wordToken, wordTokens } from '../text/tokens.js';
 
-/** What a document keeps; what is searched is derived from it and not kept. */
+/** The stored fields; the searched ones are derived from them and not stored. */
 export interface ContactSource {
   organization_id: string;
   contact_id: string;
@@ -22,15 +22,15 @@ export interface ContactSource {
   record_order: string | null;
   audience_ids: string[];
   contact: ContactBody;
-  /** How a request made the contact, for one that is told again. */
+  /** Outcome of the create request, replayed on retries. */
   creation?: Creation;
-  /** The last requests with an idempotency key that took the contact out of an audience. */
+  /** Ids of the last uses of idempotency keys that removed the contact from an audience. */
   removals?: string[];
 }
 
-/** The outcome of the creation, and the reservation of credits it used up. */
+/** The outcome of the create request, and the reservation of credits it used. */
 export interface Creation {
-  /** The attempt that made it. */
+  /** Id of the attempt that wrote it. */
   attempt: string;
   reservation: string | null;
   creditsConsumed: number | null;
@@ -38,7 +38,7 @@ export interface Creation {
   duplicates: string[];
 }
 
-/** Holds the id of a contact whose creation was given up, so that a late attempt cannot bring it about. */
+/** Occupies the id of an abandoned creation, so that a late write conflicts. */
 export interface Tombstone {
   abandoned_at: number;
 }
@@ -94,7 +94,7 @@ export function contactDocument(source: ContactSource | Tombstone): object {
   if (isTombstone(source)) return source;
   const { organization_id, contact_id, created_at, updated_at, record_order, audience_ids, contact } = source;
   const { creation, removals } = source;
-  // Field by field, which is a good deal faster than to spread.
+  // Field by field: faster than a spread.
   const kept: ContactSource = {
     organization_id,
     contact_id,
@@ -115,7 +115,7 @@ interface Tokens {
   letters: readonly string[];
 }
 
-/** Where the words of fields that no filter asks for go. */
+/** Fields for the words that no filter searches. */
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
 const FILTERED = [
   'first_name',
@@ -128,7 +128,7 @@ const FILTERED = [
 ] as const;
 type WordField = (typeof GROUP_FIELDS)[number] | (typeof FILTERED)[number];
 
-/** Where a value is seldom that of another contact too. */
+/** Fields whose values contacts rarely share, so that memoizing them would only fill the cache. */
 const OWN: ReadonlySet<ContactSearchField> = new Set(['emails', 'phones', 'network_a_slug']);
 
 const FIELDS = CONTACT_SEARCH_FIELDS.map((name) => {
@@ -143,10 +143,10 @@ const FIELDS = CONTACT_SEARCH_FIELDS.map((name) => {
   };
 });
 
-/** Values of a field, of which there is seldom more than one. */
-type Held = Record<WordField, string | string[] | undefined>;
+/** A field rarely has more than one value. */
+type WordValues = Record<WordField, string | string[] | undefined>;
 
-/** What is not known is undefined, and not sent. All fields are there from the start: objects of one form are made fastest. */
+/** Undefined fields are not sent. They are all declared first, because V8 creates objects of one shape fastest. */
 function searchFields(body: ContactBody): object {
   const values = searchableValues(body);
   const fields = {
@@ -168,20 +168,20 @@ function searchFields(body: ContactBody): object {
     network_a_url_value: tokenOf(values.network_a_url),
     network_a_slug_value: tokenOf(values.network_a_slug),
   };
-  const held: Held = fields;
-  const spoken: string[] = [];
+  const byField: WordValues = fields;
+  const letterWords: string[] = [];
   for (const { name, into, tokens } of FIELDS) {
     for (const text of searchableTexts(body, name)) {
       const { words, letters } = tokens(text);
       if (words === '') continue;
-      const before = held[into];
-      if (before === undefined) held[into] = words;
-      else if (typeof before === 'string') held[into] = [before, words];
+      const before = byField[into];
+      if (before === undefined) byField[into] = words;
+      else if (typeof before === 'string') byField[into] = [before, words];
       else before.push(words);
-      for (const word of letters) if (!spoken.includes(word)) spoken.push(word);
+      for (const word of letters) if (!letterWords.includes(word)) letterWords.push(word);
     }
   }
-  fields.letters = spoken.join(' ');
+  fields.letters = letterWords.join(' ');
   return fields;
 }
 

@@ -20,11 +20,11 @@ const FIELDS = {
 
 export interface ContactQuery {
   request: estypes.SearchRequest;
-  /** Score of rank 0; null where the order is that of time alone. */
+  /** Score of rank 0; null when sorted by time alone. */
   bestScore: number | null;
 }
 
-/** The search as the cluster is sent it. Routing is for speed; the filter on the organization is what keeps others out. */
+/** Routing is for speed; the filter on the organization enforces tenancy. */
 export function contactQuery(search: ContactSearch): ContactQuery {
   const filter: Clause[] = [{ term: { organization_id: search.organizationId } }];
   if (search.audienceId !== undefined) filter.push({ term: { audience_ids: search.audienceId } });

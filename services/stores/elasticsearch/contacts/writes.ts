@@ -23,7 +23,7 @@ import { applyRecords } from '../apply-records.js';
 import type { AudienceSource } from '../audiences.js';
 import type { Ledger, ReserveResult } from '../credits.js';
 import { type Documents, documentId } from '../documents.js';
-import type { AcquiredKey, IdempotencyKeys } from '../idempotency.js';
+import { type AcquiredKey, reassign } from '../idempotency.js';
 import { retryWithBackoff } from '../retry.js';
 import { type ContactDocuments, resolveCreation, type VersionedContact } from './creations.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
@@ -46,7 +46,6 @@ interface Stores {
   contacts: ContactDocuments;
   audiences: Documents<AudienceSource>;
   ledger: Ledger;
-  idempotencyKeys: IdempotencyKeys;
   locks: DuplicateLocks;
 }
 
@@ -80,7 +79,7 @@ export class ContactWrites {
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
     const known = key?.resumed ? await this.#resume(command, key) : null;
     if (known) return known;
-    const id = key?.contactId ?? contact.contact_id;
+    const id = key?.lease.source.contact_id ?? contact.contact_id;
     const made = createdContact({ ...contact, id, contact_id: id }, audienceId);
     if (dryRun || onDuplicate === 'create') {
       const duplicates = dryRun ? await this.#findDuplicates(made) : [];
@@ -173,11 +172,11 @@ export class ContactWrites {
     await this.#change(organizationId, contactId, (source) => {
       const before = toStoredContact(source);
       const after = withoutAudience(before, audienceId, now);
-      const repeated = key !== undefined && (source.removals ?? []).includes(key.token);
+      const repeated = key !== undefined && (source.removals ?? []).includes(key.useId);
       removed = after !== before || repeated;
       if (after === before) return null;
       const removals = key
-        ? [...(source.removals ?? []), key.token].slice(-MAX_REMOVAL_IDS)
+        ? [...(source.removals ?? []), key.useId].slice(-MAX_REMOVAL_IDS)
         : source.removals;
       return contactSource(after, { ...source, removals });
     });
@@ -200,11 +199,14 @@ export class ContactWrites {
   /** What an earlier attempt came to; null when it has still to be done. */
   async #resume(command: CreateContact, key: AcquiredKey): Promise<CreateOutcome | null> {
     const { organization_id: organizationId, contact_id: freshId } = command.contact;
-    const { contacts, idempotencyKeys } = this.#stores;
-    const found = await contacts.get(documentId(organizationId, key.contactId ?? freshId), organizationId);
+    const { contacts } = this.#stores;
+    const found = await contacts.get(
+      documentId(organizationId, key.lease.source.contact_id ?? freshId),
+      organizationId,
+    );
     if (!found) return null;
     if (isTombstone(found.source)) {
-      if (await idempotencyKeys.reassign(key, freshId)) return null;
+      if (await reassign(key, freshId)) return null;
       throw new StoreUnavailableError('search', { cause: new Error('another attempt took over') });
     }
     await contacts.waitUntilSearchable(found, organizationId);

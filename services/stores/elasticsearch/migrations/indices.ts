@@ -16,10 +16,10 @@ export const RESOURCES = [
   'migrations',
 ] as const;
 export type Resource = (typeof RESOURCES)[number];
-/** All but the one that holds the lock of a rebuild. */
+/** All but the one that holds the reindex lock. */
 export const REINDEXABLE: readonly Resource[] = RESOURCES.filter((name) => name !== 'migrations');
 
-/** What an index is made from, and the mark by which it is known again. */
+/** What an index is created from; version and checksum are stored in its `_meta`. */
 export interface Definition {
   version: number;
   checksum: string;
@@ -27,7 +27,7 @@ export interface Definition {
   mappings: estypes.MappingTypeMapping;
 }
 
-/** The index was made from another definition of the same version, so its documents are others too. The message says what to do. */
+/** The index was created from another definition of the same version. The message says what to do. */
 export class MappingChangedError extends Error {
   override readonly name = 'MappingChangedError';
 
@@ -38,7 +38,7 @@ export class MappingChangedError extends Error {
   }
 }
 
-/** The indices are of another version of Reachline. The message says what to do. */
+/** The index has another version than this Reachline needs. The message says what to do. */
 export class MigrationNeededError extends Error {
   override readonly name = 'MigrationNeededError';
 }
@@ -55,7 +55,7 @@ export function readDefinition(
   return { version, checksum, settings, mappings };
 }
 
-/** Names of indices and aliases. An index bears its version and how often it was rebuilt: `reachline-contacts-v1-1`. */
+/** Names of indices and aliases. The name of an index ends in its version and generation: `reachline-contacts-v1-1`. */
 export class IndexNames {
   readonly prefix: string;
 
@@ -63,12 +63,12 @@ export class IndexNames {
     this.prefix = prefix;
   }
 
-  /** What reads, and writes of everything but visits, go through. */
+  /** For reads, and for writes of everything but visits. */
   alias(resource: Resource): string {
     return `${this.prefix}-${resource}`;
   }
 
-  /** What writes of the visits of a month go through. */
+  /** For writes of the visits of a month. */
   monthAlias(month: string): string {
     return `${this.alias('visits')}-${month}`;
   }
@@ -78,10 +78,10 @@ export class IndexNames {
   }
 }
 
-/** Years of visits that have an index a month; the others, which are few and likely wrong, share one. */
+/** Visits of these years have one index per month; all others, few and probably wrong, share one. */
 const YEARS = { first: 2020, last: 2039 };
 
-/** The month of a visit. Of the moment alone, so that a repeated visit meets itself. */
+/** The month of a visit, `2026.01` or `other`; a function of its time alone, so that a repeated visit conflicts with itself. */
 export function monthOf(createdMs: number): string {
   const date = new Date(createdMs);
   const year = date.getUTCFullYear();
@@ -98,7 +98,7 @@ export interface LiveIndex {
   checksum: string;
 }
 
-/** Makes the index behind an alias, unless another process has. */
+/** Creates an index with its aliases, unless another process has. */
 export async function createIndex(
   cluster: Cluster,
   index: string,
@@ -113,7 +113,7 @@ export async function createIndex(
           settings,
           mappings: { ...mappings, _meta: { version, checksum } },
           aliases: Object.fromEntries(aliases.map((alias) => [alias, {}])),
-          // The answer comes when the index can be written to.
+          // The response comes when the index accepts writes.
           wait_for_active_shards: 1,
         },
         { ignore: [400] },
@@ -127,7 +127,7 @@ export async function createIndex(
     });
 }
 
-/** The indices that serve a resource now, by their aliases. */
+/** The indices behind the alias of a resource. */
 export async function liveIndices(
   cluster: Cluster,
   names: IndexNames,
@@ -151,7 +151,7 @@ export async function liveIndices(
   });
 }
 
-/** Makes the indices of the resources that have none. */
+/** Creates the indices of resources that have none. */
 export async function createMissingIndices(
   cluster: Cluster,
   names: IndexNames,
@@ -161,7 +161,7 @@ export async function createMissingIndices(
     const live = await liveIndices(cluster, names, resource);
     if (live.length > 0) continue;
     if (resource === 'visits') {
-      // There is always one, so that a search before the first visit finds an alias.
+      // So that a search before the first visit finds an alias.
       await ensureMonthIndex(cluster, names, 'other', folder);
       continue;
     }
@@ -171,7 +171,7 @@ export async function createMissingIndices(
   }
 }
 
-/** Makes what is missing, and makes sure that the rest is what this Reachline writes. Throws as `needsReindex`. */
+/** Creates missing indices and checks the others. Throws `MappingChangedError` and `MigrationNeededError`. */
 export async function ensureIndices(cluster: Cluster, names: IndexNames): Promise<void> {
   await createMissingIndices(cluster, names);
   for (const resource of RESOURCES) {
@@ -187,8 +187,8 @@ export async function ensureIndices(cluster: Cluster, names: IndexNames): Promis
 }
 
 /**
- * Whether the index is of an older version. Throws `MappingChangedError` where it is of the same version but not made from the same
- * definition, and `MigrationNeededError` where it is newer.
+ * Whether the index has an older version. Throws `MappingChangedError` for another definition of the same version, and
+ * `MigrationNeededError` for a newer version.
  */
 export function needsReindex(
   resource: Resource,
@@ -205,7 +205,7 @@ export function needsReindex(
   return false;
 }
 
-/** Makes the index of a month. It joins those that are searched once it can be: until then it would fail every search. */
+/** Creates the index of a month. It joins the searched alias once its shards are active: before, it would fail every search. */
 export async function ensureMonthIndex(
   cluster: Cluster,
   names: IndexNames,

@@ -19,22 +19,22 @@ import { reindex } from './reindex.js';
 import { acquireReindexLock, type ReindexLock } from './reindex-lock.js';
 
 export interface MigrateOptions {
-  /** Resources whose indices are rebuilt though they are of the right version. */
-  rebuilt?: readonly Resource[];
-  /** Where the definitions come from. */
+  /** Resources to reindex although their indices have the right version. */
+  reindexed?: readonly Resource[];
+  /** Folder of the index definitions. */
   mappings?: string;
   clock?: Clock;
   onProgress?(index: string, copied: number, total: number): void;
 }
 
-const LOCK_PAUSE_MS = 500;
+const LOCK_POLL_MS = 500;
 
-/** Documents are derived from what is kept, so that a rebuild follows the code, not only the mapping. */
+/** Documents are derived anew from their stored fields, so that a reindex follows the code, not only the mapping. */
 const toDocument: { [name in Resource]?: (source: unknown) => object } = {
   contacts: (source) => contactDocument(source as ContactSource),
   audiences: (source) => audienceDocument(source as AudienceSource),
   visits: (source) => visitDocument(source as VisitSource),
-  // Version 1 called the owner of a key's lease its attempt.
+  // In version 1 the owner of a lease was called `attempt`.
   idempotency: (source) => {
     const { attempt, ...rest } = source as IdempotencySource & { attempt?: string };
     return attempt === undefined ? rest : { ...rest, owner: attempt };
@@ -42,12 +42,12 @@ const toDocument: { [name in Resource]?: (source: unknown) => object } = {
 };
 
 /**
- * Makes the indices that are missing and rebuilds those of an older version, under live traffic. Resolves with the names of
- * the new indices. Processes that do so at once take turns. Throws `MappingChangedError` and `MigrationNeededError`.
+ * Creates missing indices and reindexes those of an older version, under live traffic; one process at a time. Resolves with
+ * the names of the new indices. Throws `MappingChangedError`, and `MigrationNeededError` for indices of a newer version.
  */
 export async function migrateElasticsearch(
   config: ElasticsearchConfig,
-  { rebuilt = [], mappings, clock = systemClock, onProgress }: MigrateOptions = {},
+  { reindexed = [], mappings, clock = systemClock, onProgress }: MigrateOptions = {},
 ): Promise<string[]> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
@@ -55,13 +55,13 @@ export async function migrateElasticsearch(
     await createMissingIndices(cluster, names, mappings);
     const lock = await waitForLock(cluster, names, clock);
     try {
-      const made: string[] = [];
+      const created: string[] = [];
       for (const resource of RESOURCES) {
         const definition = readDefinition(resource, mappings);
         const all = names.alias(resource);
         for (const live of await liveIndices(cluster, names, resource)) {
-          if (!needsReindex(resource, live, definition) && !rebuilt.includes(resource)) continue;
-          made.push(
+          if (!needsReindex(resource, live, definition) && !reindexed.includes(resource)) continue;
+          created.push(
             await reindex({
               cluster,
               names,
@@ -76,7 +76,7 @@ export async function migrateElasticsearch(
           );
         }
       }
-      return made;
+      return created;
     } finally {
       await lock.release().catch(() => undefined);
     }
@@ -89,6 +89,6 @@ async function waitForLock(cluster: Cluster, names: IndexNames, clock: Clock): P
   for (;;) {
     const lock = await acquireReindexLock(cluster, names, clock);
     if (lock) return lock;
-    await pause(LOCK_PAUSE_MS);
+    await pause(LOCK_POLL_MS);
   }
 }

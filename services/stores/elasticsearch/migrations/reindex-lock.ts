@@ -1,44 +1,45 @@
 import type { Clock } from '../../../shared/time.js';
 import type { Cluster } from '../client.js';
 import { Documents } from '../documents.js';
-import { Lease, type LeaseSource } from '../lease.js';
+import { isHeld, Lease, type LeaseSource } from '../lease.js';
 import type { IndexNames } from './indices.js';
 import { rollBack } from './reindex-steps.js';
 
-/** What would have to be undone if the holder died; null while there is nothing. */
+/** The reindex to roll back if the holder dies; null while there is none. `successor` is the stored name of the target index. */
 interface ReindexLockSource extends LeaseSource {
   index: string | null;
   successor: string | null;
 }
 
-/** Excludes reindexing in other processes, and deleting documents, which a reindex would not see. */
+/** Excludes reindexing by other processes, and deleting documents, which a reindex does not see. */
 export type ReindexLock = Lease<ReindexLockSource>;
 
-/** Writers wait for twice as long while an index is blocked: they outlast a holder that died. */
+/** Writers wait twice as long while an index is blocked, so they outlast a holder that died. */
 const LEASE_MS = 10_000;
+/** The stored id, which older versions use too. */
 const LOCK_ID = 'rebuild';
 
 const lockDocuments = (cluster: Cluster, names: IndexNames) =>
   new Documents<ReindexLockSource>(cluster, names.alias('migrations'));
 
-/** Null while another process holds it. Rolls back what a holder that died has left behind. */
+/** Null while another process holds it. Rolls back the reindex of a holder that died. */
 export async function acquireReindexLock(
   cluster: Cluster,
   names: IndexNames,
   clock: Clock,
 ): Promise<ReindexLock | null> {
-  const acquired = await Lease.acquire<ReindexLockSource, null>(
+  const result = await Lease.acquire<ReindexLockSource, null>(
     lockDocuments(cluster, names),
     LOCK_ID,
     { durationMs: LEASE_MS, clock },
-    (before, isHeld) => {
-      if (isHeld) return { refuse: null };
-      // The names stay until what they name is rolled back, so that a second death does not lose them.
-      return { take: { index: before?.index ?? null, successor: before?.successor ?? null } };
+    (previous, held) => {
+      if (held) return { reject: null };
+      // The target stays recorded until it is rolled back, in case this process dies too.
+      return { acquire: { index: previous?.index ?? null, successor: previous?.successor ?? null } };
     },
   );
-  if ('refused' in acquired) return null;
-  const { lease } = acquired;
+  if ('rejected' in result) return null;
+  const { lease } = result;
   try {
     await rollBackReindex(cluster, lease);
     return lease;
@@ -48,22 +49,28 @@ export async function acquireReindexLock(
   }
 }
 
-/** Undoes the reindex that the lock names, or finishes one whose aliases have moved. */
+export const recordTarget = (lock: ReindexLock, index: string, target: string): Promise<void> =>
+  lock.update({ index, successor: target });
+
+export const clearTarget = (lock: ReindexLock): Promise<void> =>
+  lock.update({ index: null, successor: null });
+
+/** Rolls back the recorded reindex, or finishes it when its aliases have moved. */
 export async function rollBackReindex(
   cluster: Cluster,
   lock: ReindexLock,
-): Promise<'undone' | 'finished' | 'nothing'> {
+): Promise<'rolled back' | 'finished' | 'nothing to do'> {
   const { index, successor } = lock.source;
-  if (index === null || successor === null) return 'nothing';
+  if (index === null || successor === null) return 'nothing to do';
   const outcome = await rollBack(cluster, index, successor);
-  await lock.update({ index: null, successor: null });
+  await clearTarget(lock);
   return outcome;
 }
 
-/** Rolls back the reindex of a process that died, so that writes are not blocked for ever. */
+/** Rolls back the reindex of a process that died, so that writes do not stay blocked. */
 export async function recoverReindex(cluster: Cluster, names: IndexNames, clock: Clock): Promise<void> {
   const found = await lockDocuments(cluster, names).get(LOCK_ID);
-  if (!found || found.source.lease_until > clock.now() || found.source.successor === null) return;
+  if (!found || found.source.successor === null || isHeld(found.source, clock)) return;
   const lock = await acquireReindexLock(cluster, names, clock);
   await lock?.release();
 }

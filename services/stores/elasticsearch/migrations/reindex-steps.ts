@@ -1,17 +1,19 @@
-/** The steps of a reindex that change the cluster. Each resolves only once the cluster has acknowledged it. */
+/**
+ * The steps of a reindex that change the cluster. Each resolves once the cluster has acknowledged it, and throws
+ * `StoreUnavailableError` when it does not in time.
+ */
 import type { estypes } from '@elastic/elasticsearch';
 import { StoreTimeoutError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { Cluster } from '../client.js';
 import { retryWithBackoff } from '../retry.js';
 
-/** Shorter than writers wait for an index that is blocked. */
+/** Shorter than writers wait for a blocked index. */
 const ACKNOWLEDGE_TIMEOUT_MS = 15_000;
 
-/** The target is written through an alias of its own: writing to an index that is gone would create it again. */
-const BUILDING = '-building';
-export const buildingAlias = (target: string): string => `${target}${BUILDING}`;
+/** The target is written through its own alias with `require_alias`: a write to a deleted index would create it again. */
+export const buildingAlias = (target: string): string => `${target}-building`;
 
-/** Resolves once every shard has finished the writes under way and takes no others. */
+/** Resolves once every shard has finished its running writes and rejects new ones. */
 export async function blockWrites(cluster: Cluster, index: string): Promise<void> {
   await untilAcknowledged(`the write block of ${index}`, async () => {
     const { acknowledged, shards_acknowledged } = await cluster.run((client) =>
@@ -22,7 +24,7 @@ export async function blockWrites(cluster: Cluster, index: string): Promise<void
 }
 
 export async function unblockWrites(cluster: Cluster, index: string): Promise<void> {
-  await untilAcknowledged(`the end of the write block of ${index}`, async () => {
+  await untilAcknowledged(`the removal of the write block of ${index}`, async () => {
     const answer = await cluster.run((client) =>
       client.indices.putSettings({ index, settings: { 'index.blocks.write': null } }, { ignore: [404] }),
     );
@@ -30,7 +32,7 @@ export async function unblockWrites(cluster: Cluster, index: string): Promise<vo
   });
 }
 
-/** Moves all aliases over in one step. Throws, and has moved none, when the target was given up meanwhile. */
+/** Moves all aliases in one atomic step; moves none when the target was rolled back meanwhile. */
 export async function moveAliases(
   cluster: Cluster,
   index: string,
@@ -49,21 +51,21 @@ export async function moveAliases(
       client.indices.updateAliases({ actions }, { ignore: [404] }),
     );
     if (!('error' in answer)) return answer.acknowledged;
-    // The step that was not acknowledged was done, or someone else gave the target up.
+    // An earlier attempt was done but not acknowledged, or another process has rolled back.
     if ((await stateOf(cluster, target)) === 'serving') return true;
     throw new StoreUnavailableError('search', { cause: new Error(JSON.stringify(answer.error)) });
   });
 }
 
 /**
- * Undoes a reindex that did not come to its end; one whose aliases have moved it finishes. Taking the target's own alias away
- * comes first: from then on a move that is still on its way fails as a whole.
+ * Rolls back a reindex, or finishes one whose aliases have moved. Removes the target's own alias first, so that a move still on
+ * its way fails as a whole. Repeated until the state is final, because reading aliases may lag behind changing them.
  */
 export async function rollBack(
   cluster: Cluster,
   index: string,
   target: string,
-): Promise<'undone' | 'finished'> {
+): Promise<'rolled back' | 'finished'> {
   const state = await retryWithBackoff(
     async () => {
       const found = await stateOf(cluster, target);
@@ -85,14 +87,14 @@ export async function rollBack(
   }
   await dropIndex(cluster, target);
   await unblockWrites(cluster, index);
-  return 'undone';
+  return 'rolled back';
 }
 
 export async function dropIndex(cluster: Cluster, index: string): Promise<void> {
   await cluster.run((client) => client.indices.delete({ index }, { ignore: [404] }));
 }
 
-/** An index without an alias serves nobody, and never will. */
+/** An index without an alias is never written or searched again. */
 async function stateOf(cluster: Cluster, target: string): Promise<'building' | 'serving' | 'gone'> {
   const answer = await cluster.run((client) => client.indices.getAlias({ index: target }, { ignore: [404] }));
   const aliases = Object.keys((answer as estypes.IndicesGetAliasResponse)[target]?.aliases ?? {});

@@ -1,21 +1,29 @@
 /**
  * Reindexes behind an alias while the index is read and written.
  *
- * The target is filled from the documents in the order of their sequence numbers, pass after pass, each beginning where the
- * last one ended, until little is left. Then writes are blocked for a moment, the rest is copied, and the alias moves over, in
- * one step. A writer that is blocked tries again and meets the target.
+ * Passes copy the documents in the order of their sequence numbers, each from where the last one ended, until few are left.
+ * Then writes are blocked, a final pass copies the rest, and the aliases move to the target index in one atomic step. Blocked
+ * writers retry and meet the target.
  *
- * Documents are never deleted meanwhile, as a copy by sequence numbers does not see it: what deletes holds the same lock.
+ * Two facts make it safe. The block is lifted only after the target's own alias is gone, and the move fails without that
+ * alias: so no write was missed when the move succeeds. Documents are deleted only under the same lock, because a copy by
+ * sequence numbers does not see deletions.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
 import type { Cluster } from '../client.js';
-import { search } from '../documents.js';
+import { searchIndex } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';
 import { createIndex, type Definition, type IndexNames, type LiveIndex } from './indices.js';
-import { acquireReindexLock, type ReindexLock, rollBackReindex } from './reindex-lock.js';
+import {
+  acquireReindexLock,
+  clearTarget,
+  type ReindexLock,
+  recordTarget,
+  rollBackReindex,
+} from './reindex-lock.js';
 import { blockWrites, buildingAlias, dropIndex, moveAliases, unblockWrites } from './reindex-steps.js';
 
 export interface ReindexOptions {
@@ -23,44 +31,47 @@ export interface ReindexOptions {
   names: IndexNames;
   clock: Clock;
   live: LiveIndex;
-  /** Other aliases that the index has beside its own. */
+  /** Aliases of the index besides its own. */
   aliases: readonly string[];
   definition: Definition;
-  /** The document to index for what an index keeps of it. */
+  /** Derives the document to index from the stored one. */
   toDocument(source: unknown): object;
   lock: ReindexLock;
   onProgress?(copied: number, total: number): void;
 }
 
-/** Writes are blocked once no more than this is left to copy, or after so many passes. */
+/** Writes are blocked after a pass that copied at most this many documents, or after `MAX_PASSES`. */
 const FINAL_PASS_THRESHOLD = 500;
 const MAX_PASSES = 8;
-const PAGE = 1000;
-const BULK_BYTES = 5_000_000;
-/** Searches under way when the alias moves still read the old index. */
+const DOCUMENTS_PER_PAGE = 1000;
+const BULK_FLUSH_BYTES = 5_000_000;
+/**
+ * Requests that read the old index before the aliases moved end within this time. A later write to the deleted index would
+ * create it again, empty and without an alias.
+ */
 const DRAIN_MS = 3000;
 
 /**
- * Resolves with the name of the index that serves now. Whatever fails before the alias moves changes nothing; what could not
- * be rolled back stays named in the lock, for whoever holds it next.
+ * Resolves with the name of the target index. A failure before the aliases move is rolled back, or else by the next holder of
+ * the lock, where the target stays recorded. Throws `StoreUnavailableError`, `StoreTimeoutError` and `LeaseLostError`.
  */
 export async function reindex(options: ReindexOptions): Promise<string> {
   const { cluster, names, live, definition, lock, aliases } = options;
-  // Unique, so that an attempt that comes back to life late cannot write into ours.
+  // Unique, so that an attempt that resumes late cannot write into ours.
   const target = `${names.index(live.alias, definition.version, live.generation + 1)}-${randomBytes(3).toString('hex')}`;
-  await lock.update({ index: live.index, successor: target });
+  await recordTarget(lock, live.index, target);
   try {
     await createIndex(cluster, target, definition, [buildingAlias(target)]);
     const copier = new Copier(options, buildingAlias(target), await count(cluster, live.index));
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       if ((await copier.pass()) <= FINAL_PASS_THRESHOLD) break;
     }
-    // Asks the cluster, not the timer: a block set without the lock would stay.
+    // Asks the cluster whether the lock is still held: a block without it would hold up the writers of another reindex.
     await lock.update({});
     await blockWrites(cluster, live.index);
-    await copier.finalPass();
+    await copier.pass(Number.MAX_SAFE_INTEGER);
+    await cluster.run((client) => client.indices.refresh({ index: target }));
     await requireSameCount(cluster, live.index, target);
-    await lock.update({});
     await moveAliases(cluster, live.index, target, [live.alias, ...aliases]);
   } catch (error) {
     const outcome = await lock
@@ -73,13 +84,12 @@ export async function reindex(options: ReindexOptions): Promise<string> {
   }
   await pause(DRAIN_MS);
   await dropIndex(cluster, live.index);
-  await lock.update({ index: null, successor: null });
+  await clearTarget(lock);
   return target;
 }
 
 /**
- * The next holder of the lock has rolled back. A block of ours that landed after that is ours to end, but only while nobody
- * else reindexes.
+ * Lifts a write block that was set after the next holder of the lock had rolled back; only while nobody else reindexes.
  */
 async function endLateBlock({ cluster, names, clock, live }: ReindexOptions): Promise<void> {
   const lock = await retryWithBackoff(async () => {
@@ -113,20 +123,17 @@ class Copier {
     this.#total = total;
   }
 
-  /** Copies what was certain when the pass began: below a checkpoint no earlier operation can turn up any more. */
-  async pass(): Promise<number> {
-    let copied = 0;
+  /**
+   * Copies up to the global checkpoints at its start, below which no operation is missing; the final pass, under the write
+   * block, copies everything. Resolves with the number of documents copied.
+   */
+  async pass(upTo?: number): Promise<number> {
+    const { cluster, live } = this.#options;
     const checkpoints = await this.#checkpoints();
-    await this.#refresh(this.#options.live.index);
-    for (const [shard, checkpoint] of checkpoints) copied += await this.#copy(shard, checkpoint);
+    await cluster.run((client) => client.indices.refresh({ index: live.index }));
+    let copied = 0;
+    for (const [shard, checkpoint] of checkpoints) copied += await this.#copy(shard, upTo ?? checkpoint);
     return copied;
-  }
-
-  /** Copies all that is left. Writes are blocked meanwhile. */
-  async finalPass(): Promise<void> {
-    await this.#refresh(this.#options.live.index);
-    for (const shard of (await this.#checkpoints()).keys()) await this.#copy(shard, Number.MAX_SAFE_INTEGER);
-    await this.#refresh(this.#target);
   }
 
   async #checkpoints(): Promise<Map<string, number>> {
@@ -145,19 +152,15 @@ class Copier {
     );
   }
 
-  async #refresh(index: string): Promise<void> {
-    await this.#options.cluster.run((client) => client.indices.refresh({ index }));
-  }
-
   async #copy(shard: string, upTo: number): Promise<number> {
     const { cluster, live, lock, onProgress } = this.#options;
     let copied = 0;
     for (;;) {
       const after = this.#reached.get(shard) ?? -1;
-      const { hits } = await search<unknown>(cluster, {
+      const { hits } = await searchIndex<unknown>(cluster, {
         index: live.index,
         preference: `_shards:${shard}`,
-        size: PAGE,
+        size: DOCUMENTS_PER_PAGE,
         track_total_hits: false,
         seq_no_primary_term: true,
         query: { range: { _seq_no: { gt: after, lte: upTo } } },
@@ -173,11 +176,11 @@ class Copier {
       onProgress?.(Math.min(this.#copied, this.#total), this.#total);
       lock.throwIfLost();
     }
-    if (upTo < Number.MAX_SAFE_INTEGER) this.#reached.set(shard, upTo);
+    this.#reached.set(shard, upTo);
     return copied;
   }
 
-  /** The newest copy of a document stays, whoever writes it and when. */
+  /** External versions keep the newest copy of a document, whatever the order of writes. */
   async #write(hits: readonly Hit[]): Promise<void> {
     const { cluster, toDocument } = this.#options;
     let failure: unknown;
@@ -197,11 +200,11 @@ class Copier {
           },
           toDocument(_source),
         ],
-        flushBytes: BULK_BYTES,
+        flushBytes: BULK_FLUSH_BYTES,
         concurrency: 2,
         wait: 200,
         onDrop: ({ status, error }) => {
-          if (status !== 409) failure ??= error ?? new Error(`a copy was refused with ${status}`);
+          if (status !== 409) failure ??= error ?? new Error(`a copy was rejected with ${status}`);
         },
       }),
     );

@@ -1,10 +1,9 @@
 /**
- * Substrings of a value as a query whose cost is bounded, whatever is asked for.
+ * Substring search at a bounded cost.
  *
- * A value is indexed as its overlapping grams of three sizes, the one that begins at the nth character at position n. A text is
- * part of a value where grams that cover the text stand at their distances from each other. The largest size that fits is
- * asked for, so that a text of at most 1 024 characters takes at most nine grams. A text shorter than any gram is the beginning
- * of one.
+ * A value is indexed as overlapping grams of three sizes; the gram that begins at character n has position n. A text is a
+ * substring when grams that cover it match at their relative positions. The query uses the largest size that fits, so a text of
+ * 1 024 characters takes at most nine grams. A text shorter than any gram matches as a prefix of one.
  */
 import { hash } from 'node:crypto';
 import type { estypes } from '@elastic/elasticsearch';
@@ -13,30 +12,30 @@ type Clause = estypes.QueryDslQueryContainer;
 
 const SIZES = { short: 3, middle: 16, long: 128 } as const;
 type Size = keyof typeof SIZES;
-/** As much of a value is indexed. What goes beyond cannot be found. */
+/** The rest of a longer value is not indexed and cannot be found. */
 const MAX_CHARACTERS = 10_900;
 
-/** Nearly every value: each character is one unit, and none is a separator. */
+/** Matches nearly every value: one code unit per character, no separator. */
 const plain = /^[\x21-\x7e]*$/;
 const separator = /[\s\p{Cc}]/u;
-/** The analyzer parts grams at separators, so each has a character of its own for private use. */
+/** The analyzer splits at separators, so each is mapped to a private-use character. */
 const PRIVATE_USE = 0xf0000;
 
-/** What to index of a value, by field; the analyzer `whitespace` takes each apart again. */
+/** The grams to index, by size, for the `whitespace` analyzer. */
 export function gramsOf(value: string): Record<Size, string> {
   const characters = charactersOf(value).slice(0, MAX_CHARACTERS);
   const { length } = characters;
   const all = (size: Size, count: number) =>
     Array.from({ length: Math.max(0, count) }, (_, from) => gram(characters, from, size)).join(' ');
   return {
-    // At the end come shorter ones, for texts that are the beginning of a gram.
+    // The last ones are shorter, for texts that are a prefix of a gram.
     short: all('short', length),
     middle: all('middle', length - SIZES.middle + 1),
     long: all('long', length - SIZES.long + 1),
   };
 }
 
-/** Values that hold the text; `field` is where their grams are. */
+/** Matches values that contain the text; `field` holds their grams. */
 export function contains(field: string, text: string): Clause {
   const characters = charactersOf(text);
   const { length } = characters;
@@ -46,7 +45,7 @@ export function contains(field: string, text: string): Clause {
   return covered(field, characters);
 }
 
-/** Grams side by side, the last of which may overlap the one before, at the positions they have in the text. */
+/** Adjacent grams at their positions in the text; the last may overlap the one before. */
 function covered(name: string, characters: Characters): Clause {
   const size =
     (['long', 'middle', 'short'] as const).find((each) => SIZES[each] <= characters.length) ?? 'short';
@@ -74,7 +73,7 @@ function charactersOf(text: string): Characters {
   );
 }
 
-/** Long ones as 96 bits of their hash: as terms they would take a hundred times the room of the value. */
+/** Long grams are 96 bits of their hash: as text they would take a hundred times the space of the value. */
 function gram(characters: Characters, from: number, size: Size): string {
   const part = characters.slice(from, from + SIZES[size]);
   const text = typeof part === 'string' ? part : part.join('');

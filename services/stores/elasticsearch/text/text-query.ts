@@ -9,38 +9,38 @@ type Clause = estypes.QueryDslQueryContainer;
 export interface TextFields {
   /** Every word. */
   all: string;
-  /** The words made of letters only, which alone may be meant by a word with a typo. */
+  /** The words of letters only, which alone match with typos. */
   letters: string;
-  /** Fields of the groups, best first, save the last group, which is everything else. */
+  /** Fields of the groups, best first, without the last group, which is everything else. */
   groups: readonly string[];
 }
 
 export interface TextMatch {
   filter: Clause[];
   mustNot: Clause[];
-  /** Their sum is the score; empty where every match ranks alike. */
+  /** Their sum is the score; empty when all matches rank equally. */
   should: Clause[];
-  /** Score of rank 0; a rank is this less the score. */
+  /** Score of rank 0; the rank is this minus the score. */
   bestScore: number;
 }
 
 export function matchText(query: TextQuery, fields: TextFields): TextMatch {
   const { required, excluded } = query;
-  const mustNot = excluded.map((term) => exactly(fields.all, term));
+  const mustNot = excluded.map((term) => matchExactly(fields.all, term));
   if (required.length === 0) return { filter: [], mustNot, should: [], bestScore: 0 };
   const width = fields.groups.length + 1;
-  const begun = required.map((term) => begins(fields.all, term));
+  const prefixMatches = required.map((term) => matchPrefix(fields.all, term));
   return {
-    filter: required.map((term, index) => similar(fields.letters, term, begun[index] as Clause)),
+    filter: required.map((term, index) => matchFuzzy(fields.letters, term, prefixMatches[index] as Clause)),
     mustNot,
     should: [
-      constant(every(required.map((term) => exactly(fields.all, term))), width),
-      constant(every(begun), width),
+      constant(every(required.map((term) => matchExactly(fields.all, term))), width),
+      constant(every(prefixMatches), width),
       {
         // The best group decides alone: a sum would let two worse ones outweigh it.
         dis_max: {
           queries: fields.groups.map((field, group) =>
-            constant(any(required.map((term) => begins(field, term))), width - 1 - group),
+            constant(any(required.map((term) => matchPrefix(field, term))), width - 1 - group),
           ),
         },
       },
@@ -49,7 +49,7 @@ export function matchText(query: TextQuery, fields: TextFields): TextMatch {
   };
 }
 
-function exactly(field: string, term: QueryTerm): Clause {
+function matchExactly(field: string, term: QueryTerm): Clause {
   if (term.kind === 'word') return { term: { [field]: wordToken(term.word) } };
   const [only] = term.words;
   return term.words.length === 1 && only !== undefined
@@ -57,14 +57,14 @@ function exactly(field: string, term: QueryTerm): Clause {
     : { match_phrase: { [field]: wordTokens(term.words) } };
 }
 
-function begins(field: string, term: QueryTerm): Clause {
+function matchPrefix(field: string, term: QueryTerm): Clause {
   return term.kind === 'word' && term.prefix
     ? { prefix: { [field]: wordToken(term.word) } }
-    : exactly(field, term);
+    : matchExactly(field, term);
 }
 
-function similar(letters: string, term: QueryTerm, begun: Clause): Clause {
-  if (term.kind === 'phrase' || term.typos === 0) return begun;
+function matchFuzzy(letters: string, term: QueryTerm, prefixMatch: Clause): Clause {
+  if (term.kind === 'phrase' || term.typos === 0) return prefixMatch;
   const fuzzy: Clause = {
     fuzzy: {
       [letters]: {
@@ -76,7 +76,7 @@ function similar(letters: string, term: QueryTerm, begun: Clause): Clause {
       },
     },
   };
-  return any([begun, fuzzy]);
+  return any([prefixMatch, fuzzy]);
 }
 
 const constant = (filter: Clause, boost: number): Clause => ({ constant_score: { filter, boost } });
