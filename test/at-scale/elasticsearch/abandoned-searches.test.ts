@@ -5,7 +5,7 @@ import { asked, freshOrganization } from '../../contract/search-support.js';
 import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { type TestIndices, testIndices } from './support.js';
 
-describe('Reads of Elasticsearch whose caller leaves', () => {
+describe('Aborted reads on Elasticsearch', () => {
   let indices: TestIndices;
   let proxy: HttpProxy;
   let store: SearchStore;
@@ -29,11 +29,11 @@ describe('Reads of Elasticsearch whose caller leaves', () => {
       (signal) => store.searchAudiences({ organizationId, offset: 0, limit: 1 }, signal),
     ],
     ['a search of visits', (signal) => store.searchVisits({ organizationId, limit: 1 }, signal)],
-    ['a contact', (signal) => store.getContact(organizationId, 'c', signal)],
-    ['an audience', (signal) => store.getAudience(organizationId, 'a', signal)],
+    ['a read of a contact', (signal) => store.getContact(organizationId, 'c', signal)],
+    ['a read of an audience', (signal) => store.getAudience(organizationId, 'a', signal)],
   ];
   for (const [what, read] of reads) {
-    it(`end at once, with the reason, and close the connection on which the cluster works: ${what}`, async () => {
+    it(`ends ${what} at once with the reason when its caller aborts, and closes the connection to the cluster`, async () => {
       const held = gate();
       let closed: Promise<void> = Promise.resolve();
       proxy.decide = async (request) => {

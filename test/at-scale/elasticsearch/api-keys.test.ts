@@ -23,10 +23,10 @@ describe('API keys on Elasticsearch', () => {
   });
 
   for (const [what, times] of [
-    ['the answer', 1],
-    ['every answer', 3],
+    ['one response', 1],
+    ['every response', 3],
   ] as const) {
-    it(`are issued, though ${what} to their creation is lost`, async () => {
+    it(`issues an API key although ${what} to its create request is lost`, async () => {
       const organizationId = freshOrganization();
       let lost = 0;
       proxy.decide = ({ method, path }) =>
@@ -38,7 +38,7 @@ describe('API keys on Elasticsearch', () => {
     });
   }
 
-  it('are not issued under the id of another key', async () => {
+  it('rejects an API key with the id of another key', async () => {
     const organizationId = freshOrganization();
     await issueKey(store, { organizationId });
     const [first] = await store.listKeys(organizationId);

@@ -19,7 +19,7 @@ const API_KEY = 'aWQ6c2VjcmV0';
 describe('The connection to Elasticsearch', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let indices: TestIndices;
-  let door: Server;
+  let tlsProxy: Server;
   let address: string;
   let caFile: string;
 
@@ -27,17 +27,17 @@ describe('The connection to Elasticsearch', () => {
     folder = await temporaryFolder();
     indices = testIndices();
     caFile = certificate('ca');
-    door = await startDoor(readFileSync(caFile), readFileSync(join(folder.path, 'ca.key')));
-    address = `https://127.0.0.1:${(door.address() as AddressInfo).port}`;
+    tlsProxy = await startTlsProxy(readFileSync(caFile), readFileSync(join(folder.path, 'ca.key')));
+    address = `https://127.0.0.1:${(tlsProxy.address() as AddressInfo).port}`;
   });
   after(async () => {
-    door.closeAllConnections();
-    await new Promise((resolve) => door.close(resolve));
+    tlsProxy.closeAllConnections();
+    await new Promise((resolve) => tlsProxy.close(resolve));
     await indices.remove();
     await folder.remove();
   });
 
-  /** One that signs for itself; resolves with its PEM file. */
+  /** Creates a self-signed certificate; returns its PEM file. */
   function certificate(name: string): string {
     const file = join(folder.path, `${name}.pem`);
     const key = join(folder.path, `${name}.key`);
@@ -47,8 +47,8 @@ describe('The connection to Elasticsearch', () => {
     return file;
   }
 
-  /** TLS in front of the cluster, which has none, and its password. */
-  async function startDoor(cert: Buffer, key: Buffer): Promise<Server> {
+  /** A proxy that adds TLS and authentication to the cluster. */
+  async function startTlsProxy(cert: Buffer, key: Buffer): Promise<Server> {
     const basic = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
     const admitted = new Set([basic, `ApiKey ${API_KEY}`]);
     const [node = ''] = indices.config.nodes;
@@ -78,11 +78,11 @@ describe('The connection to Elasticsearch', () => {
       ELASTICSEARCH_CA_FILE: caFile,
       ...environment,
     });
-    if (!elasticsearch) throw new Error('there is no address');
+    if (!elasticsearch) throw new Error('ELASTICSEARCH_URL is not set');
     return elasticsearch;
   }
 
-  async function works(environment: Record<string, string>): Promise<void> {
+  async function connects(environment: Record<string, string>): Promise<void> {
     const store = await openElasticsearchStore(configOf(environment));
     try {
       await store.ping();
@@ -93,7 +93,7 @@ describe('The connection to Elasticsearch', () => {
     }
   }
 
-  async function isRefused(environment: Record<string, string>): Promise<void> {
+  async function isRejected(environment: Record<string, string>): Promise<void> {
     const error = await openElasticsearchStore(configOf(environment)).then(
       (store) => store.close(),
       (failure: unknown) => failure,
@@ -103,20 +103,20 @@ describe('The connection to Elasticsearch', () => {
 
   const basic = { ELASTICSEARCH_USERNAME: USER, ELASTICSEARCH_PASSWORD: PASSWORD };
 
-  it('goes over TLS with a user and password', () => works(basic));
+  it('connects over TLS with a user and password', () => connects(basic));
 
-  it('goes over TLS with an API key', () => works({ ELASTICSEARCH_API_KEY: API_KEY }));
+  it('connects over TLS with an API key', () => connects({ ELASTICSEARCH_API_KEY: API_KEY }));
 
-  it('is refused with another password', () => isRefused({ ...basic, ELASTICSEARCH_PASSWORD: 'wrong' }));
+  it('fails with a wrong password', () => isRejected({ ...basic, ELASTICSEARCH_PASSWORD: 'wrong' }));
 
-  it('trusts nobody but the authority of its file', async () => {
-    await isRefused({ ...basic, ELASTICSEARCH_CA_FILE: certificate('other') });
-    await isRefused({ ...basic, ELASTICSEARCH_CA_FILE: '' });
+  it('trusts only the certificate authority of ELASTICSEARCH_CA_FILE', async () => {
+    await isRejected({ ...basic, ELASTICSEARCH_CA_FILE: certificate('other') });
+    await isRejected({ ...basic, ELASTICSEARCH_CA_FILE: '' });
   });
 
-  it('uses the nodes that answer', async () => {
+  it('uses the nodes that are up', async () => {
     const gone = `https://127.0.0.1:${await freePort()}`;
-    await works({ ...basic, ELASTICSEARCH_URL: `${gone},${address}` });
-    await works({ ...basic, ELASTICSEARCH_URL: `${address},${gone}` });
+    await connects({ ...basic, ELASTICSEARCH_URL: `${gone},${address}` });
+    await connects({ ...basic, ELASTICSEARCH_URL: `${address},${gone}` });
   });
 });

@@ -57,10 +57,10 @@ describe('Duplicate locks on Elasticsearch', () => {
   const isCreateOf = (id: string) => (request: { method: string; path: string }) =>
     request.method === 'PUT' && request.path.includes('_create') && request.path.includes(id);
 
-  it('let one of eight creators on two processes create the contact, after one that died with its lock', async () => {
+  it('lets one of eight creators in two processes create the contact after a creator died holding its lock', async () => {
     const stores = [await open(indices.config), await open(indices.config)] as const;
     const organization = await organizationWithCredits(stores[0]);
-    // It dies when it is about to write: nothing of it arrives any more.
+    // Dies at its write: none of its requests arrive any more.
     let died = false;
     proxy.decide = (request) => {
       died ||= isCreateOf('died')(request);
@@ -78,7 +78,7 @@ describe('Duplicate locks on Elasticsearch', () => {
     expect(outcomes.sort()).to.deep.equal([...Array(7).fill('contact_exists'), 'created']);
   });
 
-  it('keep a creator that outlived its lease from making a duplicate, and give its credits back', async () => {
+  it('keeps a creator that outlived its lease from writing a duplicate, and refunds its credits', async () => {
     const store = await open(indices.config);
     const organization = await organizationWithCredits(store);
     const slow = await open(proxy.config);
@@ -106,7 +106,7 @@ describe('Duplicate locks on Elasticsearch', () => {
     expect(await store.getCredits(organization)).to.equal(9);
   });
 
-  it('find the contact of a creator that outlived its lease after it had written', async () => {
+  it('finds the contact of a creator that outlived its lease after writing', async () => {
     const store = await open(indices.config);
     const organization = await organizationWithCredits(store);
     const slow = await open(proxy.config);
@@ -118,7 +118,7 @@ describe('Duplicate locks on Elasticsearch', () => {
       return 'pass' as const;
     };
     const late = outcomeOf(slow, creation(organization, 'slow'));
-    // The lock is given back after the contact was written.
+    // The lock is released after the contact was written.
     await held.reached;
     clock.skipped += AFTER_LEASES_MS;
     expect(await outcomeOf(store, creation(organization, 'fast'))).to.equal('contact_exists');
@@ -126,7 +126,7 @@ describe('Duplicate locks on Elasticsearch', () => {
     expect(await late).to.equal('created');
   });
 
-  it('stay held by a creator that is slow but alive, for longer than a lease lasts', async () => {
+  it('keeps a duplicate lock held by a slow but live creator beyond the duration of its lease', async () => {
     const store = await open(indices.config);
     const organization = await organizationWithCredits(store);
     const slow = await open(proxy.config);

@@ -2,28 +2,28 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
 
-/** What becomes of a request to the cluster. */
+/** What happens to a request to the cluster. */
 export type Fate =
   | 'pass'
   /** Never reaches the cluster. */
   | 'cut'
-  /** Reaches the cluster, whose answer never comes back. */
+  /** Reaches the cluster; the response is lost. */
   | 'cut answer'
-  /** Does not reach the cluster, which seems to have answered; with `forwarded` it does, and the answer is another. */
+  /** Answered by the proxy; `forwarded` sends it to the cluster too. */
   | { answer: object; forwarded?: boolean };
 
 export interface ProxiedRequest {
   method: string;
   path: string;
   body: string;
-  /** Resolves when the connection of the answer is closed. */
+  /** Resolves when the connection of the response is closed. */
   closed: Promise<void>;
 }
 
-/** The cluster as one process sees it, over a network that does as it is told. */
+/** The cluster over a network with injected faults. */
 export interface HttpProxy {
   config: ElasticsearchConfig;
-  /** Asked for every request; a promise holds it up. */
+  /** Called for every request; a promise delays it. */
   decide: (request: ProxiedRequest) => Fate | Promise<Fate>;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpP
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(outgoing);
     });
-    // Who gives up on the answer gives up on the request.
+    // Aborting the response aborts the request.
     outgoing.on('close', () => onward.destroy());
     onward.end(body);
   }
@@ -86,7 +86,7 @@ export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpP
   return proxy;
 }
 
-/** A request that stands still until it is let go. */
+/** Holds a request until it is opened. */
 export function gate(): { reached: Promise<void>; wait(): Promise<void>; open(): void } {
   let reach = () => {};
   let open = () => {};

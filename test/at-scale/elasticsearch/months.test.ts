@@ -22,7 +22,7 @@ describe('Months of visits on Elasticsearch', () => {
     await indices.remove();
   });
 
-  it('takes late visits of a month whose index was deleted, in every process that wrote to it before', async () => {
+  it('stores late visits of a month whose index was deleted, in every process that wrote to it before', async () => {
     const organizationId = freshOrganization();
     const insert = (store: SearchStore, id: string) =>
       store.insertVisits(accepted([{ organizationId, id, createdAt: '2025-03-01T00:00:00Z' }], 0));

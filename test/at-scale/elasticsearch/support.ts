@@ -2,20 +2,20 @@ import { Client } from '@elastic/elasticsearch';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
 import { loadConfig } from '../../../services/shared/config.js';
 
-/** Indices of a prefix of their own on the cluster of the environment. */
+/** Indices with a unique prefix on the cluster of `ELASTICSEARCH_URL`. */
 export interface TestIndices {
   config: ElasticsearchConfig;
   remove(): Promise<void>;
 }
 
-let made = 0;
+let count = 0;
 
 /** Throws when `ELASTICSEARCH_URL` is not set. */
 export function testIndices(): TestIndices {
   const url = process.env.ELASTICSEARCH_URL;
   if (!url) throw new Error('ELASTICSEARCH_URL names no cluster; npm run test:stack starts one');
-  made += 1;
-  const prefix = `t${process.pid}_${made}_${Date.now().toString(36)}`;
+  count += 1;
+  const prefix = `t${process.pid}_${count}_${Date.now().toString(36)}`;
   const { elasticsearch } = loadConfig({ ELASTICSEARCH_URL: url, ELASTICSEARCH_INDEX_PREFIX: prefix });
   if (!elasticsearch) throw new Error('ELASTICSEARCH_URL names no cluster');
   return {
