@@ -46,7 +46,11 @@ export interface KeyRequest {
 }
 
 /** Makes a key and stores all but its secret. The returned text is the only copy. */
-export async function issueKey(store: KeyStore, request: KeyRequest, clock = systemClock): Promise<string> {
+export async function issueKey(
+  store: Pick<KeyStore, 'insertKey'>,
+  request: KeyRequest,
+  clock = systemClock,
+): Promise<string> {
   const id = randomText(8);
   const secret = randomText(32);
   await store.insertKey({

@@ -1,25 +1,20 @@
-import type { CreditStore } from '../accounts/credit-store.js';
-import type { KeyStore } from '../accounts/key-store.js';
-import type { AudienceStore } from '../audiences/audience-store.js';
 import { loadConfig } from '../shared/config.js';
 import { ID_PATTERN } from '../shared/ids.js';
-import type { Refreshable } from '../stores/common/search-store.js';
-import { loadSqlite } from '../stores/sqlite/load.js';
+import type { AdminStore } from '../stores/common/search-store.js';
+import { loadSqliteAdmin } from '../stores/sqlite/load.js';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
 
-export type Accounts = KeyStore & CreditStore & AudienceStore & Refreshable & { close(): Promise<void> };
-
 /** Opens keys, credits and audiences for as long as the work takes. Servers may have the store open meanwhile. */
-export async function withAccounts<T>(io: Io, work: (accounts: Accounts) => Promise<T>): Promise<T> {
+export async function withAdminStore<T>(io: Io, work: (store: AdminStore) => Promise<T>): Promise<T> {
   const config = loadConfig(io.env);
-  const accounts: Accounts = config.elasticsearch
+  const store: AdminStore = config.elasticsearch
     ? await (await import('../stores/elasticsearch/store.js')).openElasticsearchStore(config.elasticsearch)
-    : await (await loadSqlite()).openSqliteAccounts(config);
+    : await (await loadSqliteAdmin()).openSqliteAdminStore(config);
   try {
-    return await work(accounts);
+    return await work(store);
   } finally {
-    await accounts.close();
+    await store.close();
   }
 }
 

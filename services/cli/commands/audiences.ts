@@ -3,7 +3,7 @@ import { STREAMS } from '../../../ingest/streams/index.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import { newId } from '../../shared/ids.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { requireId, withAccounts } from '../admin-stores.js';
+import { requireId, withAdminStore } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, say } from '../io.js';
 
@@ -24,12 +24,12 @@ export async function createAudience(io: Io, options: CreateAudienceOptions): Pr
     name: options.name,
     description: options.description,
   });
-  await withAccounts(io, async (accounts) => {
-    if ((await accounts.getAudience(audience.record.organization_id, audience.record.id)) !== null) {
+  await withAdminStore(io, async (store) => {
+    if ((await store.getAudience(audience.record.organization_id, audience.record.id)) !== null) {
       throw new CommandError(`The audience ${audience.record.id} exists already.`);
     }
-    await accounts.upsertAudiences([audience]);
-    await accounts.refresh();
+    await store.upsertAudiences([audience]);
+    await store.refresh();
   });
   say(io, audience.record.id);
 }

@@ -2,7 +2,7 @@ import type { StoredKey } from '../../accounts/key-store.js';
 import { issueKey, keyIsActive } from '../../accounts/keys.js';
 import { SCOPES } from '../../http/scopes.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
-import { requireId, withAccounts } from '../admin-stores.js';
+import { requireId, withAdminStore } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, say, tell } from '../io.js';
 import { table } from '../table.js';
@@ -20,8 +20,8 @@ export async function createKey(io: Io, options: CreateKeyOptions): Promise<void
   requireId('--organization', options.organization);
   const scopes = options.scopes === undefined ? undefined : parseScopes(options.scopes);
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
-  const key = await withAccounts(io, (accounts) =>
-    issueKey(accounts, { organizationId: options.organization, name: options.name, scopes, expiresAt }),
+  const key = await withAdminStore(io, (store) =>
+    issueKey(store, { organizationId: options.organization, name: options.name, scopes, expiresAt }),
   );
   say(io, key);
   tell(io, 'Keep this key: it is shown only once. Send it in the X-Api-Key header.');
@@ -54,7 +54,7 @@ function parseExpiry(text: string): string {
 }
 
 export async function listKeys(io: Io, { organization }: { organization?: string }): Promise<void> {
-  const keys = await withAccounts(io, (accounts) => accounts.listKeys(organization));
+  const keys = await withAdminStore(io, (store) => store.listKeys(organization));
   if (keys.length === 0) {
     tell(io, 'There are no keys. Make one with: reachline keys create --organization <id>');
     return;
@@ -87,7 +87,7 @@ export async function revokeKey(io: Io, given: string): Promise<void> {
       `Only the id ${id} is needed; a whole key on the command line can be seen in ps and in the shell's history.`,
     );
   }
-  const known = await withAccounts(io, (accounts) => accounts.revokeKey(id, new Date().toISOString()));
+  const known = await withAdminStore(io, (store) => store.revokeKey(id, new Date().toISOString()));
   if (!known) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
   tell(io, `The key ${id} is revoked.`);
 }

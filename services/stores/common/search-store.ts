@@ -27,6 +27,12 @@ export interface RecoveryStatus {
   failures: number;
 }
 
+/** What a command needs that administers an organization. */
+export type AdminStore = Pick<KeyStore, 'insertKey' | 'listKeys' | 'revokeKey'> &
+  CreditStore &
+  Pick<AudienceStore, 'getAudience' | 'upsertAudiences'> &
+  Refreshable & { close(): Promise<void> };
+
 export interface SearchStore
   extends ContactStore,
     AudienceStore,

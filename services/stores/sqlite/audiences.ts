@@ -6,6 +6,7 @@ import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import { parseTimestamp } from '../../shared/time.js';
 import type { Connection } from './connection.js';
 import type { Json } from './json.js';
+import { findOrganizationKey } from './organizations.js';
 import { OrganizationTerms } from './text/fts-query.js';
 import { countRows, newestRows, type RowSource } from './text/ordered-rows.js';
 import { type ColumnGroups, planMatch } from './text/query-plan.js';
@@ -13,7 +14,7 @@ import { rankedRows } from './text/ranked-rows.js';
 import type { TermEncoder } from './text/term-encoder.js';
 import { similarWords } from './text/vocabulary.js';
 import { type BatchResult, writeBatch } from './writes/write-batch.js';
-import { findOrganizationKey, IndexChanges, type WriteSession } from './writes/write-session.js';
+import { IndexChanges, type WriteSession } from './writes/write-session.js';
 
 const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
 const AUDIENCE_GROUPS: ColumnGroups = [['name'], ['tracking_utm_value']];

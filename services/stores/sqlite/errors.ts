@@ -44,5 +44,14 @@ export function toStoreError({ message, stack, unavailable, rejected }: Serializ
   if (stack !== undefined) cause.stack = stack;
   if (unavailable) return new StoreUnavailableError('search', { cause });
   if (rejected) return new RejectedError('SQLite rejected the values of a call', { cause });
-  return new Error('the search store failed at a call', { cause });
+  return new Error('search store request failed', { cause });
+}
+
+/** Runs `work` in the calling thread; its errors are those of the port. */
+export function withStoreErrors<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw isUnavailable(error) ? toStoreError(serializeError(error)) : error;
+  }
 }

@@ -1,8 +1,7 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CreditStore } from '../../accounts/credit-store.js';
-import type { KeyStore, StoredKey } from '../../accounts/key-store.js';
-import type { AudienceSearch, AudienceStore } from '../../audiences/audience-store.js';
+import type { StoredKey } from '../../accounts/key-store.js';
+import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactSearch, CreateContact, Membership } from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
@@ -12,61 +11,48 @@ import { PartialWriteError, RecordRejectedError } from '../../shared/store-error
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
-import type { Refreshable, SearchStore } from '../common/search-store.js';
-import { checkFolderId } from '../data-folder/folder-id.js';
+import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
-import { makePrivate, makePrivateFile } from '../data-folder/lock.js';
-import {
-  findKey,
-  grantCredits,
-  insertKey,
-  listKeys,
-  readCredits,
-  revokeKey,
-  setCredits,
-} from './accounts.js';
-import { getAudience, searchAudiences, upsertAudiences } from './audiences.js';
-import { Connection } from './connection.js';
-import { isUnavailable, serializeError, toStoreError } from './errors.js';
-import { fromJson } from './json.js';
-import { migrate } from './migrations/migrate.js';
+import { openDatabase } from './database.js';
 import type { LookupOperations } from './workers/lookup-thread.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
 import { WorkerClient } from './workers/worker-client.js';
 import type { BatchResult } from './writes/write-batch.js';
 import type { RecordOperations, RecordWriter, WriteOperations } from './writes/write-operations.js';
-import { WriteSession } from './writes/write-session.js';
 
 const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
 const LOOKUPS = new URL('./workers/lookup-thread.js', import.meta.url);
 const SEARCHES = new URL('./workers/search-process.js', import.meta.url);
 
-/** MiB of page cache of the writer, of all searches together, of lookups, and of a command that only touches accounts. */
-const CACHE_MB = { writer: 96, searches: 192, lookups: 16, accounts: 8 };
+/** Page caches in MiB; that of the searches is shared between their processes. */
+const CACHE_MB = { migrations: 8, writer: 96, searches: { all: 192, least: 16 }, lookups: 16 };
 
-/** Records sent to the writer at once: few enough that writing their JSON does not hold up the event loop. */
+/** Few enough that serializing them does not hold up the event loop. */
 const RECORDS_PER_MESSAGE = 500;
 
 export interface SqliteStoreOptions {
-  /** Folder of the database file, made when absent. */
+  /** Folder of the database file, created when absent. */
   dataDir: string;
-  /** Searches of one organization that run at once. */
+  /** Concurrent searches per organization. */
   searchThreads: number;
   clock?: Clock;
 }
 
-/** Opens the embedded search store; brings its schema up to date first. */
+/**
+ * Opens the embedded search store and migrates its schema. Several processes may have it open at once; threads and processes start
+ * with the first request that needs them. Throws as `openDatabase` does, and `StoreUnavailableError` when a thread cannot start.
+ */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SearchStore> {
   const { dataDir, searchThreads, clock = systemClock } = options;
-  const path = databasePath(dataDir);
-  withStoreErrors(() => openMigrated(path).close());
+  openDatabase(dataDir, CACHE_MB.migrations).close();
+  const path = join(dataDir, SEARCH_FILE);
   const writer = new WorkerClient<WriteOperations & RecordOperations>(WRITER, {
     path,
     cacheMb: CACHE_MB.writer,
   });
   const lookups = new WorkerClient<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
-  const cacheMb = Math.max(16, Math.floor(CACHE_MB.searches / searchThreads));
+  const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchThreads));
   const searches = new SearchPool<SearchOperations>(SEARCHES, { path, cacheMb }, { size: searchThreads });
   const store = new SqliteStore(writer, lookups, searches, clock);
   try {
@@ -255,56 +241,4 @@ function tenantOf(records: readonly OrderedRecord<unknown>[]): string {
   const [first] = records;
   const organization = first ? organizationOf(first) : '';
   return records.every((record) => organizationOf(record) === organization) ? organization : '';
-}
-
-/** Keys, credits and audiences alone, without threads: for commands beside a running server. */
-export async function openSqliteAccounts(options: {
-  dataDir: string;
-}): Promise<KeyStore & CreditStore & AudienceStore & Refreshable & { close(): Promise<void> }> {
-  checkFolderId(options.dataDir, { search: true, analytics: false });
-  const connection = withStoreErrors(() => openMigrated(databasePath(options.dataDir), CACHE_MB.accounts));
-  const session = new WriteSession(connection);
-  const read = async <T>(work: () => T): Promise<T> => withStoreErrors(work);
-  const write = async <T>(work: () => T): Promise<T> => withStoreErrors(() => session.transaction(work));
-  return {
-    findKey: (keyId) => read(() => findKey(connection, keyId)),
-    insertKey: (key) => write(() => insertKey(connection, key)),
-    listKeys: (organizationId) => read(() => listKeys(connection, organizationId)),
-    revokeKey: (keyId, revokedAt) => write(() => revokeKey(connection, keyId, revokedAt)),
-    getCredits: (organizationId) => read(() => readCredits(connection, organizationId)),
-    setCredits: (organizationId, balance) => write(() => setCredits(connection, organizationId, balance)),
-    grantCredits: (organizationId, amount) => write(() => grantCredits(connection, organizationId, amount)),
-    getAudience: (organizationId, id) => read(() => fromJson(getAudience(connection, organizationId, id))),
-    searchAudiences: (search) => read(() => fromJson(searchAudiences(connection, search))),
-    upsertAudiences: async (records) => {
-      await write(() => upsertAudiences(session, records));
-    },
-    refresh: async () => {},
-    close: async () => connection.close(),
-  };
-}
-
-function databasePath(dataDir: string): string {
-  return join(dataDir, SEARCH_FILE);
-}
-
-function openMigrated(path: string, cacheMb = CACHE_MB.accounts): Connection {
-  makePrivate(resolve(path, '..'));
-  makePrivateFile(path);
-  const connection = new Connection(path, { cacheMb });
-  try {
-    migrate(connection);
-  } catch (error) {
-    connection.close();
-    throw error;
-  }
-  return connection;
-}
-
-function withStoreErrors<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw isUnavailable(error) ? toStoreError(serializeError(error)) : error;
-  }
 }

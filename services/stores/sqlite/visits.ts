@@ -8,8 +8,9 @@ import { fillPage } from '../common/page-budget.js';
 import type { Connection, SqlValue } from './connection.js';
 import { pageJson } from './contacts/search.js';
 import type { Json } from './json.js';
+import { findOrganizationKey } from './organizations.js';
 import { type BatchResult, writeBatch } from './writes/write-batch.js';
-import { findOrganizationKey, type WriteSession } from './writes/write-session.js';
+import type { WriteSession } from './writes/write-session.js';
 
 /** Inserts as many as there is time for. The first record of an id and moment stays. */
 export function insertVisits(

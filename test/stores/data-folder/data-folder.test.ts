@@ -13,8 +13,8 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { DataFolderError } from '../../../services/stores/data-folder/lock.js';
 import { openStores } from '../../../services/stores/open-stores.js';
+import { openSqliteAdminStore } from '../../../services/stores/sqlite/admin-store.js';
 import { checkIntegrity } from '../../../services/stores/sqlite/integrity.js';
-import { openSqliteAccounts } from '../../../services/stores/sqlite/store.js';
 import { removeTempFolders, tempFolder } from '../sqlite/temp-folder.js';
 
 const open = (dataDir: string) => openStores({ dataDir, searchThreads: 1 });
@@ -96,7 +96,7 @@ describe('A data folder', () => {
       const dataDir = await madeFolder();
       lose(join(dataDir, 'reachline.db'));
       expect((await refusal(dataDir)).message).to.match(/^reachline\.db .* missing or empty.* Put it back/);
-      const accounts = await openSqliteAccounts({ dataDir }).catch((error: unknown) => error);
+      const accounts = await openSqliteAdminStore({ dataDir }).catch((error: unknown) => error);
       expect(accounts).to.be.instanceOf(DataFolderError);
     });
   }
@@ -132,7 +132,7 @@ describe('A data folder', () => {
 
   it('takes the other store in when it was on a server before', async () => {
     const dataDir = join(tempFolder(), 'data');
-    await (await openSqliteAccounts({ dataDir })).close();
+    await (await openSqliteAdminStore({ dataDir })).close();
     await (await open(dataDir)).close();
     await (await open(dataDir)).close();
   });

@@ -2,9 +2,10 @@ import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
+import { openSqliteAdminStore } from '../../../services/stores/sqlite/admin-store.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { MigrationChangedError, migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
-import { openSqliteAccounts, openSqliteStore } from '../../../services/stores/sqlite/store.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { tempFolder } from './temp-folder.js';
 
 describe('migrations of the SQLite store', () => {
@@ -47,12 +48,12 @@ describe('migrations of the SQLite store', () => {
     const dataDir = join(tempFolder(), 'new', 'folder');
     const stores = await Promise.all([
       openSqliteStore({ dataDir, searchThreads: 1 }),
-      openSqliteAccounts({ dataDir }),
+      openSqliteAdminStore({ dataDir }),
       openSqliteStore({ dataDir, searchThreads: 1 }),
     ]);
-    const [first, accounts, second] = stores;
+    const [first, admin, second] = stores;
     await first.setCredits('org', 5);
-    expect(await accounts.grantCredits('org', 1)).to.equal(6);
+    expect(await admin.grantCredits('org', 1)).to.equal(6);
     expect(await second.getCredits('org')).to.equal(6);
     await Promise.all(stores.map((store) => store.close()));
   });

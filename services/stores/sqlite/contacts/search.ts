@@ -5,12 +5,12 @@ import { fillPage } from '../../common/page-budget.js';
 import { findAudienceKey } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import type { Json } from '../json.js';
+import { findOrganizationKey } from '../organizations.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { countRows, newestRows, type RowSource } from '../text/ordered-rows.js';
 import { planMatch } from '../text/query-plan.js';
 import { type RankedRow, rankedRows } from '../text/ranked-rows.js';
 import { similarWords } from '../text/vocabulary.js';
-import { findOrganizationKey } from '../writes/write-session.js';
 import { CONTACT_GROUPS, filterExpression } from './mapping.js';
 import { type ContactColumns, contactJson } from './rows.js';
 

@@ -18,10 +18,11 @@ import {
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
-import { debit, readCredits } from '../accounts.js';
 import { hasAudience } from '../audiences.js';
+import { addCredits, readCredits } from '../credits.js';
+import { findOrganizationKey } from '../organizations.js';
 import { type BatchResult, writeBatch } from '../writes/write-batch.js';
-import { findOrganizationKey, IndexChanges, type WriteSession } from '../writes/write-session.js';
+import { IndexChanges, type WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
 import { type ContactRow, readContactRow } from './rows.js';
 
@@ -172,7 +173,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
     position: dryRun ? 0n : session.newRowId('contact_terms', made.createdMs),
   };
   if (!dryRun) {
-    if (balance !== null) debit(connection, organizationId, requiredCredits);
+    if (balance !== null) addCredits(connection, organizationId, -requiredCredits);
     const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
     writeContact(session, changes, organization, undefined, row);
     changes.apply();

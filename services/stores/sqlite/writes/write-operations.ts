@@ -4,11 +4,12 @@ import type { CreateContact, Membership } from '../../../contacts/contact-store.
 import type { ContactRecord } from '../../../contacts/schema.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
-import { grantCredits, insertKey, revokeKey, setCredits } from '../accounts.js';
 import { upsertAudiences } from '../audiences.js';
 import { addMembership, createContact, removeMembership, upsertContacts } from '../contacts/writes.js';
+import { addCredits, setCredits } from '../credits.js';
 import { runIdempotent } from '../idempotency.js';
 import { type Json, toJson } from '../json.js';
+import { insertKey, revokeKey } from '../keys.js';
 import { insertVisits } from '../visits.js';
 import type { BatchResult } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
@@ -49,7 +50,7 @@ export function writeOperations(session: WriteSession) {
     setCredits: (organizationId: string, balance: number) =>
       toJson(setCredits(connection, organizationId, balance) ?? null),
     grantCredits: (organizationId: string, amount: number) =>
-      toJson(grantCredits(connection, organizationId, amount)),
+      toJson(addCredits(connection, organizationId, amount)),
   };
 }
 export type WriteOperations = ReturnType<typeof writeOperations>;

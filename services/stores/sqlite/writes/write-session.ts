@@ -1,4 +1,5 @@
 import type { Connection } from '../connection.js';
+import { findOrganizationKey } from '../organizations.js';
 import { type RowId, rowIdOf, SEQUENCE_SIZE } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder } from '../text/term-encoder.js';
@@ -179,11 +180,6 @@ export class WriteSession {
     this.#newContacts.clear();
     this.#newVisits.clear();
   }
-}
-
-export function findOrganizationKey(connection: Connection, id: string): number | undefined {
-  const row = connection.row<[bigint]>(`SELECT key FROM organizations WHERE id = ?`, id);
-  return row && Number(row[0]);
 }
 
 /**

@@ -1,0 +1,29 @@
+import type { Connection } from './connection.js';
+
+/** The balance; null when the organization is not metered. */
+export function readCredits(connection: Connection, organizationId: string): number | null {
+  const row = connection.row<[bigint]>(
+    `SELECT balance FROM credits WHERE organization_id = ?`,
+    organizationId,
+  );
+  return row ? Number(row[0]) : null;
+}
+
+export function setCredits(connection: Connection, organizationId: string, balance: number): void {
+  connection.run(
+    `INSERT INTO credits (organization_id, balance) VALUES (?1, ?2)
+       ON CONFLICT (organization_id) DO UPDATE SET balance = ?2`,
+    organizationId,
+    balance,
+  );
+}
+
+/** Adds to the balance, or with a negative amount consumes of it. The new balance; null when the organization is not metered. */
+export function addCredits(connection: Connection, organizationId: string, amount: number): number | null {
+  const row = connection.row<[bigint]>(
+    `UPDATE credits SET balance = balance + ? WHERE organization_id = ? RETURNING balance`,
+    amount,
+    organizationId,
+  );
+  return row ? Number(row[0]) : null;
+}

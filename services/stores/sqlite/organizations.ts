@@ -1,0 +1,15 @@
+import type { Connection } from './connection.js';
+
+/** The short key by which every other table knows the organization. */
+export function findOrganizationKey(connection: Connection, id: string): number | undefined {
+  const row = connection.row<[bigint]>(`SELECT key FROM organizations WHERE id = ?`, id);
+  return row && Number(row[0]);
+}
+
+/** Whether any record, API key or credit balance belongs to another organization. */
+export function hasOtherOrganization(connection: Connection, organizationId: string): boolean {
+  const others = ['organizations WHERE id', 'keys WHERE organization_id', 'credits WHERE organization_id'];
+  return others.some(
+    (table) => connection.row(`SELECT 1 FROM ${table} <> ? LIMIT 1`, organizationId) !== undefined,
+  );
+}
