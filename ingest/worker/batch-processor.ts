@@ -29,6 +29,8 @@ export interface BatchProcessorDeps {
   signal: AbortSignal;
   /** Resolves after so many milliseconds, or as soon as the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+  /** Most records of a write after a rejection; `RECORDS_AFTER_REJECTION` when absent. */
+  recordsAfterRejection?: number;
   /** Monotonic, in milliseconds. */
   now(): number;
   /** From 0 (inclusive) to 1. */
@@ -59,16 +61,17 @@ export function createBatchProcessor(
   deps: BatchProcessorDeps,
 ): (batch: Batch) => Promise<void> {
   const decode = createBatchDecoder(stream, deps.newTimeSlice);
+  const { recordsAfterRejection = RECORDS_AFTER_REJECTION } = deps;
   return async (batch) => {
     const startedMs = deps.now();
     let rest = await batch.withHeartbeats(deps.decoding.runExclusive(() => decode(batch)));
     let size = rest.length;
     while (rest.length > 0) {
       const part = rest.slice(0, size);
-      const result = await writeWithRetry(deps, batch, part, size > RECORDS_AFTER_REJECTION);
+      const result = await writeWithRetry(deps, batch, part, size > recordsAfterRejection);
       if (result === 'aborted') return;
       if (result === 'split') {
-        size = RECORDS_AFTER_REJECTION;
+        size = recordsAfterRejection;
         continue;
       }
       const rejected = rejectionsOf(part, result);

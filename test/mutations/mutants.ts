@@ -1,17 +1,18 @@
-/** What a worker must not do, as a change to its compiled code, and the smallest test that must notice. */
+/** What a worker must not do, as a change of its compiled code, and the smallest test that must fail. */
 export interface Mutant {
   name: string;
   /** Below `dist`. */
   file: string;
   replace: string;
   by: string;
-  /** Below `dist/test/at-scale/kafka`. */
-  test: string;
-  /** Of the name of the test; all of the file when absent. */
+  /** Below `dist/test/at-scale/kafka`; the simulation alone when absent. */
+  test?: string;
+  /** Part of the test's title; all of the file when absent. */
   only?: string;
 }
 
 const PROCESSOR = 'ingest/worker/batch-processor.js';
+const WRITE_RECORDS = 'ingest/write-records.js';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -67,5 +68,35 @@ export const MUTANTS: readonly Mutant[] = [
     by: 'order.slice(0, 16) < before.recordOrder.slice(0, 16)',
     test: 'frozen-points.test.js',
     only: 'contacts, before the write',
+  },
+  {
+    name: 'commits the offset of a batch that was aborted before its write',
+    file: PROCESSOR,
+    replace: "if (result === 'aborted')",
+    by: "if (result === 'aborted') await batch.commit(part.at(-1).record);\nif (result === 'aborted')",
+  },
+  {
+    name: 'takes an outage for a rejection',
+    file: WRITE_RECORDS,
+    replace: 'error instanceof RejectedError ||',
+    by: 'error instanceof RejectedError || isOutage(error) ||',
+  },
+  {
+    name: 'loses the first part of a batch that is split',
+    file: PROCESSOR,
+    replace: "if (result === 'split') {",
+    by: "if (result === 'split') { rest = rest.slice(recordsAfterRejection);",
+  },
+  {
+    name: 'loses every second part of a batch that is searched for rejected records',
+    file: WRITE_RECORDS,
+    replace: 'start += size',
+    by: 'start += 2 * size',
+  },
+  {
+    name: 'gives a replayed dead letter a new order',
+    file: 'ingest/worker/dead-letters.js',
+    replace: 'new Set([HEADER.attempts, HEADER.acceptedAt, HEADER.sequence])',
+    by: 'new Set([HEADER.attempts])',
   },
 ];

@@ -21,6 +21,8 @@ const PARTITIONS = 3;
 const KEYS = 5;
 const SESSION_MS = 300;
 const HEARTBEAT_MS = 50;
+/** Fewer than a batch may have, so that batches are split. */
+const RECORDS_AFTER_REJECTION = 3;
 /** Header that the code under test does not know, and must keep. */
 const ORIGIN = 'simulation-origin';
 /** Virtual milliseconds in which things go wrong. */
@@ -53,7 +55,7 @@ class Schedule {
   readonly #stream: Stream;
   readonly #topic = new Topic(PARTITIONS);
   readonly #deadLetters = new Topic(1);
-  readonly #group = new Group(PARTITIONS, SESSION_MS);
+  readonly #group: Group;
   readonly #shared = new SharedStores();
   readonly #faults: StoreFaults;
   readonly #deadLetterFaults: number;
@@ -66,6 +68,10 @@ class Schedule {
   constructor(seed: number, keepLog: boolean) {
     this.#scheduler = new Scheduler(seed, { keepLog });
     const { random } = this.#scheduler;
+    // Without time to wait, members lose their partitions during a write; with time, they may still commit it.
+    this.#group = new Group(PARTITIONS, SESSION_MS, () =>
+      random.chance(0.5) ? 0 : random.between(50, 1000),
+    );
     this.#streamName = random.chance(0.5) ? 'contacts' : 'network-a-deliveries';
     this.#stream = STREAMS[this.#streamName] as Stream;
     const share = () => (random.chance(0.5) ? 0 : random.next() * 0.25);
@@ -163,8 +169,8 @@ class Schedule {
       } else if (kind < 0.65) {
         this.#startWorker();
       } else if (kind < 0.75) {
-        scheduler.note('partitions are shared out anew');
-        this.#group.rebalance();
+        scheduler.note('the group rebalances');
+        this.#group.rebalance(scheduler.now);
       } else if (kind < 0.85) {
         this.#replay();
       } else if (victim) {
@@ -210,11 +216,14 @@ class Schedule {
       sleep: (milliseconds) => scheduler.sleep(actor, 'waits for the store', milliseconds),
       now: () => scheduler.now,
       random: () => scheduler.random.next(),
+      recordsAfterRejection: RECORDS_AFTER_REJECTION,
       newTimeSlice: () => ({ shouldYield: () => false, yieldToEventLoop: async () => undefined }),
     });
     while (!actor.stop.signal.aborted) {
       await scheduler.step(actor, 'joins', 20);
-      const { generation, partitions } = this.#group.join(actor, scheduler.now);
+      const member = this.#group.join(actor, scheduler.now);
+      if (!member) continue;
+      const { generation, partitions } = member;
       await Promise.all(
         partitions.map(async (partition) => {
           while (
@@ -236,7 +245,7 @@ class Schedule {
     const scheduler = this.#scheduler;
     const group = this.#group;
     await scheduler.step(actor, `fetches of ${partition}`, 30);
-    if (!group.heartbeat(actor, generation, scheduler.now)) return false;
+    if (group.heartbeat(actor, generation, scheduler.now) !== 'ok') return false;
     const from = group.committed[partition] as number;
     const records = (this.#topic.partitions[partition] ?? []).slice(
       from,
@@ -244,11 +253,18 @@ class Schedule {
     );
     if (records.length === 0) return true;
     let isLost = false;
+    let isRebalancing = false;
     let seenAt = scheduler.now;
+    /** Whether the member continues without joining again. */
     const heartbeat = () => {
-      if (group.heartbeat(actor, generation, scheduler.now)) seenAt = scheduler.now;
-      else isLost = true;
-      return !isLost;
+      const result = group.heartbeat(actor, generation, scheduler.now);
+      if (result === 'unknown member') isLost = true;
+      else seenAt = scheduler.now;
+      if (result === 'rebalancing' && !isRebalancing) {
+        isRebalancing = true;
+        scheduler.note(`${actor.name} learns of a rebalance`);
+      }
+      return result === 'ok';
     };
     try {
       await process({
@@ -257,7 +273,7 @@ class Schedule {
         records,
         lag: 0,
         isAssigned: () => !isLost && scheduler.now - seenAt < SESSION_MS,
-        isRebalancing: () => false,
+        isRebalancing: () => isRebalancing,
         async withHeartbeats(work) {
           let isSettled = false;
           const beating = (async () => {

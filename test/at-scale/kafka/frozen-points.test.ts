@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../advertising/random-records.js';
+import { until } from '../../support/until.js';
 import { actualContacts, actualDeliveries, expectSame } from './actual.js';
 import { startKilled } from './kill-points.js';
 import { withPoison } from './poison.js';
@@ -46,10 +46,10 @@ describe(`a worker frozen at named points until its partitions are another's (TE
         const kill = { TEST_KILL_AT: point, TEST_KILL_AFTER: '1', TEST_KILL_SIGNAL: 'SIGSTOP' } as const;
         const frozen = startKilled(workers, [stream], kill);
         try {
-          while (stateOf(frozen.pid) !== 'T') {
+          await until(() => {
             expect(frozen.hasEnded(), frozen.output()).to.equal(false);
-            await pause(50);
-          }
+            return stateOf(frozen.pid) === 'T';
+          }, 'the worker is frozen');
           // Newer states of what it holds.
           await topics.produce(stream, records.slice(half));
           const other = await workers.start([stream]);
@@ -58,7 +58,12 @@ describe(`a worker frozen at named points until its partitions are another's (TE
           // Then only the late writer can change anything.
           expect((await other.stop()).code).to.equal(0);
           process.kill(frozen.pid, 'SIGCONT');
-          await pause(3000);
+          // It joins its group again once it has written what it held.
+          const { cluster, config } = topics;
+          await until(
+            () => cluster.hasMembers(`${config.group}-${stream}`),
+            'the frozen worker has joined again',
+          );
           expect(await topics.behind(stream)).to.equal(0);
           expectSame(await actual[stream](), expected);
         } finally {

@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Batch, RunningConsumer } from '../../../ingest/sources/kafka/consumer.js';
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
+import { until } from '../../support/until.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 const STREAM = 'contacts';
@@ -62,15 +62,16 @@ describe('a member of a consumer group', function () {
 
   it('commits what it was writing when another joined, so that no batch is written twice', async () => {
     const given: string[] = [];
-    const slowly = async (batch: Batch) => {
+    let hasJoined = false;
+    const untilJoined = async (batch: Batch) => {
       given.push(firstOf(batch));
-      // Longer than it takes the other to join.
-      await batch.withHeartbeats(pause(4000));
+      if (!hasJoined) await batch.withHeartbeats(until(() => batch.isRebalancing(), 'the other joins'));
+      hasJoined = true;
       if (batch.isAssigned()) await commit(batch);
     };
-    await consume(slowly);
-    while (given.length < 2) await pause(50);
-    await consume(slowly);
+    await consume(untilJoined);
+    await until(() => given.length === 2, 'both partitions have a batch');
+    await consume(untilJoined);
     await topics.drained(STREAM);
     expect(given).to.deep.equal([...new Set(given)]);
   });
