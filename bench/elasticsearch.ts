@@ -11,6 +11,7 @@ import type { ContactRecord } from '../services/contacts/schema.js';
 import { toContactSearch } from '../services/contacts/search.js';
 import { applyRecord } from '../services/contacts/stored-contact.js';
 import { type ElasticsearchConfig, loadConfig } from '../services/shared/config.js';
+import { rowsToFetch } from '../services/stores/common/page-builder.js';
 import { contactDocument, contactSource } from '../services/stores/elasticsearch/contacts/mapping.js';
 import { contactQuery } from '../services/stores/elasticsearch/contacts/search.js';
 import { documentId } from '../services/stores/elasticsearch/documents.js';
@@ -159,7 +160,7 @@ async function benchSearches(folder: string, config: ElasticsearchConfig): Promi
       const prepared = bodies.map((body) => {
         const { search } = toContactSearch('/api/contacts/search', 'org_0', body);
         const { routing, ...request } = contactQuery(search).request;
-        const query = { track_total_hits: true, ...request };
+        const query = { track_total_hits: true, size: rowsToFetch(search.limit), ...request };
         const path = `/${config.indexPrefix}-contacts/_search?allow_partial_search_results=false&routing=${routing}`;
         return { path, query };
       });

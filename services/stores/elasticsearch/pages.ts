@@ -1,13 +1,10 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { Page, SortKey } from '../../search/query.js';
-import { PageBudget } from '../common/page-budget.js';
+import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
 
 type Sort = estypes.SortCombinations[];
 
 const FIRST_HITS = 101;
-
-/** One more than the limit tells whether there is a next page. */
-export const hitsPerPage = (limit: number): number => limit + 1;
 
 /** By score where there is one, then newest, then id: a total order, the same after a reindex and on every replica. */
 export function pageSort(idField: string, scored: boolean): Sort {
@@ -15,13 +12,10 @@ export function pageSort(idField: string, scored: boolean): Sort {
   return scored ? [{ _score: { order: 'desc' } }, ...newest] : newest;
 }
 
-/** The sort values of a position. */
-export function after(
-  position: SortKey | undefined,
-  bestScore: number | null,
-): estypes.SortResults | undefined {
-  if (!position) return undefined;
-  const { rank, createdAt, id } = position;
+/** The sort values of a sort key. */
+export function after(key: SortKey | undefined, bestScore: number | null): estypes.SortResults | undefined {
+  if (!key) return undefined;
+  const { rank, createdAt, id } = key;
   return bestScore === null ? [createdAt, id] : [bestScore - rank, createdAt, id];
 }
 
@@ -38,30 +32,28 @@ export async function fetchPage<Source, T>(
   { limit, bestScore, toItem }: { limit: number; bestScore: number | null; toItem: (source: Source) => T },
   search: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<Source>>,
 ): Promise<{ page: Page<T>; bytes: number }> {
-  const room = new PageBudget();
-  const items: T[] = [];
-  let part = { ...request, size: Math.min(hitsPerPage(limit), FIRST_HITS) };
+  const builder = new PageBuilder<estypes.SearchHit<Source>, T>({
+    limit,
+    toItem: ({ _source }) => toItem(_source as Source),
+    toJson: JSON.stringify,
+    sortKeyOf: ({ sort }) => sortKey(sort as (string | number)[], bestScore),
+  });
+  let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_HITS) };
   let count: number | undefined;
-  let last: estypes.SortResults | undefined;
   for (;;) {
     const { hits } = await search(part);
     count ??= total(hits);
-    for (const { _source, sort } of hits.hits) {
-      const item = toItem(_source as Source);
-      if (items.length >= limit || !room.take(JSON.stringify(item))) {
-        const next = last ? position(last as (string | number)[], bestScore) : null;
-        return { page: { items, total: count, next }, bytes: room.bytes };
-      }
-      items.push(item);
-      last = sort;
+    const isFull = hits.hits.some((hit) => !builder.add(hit));
+    if (isFull || hits.hits.length < part.size) {
+      const { items, next, bytes } = builder;
+      return { page: { items, total: count, next }, bytes };
     }
-    if (hits.hits.length < part.size) return { page: { items, total: count, next: null }, bytes: room.bytes };
-    const size = Math.min(hitsPerPage(limit) - items.length, Math.max(room.expected, 1) + 1);
-    part = { ...request, size, search_after: last, track_total_hits: false };
+    const size = rowsToFetch(builder.remainingItems);
+    part = { ...request, size, search_after: hits.hits.at(-1)?.sort, track_total_hits: false };
   }
 }
 
-function position(sort: (string | number)[], bestScore: number | null): SortKey {
+function sortKey(sort: (string | number)[], bestScore: number | null): SortKey {
   const [createdAt, id] = sort.slice(-2) as [number, string];
   return { rank: bestScore === null ? 0 : bestScore - Number(sort[0]), createdAt, id };
 }

@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
-import { after, hitsPerPage, pageSort } from './pages.js';
+import { after, pageSort } from './pages.js';
 import { contains, gramsOf } from './text/substrings.js';
 import { valueToken } from './text/tokens.js';
 
@@ -67,7 +67,6 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
     filter.push({ range: { 'search.intent_score': { gte: minIntentScore } } });
   return {
     routing: search.organizationId,
-    size: hitsPerPage(search.limit),
     query: { bool: { filter } },
     sort: pageSort('visit_id', false),
     search_after: after(search.after, null),

@@ -4,11 +4,11 @@ import { parseTimestamp } from '../../shared/time.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
-import { fillPage } from '../common/page-budget.js';
+import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection, SqlValue } from './connection.js';
-import { pageJson } from './contacts/search.js';
 import type { Json } from './json.js';
 import { findOrganizationKey } from './organizations.js';
+import { emptyPage, pageJson } from './pages.js';
 import { type BatchResult, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
@@ -52,7 +52,7 @@ function insertVisit(session: WriteSession, record: VisitRecord): void {
 export function searchVisits(connection: Connection, search: VisitSearch): Json<Page<Visit>> {
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);
-    if (organization === undefined) return pageJson<Visit>([], 0, null);
+    if (organization === undefined) return emptyPage();
     const { where, values } = conditions(organization, search);
     const isNarrowed = values.length > 1;
     const [total] = (
@@ -70,15 +70,13 @@ export function searchVisits(connection: Connection, search: VisitSearch): Json<
               ORDER BY created_ms DESC, id DESC LIMIT ?`,
             ...values,
             ...(after ? [after.createdAt, after.id] : []),
-            search.limit + 1,
+            rowsToFetch(search.limit),
           );
-    const { page, items } = fillPage(rows, search.limit, ([, , key]) => bodyOf(connection, key));
-    const last = page.at(-1);
-    return pageJson<Visit>(
-      items,
-      Number(total),
-      rows.length > page.length && last ? { rank: 0, createdAt: Number(last[0]), id: last[1] } : null,
-    );
+    return pageJson(rows, Number(total), {
+      limit: search.limit,
+      toItem: ([, , key]) => bodyOf(connection, key),
+      sortKeyOf: ([createdMs, id]) => ({ rank: 0, createdAt: Number(createdMs), id }),
+    });
   });
 }
 

@@ -5,7 +5,7 @@ import { searchableValues } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { intoContact, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/stored-contact.js';
 import { emailWord } from '../../../search/words.js';
-import { after, hitsPerPage, pageSort } from '../pages.js';
+import { after, pageSort } from '../pages.js';
 import { matchText } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
 import { type ContactSource, toStoredContact } from './mapping.js';
@@ -35,7 +35,6 @@ export function contactQuery(search: ContactSearch): ContactQuery {
     bestScore,
     request: {
       routing: search.organizationId,
-      size: hitsPerPage(search.limit),
       query: {
         bool: {
           filter: match ? [...filter, ...match.filter] : filter,

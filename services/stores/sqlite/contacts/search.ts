@@ -1,11 +1,12 @@
 import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { Contact } from '../../../contacts/schema.js';
-import type { Page, SortKey } from '../../../search/query.js';
-import { fillPage } from '../../common/page-budget.js';
+import type { Page } from '../../../search/query.js';
+import { rowsToFetch } from '../../common/page-builder.js';
 import { findAudienceKey } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import type { Json } from '../json.js';
 import { findOrganizationKey } from '../organizations.js';
+import { emptyPage, pageJson } from '../pages.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { countRows, newestRows, type RowSource } from '../text/ordered-rows.js';
 import { planMatch } from '../text/query-plan.js';
@@ -34,17 +35,14 @@ export function searchContacts(connection: Connection, search: ContactSearch): J
         ? undefined
         : findAudienceKey(connection, organization, search.audienceId);
     if (organization === undefined || (search.audienceId !== undefined && audience === undefined)) {
-      return pageJson([], 0, null);
+      return emptyPage();
     }
-    // One more than asked for tells whether there is a next page.
-    const { rows, total } = findRows(connection, search, organization, audience, search.limit + 1);
-    const { page, items } = fillPage(rows, search.limit, ({ position }) =>
-      bodyAt(connection, organization, position),
-    );
-    const last = page.at(-1);
-    const next =
-      rows.length > page.length && last ? { rank: last.rank, createdAt: last.createdMs, id: last.id } : null;
-    return pageJson(items, total, next);
+    const { rows, total } = findRows(connection, search, organization, audience, rowsToFetch(search.limit));
+    return pageJson(rows, total, {
+      limit: search.limit,
+      toItem: ({ position }) => bodyAt(connection, organization, position),
+      sortKeyOf: ({ rank, createdMs, id }) => ({ rank, createdAt: createdMs, id }),
+    });
   });
 }
 
@@ -87,9 +85,4 @@ function bodyAt(connection: Connection, organization: number, position: bigint):
   );
   if (!row) throw new Error('a found contact has no row');
   return contactJson(row);
-}
-
-/** A page put together from items that are JSON already. */
-export function pageJson<T>(items: Json<T>[], total: number, next: SortKey | null): Json<Page<T>> {
-  return `{"items":[${items.join(',')}],"total":${total},"next":${JSON.stringify(next)}}`;
 }
