@@ -7,7 +7,6 @@ import { type OrderedRecord, recordOrder } from '../shared/record-order.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
 import { formatTimestamp, parseTimestamp } from '../shared/time.js';
 import { type Contact, type ContactRecord, MAX_AUDIENCES_PER_CONTACT } from './schema.js';
-import { searchableValues } from './searchable.js';
 
 /** Everything of a contact but what changes apart from it: its audiences and its times. */
 export type ContactBody = Omit<Contact, 'audience_ids' | 'created_at' | 'updated_at'>;
@@ -90,21 +89,6 @@ export function withoutAudience<T extends StoredContact>(stored: T, audienceId: 
   if (!stored.audienceIds.includes(audienceId)) return stored;
   const audienceIds = stored.audienceIds.filter((id) => id !== audienceId);
   return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
-}
-
-/** Duplicates that a trial tells of. */
-export const MAX_DUPLICATES = 100;
-
-/** A person is rarely in the data more often; the oldest are found first. */
-export const MAX_DUPLICATE_CANDIDATES = 1000;
-
-/** Whether both are the same person: one profile address, or a work email in common. */
-export function isDuplicate(left: ContactBody, right: ContactBody): boolean {
-  const profile = searchableValues(left).network_a_url;
-  return (
-    (Boolean(profile) && profile === searchableValues(right).network_a_url) ||
-    left.work_emails.some((email) => right.work_emails.includes(email))
-  );
 }
 
 function emptyBody(organizationId: string, id: string): ContactBody {

@@ -1,9 +1,9 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
+import { duplicateKeys, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
 import type { Contact } from '../../../contacts/schema.js';
-import { searchableValues } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
-import { intoContact, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/stored-contact.js';
+import { intoContact } from '../../../contacts/stored-contact.js';
 import { emailWord } from '../../../search/words.js';
 import { after, pageSort } from '../pages.js';
 import { matchText } from '../text/text-query.js';
@@ -60,20 +60,14 @@ function filterClauses(filter: ContactFilter): Clause[] {
   return filter.words.map((word) => ({ prefix: { [`search.${filter.field}`]: wordToken(word) } }));
 }
 
-/** What duplicates have in common: of two that are, one of these is the same (contract 3.3). */
-export function duplicateKeys(body: ContactBody): string[] {
-  const { network_a_url: profile } = searchableValues(body);
-  const emails = body.work_emails.map((email) => `email ${emailWord(email)}`);
-  return profile ? [...emails, `profile ${profile}`] : emails;
-}
-
-/** Finds what may be the same person; null when the contact has nothing to tell by (contract 3.3). */
+/** Finds the contacts that may be duplicates; null when the contact has no duplicate keys. */
 export function duplicateQuery(body: ContactBody): estypes.SearchRequest | null {
-  const { network_a_url: profile } = searchableValues(body);
-  const should: Clause[] = body.work_emails.map((email) => ({
-    term: { 'search.emails': wordToken(emailWord(email)) },
-  }));
-  if (profile) should.push({ term: { 'search.network_a_url_value': valueToken(profile) } });
+  const should = duplicateKeys(body).map(
+    ({ kind, value }): Clause =>
+      kind === 'email'
+        ? { term: { 'search.emails': wordToken(emailWord(value)) } }
+        : { term: { 'search.network_a_url_value': valueToken(value) } },
+  );
   if (should.length === 0) return null;
   return {
     routing: body.organization_id,

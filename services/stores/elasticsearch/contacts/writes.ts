@@ -6,13 +6,12 @@ import type {
   Membership,
   RemoveOutcome,
 } from '../../../contacts/contact-store.js';
+import { duplicateKeys, isDuplicate, MAX_DUPLICATES } from '../../../contacts/duplicates.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import {
   applyRecord,
   createdContact,
-  isDuplicate,
   joinedAudience,
-  MAX_DUPLICATES,
   type StoredContact,
   toContact,
   withoutAudience,
@@ -35,7 +34,7 @@ import {
   isTombstone,
   toStoredContact,
 } from './mapping.js';
-import { duplicateKeys, duplicateQuery } from './search.js';
+import { duplicateQuery } from './search.js';
 
 const TOO_MANY = 'too_many_audiences';
 
@@ -87,7 +86,11 @@ export class ContactWrites {
       return known ?? this.#createNew(command, made, duplicates, key, now);
     }
     return this.#stores.locks.findOrCreate(
-      { organizationId, contactId: id, keys: duplicateKeys(made.body) },
+      {
+        organizationId,
+        contactId: id,
+        keys: duplicateKeys(made.body).map(({ kind, value }) => `${kind} ${value}`),
+      },
       async () => {
         const duplicates = await this.#findDuplicates(made);
         // An earlier attempt of the same request may have come to its end meanwhile.

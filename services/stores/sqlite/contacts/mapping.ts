@@ -1,4 +1,5 @@
 import type { ContactFilter } from '../../../contacts/contact-store.js';
+import { duplicateKeys } from '../../../contacts/duplicates.js';
 import type { ValueField } from '../../../contacts/fields.js';
 import {
   CONTACT_SEARCH_FIELDS,
@@ -71,17 +72,17 @@ function valueQuery(terms: OrganizationTerms, field: ValueField, value: string):
   }
 }
 
-export function filterExpression(terms: OrganizationTerms, filter: ContactFilter): FtsQuery {
+export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): FtsQuery {
   if (filter.kind === 'value') return valueQuery(terms, filter.field, filter.value);
   return inColumns([filter.field], allOf(filter.words.map((word) => terms.prefix(word))));
 }
 
-/** Finds the rows that may count as the same person; null when the contact has nothing to match by (contract 3.3). */
+/** Finds the rows that may be duplicates; null when the contact has no duplicate keys. */
 export function duplicateQuery(terms: OrganizationTerms, body: ContactBody): FtsQuery | null {
-  const { network_a_url: profile } = searchableValues(body);
-  const expressions = body.work_emails.map((email) =>
-    inColumns(['emails'], exactTerm(terms.word(emailWord(email)))),
+  const expressions = duplicateKeys(body).map(({ kind, value }) =>
+    kind === 'email'
+      ? inColumns(['emails'], exactTerm(terms.word(emailWord(value))))
+      : valueQuery(terms, 'network_a_url', value),
   );
-  if (profile) expressions.push(valueQuery(terms, 'network_a_url', profile));
   return expressions.length === 0 ? null : anyOf(expressions);
 }

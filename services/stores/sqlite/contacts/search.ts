@@ -12,7 +12,7 @@ import { countRows, newestRows, type RowSource } from '../text/ordered-rows.js';
 import { planMatch } from '../text/query-plan.js';
 import { type RankedRow, rankedRows } from '../text/ranked-rows.js';
 import { similarWords } from '../text/vocabulary.js';
-import { CONTACT_GROUPS, filterExpression } from './mapping.js';
+import { CONTACT_GROUPS, filterQuery } from './mapping.js';
 import { type ContactColumns, contactJson } from './rows.js';
 
 const COLUMNS = 'body, audience_ids, created_ms, updated_ms';
@@ -65,7 +65,7 @@ function findRows(
   const plan = planMatch(
     terms,
     CONTACT_GROUPS,
-    filters.map((filter) => filterExpression(terms, filter)),
+    filters.map((filter) => filterQuery(terms, filter)),
     query,
     similarWords(connection, 'contact_terms', organization),
   );

@@ -5,15 +5,13 @@ import type {
   Membership,
   RemoveOutcome,
 } from '../../../contacts/contact-store.js';
+import { isDuplicate, MAX_DUPLICATE_CANDIDATES, MAX_DUPLICATES } from '../../../contacts/duplicates.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import {
   applyRecord,
   type ContactBody,
   createdContact,
-  isDuplicate,
   joinedAudience,
-  MAX_DUPLICATE_CANDIDATES,
-  MAX_DUPLICATES,
   toContact,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';

@@ -1,0 +1,30 @@
+/** Which contacts are the same person (contract 3.3). */
+import { searchableValues } from './searchable.js';
+import type { ContactBody } from './stored-contact.js';
+
+/** Duplicates that a dry run lists. */
+export const MAX_DUPLICATES = 100;
+
+/** Contacts that share an indexed key and are compared; the oldest come first. */
+export const MAX_DUPLICATE_CANDIDATES = 1000;
+
+/** A profile address in normal form, or a work email as stored. */
+export interface DuplicateKey {
+  kind: 'profile' | 'email';
+  value: string;
+}
+
+/** Two contacts are duplicates when they share a key. A contact without keys has no duplicates. */
+export function duplicateKeys(body: ContactBody): DuplicateKey[] {
+  const keys: DuplicateKey[] = body.work_emails.map((value) => ({ kind: 'email', value }));
+  const { network_a_url: profile } = searchableValues(body);
+  if (profile) keys.push({ kind: 'profile', value: profile });
+  return keys;
+}
+
+export function isDuplicate(left: ContactBody, right: ContactBody): boolean {
+  const keys = duplicateKeys(right);
+  return duplicateKeys(left).some(({ kind, value }) =>
+    keys.some((key) => key.kind === kind && key.value === value),
+  );
+}
