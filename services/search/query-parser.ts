@@ -1,7 +1,8 @@
 /** Reads the `query` of a search (contract 3.9). */
 
-import { allowedTypos, codePoints, compounds, fold, tooLongOnceFolded, words } from '../shared/text.js';
+import { codePoints, compounds, fold, tooLongOnceFolded, words } from '../shared/text.js';
 import type { QueryTerm, TextQuery } from './query.js';
+import { allowedTypos } from './typos.js';
 import { emailWord, nationalDigits } from './words.js';
 
 /** Of `query`, as written and once folded. */

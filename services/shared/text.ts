@@ -138,13 +138,6 @@ export function codePoints(text: string): number {
   return length;
 }
 
-/** Typos a folded word of a query may carry: none up to 3 letters, one from 4, two from 8; none with a digit or symbol. */
-export function allowedTypos(word: string): 0 | 1 | 2 {
-  if (!/^\p{L}+$/u.test(word)) return 0;
-  const length = codePoints(word);
-  return length >= 8 ? 2 : length >= 4 ? 1 : 0;
-}
-
 /** Three rows of the table of distances, used again by every call. */
 let rows: [number[], number[], number[]] = [[], [], []];
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  allowedTypos,
   compounds,
   distanceWithin,
   fold,
@@ -141,12 +140,6 @@ describe('text', () => {
   it('has phone numbers that count as their digits', () => {
     expect(phoneDigits('+1 (202) 224-3441')).to.equal('12022243441');
     expect(phoneDigits('n/a')).to.equal('');
-  });
-
-  it('may carry typos by length, and none with a digit or a symbol', () => {
-    expect(['abc', 'abcd', 'abcdefg', 'abcdefgh', 'abcdefg1', 'a@bcdefgh'].map(allowedTypos)).to.deep.equal([
-      ...[0, 1, 1, 2, 0, 0],
-    ]);
   });
 
   it('is within a distance exactly when the textbook says so', () => {

@@ -8,6 +8,7 @@ import {
   searchableValues,
 } from '../../../contacts/searchable.js';
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
+import { isTypoCandidate } from '../../../search/typos.js';
 import { memoize } from '../../../shared/cache.js';
 import { valueToken, wordToken, wordTokens } from '../text/tokens.js';
 
@@ -74,18 +75,10 @@ export function contactSource(
   };
 }
 
-const plainLetters = /^[a-z]+$/;
-const lettersOnly = /^\p{L}+$/u;
-/** Shorter words are never a typo away from a word that may carry one. */
-const MIN_LETTERS = 3;
-
-/** The words of letters among those given, once each. */
+/** Tokens of the words that a query with a typo can mean, once each. */
 export function letterTokens(words: Iterable<string>): string[] {
   const letters = new Set<string>();
-  for (const word of words) {
-    if (word.length < MIN_LETTERS) continue;
-    if (plainLetters.test(word) || lettersOnly.test(word)) letters.add(wordToken(word));
-  }
+  for (const word of words) if (isTypoCandidate(word)) letters.add(wordToken(word));
   return [...letters];
 }
 

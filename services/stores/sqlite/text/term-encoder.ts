@@ -1,8 +1,5 @@
+import { isTypoCandidate } from '../../../search/typos.js';
 import type { OrganizationTerms } from './fts-query.js';
-
-/** Shorter words are never a typo away from a word that may carry one. */
-const MIN_LENGTH = 3;
-const lettersOnly = /^\p{L}+$/u;
 
 /** Makes the columns of one organization's rows in one text index, and tells of the words of letters it meets. */
 export class TermEncoder {
@@ -51,7 +48,7 @@ export class TermEncoder {
 
   #encode(words: string[]): string {
     for (const word of words) {
-      if (word.length < MIN_LENGTH || this.#knownWords.has(word) || !lettersOnly.test(word)) continue;
+      if (this.#knownWords.has(word) || !isTypoCandidate(word)) continue;
       this.#knownWords.add(word);
       this.#size++;
       this.#addToVocabulary(word);
