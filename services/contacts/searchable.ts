@@ -28,6 +28,12 @@ export const CONTACT_SEARCH_GROUPS = {
   phones: 3,
 } as const;
 export type ContactSearchField = keyof typeof CONTACT_SEARCH_GROUPS;
+/** Fields whose values few contacts share: caching what is derived from them does not pay. */
+export const UNIQUE_SEARCH_FIELDS: ReadonlySet<ContactSearchField> = new Set([
+  'emails',
+  'phones',
+  'network_a_slug',
+]);
 export const CONTACT_SEARCH_FIELDS = Object.keys(CONTACT_SEARCH_GROUPS) as ContactSearchField[];
 
 export type SearchableContact = Pick<

@@ -1,11 +1,12 @@
 /** A contact as a document of its index. */
+import { WORD_FIELDS, type WordField } from '../../../contacts/fields.js';
 import {
   CONTACT_SEARCH_FIELDS,
   CONTACT_SEARCH_GROUPS,
-  type ContactSearchField,
   searchableTexts,
   searchableTextWords,
   searchableValues,
+  UNIQUE_SEARCH_FIELDS,
 } from '../../../contacts/searchable.js';
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
 import { isTypoCandidate } from '../../../search/typos.js';
@@ -110,19 +111,7 @@ interface Tokens {
 
 /** Fields for the words that no filter searches. */
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
-const FILTERED = [
-  'first_name',
-  'last_name',
-  'job_title',
-  'functional_area',
-  'company_name',
-  'city',
-  'state_region',
-] as const;
-type WordField = (typeof GROUP_FIELDS)[number] | (typeof FILTERED)[number];
-
-/** Fields whose values contacts rarely share, so that memoizing them would only fill the cache. */
-const OWN: ReadonlySet<ContactSearchField> = new Set(['emails', 'phones', 'network_a_slug']);
+type TextField = (typeof GROUP_FIELDS)[number] | WordField;
 
 const FIELDS = CONTACT_SEARCH_FIELDS.map((name) => {
   const tokens = (text: string): Tokens => {
@@ -131,13 +120,13 @@ const FIELDS = CONTACT_SEARCH_FIELDS.map((name) => {
   };
   return {
     name,
-    into: FILTERED.find((filtered) => filtered === name) ?? GROUP_FIELDS[CONTACT_SEARCH_GROUPS[name]],
-    tokens: OWN.has(name) ? tokens : memoize(tokens),
+    into: WORD_FIELDS.find((field) => field === name) ?? GROUP_FIELDS[CONTACT_SEARCH_GROUPS[name]],
+    tokens: UNIQUE_SEARCH_FIELDS.has(name) ? tokens : memoize(tokens),
   };
 });
 
 /** A field rarely has more than one value. */
-type WordValues = Record<WordField, string | string[] | undefined>;
+type WordValues = Record<TextField, string | string[] | undefined>;
 
 /** Undefined fields are not sent. They are all declared first, because V8 creates objects of one shape fastest. */
 function searchFields(body: ContactBody): object {

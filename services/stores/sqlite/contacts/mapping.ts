@@ -4,10 +4,10 @@ import type { ValueField } from '../../../contacts/fields.js';
 import {
   CONTACT_SEARCH_FIELDS,
   CONTACT_SEARCH_GROUPS,
-  type ContactSearchField,
   searchableTexts,
   searchableTextWords,
   searchableValues,
+  UNIQUE_SEARCH_FIELDS,
 } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { emailWord } from '../../../search/words.js';
@@ -30,17 +30,13 @@ export const CONTACT_GROUPS: ColumnGroups = [0, 1, 2].map((group) =>
 /** Columns of contact_terms, in order. */
 export const CONTACT_COLUMNS = [...CONTACT_SEARCH_FIELDS, 'exact'] as const;
 
-/** Fields whose values are mostly one contact's alone. */
-const UNIQUE_FIELDS: ReadonlySet<ContactSearchField> = new Set(['emails', 'phones', 'network_a_slug']);
-
 export function contactColumns(text: TermEncoder, body: ContactBody): string[] {
   const { terms } = text;
   const columns = CONTACT_SEARCH_FIELDS.map((field) => {
-    const isShared = !UNIQUE_FIELDS.has(field);
     return text.encodeColumn(
       searchableTexts(body, field),
       (value) => searchableTextWords(field, value),
-      isShared ? field : null,
+      UNIQUE_SEARCH_FIELDS.has(field) ? null : field,
     );
   });
   const { country, postal_code, company_domain, network_a_url } = searchableValues(body);
