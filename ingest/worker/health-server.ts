@@ -1,60 +1,48 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { type Pinged, stateOf } from '../../services/shared/health.js';
+import { checkHealth, type Pingable } from '../../services/shared/health.js';
+import {
+  jsonResponse,
+  type OperationalServer,
+  startOperationalServer,
+} from '../../services/shared/operational-server.js';
 
-export interface HealthServer {
-  url: string;
-  close(): void;
-}
-
-interface Health {
+interface WorkerHealth {
   registry: Registry;
-  /** What must answer for the worker to work, by name. */
-  checks: Record<string, Pinged>;
-  /** Streams whose consumer waits to be started again. */
+  /** Stores and brokers the worker depends on, by name. */
+  checks: Record<string, Pingable>;
+  /** Streams whose consumer waits to be restarted. */
   failing(): readonly string[];
   stopping(): boolean;
+  logger: Pick<Logger, 'error'>;
 }
 
-/** `/livez`, `/readyz` and `/metrics` of a worker. Resolves with its address once it listens. */
+/** `/livez`, `/readyz` and `/metrics` of a worker. Rejects with the listen error. */
 export function startHealthServer(
-  { host, port }: { host: string; port: number },
-  { registry, checks, failing, stopping }: Health,
-): Promise<HealthServer> {
-  const server = createServer(async ({ url }, response) => {
-    const path = url?.split('?')[0];
-    if (path === '/livez') json(response, 200, { alive: true });
-    else if (path === '/readyz') {
-      const states = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)] as const),
-      );
-      const failingStreams = failing();
-      const ready = states.every(([, state]) => state === 'ok') && failingStreams.length === 0 && !stopping();
-      json(response, ready ? 200 : 503, {
-        ready,
-        ...Object.fromEntries(states),
-        failing_streams: failingStreams,
-        stopping: stopping(),
-      });
-    } else if (path === '/metrics') {
-      response.setHeader('Content-Type', registry.contentType);
-      response.end(await registry.metrics());
-    } else json(response, 404, { detail: 'A worker answers /livez, /readyz and /metrics.' });
-  });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      const { port: bound } = server.address() as AddressInfo;
-      const close = () => {
-        server.close();
-        server.closeAllConnections();
-      };
-      resolve({ url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, close });
+  address: { host: string; port: number },
+  { registry, checks, failing, stopping, logger }: WorkerHealth,
+): Promise<OperationalServer> {
+  const readiness = async () => {
+    const states = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, await checkHealth(check)] as const),
+    );
+    const failingStreams = failing();
+    const ready = states.every(([, state]) => state === 'ok') && failingStreams.length === 0 && !stopping();
+    return jsonResponse(ready ? 200 : 503, {
+      ready,
+      ...Object.fromEntries(states),
+      failing_streams: failingStreams,
+      stopping: stopping(),
     });
-  });
-}
-
-function json(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  };
+  const routes = {
+    '/livez': () => jsonResponse(200, { alive: true }),
+    '/readyz': readiness,
+    '/metrics': async () => ({
+      status: 200,
+      contentType: registry.contentType,
+      body: await registry.metrics(),
+    }),
+  };
+  return startOperationalServer(address, routes, logger);
 }

@@ -19,7 +19,7 @@ import { DOCS_CSP, renderDocs } from './docs-page.js';
 import { createErrorWriter } from './error-handler.js';
 import { checkReadiness } from './health.js';
 import { createIntake } from './ingest-endpoint.js';
-import { observeStore } from './instrument-store.js';
+import { instrumentStore, type StoreTiming } from './instrument-store.js';
 import type { Metrics } from './metrics.js';
 import type { RateLimiter } from './rate-limit.js';
 import { createRequestContext } from './request-context.js';
@@ -55,8 +55,8 @@ export function createApp(dependencies: AppDependencies, served: readonly ApiEnd
   const { stores, publisher, logger, metrics, clock, version } = dependencies;
   const authenticate = createAuthenticate(stores.search, clock);
   const addressOf = createClientAddress(dependencies.trustedProxies);
-  const searchOf = observeStore(stores.search, 'search', metrics.stores);
-  const analyticsOf = observeStore(stores.analytics, 'analytics', metrics.stores);
+  const timedSearch = instrumentStore(stores.search, 'search', metrics.stores);
+  const timedAnalytics = instrumentStore(stores.analytics, 'analytics', metrics.stores);
   const admission = new Admission(dependencies.requestTimeoutMs);
   metrics.measure({ usage: () => admission.total });
   const router = new Router();
@@ -77,10 +77,10 @@ export function createApp(dependencies: AppDependencies, served: readonly ApiEnd
     return principal;
   }
 
-  function servicesOf(spent: { storeMs: number }): ApiServices {
+  function servicesOf(timing: StoreTiming): ApiServices {
     return {
-      search: searchOf(spent),
-      analytics: analyticsOf(spent),
+      search: timedSearch(timing),
+      analytics: timedAnalytics(timing),
       clock,
       provisionalDays: dependencies.provisionalDays,
     };
@@ -92,11 +92,11 @@ export function createApp(dependencies: AppDependencies, served: readonly ApiEnd
       ctx.state.operation = endpoint.path;
       const admitted = admit(ctx);
       const principal = admitted instanceof Promise ? await admitted : admitted;
-      const spent = { storeMs: 0 };
+      const timing = { storeMs: 0 };
       await admission.run(ctx, principal.keyId, (request) =>
-        handle(ctx, principal, servicesOf(spent), request),
+        handle(ctx, principal, servicesOf(timing), request),
       );
-      ctx.set('Server-Timing', `store;dur=${spent.storeMs.toFixed(1)}`);
+      ctx.set('Server-Timing', `store;dur=${timing.storeMs.toFixed(1)}`);
     });
   }
 

@@ -1,22 +1,22 @@
-import { type Pinged, type StoreState, stateOf } from '../shared/health.js';
+import { checkHealth, type Pingable, type StoreState } from '../shared/health.js';
 import type { StoreName } from '../shared/store-errors.js';
 
 export interface Readiness {
   ready: boolean;
-  /** `intake` where records go to topics; without it everything else is still served. */
+  /** `intake` where records go to Kafka; it does not affect `ready`, as all other requests are still served. */
   stores: Partial<Record<StoreName, StoreState>>;
 }
 
-/** Asks the stores, each for at most 2 s. */
+/** Pings all stores at once, with a timeout of 2 s. */
 export async function checkReadiness(stores: {
-  search: Pinged;
-  analytics: Pinged;
-  intake?: Pinged;
+  search: Pingable;
+  analytics: Pingable;
+  intake?: Pingable;
 }): Promise<Readiness> {
   const [search, analytics, intake] = await Promise.all([
-    stateOf(stores.search),
-    stateOf(stores.analytics),
-    stores.intake && stateOf(stores.intake),
+    checkHealth(stores.search),
+    checkHealth(stores.analytics),
+    stores.intake && checkHealth(stores.intake),
   ]);
   return {
     ready: search === 'ok' && analytics === 'ok',

@@ -4,14 +4,14 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Publisher } from '../../ingest/publisher.js';
 import type { Config } from '../shared/config.js';
+import { startOperationalServer } from '../shared/operational-server.js';
 import { type Clock, systemClock } from '../shared/time.js';
 import { readVersion } from '../shared/version.js';
 import type { Stores } from '../stores/open-stores.js';
 import { createApp } from './app.js';
 import type { Peers } from './cluster/worker.js';
 import { type ConnectionLimits, Connections, connectionLimits } from './connections.js';
-import { createMetrics } from './metrics.js';
-import { startMetricsServer } from './metrics-server.js';
+import { createMetrics, type Metrics } from './metrics.js';
 import { createRateLimiter } from './rate-limit.js';
 import { serveRequests } from './refused-requests.js';
 
@@ -84,16 +84,10 @@ export async function startGateway(
     recovery: () => stores.search.recovery,
   });
   await listen(server, config);
-  const { metricsPort } = config;
-  const metricsServer =
-    metricsPort === 0
-      ? undefined
-      : await startMetricsServer({ host: config.host, port: metricsPort }, metrics).catch(
-          (error: unknown) => {
-            server.close();
-            throw listenError(error, config.host, metricsPort, 'REACHLINE_METRICS_PORT');
-          },
-        );
+  const metricsServer = await startMetricsServer(config, metrics, logger).catch((error: unknown) => {
+    server.close();
+    throw error;
+  });
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
@@ -115,7 +109,17 @@ function listen(server: Server, { host, port }: Config): Promise<void> {
   });
 }
 
-/** What to do about it, where that is known. */
+/** `/metrics` on a port of its own; undefined where none is configured. */
+async function startMetricsServer({ host, metricsPort: port }: Config, metrics: Metrics, logger: Logger) {
+  if (port === 0) return undefined;
+  const { contentType } = metrics.registry;
+  const routes = { '/metrics': async () => ({ status: 200, contentType, body: await metrics.render() }) };
+  return startOperationalServer({ host, port }, routes, logger).catch((error: unknown) => {
+    throw listenError(error, host, port, 'REACHLINE_METRICS_PORT');
+  });
+}
+
+/** The error with what to do about it, where that is known. */
 function listenError(error: unknown, host: string, port: number, setting: string): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':

@@ -2,13 +2,13 @@ export type StoreState = 'ok' | 'unavailable';
 
 const PING_TIMEOUT_MS = 2000;
 
-/** What can tell whether it answers. */
-export interface Pinged {
+/** Anything with a ping. */
+export interface Pingable {
   ping(): Promise<void>;
 }
 
-/** Asks for at most 2 s. */
-export async function stateOf(store: Pinged): Promise<StoreState> {
+/** Pings with a timeout of 2 s. Never rejects. */
+export async function checkHealth(store: Pingable): Promise<StoreState> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<StoreState>((resolve) => {
     timer = setTimeout(resolve, PING_TIMEOUT_MS, 'unavailable');

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { parse } from 'yaml';
-import { type HealthServer, startHealthServer } from '../../ingest/worker/health-server.js';
+import { startHealthServer } from '../../ingest/worker/health-server.js';
 import { loadConfig, settingNames } from '../../services/shared/config.js';
 import { packageRoot } from '../../services/shared/fs.js';
+import { createLogger } from '../../services/shared/logger.js';
+import type { OperationalServer } from '../../services/shared/operational-server.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 interface Service {
@@ -172,12 +174,13 @@ const imageCheck = JSON.parse(/HEALTHCHECK[^[]*(\[.*\])/.exec(dockerfile)?.[1] ?
 const NOWHERE = '1';
 
 describe('The health checks of the worker', () => {
-  let worker: HealthServer;
+  let worker: OperationalServer;
   let answers: boolean;
   before(async () => {
     const ping = () => (answers ? Promise.resolve() : Promise.reject(new Error('away')));
     const checks = { kafka: { ping } };
-    const health = { registry: new Registry(), checks, failing: () => [], stopping: () => false };
+    const logger = createLogger('silent');
+    const health = { registry: new Registry(), checks, failing: () => [], stopping: () => false, logger };
     worker = await startHealthServer({ host: '127.0.0.1', port: 0 }, health);
   });
   after(() => worker.close());

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type HealthServer, startHealthServer } from '../../../ingest/worker/health-server.js';
+import { startHealthServer } from '../../../ingest/worker/health-server.js';
 import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
 import { startWorker, type Worker } from '../../../ingest/worker/worker.js';
 import { loadConfig } from '../../shared/config.js';
 import { createLogger, logFile } from '../../shared/logger.js';
+import type { OperationalServer } from '../../shared/operational-server.js';
 import { openStores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
 import { untilClosed } from '../graceful-shutdown.js';
@@ -36,7 +37,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });
   const metrics = createWorkerMetrics(registry);
   let running: Worker | undefined;
-  let health: HealthServer | undefined;
+  let health: OperationalServer | undefined;
   let stopping = false;
   const stop = async () => {
     stopping = true;
@@ -54,6 +55,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
       checks,
       failing: () => consuming.failing(),
       stopping: () => stopping,
+      logger,
     });
   } catch (error) {
     await stop();
