@@ -1,16 +1,12 @@
 /** Made-up contacts with the spread of real ones: few frequent names, many rare; companies of very different size. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { Random } from '../services/demo/random.js';
 
-/** Mulberry32: small, fast, and the same numbers on every machine. */
+/** Numbers from 0 to below 1, the same for the same seed. */
 export function randomSource(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const random = new Random(String(seed));
+  return () => random.next();
 }
 
 const syllables =

@@ -1,6 +1,6 @@
 import type { CompanyRecord } from '../advertising/records.js';
 import { DEMO_ORGANIZATION } from './calendar.js';
-import { CULTURES, type Culture } from './locales.js';
+import { LOCALES } from './locales.js';
 import { Random } from './random.js';
 
 export interface DemoCompany {
@@ -9,67 +9,46 @@ export interface DemoCompany {
   domain: string;
   slug: string;
   industry: string;
+  country: string;
   employees: string;
-  culture: Culture;
 }
 
 const FIRST =
-  'Northwind Brightwater Ironbridge Silverleaf Bluepeak Redstone Clearfield Oakmont Starling Harbor Summit Meridian Lakeshore Copperline Fairview Whitestone Cedar Granite Aurora Evergreen'.split(
-    ' ',
-  );
-const SECOND: [name: string, industry: string][] = [
-  ['Logistics', 'Transportation and Logistics'],
-  ['Software', 'Software Development'],
-  ['Health', 'Hospitals and Health Care'],
-  ['Capital', 'Financial Services'],
-  ['Energy', 'Renewable Energy'],
-  ['Foods', 'Food and Beverage'],
-  ['Robotics', 'Industrial Automation'],
-  ['Media', 'Media Production'],
-  ['Insurance', 'Insurance'],
-  ['Analytics', 'Information Services'],
-  ['Manufacturing', 'Machinery Manufacturing'],
-  ['Education', 'Higher Education'],
-  ['Retail Group', 'Retail'],
-  ['Biotech', 'Biotechnology Research'],
-  ['Telecom', 'Telecommunications'],
-  ['Security', 'Computer and Network Security'],
-  ['Construction', 'Construction'],
-  ['Consulting', 'Business Consulting'],
-  ['Travel', 'Travel Arrangements'],
-  ['Aerospace', 'Aviation and Aerospace'],
-];
+  'Northwind Brightwater Ironbridge Silverleaf Bluepeak Redstone Clearfield Oakmont Starling Harbor Summit Meridian Lakeshore Copperline Fairview Whitestone Cedar Granite Aurora Evergreen';
+const SECOND_AND_INDUSTRY = `
+Logistics: Transportation and Logistics, Software: Software Development, Health: Hospitals and Health Care,
+Capital: Financial Services, Energy: Renewable Energy, Foods: Food and Beverage, Robotics: Industrial Automation,
+Media: Media Production, Insurance: Insurance, Analytics: Information Services, Manufacturing: Machinery Manufacturing,
+Education: Higher Education, Retail Group: Retail, Biotech: Biotechnology Research, Telecom: Telecommunications,
+Security: Computer and Network Security, Construction: Construction, Consulting: Business Consulting,
+Travel: Travel Arrangements, Aerospace: Aviation and Aerospace`;
 const SIZES = ['11-50', '51-200', '201-500', '501-1000', '1001-5000', '5001-10000', '10001+'];
 
 /** The 400 companies people work for and ads reach, largest share of attention first. */
 export function demoCompanies(): DemoCompany[] {
   const random = new Random('companies');
-  const names = FIRST.flatMap((first) => SECOND.map(([second, industry]) => ({ first, second, industry })));
-  for (let last = names.length - 1; last > 0; last--) {
-    const other = random.between(0, last);
-    [names[last], names[other]] = [names[other] as (typeof names)[0], names[last] as (typeof names)[0]];
-  }
-  return names.map(({ first, second, industry }, index) => {
-    const slug = `${first}-${second}`.toLowerCase().replaceAll(' ', '-');
+  const names = FIRST.split(' ').flatMap((first) =>
+    SECOND_AND_INDUSTRY.split(',').map((entry) => {
+      const [second = '', industry = ''] = entry.trim().split(': ');
+      return { name: `${first} ${second}`, industry };
+    }),
+  );
+  return random.shuffled(names).map(({ name, industry }, index) => {
+    const slug = name.toLowerCase().replaceAll(' ', '-');
     return {
       id: `cmp_${String(index + 1).padStart(4, '0')}`,
-      name: `${first} ${second}`,
+      name,
       domain: `${slug}.example`,
       slug,
       industry,
       employees: random.pick(SIZES),
-      culture: pickCulture(random),
+      country: random.pick(LOCALES).country,
     };
   });
 }
 
-const wheel = CULTURES.flatMap((culture) => Array<Culture>(Math.round(culture.weight / 5)).fill(culture));
-
-/** A culture, each as often as its weight says. */
-export const pickCulture = (random: Random): Culture => random.pick(wheel);
-
 export function companyRecords(day: string): CompanyRecord[] {
-  return demoCompanies().map(({ id, name, domain, slug, industry, employees, culture }, index) => ({
+  return demoCompanies().map(({ id, name, domain, slug, industry, employees, country }, index) => ({
     organization_id: DEMO_ORGANIZATION,
     id,
     network_a_company_id: String(70_000 + index * 7),
@@ -78,7 +57,7 @@ export function companyRecords(day: string): CompanyRecord[] {
     network_a_url: `https://www.network-a.example/company/${slug}`,
     industry,
     employee_range: employees,
-    country: culture.country,
+    country,
     logo_url: `https://static.network-a.example/logos/${slug}.png`,
     updated_at: `${day}T00:00:00Z`,
   }));

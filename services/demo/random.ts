@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (sfc32, seeded by FNV-1a of a text). */
+/** The one seeded random source of the sample, the tests and the benches (sfc32, seeded by FNV-1a of a text). */
 export class Random {
   #a: number;
   #b: number;
@@ -33,6 +33,11 @@ export class Random {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
+  /** Such a number as text, of two digits at least. */
+  digits(low: number, high: number): string {
+    return String(this.between(low, high)).padStart(2, '0');
+  }
+
   /** A number from `low` to `high`, more often near the middle. */
   around(low: number, high: number): number {
     return low + ((this.next() + this.next() + this.next()) / 3) * (high - low);
@@ -42,13 +47,23 @@ export class Random {
     return items[Math.floor(this.next() * items.length)] as T;
   }
 
-  /** Picks with chances that fall off: early items come up more often. */
-  pickEarly<T>(items: readonly T[]): T {
+  /** A copy in random order. */
+  shuffled<T>(items: readonly T[]): T[] {
+    const copy = [...items];
+    for (let last = copy.length - 1; last > 0; last--) {
+      const other = this.between(0, last);
+      [copy[last], copy[other]] = [copy[other] as T, copy[last] as T];
+    }
+    return copy;
+  }
+
+  /** Picks early items more often than late ones. */
+  pickSkewed<T>(items: readonly T[]): T {
     return items[Math.floor(this.next() ** 2 * items.length)] as T;
   }
 
-  /** A whole number near `expected`, as counts of rare events scatter. */
-  scatter(expected: number): number {
+  /** A whole number near `expected`, whose variance is close to that of a Poisson distribution. */
+  poissonLike(expected: number): number {
     const spread = (this.next() + this.next() + this.next() - 1.5) * 2;
     return Math.max(0, Math.round(expected + spread * Math.sqrt(expected)));
   }

@@ -3,10 +3,11 @@ import { decoder } from '../../ingest/decode.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { CampaignRecord, DeliveryRecord } from '../../services/advertising/records.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
-import { weekday } from '../../services/demo/calendar.js';
+
 import { demoRecords } from '../../services/demo/load.js';
 import type { VisitRecord } from '../../services/visits/schema.js';
 
+const weekday = (day: string) => new Date(day).getUTCDay();
 const DAY = '2026-08-01';
 const ACCEPTED_AT = Date.parse(DAY);
 
