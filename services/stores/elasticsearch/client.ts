@@ -77,6 +77,10 @@ function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
   };
 }
 
+/** The reason is for logs only. */
+export const unavailable = (reason: string): StoreUnavailableError =>
+  new StoreUnavailableError('search', { cause: new Error(reason) });
+
 export interface ItemError {
   type?: string;
   reason?: string | null;

@@ -111,22 +111,18 @@ export class Ledger {
 
   /** Open reservations of all accounts made before `before`, in milliseconds since the epoch. */
   async *overdue(before: number): AsyncGenerator<Reservation & { organization_id: string }> {
-    for (let last: (string | number)[] | undefined; ; ) {
-      const { hits } = await this.#accounts.search({
-        size: ACCOUNTS_PER_PAGE,
-        track_total_hits: false,
-        query: { range: { 'reservations.reserved_at': { lt: before, format: 'epoch_millis' } } },
-        sort: [{ organization_id: 'asc' }],
-        search_after: last,
-      });
-      for (const { _source } of hits.hits) {
+    const pages = this.#accounts.pages({
+      size: ACCOUNTS_PER_PAGE,
+      query: { range: { 'reservations.reserved_at': { lt: before, format: 'epoch_millis' } } },
+      sort: [{ organization_id: 'asc' }],
+    });
+    for await (const hits of pages) {
+      for (const { _source } of hits) {
         const { organization_id, reservations } = _source as AccountSource;
         for (const reservation of reservations) {
           if (reservation.reserved_at < before) yield { ...reservation, organization_id };
         }
       }
-      if (hits.hits.length < ACCOUNTS_PER_PAGE) return;
-      last = hits.hits.at(-1)?.sort as (string | number)[];
     }
   }
 

@@ -174,24 +174,68 @@ export class Documents<Source> {
     return hits.length - kept;
   }
 
+  /** Searches every shard or throws: no partial results. */
   search(request: estypes.SearchRequest, signal?: AbortSignal): Promise<estypes.SearchResponse<Source>> {
-    return searchIndex(this.#cluster, { index: this.alias, ...request }, signal);
+    const complete = {
+      index: this.alias,
+      track_total_hits: true,
+      allow_partial_search_results: false,
+      ...request,
+    };
+    return this.#cluster.run((client) => client.search<Source>(complete, { signal }), signal);
   }
 
-  /** As `bulk`. */
+  /** All hits, `size` per page; `sort` must be a total order. */
+  async *pages(
+    request: estypes.SearchRequest & { size: number },
+  ): AsyncGenerator<estypes.SearchHit<Source>[], void> {
+    for (let last: estypes.SortResults | undefined; ; ) {
+      const { hits } = (await this.search({ track_total_hits: false, ...request, search_after: last })).hits;
+      yield hits;
+      if (hits.length < request.size) return;
+      last = hits.at(-1)?.sort;
+    }
+  }
+
+  /**
+   * Writes documents in bulk requests of bounded size, retrying those that a full queue (429) or a write block turned away.
+   * Resolves with the ids in conflict with another write, which were not written. Throws `IndexMissingError`, `RejectedError` for
+   * a document the mapping rejects, and `StoreUnavailableError`; the other documents may be written then.
+   */
   async writeMany(changes: readonly DocumentWrite[]): Promise<Set<string>> {
-    return bulk(this.#cluster, this.alias, changes);
+    const conflicts = new Set<string>();
+    let pending = await serializeMutex.runExclusive(() => serializeDocuments(changes));
+    for (let attempts = 0; pending.length > 0; attempts++) {
+      const blocked = new Set<string>();
+      let sawBlock = false;
+      let failure: Error | undefined;
+      await this.#cluster.run((client) =>
+        client.helpers.bulk({
+          datasource: pending,
+          onDocument: ({ change, text }) => [action(this.alias, change) as { index: object }, text as never],
+          flushBytes: BULK_FLUSH_BYTES,
+          concurrency: BULK_CONCURRENCY,
+          wait: 200,
+          onDrop: ({ operation, status, error }) => {
+            const [{ _id: id }] = Object.values(operation as object) as [{ _id: string }];
+            const isNew = 'create' in (operation as object);
+            const isBlocked = isBlockedItem(error as ItemError | null);
+            sawBlock ||= isBlocked;
+            // A replaced document is read again: a reindex may have moved the alias.
+            if (status === 409 || (!isNew && (status === 404 || isBlocked))) conflicts.add(id);
+            else if (isBlocked) blocked.add(id);
+            else if (status === 404) failure ??= new IndexMissingError(this.alias);
+            else failure ??= itemError(status, error);
+          },
+        }),
+      );
+      if (failure) throw failure;
+      if (attempts >= MAX_BLOCKED_ATTEMPTS) throw new StoreUnavailableError('search');
+      if (sawBlock) await pause(BLOCKED_RETRY_MS);
+      pending = pending.filter(({ change }) => blocked.has(change.id));
+    }
+    return conflicts;
   }
-}
-
-/** Searches every shard or throws: no partial results. */
-export async function searchIndex<Source>(
-  cluster: Cluster,
-  request: estypes.SearchRequest,
-  signal?: AbortSignal,
-): Promise<estypes.SearchResponse<Source>> {
-  const complete = { track_total_hits: true, allow_partial_search_results: false, ...request };
-  return cluster.run((client) => client.search<Source>(complete, { signal }), signal);
 }
 
 /** Serializes one bulk at a time, so that the first is sent while the second is serialized. */
@@ -207,50 +251,6 @@ async function serializeDocuments(
     if (slice.shouldYield()) await slice.yieldToEventLoop();
   }
   return serialized;
-}
-
-/**
- * Writes documents in bulk requests of bounded size, retrying those that a full queue (429) or a write block turned away.
- * Resolves with the ids in conflict with another write, which were not written. Throws `IndexMissingError`, `RejectedError` for
- * a document the mapping rejects, and `StoreUnavailableError`; the other documents may be written then.
- */
-export async function bulk(
-  cluster: Cluster,
-  alias: string,
-  changes: readonly DocumentWrite[],
-): Promise<Set<string>> {
-  const conflicts = new Set<string>();
-  let pending = await serializeMutex.runExclusive(() => serializeDocuments(changes));
-  for (let attempts = 0; pending.length > 0; attempts++) {
-    const blocked = new Set<string>();
-    let sawBlock = false;
-    let failure: Error | undefined;
-    await cluster.run((client) =>
-      client.helpers.bulk({
-        datasource: pending,
-        onDocument: ({ change, text }) => [action(alias, change) as { index: object }, text as never],
-        flushBytes: BULK_FLUSH_BYTES,
-        concurrency: BULK_CONCURRENCY,
-        wait: 200,
-        onDrop: ({ operation, status, error }) => {
-          const [{ _id: id }] = Object.values(operation as object) as [{ _id: string }];
-          const isNew = 'create' in (operation as object);
-          const isBlocked = isBlockedItem(error as ItemError | null);
-          sawBlock ||= isBlocked;
-          // A replaced document is read again: a reindex may have moved the alias.
-          if (status === 409 || (!isNew && (status === 404 || isBlocked))) conflicts.add(id);
-          else if (isBlocked) blocked.add(id);
-          else if (status === 404) failure ??= new IndexMissingError(alias);
-          else failure ??= itemError(status, error);
-        },
-      }),
-    );
-    if (failure) throw failure;
-    if (attempts >= MAX_BLOCKED_ATTEMPTS) throw new StoreUnavailableError('search');
-    if (sawBlock) await pause(BLOCKED_RETRY_MS);
-    pending = pending.filter(({ change }) => blocked.has(change.id));
-  }
-  return conflicts;
 }
 
 function action(alias: string, { id, routing, before }: DocumentWrite) {

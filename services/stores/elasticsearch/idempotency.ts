@@ -131,24 +131,19 @@ export class IdempotencyKeys {
    * reindex does not see deletions.
    */
   async purgeExpired(signal: AbortSignal): Promise<number> {
-    const query = this.#expired();
     let purged = 0;
-    let last: (string | number)[] | undefined;
-    for (let batch = 0; batch < MAX_PURGE_BATCHES; batch++) {
+    let batches = 0;
+    const pages = this.#documents.pages({
+      size: PURGE_BATCH,
+      seq_no_primary_term: true,
+      _source: false,
+      query: this.#expired(),
+      sort: [{ claimed_at: 'asc' }, { _seq_no: 'asc' }],
+    });
+    for await (const hits of pages) {
       signal.throwIfAborted();
-      const { hits } = await this.#documents.search({
-        size: PURGE_BATCH,
-        track_total_hits: false,
-        seq_no_primary_term: true,
-        _source: false,
-        query,
-        sort: [{ claimed_at: 'asc' }, { _seq_no: 'asc' }],
-        search_after: last,
-      });
-      signal.throwIfAborted();
-      purged += await this.#documents.deleteMany(hits.hits);
-      if (hits.hits.length < PURGE_BATCH) break;
-      last = hits.hits.at(-1)?.sort as (string | number)[];
+      purged += await this.#documents.deleteMany(hits);
+      if (++batches === MAX_PURGE_BATCHES) break;
     }
     return purged;
   }

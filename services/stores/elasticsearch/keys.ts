@@ -39,18 +39,14 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
 
     async listKeys(organizationId) {
       const keys: StoredKey[] = [];
-      for (let last: (string | number)[] | undefined; ; ) {
-        const { hits } = await documents.search({
-          size: KEYS_PER_PAGE,
-          query:
-            organizationId === undefined ? { match_all: {} } : { term: { organization_id: organizationId } },
-          sort: [{ created_at: 'asc' }, { id: 'asc' }],
-          search_after: last,
-        });
-        keys.push(...hits.hits.map(({ _source }) => toKey(_source as KeySource)));
-        if (hits.hits.length < KEYS_PER_PAGE) return keys;
-        last = hits.hits.at(-1)?.sort as (string | number)[];
-      }
+      const pages = documents.pages({
+        size: KEYS_PER_PAGE,
+        query:
+          organizationId === undefined ? { match_all: {} } : { term: { organization_id: organizationId } },
+        sort: [{ created_at: 'asc' }, { id: 'asc' }],
+      });
+      for await (const hits of pages) keys.push(...hits.map(({ _source }) => toKey(_source as KeySource)));
+      return keys;
     },
 
     async revokeKey(keyId, revokedAt) {

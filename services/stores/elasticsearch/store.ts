@@ -22,14 +22,7 @@ import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from
 import { contactQuery, searchedContact } from './contacts/search.js';
 import { ContactWrites, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
-import {
-  bulk,
-  Documents,
-  type DocumentWrite,
-  documentId,
-  IndexMissingError,
-  searchIndex,
-} from './documents.js';
+import { Documents, type DocumentWrite, documentId, IndexMissingError } from './documents.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
 import { ensureIndices, ensureMonthIndex, IndexNames, monthOf } from './migrations/indices.js';
@@ -79,6 +72,7 @@ class ElasticsearchStore implements SearchStore {
   readonly #names: IndexNames;
   readonly #contacts: Documents<ContactSource | Tombstone>;
   readonly #audiences: Documents<AudienceSource>;
+  readonly #visits: Documents<VisitSource>;
   readonly #ledger: Ledger;
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #writes: ContactWrites;
@@ -100,6 +94,7 @@ class ElasticsearchStore implements SearchStore {
     this.#names = names;
     this.#contacts = new Documents(cluster, names.alias('contacts'));
     this.#audiences = new Documents(cluster, names.alias('audiences'));
+    this.#visits = new Documents(cluster, names.alias('visits'));
     this.#ledger = new Ledger(cluster, names);
     const idempotency = idempotencyDocuments(cluster, names);
     this.#idempotencyKeys = new IdempotencyKeys(idempotency, clock);
@@ -195,10 +190,9 @@ class ElasticsearchStore implements SearchStore {
   }
 
   async searchVisits(search: VisitSearch, signal?: AbortSignal) {
-    const request = { index: this.#names.alias('visits'), ...visitQuery(search) };
     const form = { limit: search.limit, bestScore: null, toItem: ({ visit }: VisitSource) => visit };
     return this.#page(signal, () =>
-      fetchPage(request, form, (part) => searchIndex<VisitSource>(this.#cluster, part, signal)),
+      fetchPage(visitQuery(search), form, (part) => this.#visits.search(part, signal)),
     );
   }
 
@@ -268,8 +262,7 @@ class ElasticsearchStore implements SearchStore {
     const index = ORGANIZATION_RESOURCES.map((resource) => this.#names.alias(resource)).join(',');
     // `refresh` does not cover credits and keys.
     await this.#cluster.run((client) => client.indices.refresh({ index }));
-    const { hits } = await searchIndex(this.#cluster, {
-      index,
+    const { hits } = await new Documents(this.#cluster, index).search({
       size: 0,
       terminate_after: 1,
       query: { bool: { must_not: { term: { organization_id: organizationId } } } },
@@ -279,8 +272,7 @@ class ElasticsearchStore implements SearchStore {
 
   /** Searches, because a cluster that has lost an index still answers a ping. */
   async ping(): Promise<void> {
-    const index = this.#names.alias('contacts');
-    await searchIndex(this.#cluster, { index, size: 0, terminate_after: 1, track_total_hits: false });
+    await this.#contacts.search({ size: 0, terminate_after: 1, track_total_hits: false });
   }
 
   async close(): Promise<void> {
@@ -291,9 +283,10 @@ class ElasticsearchStore implements SearchStore {
 
   /** Conflicting visits exist already: the first record stays. */
   async #insertMonth(month: string, changes: DocumentWrite[]): Promise<void> {
+    const documents = new Documents(this.#cluster, this.#names.monthAlias(month));
     if (this.#months.has(month)) {
       try {
-        await bulk(this.#cluster, this.#names.monthAlias(month), changes);
+        await documents.writeMany(changes);
         return;
       } catch (error) {
         // Operators drop old visits by deleting the index of a month; a late visit creates it again.
@@ -303,6 +296,6 @@ class ElasticsearchStore implements SearchStore {
     }
     await ensureMonthIndex(this.#cluster, this.#names, month);
     this.#months.add(month);
-    await bulk(this.#cluster, this.#names.monthAlias(month), changes);
+    await documents.writeMany(changes);
   }
 }

@@ -17,9 +17,10 @@ import {
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
-import { RejectedError, StoreUnavailableError } from '../../../shared/store-errors.js';
+import { RejectedError } from '../../../shared/store-errors.js';
 import { applyRecords } from '../apply-records.js';
 import type { AudienceSource } from '../audiences.js';
+import { unavailable } from '../client.js';
 import type { Ledger, ReserveResult } from '../credits.js';
 import { type Documents, documentId } from '../documents.js';
 import { type AcquiredKey, reassign } from '../idempotency.js';
@@ -210,7 +211,7 @@ export class ContactWrites {
     if (!found) return null;
     if (isTombstone(found.source)) {
       if (await reassign(key, freshId)) return null;
-      throw new StoreUnavailableError('search', { cause: new Error('another attempt took over') });
+      throw unavailable('another attempt took over');
     }
     await contacts.waitUntilSearchable(found, organizationId);
     const { creation, contact_id: contactId } = found.source;
@@ -247,9 +248,7 @@ export class ContactWrites {
     }
     if (reservation) await ledger.refund(organizationId, reservation);
     if (before) return { kind: 'contact_exists', contactId };
-    throw new StoreUnavailableError('search', {
-      cause: new Error('the creation took so long that it was given up'),
-    });
+    throw unavailable('the creation took so long that it was abandoned');
   }
 
   /** The answer need not wait: whoever finds the reservation later settles it. */

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { estypes } from '@elastic/elasticsearch';
 import { packageRoot } from '../../../shared/fs.js';
-import { StoreUnavailableError } from '../../../shared/store-errors.js';
-import type { Cluster } from '../client.js';
+import { type Cluster, unavailable } from '../client.js';
 
 export const RESOURCES = [
   'contacts',
@@ -122,7 +121,7 @@ export async function createIndex(
     .then((answer) => {
       const { error } = answer as { error?: { type?: string; reason?: string } };
       if (error && error.type !== 'resource_already_exists_exception') {
-        throw new StoreUnavailableError('search', { cause: new Error(`${error.type}: ${error.reason}`) });
+        throw unavailable(`${error.type}: ${error.reason}`);
       }
     });
 }

@@ -3,8 +3,8 @@
  * `StoreUnavailableError` when it does not in time.
  */
 import type { estypes } from '@elastic/elasticsearch';
-import { StoreTimeoutError, StoreUnavailableError } from '../../../shared/store-errors.js';
-import type { Cluster } from '../client.js';
+import { StoreTimeoutError } from '../../../shared/store-errors.js';
+import { type Cluster, unavailable } from '../client.js';
 import { retryWithBackoff } from '../retry.js';
 
 /** Shorter than writers wait for a blocked index. */
@@ -53,7 +53,7 @@ export async function moveAliases(
     if (!('error' in answer)) return answer.acknowledged;
     // An earlier attempt was done but not acknowledged, or another process has rolled back.
     if ((await stateOf(cluster, target)) === 'serving') return true;
-    throw new StoreUnavailableError('search', { cause: new Error(JSON.stringify(answer.error)) });
+    throw unavailable(JSON.stringify(answer.error));
   });
 }
 
@@ -108,8 +108,6 @@ async function untilAcknowledged(what: string, request: () => Promise<boolean>):
     await retryWithBackoff(async () => ((await request()) ? true : undefined), options);
   } catch (error) {
     if (!(error instanceof StoreTimeoutError)) throw error;
-    throw new StoreUnavailableError('search', {
-      cause: new Error(`the cluster did not acknowledge ${what}`),
-    });
+    throw unavailable(`the cluster did not acknowledge ${what}`);
   }
 }

@@ -13,8 +13,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
-import type { Cluster } from '../client.js';
-import { searchIndex } from '../documents.js';
+import { type Cluster, unavailable } from '../client.js';
+import { Documents } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';
 import { createIndex, type Definition, type IndexNames, type LiveIndex } from './indices.js';
 import {
@@ -111,6 +111,7 @@ interface Hit {
 
 class Copier {
   readonly #options: ReindexOptions;
+  readonly #documents: Documents<unknown>;
   readonly #target: string;
   readonly #total: number;
   /** The last sequence number copied, by shard. */
@@ -119,6 +120,7 @@ class Copier {
 
   constructor(options: ReindexOptions, target: string, total: number) {
     this.#options = options;
+    this.#documents = new Documents(options.cluster, options.live.index);
     this.#target = target;
     this.#total = total;
   }
@@ -145,20 +147,18 @@ class Copier {
     return new Map(
       shards.map(([shard, copies]) => {
         const primary = copies.find(({ routing }) => routing?.primary);
-        if (!primary?.seq_no)
-          throw new StoreUnavailableError('search', { cause: new Error(`no shard ${shard}`) });
+        if (!primary?.seq_no) throw unavailable(`no shard ${shard}`);
         return [shard, primary.seq_no.global_checkpoint];
       }),
     );
   }
 
   async #copy(shard: string, upTo: number): Promise<number> {
-    const { cluster, live, lock, onProgress } = this.#options;
+    const { lock, onProgress } = this.#options;
     let copied = 0;
     for (;;) {
       const after = this.#reached.get(shard) ?? -1;
-      const { hits } = await searchIndex<unknown>(cluster, {
-        index: live.index,
+      const { hits } = await this.#documents.search({
         preference: `_shards:${shard}`,
         size: DOCUMENTS_PER_PAGE,
         track_total_hits: false,
@@ -214,10 +214,7 @@ class Copier {
 
 async function requireSameCount(cluster: Cluster, index: string, target: string): Promise<void> {
   const [before, after] = await Promise.all([count(cluster, index), count(cluster, target)]);
-  if (before !== after) {
-    const cause = new Error(`${target} has ${after} documents, ${index} has ${before}`);
-    throw new StoreUnavailableError('search', { cause });
-  }
+  if (before !== after) throw unavailable(`${target} has ${after} documents, ${index} has ${before}`);
 }
 
 async function count(cluster: Cluster, index: string): Promise<number> {
