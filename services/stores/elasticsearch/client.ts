@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, errors, SniffingTransport } from '@elastic/elasticsearch';
+import { Client, SniffingTransport } from '@elastic/elasticsearch';
 import type { ElasticsearchConfig } from '../../shared/config.js';
-import { RejectedError, StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
+import { isBlocked, storeError } from './errors.js';
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
 
@@ -75,40 +75,4 @@ function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
     sniffOnConnectionFault: false,
     agent: { connect: { timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: 30_000 } as never,
   };
-}
-
-/** The reason is for logs only. */
-export const unavailable = (reason: string): StoreUnavailableError =>
-  new StoreUnavailableError('search', { cause: new Error(reason) });
-
-export interface ItemError {
-  type?: string;
-  reason?: string | null;
-}
-
-/**
- * Timed out: `StoreTimeoutError`. Status 400 or 413: `RejectedError`, as a retry would be rejected again. Any other status
- * (401, 403, 404, 409, 429, 5xx) and connection failures: `StoreUnavailableError`. Other errors are returned as they are.
- */
-export function storeError(error: unknown): Error {
-  if (error instanceof errors.TimeoutError) return new StoreTimeoutError('search', { cause: error });
-  if (error instanceof errors.ResponseError) {
-    const { statusCode } = error;
-    return statusCode === 400 || statusCode === 413
-      ? new RejectedError('Elasticsearch rejected the request', { cause: error })
-      : new StoreUnavailableError('search', { cause: error });
-  }
-  if (error instanceof errors.ElasticsearchClientError)
-    return new StoreUnavailableError('search', { cause: error });
-  return error as Error;
-}
-
-function isBlocked(error: unknown): boolean {
-  if (!(error instanceof errors.ResponseError)) return false;
-  return isBlockedItem((error.body as { error?: ItemError } | undefined)?.error);
-}
-
-/** Whether a write was rejected only because a reindex blocks the index. */
-export function isBlockedItem(error: ItemError | null | undefined): boolean {
-  return error?.type === 'cluster_block_exception';
 }

@@ -2,17 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import { KeyedMutex, Mutex, TimeSlice } from '../../shared/async.js';
-import { RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
-import { type Cluster, type ItemError, isBlockedItem } from './client.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
+import type { Cluster } from './client.js';
+import { IndexMissingError, type ItemError, isBlockedItem, itemError } from './errors.js';
 
-/** No index is behind the alias. */
-export class IndexMissingError extends StoreUnavailableError {
-  constructor(alias: string) {
-    super('search', { cause: new Error(`no index behind the alias ${alias}`) });
-  }
-}
-
-/** A document with its version: the index behind the alias when it was read, because sequence numbers are comparable within one index only. */
+/** A document with its version. `index` is the one that was read: sequence numbers are only comparable within an index. */
 export interface VersionedDocument<Source> {
   id: string;
   index: string;
@@ -265,13 +259,6 @@ function action(alias: string, { id, routing, before }: DocumentWrite) {
         },
       }
     : { create: { _index: alias, _id: id, routing, require_alias: true } };
-}
-
-function itemError(status: number, error: unknown): Error {
-  const cause = new Error(JSON.stringify(error ?? { status }));
-  return status === 400 || status === 413
-    ? new RejectedError('Elasticsearch rejected a document', { cause })
-    : new StoreUnavailableError('search', { cause });
 }
 
 function toVersioned<Source>(item: GetResult): VersionedDocument<Source> | null {

@@ -6,7 +6,7 @@ import type { Cluster } from './client.js';
 import { Documents } from './documents.js';
 import { Lease, LeaseLostError, type LeaseSource } from './lease.js';
 import type { IndexNames } from './migrations/indices.js';
-import { total } from './pages.js';
+import { totalHits } from './pages.js';
 
 export interface IdempotencySource extends LeaseSource {
   fingerprint: string;
@@ -123,7 +123,7 @@ export class IdempotencyKeys {
       track_total_hits: 1,
       query: this.#expired(),
     });
-    return total(hits) > 0;
+    return totalHits(hits) > 0;
   }
 
   /**

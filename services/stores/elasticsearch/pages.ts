@@ -13,13 +13,16 @@ export function pageSort(idField: string, scored: boolean): Sort {
 }
 
 /** The sort values of a sort key. */
-export function after(key: SortKey | undefined, bestScore: number | null): estypes.SortResults | undefined {
+export function searchAfter(
+  key: SortKey | undefined,
+  bestScore: number | null,
+): estypes.SortResults | undefined {
   if (!key) return undefined;
   const { rank, createdAt, id } = key;
   return bestScore === null ? [createdAt, id] : [bestScore - rank, createdAt, id];
 }
 
-export function total(hits: { total?: estypes.SearchTotalHits | number }): number {
+export function totalHits(hits: { total?: estypes.SearchTotalHits | number }): number {
   return typeof hits.total === 'number' ? hits.total : (hits.total?.value ?? 0);
 }
 
@@ -42,7 +45,7 @@ export async function fetchPage<Source, T>(
   let count: number | undefined;
   for (;;) {
     const { hits } = await search(part);
-    count ??= total(hits);
+    count ??= totalHits(hits);
     const isFull = hits.hits.some((hit) => !builder.add(hit));
     if (isFull || hits.hits.length < part.size) {
       const { items, next, bytes } = builder;

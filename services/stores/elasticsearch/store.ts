@@ -22,11 +22,12 @@ import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from
 import { contactQuery, searchedContact } from './contacts/search.js';
 import { ContactWrites, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
-import { Documents, type DocumentWrite, documentId, IndexMissingError } from './documents.js';
+import { Documents, type DocumentWrite, documentId } from './documents.js';
+import { IndexMissingError } from './errors.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
 import { ensureIndices, ensureMonthIndex, IndexNames, monthOf } from './migrations/indices.js';
-import { fetchPage, total } from './pages.js';
+import { fetchPage, totalHits } from './pages.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { RefreshCoalescer } from './refresh-coalescer.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
@@ -176,7 +177,7 @@ class ElasticsearchStore implements SearchStore {
     const { hits } = await this.#audiences.search(audienceQuery(search), signal);
     return {
       items: hits.hits.map(({ _source }) => (_source as AudienceSource).audience),
-      total: total(hits),
+      total: totalHits(hits),
     };
   }
 
@@ -267,7 +268,7 @@ class ElasticsearchStore implements SearchStore {
       terminate_after: 1,
       query: { bool: { must_not: { term: { organization_id: organizationId } } } },
     });
-    return total(hits) > 0;
+    return totalHits(hits) > 0;
   }
 
   /** Searches, because a cluster that has lost an index still answers a ping. */

@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
-import { after, pageSort } from './pages.js';
+import { pageSort, searchAfter } from './pages.js';
 import { contains, gramsOf } from './text/substrings.js';
 import { valueToken } from './text/tokens.js';
 
@@ -69,7 +69,7 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
     routing: search.organizationId,
     query: { bool: { filter } },
     sort: pageSort('visit_id', false),
-    search_after: after(search.after, null),
+    search_after: searchAfter(search.after, null),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Contact } from '../../../contacts/schema.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { intoContact } from '../../../contacts/stored-contact.js';
 import { emailWord } from '../../../search/words.js';
-import { after, pageSort } from '../pages.js';
+import { pageSort, searchAfter } from '../pages.js';
 import { matchText } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
 import { type ContactSource, toStoredContact } from './mapping.js';
@@ -44,7 +44,7 @@ export function contactQuery(search: ContactSearch): ContactQuery {
         },
       },
       sort: pageSort('contact_id', bestScore !== null),
-      search_after: after(search.after, bestScore),
+      search_after: searchAfter(search.after, bestScore),
     },
   };
 }

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { estypes } from '@elastic/elasticsearch';
 import { packageRoot } from '../../../shared/fs.js';
-import { type Cluster, unavailable } from '../client.js';
+import type { Cluster } from '../client.js';
+import { unavailable } from '../errors.js';
 
 export const RESOURCES = [
   'contacts',

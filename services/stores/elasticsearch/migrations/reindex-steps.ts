@@ -4,7 +4,8 @@
  */
 import type { estypes } from '@elastic/elasticsearch';
 import { StoreTimeoutError } from '../../../shared/store-errors.js';
-import { type Cluster, unavailable } from '../client.js';
+import type { Cluster } from '../client.js';
+import { unavailable } from '../errors.js';
 import { retryWithBackoff } from '../retry.js';
 
 /** Shorter than writers wait for a blocked index. */

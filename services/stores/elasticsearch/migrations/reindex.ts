@@ -13,8 +13,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
-import { type Cluster, unavailable } from '../client.js';
+import type { Cluster } from '../client.js';
 import { Documents } from '../documents.js';
+import { unavailable } from '../errors.js';
 import { retryWithBackoff } from '../retry.js';
 import { createIndex, type Definition, type IndexNames, type LiveIndex } from './indices.js';
 import {

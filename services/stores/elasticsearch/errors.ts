@@ -1,0 +1,54 @@
+/** What the cluster's errors mean, of a request and of an item of a bulk request. */
+import { errors } from '@elastic/elasticsearch';
+import { RejectedError, StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
+
+export interface ItemError {
+  type?: string;
+  reason?: string | null;
+}
+
+/** No index is behind the alias. */
+export class IndexMissingError extends StoreUnavailableError {
+  constructor(alias: string) {
+    super('search', { cause: new Error(`no index behind the alias ${alias}`) });
+  }
+}
+
+/** The reason is for logs only. */
+export const unavailable = (reason: string): StoreUnavailableError =>
+  new StoreUnavailableError('search', { cause: new Error(reason) });
+
+/**
+ * Timed out: `StoreTimeoutError`. Status 400 or 413: `RejectedError`, as a retry would be rejected again. Any other status
+ * (401, 403, 404, 409, 429, 5xx) and connection failures: `StoreUnavailableError`. Other errors are returned as they are.
+ */
+export function storeError(error: unknown): Error {
+  if (error instanceof errors.TimeoutError) return new StoreTimeoutError('search', { cause: error });
+  if (error instanceof errors.ResponseError) return ofStatus(error.statusCode, 'request', error);
+  if (error instanceof errors.ElasticsearchClientError) {
+    return new StoreUnavailableError('search', { cause: error });
+  }
+  return error as Error;
+}
+
+/** As `storeError`, for an item. */
+export function itemError(status: number | undefined, error: unknown): Error {
+  return ofStatus(status, 'document', new Error(JSON.stringify(error ?? { status })));
+}
+
+function ofStatus(status: number | undefined, what: string, cause: Error): Error {
+  return status === 400 || status === 413
+    ? new RejectedError(`Elasticsearch rejected the ${what}`, { cause })
+    : new StoreUnavailableError('search', { cause });
+}
+
+/** Whether a request was rejected only because a reindex blocks writes to the index. */
+export function isBlocked(error: unknown): boolean {
+  if (!(error instanceof errors.ResponseError)) return false;
+  return isBlockedItem((error.body as { error?: ItemError } | undefined)?.error);
+}
+
+/** As `isBlocked`, for an item. */
+export function isBlockedItem(error: ItemError | null | undefined): boolean {
+  return error?.type === 'cluster_block_exception';
+}
