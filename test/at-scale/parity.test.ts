@@ -8,56 +8,55 @@ import {
 } from '../gateway/fuzz-requests.js';
 import { Random } from '../gateway/fuzz-values.js';
 import { describeRequest, type Received } from '../gateway/send.js';
-import { Tally } from './parity/coverage.js';
+import { Coverage } from './parity/coverage.js';
 import { drawnRequest } from './parity/drawn-requests.js';
 import { dataSets, type Records } from './parity/records.js';
-import { Twins } from './parity/store-pair.js';
+import { GatewayPair } from './parity/store-pair.js';
 import { atScale } from './start-gateway.js';
 
-/** Of all data sets together. Another seed asks for other things. */
+/** For all data sets together. */
 const REQUESTS = Number(process.env.TEST_PARITY_REQUESTS ?? 2000);
 const SEED = process.env.TEST_SEED ?? 'reachline';
 const NOW = Date.parse('2026-11-21T12:00:00Z');
-const REPORTED = 5;
+const MAX_DIFFERENCES = 5;
 /** Few, so that they run out. */
 const CREDITS = 60;
-/** Records of one request to the intake. */
-const BATCH = 5000;
-/** Requests that need not fit anything. */
+const RECORDS_PER_INGEST = 5000;
+/** Share of requests that need not match any record. */
 const RANDOM_SHARE = 0.25;
-/** A search that is followed is read to its end in about so many pages. */
-const PAGES = 6;
+/** Mean number of pages of a search that is read to its end. */
+const PAGES_PER_SEARCH = 6;
 
 atScale(() => {
   const sets = dataSets('2026-11-21');
   describe('The embedded form and the form at scale', () => {
     for (const { title, records } of sets) {
       describe(`over ${title}`, () => {
-        answersAlike(title, records, Math.ceil(REQUESTS / sets.length));
+        itAnswersAlike(title, records, Math.ceil(REQUESTS / sets.length));
       });
     }
   });
 });
 
-function answersAlike(title: string, records: Records, requests: number): void {
+function itAnswersAlike(title: string, records: Records, requests: number): void {
   const random = new Random(`${SEED} ${title}`);
   const seen: Seen[] = [];
-  const tally = new Tally();
+  const coverage = new Coverage();
   const differences: string[] = [];
-  let twins: Twins;
-  let asked = 0;
+  let pair: GatewayPair;
+  let sentCount = 0;
 
   before(async function () {
     this.timeout(120_000);
-    twins = await Twins.start(NOW);
+    pair = await GatewayPair.start(NOW);
   });
-  after(() => twins?.close());
+  after(() => pair?.close());
 
-  async function ask(request: FuzzRequest): Promise<Received> {
-    const { embedded, difference } = await twins.ask(request);
-    asked += 1;
+  async function sendToBoth(request: FuzzRequest): Promise<Received> {
+    const { embedded, difference } = await pair.send(request);
+    sentCount += 1;
     if (difference !== null) {
-      differences.push(`seed ${SEED}, request ${asked}: ${describeRequest(request)}\n\n${difference}`);
+      differences.push(`seed ${SEED}, request ${sentCount}: ${describeRequest(request)}\n\n${difference}`);
     }
     return embedded;
   }
@@ -66,37 +65,37 @@ function answersAlike(title: string, records: Records, requests: number): void {
     if (differences.length > 0) throw new Error(`\n${differences.join('\n\n\n')}`);
   }
 
-  it('take in the same records alike', async function () {
+  it('accepts the same records in both forms', async function () {
     this.timeout(300_000);
     for (const [stream, all] of Object.entries(records)) {
-      for (let from = 0; from < all.length; from += BATCH) {
-        const lines = all.slice(from, from + BATCH).map((record) => JSON.stringify(record));
-        const { text } = await ask({
+      for (let from = 0; from < all.length; from += RECORDS_PER_INGEST) {
+        const lines = all.slice(from, from + RECORDS_PER_INGEST).map((record) => JSON.stringify(record));
+        const { text } = await sendToBoth({
           method: 'POST',
           path: `/api/ingest/${stream}`,
-          headers: { 'Content-Type': 'application/x-ndjson', 'X-Api-Key': twins.key },
+          headers: { 'Content-Type': 'application/x-ndjson', 'X-Api-Key': pair.key },
           body: Buffer.from(lines.join('\n')),
         });
         expect(JSON.parse(text), text).to.include({ accepted: lines.length, rejected: 0 });
       }
     }
-    await twins.setCredits(CREDITS);
+    await pair.setCredits(CREDITS);
     expectNoDifference();
   });
 
-  it(`answer ${requests} random requests alike, byte for byte`, async function () {
+  it(`answers ${requests} random requests byte for byte alike in both forms`, async function () {
     this.timeout(600_000);
-    asked = 0;
-    while (asked < requests && differences.length < REPORTED) {
-      if (random.chance(RANDOM_SHARE)) await askOnce(randomRequest(random, twins.key, seen));
-      else await askToTheEnd(drawnRequest(random, records, twins.made, twins.key));
+    sentCount = 0;
+    while (sentCount < requests && differences.length < MAX_DIFFERENCES) {
+      if (random.chance(RANDOM_SHARE)) await sendOnce(randomRequest(random, pair.key, seen));
+      else await sendUntilLastPage(drawnRequest(random, records, pair.createdIds, pair.key));
     }
-    console.log(tally.toString().replace(/^/gm, '        '));
+    console.log(coverage.toString().replace(/^/gm, '        '));
     expectNoDifference();
     expectMuchFound();
   });
 
-  it('refuse alike for every reason that a store can give', async function () {
+  it('rejects alike in both forms for every reason a store can give', async function () {
     this.timeout(60_000);
     const contact = { organization_id: 'org_a', audience_id: records.audiences[0]?.id };
     const created = { ...contact, work_emails: ['refused@parity.example'] };
@@ -108,50 +107,55 @@ function answersAlike(title: string, records: Records, requests: number): void {
       ['/api/contacts/create', { ...created, age: 151 }, 422],
       [`/api/contacts/create?required_credits=${10_000}`, contact, 402],
     ] as const) {
-      const headers = { 'Content-Type': 'application/json', 'X-Api-Key': twins.key };
-      const answer = await ask({ method: 'POST', path, headers, body: Buffer.from(JSON.stringify(body)) });
+      const headers = { 'Content-Type': 'application/json', 'X-Api-Key': pair.key };
+      const answer = await sendToBoth({
+        method: 'POST',
+        path,
+        headers,
+        body: Buffer.from(JSON.stringify(body)),
+      });
       expect(answer.status, `${path}: ${answer.text}`).to.equal(status);
     }
     expectNoDifference();
   });
 
-  async function askOnce(request: FuzzRequest): Promise<Received> {
-    const answer = await ask(request);
-    tally.count(request, answer);
+  async function sendOnce(request: FuzzRequest): Promise<Received> {
+    const answer = await sendToBoth(request);
+    coverage.count(request, answer);
     const page = remembered(request, answer);
-    // What is done to a cursor is to be the same for both.
-    if (page && twins.isShared(page.cursor)) remember(seen, page, asked);
+    // A forged cursor must be the same for both.
+    if (page && pair.isShared(page.cursor)) remember(seen, page, sentCount);
     return answer;
   }
 
-  /** Follows the cursors, each form its own. */
-  async function askToTheEnd(request: FuzzRequest): Promise<void> {
-    const { status, text } = await askOnce(request);
+  /** Follows the cursors, each form with its own. */
+  async function sendUntilLastPage(request: FuzzRequest): Promise<void> {
+    const { status, text } = await sendOnce(request);
     if (status !== 200) return;
     const page = JSON.parse(text) as { total_count?: number; next_cursor?: string | null };
     if (typeof page.next_cursor !== 'string' || !random.chance(0.3)) return;
     const body = JSON.parse(request.body.toString()) as Record<string, unknown>;
-    const limit = Math.min(1000, Math.ceil((page.total_count ?? 0) / PAGES));
+    const limit = Math.min(1000, Math.ceil((page.total_count ?? 0) / PAGES_PER_SEARCH));
     let cursor: string | null | undefined = page.next_cursor;
     while (typeof cursor === 'string' && differences.length === 0) {
       const next = { ...request, body: Buffer.from(JSON.stringify({ ...body, limit, cursor })) };
-      const answer = await ask(next);
-      tally.count(next, answer);
+      const answer = await sendToBoth(next);
+      coverage.count(next, answer);
       cursor = (JSON.parse(answer.text) as { next_cursor?: string | null }).next_cursor;
     }
   }
 
-  /** Empty answers and refusals are easily alike. */
+  /** Empty responses and rejections are trivially alike. */
   function expectMuchFound(): void {
     const floor = requests / 100;
-    const counts = [...tally.operations.values()];
-    for (const [path, { asked, found }] of tally.operations) {
-      expect(asked, `requests of ${path}`).to.be.at.least(floor);
-      expect(found, `answers of ${path} that hold records`).to.be.at.least(asked / 8);
+    const counts = [...coverage.operations.values()];
+    for (const [path, { sent, found }] of coverage.operations) {
+      expect(sent, `requests of ${path}`).to.be.at.least(floor);
+      expect(found, `responses of ${path} with records`).to.be.at.least(sent / 8);
     }
     expect(
       counts.reduce((sum, { found }) => sum + found, 0),
-      'answers that hold records',
+      'responses with records',
     ).to.be.at.least(requests / 2);
   }
 }

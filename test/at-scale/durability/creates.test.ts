@@ -14,8 +14,7 @@ const CREATORS = 64;
 const CREATES = Number(process.env.TEST_CREATES ?? 2000);
 const PAIRS = Number(process.env.TEST_CREATE_SEARCH_PAIRS ?? 1000);
 const BALANCE = 1_000_000;
-/** Milliseconds between two kills. */
-const KILL_EVERY = 4000;
+const KILL_INTERVAL_MS = 4000;
 
 describe('Creating contacts through several gateways', () => {
   let indices: TestIndices;
@@ -48,7 +47,7 @@ describe('Creating contacts through several gateways', () => {
     await Promise.all(Array.from({ length: CREATORS }, creator));
   };
 
-  it(`${CREATORS} at once on four processes, some killed, charge each of ${CREATES} contacts once`, async () => {
+  it(`charges each of ${CREATES} contacts once with ${CREATORS} creators on four processes, some of them killed`, async () => {
     await store.setCredits(ORGANIZATION, BALANCE);
     const four = await Gateways.start(4, indices.config, key);
     gateways = four;
@@ -56,7 +55,7 @@ describe('Creating contacts through several gateways', () => {
     let kills = 0;
     const killing = (async () => {
       for (let turn = 0; !done; turn++) {
-        await pause(KILL_EVERY * (0.5 + Math.random()));
+        await pause(KILL_INTERVAL_MS * (0.5 + Math.random()));
         if (done) break;
         await four.killAndRestart(turn % four.count);
         kills++;
@@ -64,7 +63,7 @@ describe('Creating contacts through several gateways', () => {
     })();
     const ids = new Set<unknown>();
     await inParallel(CREATES, async (number) => {
-      const answer = await four.insist(
+      const answer = await four.callUntilDone(
         '/api/contacts/create',
         { organization_id: ORGANIZATION, audience_id: 'aud', first_name: `Person ${number}` },
         { headers: { 'Idempotency-Key': randomUUID() } },
@@ -83,12 +82,12 @@ describe('Creating contacts through several gateways', () => {
     });
     expect(new Set(names).size, 'each of them once').to.equal(CREATES);
     expect(names.length).to.equal(CREATES);
-    // What a killed process had reserved and not used is given back by the sweep of another.
+    // The recovery job of another process refunds what a killed process had reserved.
     await until(async () => (await store.getCredits(ORGANIZATION)) === BALANCE - CREATES);
     expect(await store.getCredits(ORGANIZATION)).to.equal(BALANCE - CREATES);
   }).timeout(900_000);
 
-  it(`each of ${PAIRS} contacts made through one gateway is found at once through another`, async () => {
+  it(`finds each of ${PAIRS} contacts created through one gateway at once through another`, async () => {
     const two = await Gateways.start(2, indices.config, key);
     gateways = two;
     const missed: unknown[] = [];
@@ -110,7 +109,7 @@ describe('Creating contacts through several gateways', () => {
   }).timeout(600_000);
 });
 
-/** Waits for as long as a sweep may take. */
+/** Waits as long as the recovery job may take. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + 120_000; performance.now() < end; ) {
     if (await holds()) return;

@@ -7,11 +7,11 @@ import { type ServerProcess, startServer } from '../../support/server-process.js
 
 const RETRY_MS = 100;
 
-/** Gateway processes over one cluster, as behind a load balancer: a call goes to one, and to the next when that one is gone. */
+/** Gateway processes on one cluster, as behind a load balancer: a call goes to the next one when one is down. */
 export class Gateways {
   readonly #environment: Record<string, string>;
   readonly #key: string;
-  readonly #places: { port: number; folder: Awaited<ReturnType<typeof temporaryFolder>> }[] = [];
+  readonly #instances: { port: number; folder: Awaited<ReturnType<typeof temporaryFolder>> }[] = [];
   readonly #servers: ServerProcess[] = [];
   #next = 0;
 
@@ -32,23 +32,23 @@ export class Gateways {
   ): Promise<Gateways> {
     const gateways = new Gateways(config, key, environment);
     for (let index = 0; index < count; index++) {
-      gateways.#places.push({ port: await freePort(), folder: await temporaryFolder() });
+      gateways.#instances.push({ port: await freePort(), folder: await temporaryFolder() });
       await gateways.#start(index);
     }
     return gateways;
   }
 
   get count(): number {
-    return this.#places.length;
+    return this.#instances.length;
   }
 
-  /** Of one gateway; rejects when it is gone. */
+  /** Calls one gateway; rejects when it is down. */
   call(index: number, path: string, body?: unknown, options?: CallOptions): Promise<Answer> {
     return (this.#servers[index] as ServerProcess).call(path, body, options);
   }
 
-  /** Sends until an answer comes that says what was done: not for an outage, nor for a request still under way. */
-  async insist(path: string, body: unknown, options: CallOptions): Promise<Answer> {
+  /** Retries until a response tells the outcome: neither a 5xx nor `idempotency_in_progress`. */
+  async callUntilDone(path: string, body: unknown, options: CallOptions): Promise<Answer> {
     for (;;) {
       const answer = await this.call(this.#next++ % this.count, path, body, options).catch(() => null);
       const isPending = answer?.status === 409 && answer.body.code === 'idempotency_in_progress';
@@ -68,16 +68,16 @@ export class Gateways {
 
   async stop(): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.stop()));
-    await Promise.all(this.#places.map(({ folder }) => folder.remove()));
+    await Promise.all(this.#instances.map(({ folder }) => folder.remove()));
   }
 
   async #start(index: number): Promise<void> {
-    const place = this.#places[index];
-    if (!place) throw new Error(`there is no gateway ${index}`);
+    const instance = this.#instances[index];
+    if (!instance) throw new Error(`gateway ${index} does not exist`);
     this.#servers[index] = await startServer({
-      dataDir: place.folder.path,
+      dataDir: instance.folder.path,
       key: this.#key,
-      environment: { ...this.#environment, PORT: String(place.port) },
+      environment: { ...this.#environment, PORT: String(instance.port) },
     });
   }
 }

@@ -15,10 +15,8 @@ const ORGANIZATION = 'org_outage';
 const KILLS = Number(process.env.TEST_STORE_KILLS ?? 2);
 const WRITERS = 16;
 const BALANCE = 1_000_000;
-/** Milliseconds of writes before each kill. */
-const TRAFFIC = 3000;
-/** Within this many milliseconds a client is told that the store is out. */
-const TOLD_WITHIN = 2000;
+const TRAFFIC_MS = 3000;
+const MAX_RESPONSE_MS = 2000;
 
 const RANGE = { start_date: '2026-01-01', end_date: '2026-01-31' };
 
@@ -30,7 +28,7 @@ describe('Elasticsearch killed under writes', () => {
   before(async () => {
     elasticsearch = await startElasticsearch({ heapMegabytes: 512 });
     const { elasticsearch: config } = loadConfig({ ELASTICSEARCH_URL: elasticsearch.address });
-    if (!config) throw new Error('there is no address of a cluster');
+    if (!config) throw new Error('ELASTICSEARCH_URL is not set');
     store = await openElasticsearchStore(config);
     const key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
     await store.setCredits(ORGANIZATION, BALANCE);
@@ -45,17 +43,17 @@ describe('Elasticsearch killed under writes', () => {
     await elasticsearch?.remove();
   });
 
-  it(`${KILLS} times, loses nothing that was acknowledged, and gateways need no restart`, async () => {
+  it(`keeps every acknowledged write over ${KILLS} kills, without a restart of the gateways`, async () => {
     const writes = new Writes(gateways);
     const running = writes.run();
     for (let kill = 0; kill < KILLS; kill++) {
-      await pause(TRAFFIC);
+      await pause(TRAFFIC_MS);
       await elasticsearch.kill();
-      for (let gateway = 0; gateway < gateways.count; gateway++) await tellsOfTheOutage(gateway);
+      for (let gateway = 0; gateway < gateways.count; gateway++) await expectOutageReported(gateway);
       await elasticsearch.start();
       await ready();
     }
-    await pause(TRAFFIC);
+    await pause(TRAFFIC_MS);
     await writes.stop();
     await running;
 
@@ -73,10 +71,10 @@ describe('Elasticsearch killed under writes', () => {
     expect(writes.created.size).to.be.greaterThan(KILLS * 10);
   }).timeout(900_000);
 
-  async function tellsOfTheOutage(gateway: number): Promise<void> {
+  async function expectOutageReported(gateway: number): Promise<void> {
     const begun = performance.now();
     const search = await gateways.call(gateway, '/api/contacts/search', { organization_id: ORGANIZATION });
-    expect(performance.now() - begun, 'a client is not kept waiting').to.be.lessThan(TOLD_WITHIN);
+    expect(performance.now() - begun, 'an outage is reported in time').to.be.lessThan(MAX_RESPONSE_MS);
     expect(search.status, search.text).to.equal(503);
     expect(search.body.code).to.equal('store_unavailable');
     expect(search.headers.get('Retry-After')).to.match(/^\d+$/);
@@ -97,7 +95,7 @@ describe('Elasticsearch killed under writes', () => {
   }
 });
 
-/** Creates, records and visits, each sent until it is acknowledged. */
+/** Creates, records and visits, each retried until it is acknowledged. */
 class Writes {
   readonly created = new Set<string>();
   readonly cities = new Map<string, string>();
@@ -130,7 +128,7 @@ class Writes {
   async #create(number: number): Promise<void> {
     const body = { organization_id: ORGANIZATION, audience_id: 'aud', first_name: `Person ${number}` };
     const headers = { 'Idempotency-Key': randomUUID() };
-    const answer = await this.#gateways.insist('/api/contacts/create', body, { headers });
+    const answer = await this.#gateways.callUntilDone('/api/contacts/create', body, { headers });
     expect(answer.status, answer.text).to.equal(200);
     this.created.add(answer.body.contact_id as string);
   }
@@ -156,7 +154,7 @@ class Writes {
   }
 
   async #ingest(stream: string, records: readonly object[]): Promise<void> {
-    const answer = await this.#gateways.insist(`/api/ingest/${stream}`, undefined, {
+    const answer = await this.#gateways.callUntilDone(`/api/ingest/${stream}`, undefined, {
       raw: records.map((record) => JSON.stringify(record)).join('\n'),
       headers: { 'Content-Type': 'application/x-ndjson' },
     });

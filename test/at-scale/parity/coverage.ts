@@ -3,9 +3,9 @@ import type { FuzzRequest } from '../../gateway/fuzz-requests.js';
 import type { Received } from '../../gateway/send.js';
 
 interface Count {
-  asked: number;
+  sent: number;
   ok: number;
-  /** Answers of status 200 that hold a record, or tell of one that was removed. */
+  /** Responses of status 200 that contain or removed a record. */
   found: number;
 }
 
@@ -13,18 +13,18 @@ const OPERATIONS: readonly string[] = endpoints.map(({ path }) => path);
 const LISTS = ['contacts', 'visits', 'website_visits', 'audiences', 'items'];
 const RECORDS = ['contact', 'audience', 'company'];
 
-/** How many requests of which operation were asked, and what came of them. */
-export class Tally {
+/** Counts requests by operation and response. */
+export class Coverage {
   readonly operations = new Map<string, Count>(
-    OPERATIONS.map((path) => [path, { asked: 0, ok: 0, found: 0 }]),
+    OPERATIONS.map((path) => [path, { sent: 0, ok: 0, found: 0 }]),
   );
-  readonly elsewhere: Count = { asked: 0, ok: 0, found: 0 };
+  readonly others: Count = { sent: 0, ok: 0, found: 0 };
   readonly statuses = new Map<number, number>();
 
   count({ path, method }: FuzzRequest, { status, text }: Received): void {
     const operation = method === 'POST' ? this.operations.get(path.split('?')[0] as string) : undefined;
-    const count = operation ?? this.elsewhere;
-    count.asked += 1;
+    const count = operation ?? this.others;
+    count.sent += 1;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
     if (status !== 200) return;
     count.ok += 1;
@@ -32,12 +32,12 @@ export class Tally {
   }
 
   toString(): string {
-    const line = (name: string, { asked, ok, found }: Count) =>
-      `${name.padEnd(40)}${String(asked).padStart(7)}${String(ok).padStart(7)}${String(found).padStart(9)}`;
+    const line = (name: string, { sent, ok, found }: Count) =>
+      `${name.padEnd(40)}${String(sent).padStart(7)}${String(ok).padStart(7)}${String(found).padStart(9)}`;
     return [
-      `${'operation'.padEnd(40)}  asked    200  records`,
+      `${'operation'.padEnd(40)}   sent    200  records`,
       ...[...this.operations].map(([path, count]) => line(path, count)),
-      line('intake and others', this.elsewhere),
+      line('ingest and others', this.others),
       [...this.statuses]
         .sort()
         .map(([status, count]) => `${count} × ${status}`)

@@ -3,7 +3,7 @@ import { endpoints } from '../../../services/gateway/api.js';
 import { type FuzzRequest, queryString } from '../../gateway/fuzz-requests.js';
 import { fitting, type JsonSchema, type Random } from '../../gateway/fuzz-values.js';
 import type { Json, Records } from './records.js';
-import { disguised, someQuery, someSlice, someWords } from './text-variants.js';
+import { composeQuery, pickSlice, pickWords, textVariant } from './text-variants.js';
 
 const DAY_MS = 86_400_000;
 const PAGE_SIZES = [1, 2, 3, 7, 20, 50, 200, 1000];
@@ -25,28 +25,28 @@ const SEARCHED = [
   'network_a_url',
 ];
 
-/** What there is most to say about. */
+/** Probability of an optional field, where it is not the request's own. */
 const LIKELY: Record<string, number> = { query: 0.75, limit: 0.5, created_after: 0.3, created_before: 0.3 };
 
-/** The value of a field of a request; undefined where the record has none. */
+/** The value of a request field; undefined when the record has none. */
 type Draw = (name: string) => unknown;
 
-// More of what has most to order.
+// Searches have most to compare.
 const WEIGHTED = endpoints.flatMap((endpoint) => {
   const weight = /(?:contacts|visits)\/search$/.test(endpoint.path) ? 10 : 4;
   return Array.from({ length: weight }, () => endpoint);
 });
 
-/** `made` are ids of contacts that earlier requests have made. */
+/** `createdIds` are ids of contacts that earlier requests created. */
 export function drawnRequest(
   random: Random,
   records: Records,
-  made: readonly string[],
+  createdIds: readonly string[],
   key: string,
 ): FuzzRequest {
   const endpoint = random.pick(WEIGHTED);
   const schema = endpoint.request as JsonSchema;
-  const draw = drawFor(endpoint.path, random, records, made);
+  const draw = drawFor(endpoint.path, random, records, createdIds);
   const share = random.pick([0.03, 0.06, 0.12, 0.3]);
   const body: Json = {};
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -70,11 +70,11 @@ export function drawnRequest(
   return { method: 'POST', path, headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
-function drawFor(path: string, random: Random, records: Records, made: readonly string[]): Draw {
+function drawFor(path: string, random: Random, records: Records, createdIds: readonly string[]): Draw {
   if (path.startsWith('/api/advertising')) return advertising(path, random, records);
   if (path === '/api/website-visits/search') return visits(random, records);
   if (path === '/api/audiences/search' || path === '/api/audiences/get') return audiences(random, records);
-  return path.endsWith('/create') ? newContact(random, records) : contacts(random, records, made);
+  return path.endsWith('/create') ? newContact(random, records) : contacts(random, records, createdIds);
 }
 
 const textsOf = (record: Json): string[] =>
@@ -85,7 +85,7 @@ const textsOf = (record: Json): string[] =>
 const searchedTexts = (record: Json): string[] =>
   textsOf(Object.fromEntries(SEARCHED.map((name) => [name, record[name]])));
 
-/** In an order that pages can show: few pages, unless the search is narrow. */
+/** Page size and number. */
 const pageSize = (random: Random, name: string): unknown =>
   name === 'limit' || name === 'page_size' || name === 'campaign_page_size'
     ? Math.min(random.pick(PAGE_SIZES), name === 'limit' ? 1000 : 200)
@@ -93,7 +93,7 @@ const pageSize = (random: Random, name: string): unknown =>
       ? random.pick([1, 1, 1, 2, 3, 10])
       : undefined;
 
-function contacts(random: Random, { contacts, audiences }: Records, made: readonly string[]): Draw {
+function contacts(random: Random, { contacts, audiences }: Records, createdIds: readonly string[]): Draw {
   const record = random.pick(contacts);
   return (name) => {
     const value = record[name];
@@ -101,29 +101,29 @@ function contacts(random: Random, { contacts, audiences }: Records, made: readon
       case 'organization_id':
         return 'org_a';
       case 'query':
-        return someQuery(random, searchedTexts(record), searchedTexts(random.pick(contacts)));
+        return composeQuery(random, searchedTexts(record), searchedTexts(random.pick(contacts)));
       case 'audience_id':
         return random.pick([...((record.audience_ids as string[]) ?? []), random.pick(audiences).id]);
       case 'contact_id':
-        return made.length > 0 && random.chance(0.2) ? random.pick(made) : value;
+        return createdIds.length > 0 && random.chance(0.2) ? random.pick(createdIds) : value;
       case 'country':
         return random.pick([value, value, 'US', 'GBR', 'Deutschland', 'Germany'].filter(isText));
       case 'postal_code':
       case 'company_domain':
       case 'network_a_url':
-        return isText(value) ? disguisedValue(random, value) : undefined;
+        return isText(value) ? valueVariant(random, value) : undefined;
       default:
-        return isText(value) ? someWords(random, value) : pageSize(random, name);
+        return isText(value) ? pickWords(random, value) : pageSize(random, name);
     }
   };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
-function disguisedValue(random: Random, value: string): string {
+function valueVariant(random: Random, value: string): string {
   return random.pick([
     value,
-    disguised(random, value),
+    textVariant(random, value),
     `https://www.${value}`,
     `HTTP://${value}/`,
     value.replace(/^https?:\/\/(?:www\.)?/, 'de.'),
@@ -133,7 +133,7 @@ function disguisedValue(random: Random, value: string): string {
   ]);
 }
 
-/** Somebody who may be known already. */
+/** A contact that may exist already. */
 function newContact(random: Random, { contacts, audiences }: Records): Draw {
   const record = random.pick(contacts);
   return (name) => {
@@ -148,15 +148,15 @@ function audiences(random: Random, { audiences }: Records): Draw {
   return (name) => {
     if (name === 'organization_id') return 'org_a';
     if (name === 'audience_id') return record.id;
-    if (name === 'query') return someQuery(random, texts, textsOf(random.pick(audiences)));
+    if (name === 'query') return composeQuery(random, texts, textsOf(random.pick(audiences)));
     return name === 'limit' ? random.between(1, 200) : pageSize(random, name);
   };
 }
 
 function visits(random: Random, records: Records): Draw {
   const record = random.pick(records['website-visits']);
-  const moment = Date.parse(record.createdAt as string);
-  const near = () => new Date(moment + random.pick([0, 0, 1, -1, DAY_MS, -DAY_MS])).toISOString();
+  const createdMs = Date.parse(record.createdAt as string);
+  const near = () => new Date(createdMs + random.pick([0, 0, 1, -1, DAY_MS, -DAY_MS])).toISOString();
   return (name) => {
     switch (name) {
       case 'organization_id':
@@ -165,20 +165,20 @@ function visits(random: Random, records: Records): Draw {
         return record.audienceId;
       case 'country':
         return isText(record.country)
-          ? disguised(random, random.pick([record.country, record.countryCode ?? 'US']) as string)
+          ? textVariant(random, random.pick([record.country, record.countryCode ?? 'US']) as string)
           : undefined;
       case 'city':
-        return isText(record.city) ? disguised(random, record.city) : undefined;
+        return isText(record.city) ? textVariant(random, record.city) : undefined;
       case 'browser':
       case 'platform':
-        return isText(record[name]) ? someWords(random, record[name] as string) : undefined;
+        return isText(record[name]) ? pickWords(random, record[name] as string) : undefined;
       case 'has_recording':
         return record.hasRecording;
       case 'ip_address':
-        return isText(record.ipAddress) ? someNetwork(random, record.ipAddress) : undefined;
+        return isText(record.ipAddress) ? pickNetwork(random, record.ipAddress) : undefined;
       case 'start_url':
         return isText(record.startUrl)
-          ? random.pick([record.startUrl, disguised(random, someSlice(random, record.startUrl))])
+          ? random.pick([record.startUrl, textVariant(random, pickSlice(random, record.startUrl))])
           : undefined;
       case 'created_after':
       case 'created_before':
@@ -191,7 +191,7 @@ function visits(random: Random, records: Records): Draw {
   };
 }
 
-function someNetwork(random: Random, address: string): string {
+function pickNetwork(random: Random, address: string): string {
   const bits = address.includes(':') ? random.pick([128, 127, 64, 48, 16]) : random.pick([32, 31, 24, 16, 8]);
   return random.pick([address, address, `${address}/${bits}`, `::ffff:${address}`]);
 }
@@ -234,7 +234,7 @@ function advertising(path: string, random: Random, records: Records): Draw {
       case 'search': {
         const { name: text, domain } = random.pick(searched);
         const found = random.pick([text, domain].filter(isText));
-        return found === undefined ? undefined : disguised(random, someSlice(random, found));
+        return found === undefined ? undefined : textVariant(random, pickSlice(random, found));
       }
       case 'company_id': {
         const { id, network_a_company_id: other } = random.pick(companies);

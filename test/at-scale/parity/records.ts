@@ -8,11 +8,11 @@ export type Records = Record<StreamName, Json[]>;
 
 export interface DataSet {
   title: string;
-  /** Of the organization that asks. */
+  /** Of the organization of the API key. */
   records: Records;
 }
 
-/** The real records and the sample of a day, each beside what random requests look for. */
+/** The real records and the sample of a day, each with the records that random requests look for. */
 export function dataSets(day: string): DataSet[] {
   const sample = emptyRecords();
   for (const [stream, records] of demoRecords(day)) sample[stream].push(...(records as Json[]));
@@ -32,7 +32,7 @@ function realRecords(): Records {
   return all;
 }
 
-/** The intake takes records without an organization as those of the key. */
+/** Ingest assigns records without an organization to that of the API key. */
 function withKnown(records: Records): Records {
   const all = emptyRecords();
   for (const stream of STREAM_NAMES) {

@@ -1,10 +1,10 @@
-/** Values of records as people type them. */
+/** Text as people type it: other case, other form, typos, parts. */
 import type { Random } from '../../gateway/fuzz-values.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzéüßøαж';
 
-/** The same text for whoever folds it, or nearly. */
-export function disguised(random: Random, text: string): string {
+/** A variant that normalization folds to the same text, or nearly. */
+export function textVariant(random: Random, text: string): string {
   switch (random.between(0, 7)) {
     case 0:
       return text.toUpperCase();
@@ -17,15 +17,15 @@ export function disguised(random: Random, text: string): string {
     case 4:
       return ` ${text.replaceAll(' ', '  ')}\t`;
     case 5:
-      // Full width, as East Asian keyboards give.
+      // Full width, as East Asian keyboards produce.
       return text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
     default:
       return text;
   }
 }
 
-/** The text with a letter changed, left out, put in, or changed places with the next. */
-export function mistyped(random: Random, text: string): string {
+/** The text with one letter substituted, deleted, inserted or transposed. */
+export function withTypo(random: Random, text: string): string {
   const letters = [...text];
   const at = random.between(random.chance(0.75) ? 1 : 0, Math.max(1, letters.length - 1));
   const [kind, letter] = [random.between(0, 3), random.pick([...LETTERS])];
@@ -38,25 +38,25 @@ export function mistyped(random: Random, text: string): string {
 
 export const wordsOf = (text: string): string[] => text.split(/[\s,;:()/]+/).filter((word) => word !== '');
 
-/** Some words of the text, whole or their beginnings, in any order. */
-export function someWords(random: Random, text: string): string {
+/** Some words of the text or their prefixes, in any order. */
+export function pickWords(random: Random, text: string): string {
   const words = wordsOf(text);
   const count = random.between(1, Math.min(3, words.length));
-  const picked = Array.from({ length: count }, () => beginning(random, random.pick(words)));
-  return disguised(random, picked.join(' '));
+  const picked = Array.from({ length: count }, () => maybePrefix(random, random.pick(words)));
+  return textVariant(random, picked.join(' '));
 }
 
-/** A query that the texts match, mostly: words, beginnings, typos, phrases, exclusions. */
-export function someQuery(random: Random, texts: readonly string[], others: readonly string[]): string {
+/** A query that usually matches the texts: words, prefixes, typos, phrases, exclusions. */
+export function composeQuery(random: Random, texts: readonly string[], others: readonly string[]): string {
   const terms = Array.from({ length: random.pick([1, 1, 1, 2, 2, 3, 5]) }, () =>
-    someTerm(random, random.pick(texts)),
+    composeTerm(random, random.pick(texts)),
   );
   if (random.chance(0.15)) terms.push(`-${random.pick(wordsOf(random.pick(others)))}`);
   if (random.chance(0.05)) terms.push(`-"${random.pick(others)}"`);
   return terms.join(' ').slice(0, 200).toWellFormed();
 }
 
-function someTerm(random: Random, text: string): string {
+function composeTerm(random: Random, text: string): string {
   const words = wordsOf(text);
   const word = random.pick(words);
   switch (random.between(0, 9)) {
@@ -68,25 +68,25 @@ function someTerm(random: Random, text: string): string {
     }
     case 2:
     case 3:
-      return beginning(random, word);
+      return maybePrefix(random, word);
     case 4:
     case 5:
-      return mistyped(random, word);
+      return withTypo(random, word);
     case 6:
-      return mistyped(random, mistyped(random, word));
+      return withTypo(random, withTypo(random, word));
     case 7:
-      return disguised(random, word);
+      return textVariant(random, word);
     default:
       return word;
   }
 }
 
-function beginning(random: Random, word: string): string {
+function maybePrefix(random: Random, word: string): string {
   return random.chance(0.4) ? [...word].slice(0, random.between(1, 6)).join('') : word;
 }
 
-/** A part of the text, from one place to another. */
-export function someSlice(random: Random, text: string): string {
+/** A substring of the text. */
+export function pickSlice(random: Random, text: string): string {
   const from = random.between(0, Math.max(0, text.length - 2));
   return text.slice(from, from + random.between(1, 24)).toWellFormed();
 }
