@@ -1,8 +1,21 @@
+import { nextVersion, type OrderedRecord, type RecordVersion } from '../shared/record-order.js';
 import { orNull } from '../shared/text.js';
 import type { Audience, AudienceRecord } from './schema.js';
 
-/** The audience a stream record makes: each is whole (contract 6.2). */
-export function toAudience(record: AudienceRecord): Audience {
+export interface StoredAudience extends RecordVersion {
+  audience: Audience;
+}
+
+/** The audience after a stream record, which replaces all of it; null when the record is not newer than the last one. */
+export function applyAudienceRecord(
+  before: RecordVersion | undefined,
+  ordered: OrderedRecord<AudienceRecord>,
+): StoredAudience | null {
+  const version = nextVersion(before, ordered);
+  return version && { ...version, audience: toAudience(ordered.record) };
+}
+
+function toAudience(record: AudienceRecord): Audience {
   return {
     id: record.id,
     organization_id: record.organization_id,

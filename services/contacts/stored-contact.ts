@@ -3,7 +3,7 @@
 import { normalizeDomain } from '../search/normalize.js';
 import { memoize } from '../shared/cache.js';
 import { companyId } from '../shared/ids.js';
-import { type OrderedRecord, recordOrder } from '../shared/record-order.js';
+import { nextVersion, type OrderedRecord, type RecordVersion } from '../shared/record-order.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
 import { formatTimestamp, parseTimestamp } from '../shared/time.js';
 import { type Contact, type ContactRecord, MAX_AUDIENCES_PER_CONTACT } from './schema.js';
@@ -11,12 +11,9 @@ import { type Contact, type ContactRecord, MAX_AUDIENCES_PER_CONTACT } from './s
 /** Everything of a contact but what changes apart from it: its audiences and its times. */
 export type ContactBody = Omit<Contact, 'audience_ids' | 'created_at' | 'updated_at'>;
 
-export interface StoredContact {
-  /** Milliseconds since the epoch, as are the others. */
-  createdMs: number;
+export interface StoredContact extends RecordVersion {
+  /** Milliseconds since the epoch. */
   updatedMs: number;
-  /** Of the last stream record that changed it, null while there was none. */
-  recordOrder: string | null;
   /** Ascending. */
   audienceIds: string[];
   body: ContactBody;
@@ -42,18 +39,21 @@ export function intoContact({ body, audienceIds, createdMs, updatedMs }: StoredC
   return contact;
 }
 
-/** The contact after a stream record. Throws `RecordRejectedError` when it would have too many audiences; null when the record does not come after the last one, and so changes nothing. */
+/**
+ * The contact after a stream record; null when the record is not newer than the last one. Throws `RecordRejectedError` when the
+ * contact would be in too many audiences.
+ */
 export function applyRecord(
   before: StoredContact | undefined,
-  { record, acceptedAt, sequence }: OrderedRecord<ContactRecord>,
+  ordered: OrderedRecord<ContactRecord>,
 ): StoredContact | null {
-  const order = recordOrder(record.updated_at, acceptedAt, sequence);
-  if (before && before.recordOrder !== null && order <= before.recordOrder) return null;
+  const version = nextVersion(before, ordered);
+  if (version === null) return null;
+  const { record, acceptedAt } = ordered;
   const updatedMs = record.updated_at ? parseTimestamp(record.updated_at) : acceptedAt;
   return {
-    createdMs: record.created_at ? parseTimestamp(record.created_at) : (before?.createdMs ?? acceptedAt),
+    ...version,
     updatedMs: Math.max(updatedMs, before?.updatedMs ?? updatedMs),
-    recordOrder: order,
     audienceIds: joinAudiences(before?.audienceIds ?? [], record.audience_ids ?? []),
     body: mergeBody(before?.body ?? emptyBody(record.organization_id, record.contact_id), record),
   };

@@ -32,6 +32,25 @@ export function recordOrder(time: string | null | undefined, acceptedAt: number,
   );
 }
 
+/** What a stored record is versioned by. */
+export interface RecordVersion {
+  /** Milliseconds since the epoch. */
+  createdMs: number;
+  /** Order of the last record that was applied; null while there was none. */
+  recordOrder: string | null;
+}
+
+/** The version after a record; null when the record does not come after the last one, and so changes nothing. */
+export function nextVersion(
+  before: RecordVersion | undefined,
+  { record, acceptedAt, sequence }: OrderedRecord<{ created_at?: string | null; updated_at?: string | null }>,
+): (RecordVersion & { recordOrder: string }) | null {
+  const order = recordOrder(record.updated_at, acceptedAt, sequence);
+  if (before && before.recordOrder !== null && order <= before.recordOrder) return null;
+  const createdMs = record.created_at ? parseTimestamp(record.created_at) : (before?.createdMs ?? acceptedAt);
+  return { createdMs, recordOrder: order };
+}
+
 /** When a request was accepted. The sequence of a record is its line added to that of its request. */
 export interface Acceptance {
   acceptedAt: number;

@@ -25,7 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an older contact wins',
-    file: 'services/contacts/stored-contact.js',
+    file: 'services/shared/record-order.js',
     replace: 'order <= before.recordOrder',
     by: 'false',
     test: 'worker.test.js',
@@ -63,7 +63,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a contact written late wins over one of equal age',
-    file: 'services/contacts/stored-contact.js',
+    file: 'services/shared/record-order.js',
     replace: 'order <= before.recordOrder',
     by: 'order.slice(0, 16) < before.recordOrder.slice(0, 16)',
     test: 'frozen-points.test.js',

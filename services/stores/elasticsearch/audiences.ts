@@ -1,10 +1,9 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
-import { toAudience } from '../../audiences/stored-audience.js';
+import { applyAudienceRecord } from '../../audiences/stored-audience.js';
 import { textWords } from '../../search/words.js';
-import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
-import { parseTimestamp } from '../../shared/time.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
 import { letterTokens } from './contacts/mapping.js';
 import { pageSort } from './pages.js';
 import { matchText } from './text/text-query.js';
@@ -16,7 +15,7 @@ export interface AudienceSource {
   /** Milliseconds since the epoch. */
   created_at: number;
   /** Order of the last record. */
-  record_order: string;
+  record_order: string | null;
   audience: Audience;
 }
 
@@ -49,20 +48,22 @@ export function audienceQuery({
   };
 }
 
-/** The audience after a stream record; null when the record does not come after the last one. */
-export function applyAudienceRecord(
+/** As `applyAudienceRecord`, from document to document. */
+export function applyToSource(
   before: AudienceSource | undefined,
-  { record, acceptedAt, sequence }: OrderedRecord<AudienceRecord>,
+  ordered: OrderedRecord<AudienceRecord>,
 ): AudienceSource | null {
-  const order = recordOrder(record.updated_at, acceptedAt, sequence);
-  if (before && order <= before.record_order) return null;
-  return {
-    organization_id: record.organization_id,
-    audience_id: record.id,
-    created_at: record.created_at ? parseTimestamp(record.created_at) : (before?.created_at ?? acceptedAt),
-    record_order: order,
-    audience: toAudience(record),
-  };
+  const version = before && { createdMs: before.created_at, recordOrder: before.record_order };
+  const stored = applyAudienceRecord(version, ordered);
+  return (
+    stored && {
+      organization_id: stored.audience.organization_id,
+      audience_id: stored.audience.id,
+      created_at: stored.createdMs,
+      record_order: stored.recordOrder,
+      audience: stored.audience,
+    }
+  );
 }
 
 export function audienceDocument(source: AudienceSource): object {

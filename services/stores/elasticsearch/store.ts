@@ -15,7 +15,7 @@ import type { VisitSearch } from '../../visits/visit-store.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
 import type { SearchStore } from '../common/search-store.js';
 import { applyRecords } from './apply-records.js';
-import { type AudienceSource, applyAudienceRecord, audienceDocument, audienceQuery } from './audiences.js';
+import { type AudienceSource, applyToSource, audienceDocument, audienceQuery } from './audiences.js';
 import { Cluster } from './client.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from './contacts/mapping.js';
@@ -185,7 +185,7 @@ class ElasticsearchStore implements SearchStore {
     return applyRecords(this.#audiences, records, {
       idOf: ({ record }) => documentId(record.organization_id, record.id),
       routingOf: ({ record }) => record.organization_id,
-      apply: applyAudienceRecord,
+      apply: applyToSource,
       toDocument: audienceDocument,
     });
   }

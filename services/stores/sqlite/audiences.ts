@@ -1,9 +1,8 @@
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
-import { toAudience } from '../../audiences/stored-audience.js';
+import { applyAudienceRecord } from '../../audiences/stored-audience.js';
 import { textWords } from '../../search/words.js';
-import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
-import { parseTimestamp } from '../../shared/time.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
 import type { Connection } from './connection.js';
 import type { Json } from './json.js';
 import { findOrganizationKey } from './organizations.js';
@@ -109,29 +108,29 @@ export function upsertAudiences(
 function upsertAudience(
   session: WriteSession,
   changes: IndexChanges,
-  { record, acceptedAt, sequence }: OrderedRecord<AudienceRecord>,
+  ordered: OrderedRecord<AudienceRecord>,
 ): void {
+  const { record } = ordered;
   const organization = session.organizationKey(record.organization_id);
   const key = session.audienceKey(organization, record.id);
-  const [position, created, last] = session.connection.row<[bigint | null, bigint | null, string | null]>(
-    `SELECT position, created_ms, record_order FROM audiences WHERE key = ?`,
-    key,
-  ) as [bigint | null, bigint | null, string | null];
-  const order = recordOrder(record.updated_at, acceptedAt, sequence);
-  if (last !== null && order <= last) return;
-  const createdMs = record.created_at
-    ? parseTimestamp(record.created_at)
-    : created === null
-      ? acceptedAt
-      : Number(created);
+  const [position, created, recordOrder] = session.connection.row<
+    [bigint | null, bigint | null, string | null]
+  >(`SELECT position, created_ms, record_order FROM audiences WHERE key = ?`, key) as [
+    bigint | null,
+    bigint | null,
+    string | null,
+  ];
+  const before = created === null ? undefined : { createdMs: Number(created), recordOrder };
+  const stored = applyAudienceRecord(before, ordered);
+  if (stored === null) return;
+  const { createdMs, audience } = stored;
   const stays = position !== null && createdMs === Number(created);
   const newRowId = stays ? position : session.newRowId('audience_terms', createdMs);
-  const audience = toAudience(record);
   session.connection.run(
     `UPDATE audiences SET position = ?, created_ms = ?, record_order = ?, body = ? WHERE key = ?`,
     newRowId,
     createdMs,
-    order,
+    stored.recordOrder,
     JSON.stringify(audience),
     key,
   );
