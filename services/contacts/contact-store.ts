@@ -26,7 +26,7 @@ export interface CreateContact {
   idempotency?: Idempotency;
 }
 
-/** Credits are null where the organization is not metered. Only `created` and `returned` are kept for replay. */
+/** Credits are null when the organization is not metered. */
 export type CreateOutcome =
   | {
       kind: 'created';
@@ -56,15 +56,21 @@ export interface Membership {
   idempotency?: Idempotency;
 }
 
-/** Only `added` is kept for replay. */
 export type AddOutcome =
   | { kind: 'added'; contact: Contact }
   | { kind: 'audience_not_found' }
   | { kind: 'too_many_audiences' }
   | { kind: 'contact_not_found' };
 
-/** Only `removed` is kept for replay. `removed: false` when the contact is unknown or was no member. */
+/** `removed: false` when the contact is unknown or was not a member. */
 export type RemoveOutcome = { kind: 'removed'; removed: boolean } | { kind: 'audience_not_found' };
+
+const REPLAYABLE_KINDS: ReadonlySet<string> = new Set(['created', 'returned', 'added', 'removed']);
+
+/** Whether an outcome is kept under its idempotency key and replayed. Any other wrote nothing and frees the key. */
+export function isReplayable({ kind }: CreateOutcome | AddOutcome | RemoveOutcome, dryRun = false): boolean {
+  return !dryRun && REPLAYABLE_KINDS.has(kind);
+}
 
 export interface ContactStore {
   getContact(organizationId: string, contactId: string, signal?: AbortSignal): Promise<Contact | null>;

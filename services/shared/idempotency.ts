@@ -1,4 +1,7 @@
-/** The idempotency key of a write. Results are kept 24 hours per organization, route and key. */
+/** Results are kept this long per organization, route and key. */
+export const IDEMPOTENCY_RETENTION_MS = 24 * 60 * 60 * 1000;
+
+/** The idempotency key of a write. */
 export interface Idempotency {
   route: string;
   key: string;

@@ -1,6 +1,11 @@
 /** Requests with an idempotency key (contract 3.4): the first one acquires the key, the others meet its document. */
 import { createHash } from 'node:crypto';
-import type { Idempotency, IdempotencyConflict, IdempotentResult } from '../../shared/idempotency.js';
+import {
+  IDEMPOTENCY_RETENTION_MS,
+  type Idempotency,
+  type IdempotencyConflict,
+  type IdempotentResult,
+} from '../../shared/idempotency.js';
 import type { Clock } from '../../shared/time.js';
 import type { Cluster } from './client.js';
 import { Documents } from './documents.js';
@@ -37,7 +42,6 @@ type AcquireResult<T> =
   | { kind: 'completed'; outcome: T }
   | IdempotencyConflict;
 
-const RETENTION_MS = 24 * 60 * 60 * 1000;
 const LEASE_MS = 10_000;
 const PURGE_BATCH = 2000;
 const MAX_PURGE_BATCHES = 100;
@@ -92,7 +96,7 @@ export class IdempotencyKeys {
   ): Promise<AcquireResult<T>> {
     const id = idempotencyId(organizationId, route, key);
     const now = this.#clock.now();
-    const isKept = (source: IdempotencySource) => source.claimed_at + RETENTION_MS > now;
+    const isKept = (source: IdempotencySource) => source.claimed_at + IDEMPOTENCY_RETENTION_MS > now;
     const result = await Lease.acquire<IdempotencySource, AcquireResult<T>>(
       this.#documents,
       id,
@@ -149,7 +153,9 @@ export class IdempotencyKeys {
   }
 
   #expired() {
-    return { range: { claimed_at: { lte: this.#clock.now() - RETENTION_MS, format: 'epoch_millis' } } };
+    return {
+      range: { claimed_at: { lte: this.#clock.now() - IDEMPOTENCY_RETENTION_MS, format: 'epoch_millis' } },
+    };
   }
 }
 

@@ -1,7 +1,12 @@
 import type { KeyStore, StoredKey } from '../../accounts/key-store.js';
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
-import type { ContactSearch, CreateContact, Membership } from '../../contacts/contact-store.js';
+import {
+  type ContactSearch,
+  type CreateContact,
+  isReplayable,
+  type Membership,
+} from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { toContact } from '../../contacts/stored-contact.js';
 import type { Page } from '../../search/query.js';
@@ -143,7 +148,7 @@ class ElasticsearchStore implements SearchStore {
     return this.#idempotencyKeys.runIdempotent(
       { organizationId: contact.organization_id, idempotency, newContactId: contact.contact_id },
       (key, now) => this.#writes.create(command, key, now),
-      ({ kind }) => !dryRun && (kind === 'created' || kind === 'returned'),
+      (outcome) => isReplayable(outcome, dryRun),
     );
   }
 
@@ -151,7 +156,7 @@ class ElasticsearchStore implements SearchStore {
     return this.#idempotencyKeys.runIdempotent(
       membership,
       (_, now) => this.#writes.add(membership, now),
-      ({ kind }) => kind === 'added',
+      isReplayable,
     );
   }
 
@@ -159,7 +164,7 @@ class ElasticsearchStore implements SearchStore {
     return this.#idempotencyKeys.runIdempotent(
       membership,
       (key, now) => this.#writes.remove(membership, key, now),
-      ({ kind }) => kind === 'removed',
+      isReplayable,
     );
   }
 

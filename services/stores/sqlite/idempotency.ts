@@ -1,7 +1,10 @@
-import type { Idempotency, IdempotentResult } from '../../shared/idempotency.js';
+import {
+  IDEMPOTENCY_RETENTION_MS,
+  type Idempotency,
+  type IdempotentResult,
+} from '../../shared/idempotency.js';
 import type { Connection } from './connection.js';
 
-const RETENTION_MS = 24 * 60 * 60 * 1000;
 /** Outcomes dropped with each one saved: enough to keep up, too few to be felt. */
 const EXPIRED_PER_WRITE = 20;
 
@@ -21,7 +24,7 @@ export function runIdempotent<T>(
     organizationId,
     route,
     key,
-    now - RETENTION_MS,
+    now - IDEMPOTENCY_RETENTION_MS,
   );
   if (saved) {
     const [before, outcome] = saved;
@@ -33,7 +36,7 @@ export function runIdempotent<T>(
     connection.run(
       `DELETE FROM idempotency WHERE (organization_id, route, key) IN (
          SELECT organization_id, route, key FROM idempotency WHERE saved_ms <= ? ORDER BY saved_ms LIMIT ?)`,
-      now - RETENTION_MS,
+      now - IDEMPOTENCY_RETENTION_MS,
       EXPIRED_PER_WRITE,
     );
     connection.run(

@@ -1,6 +1,6 @@
 import type { StoredKey } from '../../../accounts/key-store.js';
 import type { AudienceRecord } from '../../../audiences/schema.js';
-import type { CreateContact, Membership } from '../../../contacts/contact-store.js';
+import { type CreateContact, isReplayable, type Membership } from '../../../contacts/contact-store.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
@@ -24,7 +24,7 @@ export function writeOperations(session: WriteSession) {
           connection,
           { organizationId: command.contact.organization_id, idempotency: command.idempotency, now },
           () => createContact(session, command, now),
-          ({ kind }) => !command.dryRun && (kind === 'created' || kind === 'returned'),
+          (outcome) => isReplayable(outcome, command.dryRun),
         ),
       ),
     addMembership: (membership: Membership, now: number) =>
@@ -33,7 +33,7 @@ export function writeOperations(session: WriteSession) {
           connection,
           { ...membership, now },
           () => addMembership(session, membership, now),
-          ({ kind }) => kind === 'added',
+          isReplayable,
         ),
       ),
     removeMembership: (membership: Membership, now: number) =>
@@ -42,7 +42,7 @@ export function writeOperations(session: WriteSession) {
           connection,
           { ...membership, now },
           () => removeMembership(session, membership, now),
-          ({ kind }) => kind === 'removed',
+          isReplayable,
         ),
       ),
     insertKey: (key: StoredKey) => toJson(insertKey(connection, key) ?? null),
