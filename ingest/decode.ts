@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { TObject } from 'typebox';
-import { moneyText, plainDecimal } from '../services/advertising/money.js';
+import { decimalText, moneyText } from '../services/advertising/money.js';
 import type { FieldError } from '../services/shared/validation.js';
 import { compileValidator } from '../services/shared/validation.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/outcome.js';
@@ -68,7 +68,7 @@ function parse(
     if (!isUtf8(raw.bytes)) return deadLetter('invalid_utf8', '', 'The record is not valid UTF-8.');
     let text = raw.bytes.toString('utf8');
     if (longMoney) {
-      text = text.replace(longMoney, (_, name: string, number: string) => `${name}"${plainDecimal(number)}"`);
+      text = text.replace(longMoney, (_, name: string, number: string) => `${name}"${decimalText(number)}"`);
     }
     try {
       value = JSON.parse(text);

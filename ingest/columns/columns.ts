@@ -1,18 +1,18 @@
-/** How the columns of a CSV file become the fields of a stream's records. */
+/** Converts the columns of a CSV file to the fields of a stream's records. */
 import type { TObject, TSchema } from 'typebox';
 import { didYouMean } from '../../services/shared/did-you-mean.js';
 import type { DeadLetter } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
 
-/** Makes a record of the cells of a row, in the order of the header. */
+/** Converts the cells of a row, in the order of the header, to a record. */
 export type ToRecord = (cells: readonly string[]) => { record: Record<string, unknown> } | DeadLetter;
 
-/** The columns of a file do not fit; nothing was read. The message says what to change. */
+/** The columns of a file do not fit its stream; no record was read. The message says what to change. */
 export class ColumnsError extends Error {
   override readonly name = 'ColumnsError';
 }
 
-/** The content of a `--columns` file. Columns it does not mention must bear the name of a field. */
+/** The content of a `--columns` file. Columns it does not mention must have the name of a field. */
 export interface ColumnMapping {
   /** Column to field. Several columns may share a field that holds a list. */
   columns?: Record<string, string>;
@@ -25,7 +25,7 @@ export interface ColumnMapping {
 const LIST_SEPARATOR = ';';
 type Kind = 'text' | 'number' | 'boolean' | 'list';
 
-/** Plans the conversion. Throws a `ColumnsError` that names every column nothing is known of. */
+/** Plans the conversion. Throws a `ColumnsError` that names every unknown column and field. */
 export function planColumns(
   stream: Stream,
   header: readonly string[],
@@ -102,7 +102,7 @@ const splitList = (text: string) =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
 
-/** Text that is no number or boolean stays text, for validation to reject with its own words. */
+/** Text that is not a number or boolean stays text, and validation rejects it. */
 function convert(text: string, kind: Exclude<Kind, 'list'>): unknown {
   if (kind === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   if (kind === 'boolean') {

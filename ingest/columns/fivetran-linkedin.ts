@@ -1,13 +1,15 @@
 /**
- * The tables that connectors deliver of an advertising account on network_a, as records of the streams. Times without an
- * offset are UTC; money is in US dollars, the conversion value at the exchange rate of the row's own costs. What a table lacks is joined from the others of the same export.
+ * Converts the tables of a connector for an advertising account on network_a to records of the streams. Times without an offset are
+ * UTC; money is in US dollars, the conversion value at the exchange rate of the row's own costs. Columns that a table lacks are joined
+ * from the other tables of the same export.
  */
+import { decimalText } from '../../services/advertising/money.js';
 import { deadLetter } from '../records/outcome.js';
 import { ColumnsError, type ToRecord } from './columns.js';
 
 type Row = Record<string, string>;
 
-/** The tables, and columns that tell each from the others. */
+/** The tables, and the columns that identify each. */
 const TABLES = {
   campaign_history: {
     marks: ['id', 'campaign_group_id', 'last_modified_time'],
@@ -22,7 +24,7 @@ const TABLES = {
 } as const;
 export type Table = keyof typeof TABLES;
 
-/** Which table a header belongs to; null when it is none. */
+/** The table of a header; null when unknown. */
 export function recognizeTable(header: readonly string[]): Table | null {
   const tables = Object.keys(TABLES) as Table[];
   return tables.find((table) => TABLES[table].marks.every((mark) => header.includes(mark))) ?? null;
@@ -30,14 +32,14 @@ export function recognizeTable(header: readonly string[]): Table | null {
 
 export const streamOfTable = (table: Table) => TABLES[table].stream;
 
-/** What other tables of the export know. */
+/** Values of other tables of the export. */
 export interface Joined {
   /** Campaign of a creative. */
   campaignOf: ReadonlyMap<string, string>;
   groupName: ReadonlyMap<string, string>;
 }
 
-/** The table whose rows a table's own rows are joined with. */
+/** The table that a table is joined with. */
 export const JOINED_TABLE: Partial<Record<Table, Table>> = {
   campaign_history: 'campaign_group_history',
   ad_analytics_by_creative: 'creative_history',
@@ -50,7 +52,7 @@ export function asRows(header: readonly string[], cells: readonly (readonly stri
   );
 }
 
-/** Of several versions of a row the newest counts. */
+/** The joined value by id, of the newest version of each row. */
 export function joinRows(table: Table, rows: Row[]): Map<string, string> {
   const value = table === 'creative_history' ? 'campaign_id' : 'name';
   const newest = new Map<string, Row>();
@@ -81,7 +83,7 @@ const CONVERSIONS: Record<
   (row: Row, joined: Joined) => ReturnType<ToRecord>
 > = {
   campaign_history: (row, { groupName }) => ({
-    record: given({
+    record: definedFields({
       id: row.id,
       network_a_campaign_id: row.id,
       name: row.name,
@@ -93,12 +95,12 @@ const CONVERSIONS: Record<
       format: row.format,
       cost_type: row.cost_type,
       currency: 'USD',
-      updated_at: moment(version(row)),
+      updated_at: timestamp(version(row)),
     }),
   }),
 
   creative_history: (row) => ({
-    record: given({
+    record: definedFields({
       id: row.id,
       network_a_creative_id: row.id,
       campaign_id: row.campaign_id,
@@ -106,7 +108,7 @@ const CONVERSIONS: Record<
       status: row.intended_status || row.status,
       review_status: row.review_status,
       landing_page_url: row.click_uri,
-      updated_at: moment(version(row)),
+      updated_at: timestamp(version(row)),
     }),
   }),
 
@@ -124,7 +126,7 @@ const CONVERSIONS: Record<
     }
     const creative = row.creative_id ?? '';
     return {
-      record: given({
+      record: definedFields({
         date: row.day?.slice(0, 10),
         campaign_id: campaignOf.get(creative) || `unknown_${creative}`,
         creative_id: creative,
@@ -148,20 +150,20 @@ const CONVERSIONS: Record<
   },
 };
 
-function given(fields: Record<string, unknown>): Record<string, unknown> {
+function definedFields(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''),
   );
 }
 
-/** `2019-09-14 17:53:17.393` is UTC there. */
-function moment(text: string): string | undefined {
+/** ISO 8601; `2019-09-14 17:53:17.393` is UTC. */
+function timestamp(text: string): string | undefined {
   if (text === '') return undefined;
   const written = text.replace(' ', 'T');
   return /(?:Z|[+-]\d{2}:?\d{2})$/i.test(written) ? written : `${written}Z`;
 }
 
-/** A count, also where it was exported as `3.0`. */
+/** A count, which may be exported as `3.0`. */
 function count(text: string | undefined): number | string | undefined {
   if (text === undefined || text === '') return undefined;
   return /^\d+(\.0+)?$/.test(text) ? Number(text) : text;
@@ -170,20 +172,20 @@ function count(text: string | undefined): number | string | undefined {
 const MONEY = /^(?<whole>\d{1,26})(?:\.(?<fraction>\d{1,12}))?$/;
 const UNITS = 10n ** 12n;
 
-/** An amount in units of 10^-12; null for what is none. */
+/** An amount in units of 10^-12; null when it is not an amount. */
 function units(text: string | undefined): bigint | null {
   const groups = MONEY.exec(amount(text) ?? '')?.groups;
   return groups ? BigInt(groups.whole ?? '') * UNITS + BigInt((groups.fraction ?? '').padEnd(12, '0')) : null;
 }
 
 /**
- * The conversion value in US dollars, at the exchange rate of the row's own costs; rounded half to even. Null where the row does
- * not tell the rate.
+ * The conversion value in US dollars, at the exchange rate of the row's own costs; rounded half to even. Null when the row has no
+ * exchange rate.
  */
 function inDollars(row: Row): string | undefined | null {
   const local = amount(row.conversion_value_in_local_currency);
   const value = units(local);
-  // Absent, 0, or not an amount, which validation rejects with its own words.
+  // Absent, 0, or not an amount, which validation rejects.
   if (value === null || value === 0n) return local;
   const dollars = units(row.cost_in_usd);
   const costs = units(row.cost_in_local_currency);
@@ -192,17 +194,20 @@ function inDollars(row: Row): string | undefined | null {
   const quotient = (value * dollars) / costs;
   const remainder = 2n * ((value * dollars) % costs);
   const up = remainder > costs || (remainder === costs && quotient % 2n === 1n);
-  const digits = String(up ? quotient + 1n : quotient).padStart(13, '0');
+  return unitsText(up ? quotient + 1n : quotient);
+}
+
+/** Decimal text of an amount in units of 10^-12. */
+function unitsText(value: bigint): string {
+  const digits = String(value).padStart(13, '0');
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
 }
 
-/** Exports of binary fractions carry digits beyond the 12 that money is kept with; these are rounded off. */
+/** Exports of binary fractions have more digits than the 12 that money is stored with; the amount is rounded to those. */
 function amount(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
-  const plain = /^\d+(?:\.\d+)?e[+-]?\d+$/i.test(text) ? Number(text).toFixed(12) : text;
+  const plain = /^\d+(?:\.\d+)?e[+-]?\d+$/i.test(text) ? decimalText(text) : text;
   const [, whole, fraction] = /^(\d+)\.(\d{13,})$/.exec(plain) ?? [];
   if (whole === undefined || fraction === undefined) return plain;
-  const scaled = BigInt(whole + fraction.slice(0, 12)) + (fraction.charAt(12) >= '5' ? 1n : 0n);
-  const digits = String(scaled).padStart(13, '0');
-  return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
+  return unitsText(BigInt(whole + fraction.slice(0, 12)) + (fraction.charAt(12) >= '5' ? 1n : 0n));
 }

@@ -6,7 +6,7 @@ import { deadLetter } from '../records/outcome.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 
-const ROWS_A_TURN = 100;
+const ROWS_PER_CHUNK = 100;
 const HEADER_SEARCH_BYTES = 64 * 1024;
 
 interface ParsedRow {
@@ -18,16 +18,16 @@ interface ParsedRow {
 /** A CSV file whose header has been read. */
 export interface CsvFile {
   header: string[];
-  /** The header's own bytes, without the end of its line. */
+  /** The bytes of the header, without its line feed. */
   headerBytes: Buffer;
-  /** The rows as records. Read once. */
+  /** Converts the rows. May be called once. */
   records(toRecord: ToRecord): AsyncGenerator<RawRecord[]>;
   close(): void;
 }
 
 /**
- * Reads the header and finds the delimiter (comma, semicolon or tab). Cells pass the parser as bytes (latin1 maps each to one
- * character), so that rows keep what was there and broken UTF-8 is rejected row by row.
+ * Reads the header and detects the delimiter (comma, semicolon or tab). The parser reads latin1, which maps each byte to one
+ * character, so that rows keep their bytes and invalid UTF-8 is rejected row by row. Throws `ColumnsError`.
  */
 export async function openCsv(chunks: AsyncIterable<Uint8Array>): Promise<CsvFile> {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -75,7 +75,7 @@ async function* readRows(
     const bytes = rawBytes(row);
     const line = row.info.lines - newlinesIn(bytes);
     ready.push({ line, bytes, ...convert(row.record, bytes, header, toRecord) });
-    if (ready.length === ROWS_A_TURN) {
+    if (ready.length === ROWS_PER_CHUNK) {
       yield ready;
       ready = [];
     }
@@ -115,7 +115,7 @@ async function next(rows: AsyncIterator<ParsedRow>): Promise<IteratorResult<Pars
 
 const decodeCell = (cell: string) => Buffer.from(cell, 'latin1').toString('utf8');
 
-/** What the row was, without the line feeds before and after it. */
+/** The bytes of a row, without line feeds before and after it. */
 const rawBytes = ({ raw }: ParsedRow) =>
   Buffer.from(raw.replace(/^[\r\n]+/, '').replace(/\n$/, ''), 'latin1');
 

@@ -3,14 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 
-const RECORDS_A_TURN = 200;
-const BYTES_A_TURN = 256 * 1024;
+const RECORDS_PER_CHUNK = 200;
+const YIELD_INTERVAL_BYTES = 256 * 1024;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The elements of a JSON array; `line` is the index from 1. The whole text is checked before the first element is given,
- * a piece at a time, because one JSON.parse of megabytes would hold up every other request.
+ * The elements of a JSON array; `line` is the index from 1. All of the text is validated before the first element is yielded, element
+ * by element, because one JSON.parse of megabytes would block every other request. Throws `UnreadableInputError`.
  */
 export async function* jsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRecord[]> {
   const parts: Uint8Array[] = [];
@@ -19,8 +19,8 @@ export async function* jsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   if (!isUtf8(body)) throw new UnreadableInputError('invalid_json', 'The body is not valid UTF-8.');
   const { first, ends } = await split(body);
   let start = first;
-  for (let index = 0; index < ends.length; index += RECORDS_A_TURN) {
-    yield ends.slice(index, index + RECORDS_A_TURN).map((end, offset) => {
+  for (let index = 0; index < ends.length; index += RECORDS_PER_CHUNK) {
+    yield ends.slice(index, index + RECORDS_PER_CHUNK).map((end, offset) => {
       const bytes = body.subarray(start, end);
       start = end + 1;
       const line = index + offset + 1;
@@ -29,7 +29,7 @@ export async function* jsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-/** Where the first element begins, and where each ends: a buffer for each would take a hundred times its bytes for the smallest. */
+/** Offsets of the first element and of each end: a buffer for each would take a hundred times the bytes of the smallest. */
 interface Elements {
   first: number;
   ends: number[];
@@ -59,7 +59,7 @@ async function split(body: Buffer): Promise<Elements> {
       at = end + 1;
       if (body[end] === CLOSE_ARRAY) break;
       if (body[end] !== COMMA) throw malformed(end);
-      if (at - checked > BYTES_A_TURN) {
+      if (at - checked > YIELD_INTERVAL_BYTES) {
         checked = at;
         await setImmediate();
       }
@@ -69,7 +69,7 @@ async function split(body: Buffer): Promise<Elements> {
   return { first, ends };
 }
 
-/** Where the element that begins at `from` ends: at the comma or bracket after it. */
+/** The offset of the comma or bracket behind the element that begins at `from`. */
 function elementEnd(body: Buffer, from: number): number {
   let depth = 0;
   for (let at = from; at < body.length; at++) {

@@ -1,14 +1,14 @@
 import type { RawRecord } from '../records/raw-record.js';
 
-/** Bytes a line may have. */
+/** Size limit of a record, also in Kafka. */
 export const MAX_LINE_BYTES = 1024 * 1024;
-const LINES_A_TURN = 200;
+const LINES_PER_CHUNK = 200;
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Splits bytes at line feeds; blank lines are counted and left out. A line over the limit passes through piece by piece
- * and is never held whole.
+ * Splits bytes at line feeds; blank lines are counted and skipped. A line over the limit is passed on piece by piece, and is never in
+ * memory as a whole.
  */
 export async function* lines(
   chunks: AsyncIterable<Uint8Array>,
@@ -62,7 +62,7 @@ export async function* lines(
     for (let to = bytes.indexOf(NEWLINE); to >= 0; to = bytes.indexOf(NEWLINE, from)) {
       take(bytes.subarray(from, to), true);
       from = to + 1;
-      if (ready.length >= LINES_A_TURN) {
+      if (ready.length >= LINES_PER_CHUNK) {
         yield ready;
         ready = [];
       }

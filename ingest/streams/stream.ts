@@ -9,7 +9,7 @@ type SearchWriter = Pick<
   'preferredBatchSize' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits' | 'refresh'
 >;
 
-/** What the streams write to. */
+/** The stores that streams write to. */
 export interface IngestStores {
   search: SearchWriter;
   analytics: AnalyticsWriter;
@@ -23,15 +23,15 @@ export interface Stream<Record extends object = object> {
   organizationField: 'organization_id' | 'organizationId';
   /** The one store its records go to. */
   store: keyof IngestStores;
-  /** Fields that hold money: a number given for one is kept to the digit. */
+  /** Fields with money: every digit of their numbers is kept. */
   moneyFields?: readonly string[];
-  /** Puts values into the form they are kept in. */
+  /** Changes values to their stored form. */
   normalize?(record: Record): void;
-  /** A rule that spans fields, or depends on when the record was accepted (milliseconds); null when it holds. */
+  /** Checks rules that span fields or depend on `acceptedAt` (milliseconds since the epoch); null when they hold. */
   check?(record: Record, acceptedAt: number): FieldError | null;
-  /** What its records are ordered within. */
+  /** The Kafka key: records with the same key keep their order. */
   key(record: Record): string;
-  /** Makes what was written appear in searches; absent where it does so by itself. */
+  /** Makes written records visible to searches; absent where they are at once. */
   refresh?(stores: IngestStores): Promise<void>;
   write(stores: IngestStores, records: readonly OrderedRecord<Record>[]): Promise<void>;
 }

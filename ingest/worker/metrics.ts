@@ -1,20 +1,20 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CommittedRecords } from './batch-processor.js';
 
-/** Everything a worker counts. The names are contract. */
+/** Metrics of a worker. The names are contract. */
 export interface WorkerMetrics {
   of(stream: string): StreamMetrics;
 }
 
-/** What a stream counts. */
+/** Metrics of one stream. */
 export interface StreamMetrics {
   committed(committed: CommittedRecords, nowMs: number): void;
   retried(): void;
-  /** The consumer of the stream runs, or waits to be started again. */
+  /** The consumer of the stream runs, or waits for its restart. */
   running(isRunning: boolean): void;
   restarted(): void;
   offsetLost(): void;
-  /** Records behind, by partition; those that are no longer this worker's are forgotten. */
+  /** Records behind, by partition; partitions that are no longer assigned are removed. */
   lag(partitions: ReadonlyMap<number, bigint>): void;
 }
 

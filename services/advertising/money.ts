@@ -4,15 +4,15 @@ const money = new RegExp(MONEY_PATTERN);
 
 /** A money amount of a record as plain decimal text, null when it is none. */
 export function moneyText(value: string | number): string | null {
-  const text = typeof value === 'number' ? plainDecimal(String(value)) : value;
+  const text = typeof value === 'number' ? decimalText(String(value)) : value;
   return money.test(text) ? text : null;
 }
 
 /** Beyond, no digit of a number is one that money has. */
 const MAX_EXPONENT = 400;
 
-/** A JSON number without a sign, digit by digit the same and without an exponent, as long as that is of a sane length. */
-export function plainDecimal(number: string): string {
+/** A JSON number without a sign as decimal text with the same digits and no exponent, unless that is absurdly long. */
+export function decimalText(number: string): string {
   const [digits = '', exponentText] = number.toLowerCase().split('e');
   if (exponentText === undefined) return digits;
   const exponent = Number(exponentText);

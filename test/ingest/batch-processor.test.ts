@@ -128,14 +128,14 @@ describe('The batch processor', function () {
     expect(world.writes).to.be.at.most(16_000);
   });
 
-  it('finds one rejected record of a full batch with few writes', async () => {
+  it('finds the one rejected record of a full batch with few writes', async () => {
     world.rejects = (id) => id === 'c12345';
     await world.process(world.batch(contacts(BATCH)));
     expect(rejectedIds(world)).to.deep.equal(['c12345']);
     expect(world.writes).to.be.at.most(1 + BATCH / 500 + 25);
   });
 
-  it('makes a dead letter of a rejected record that comes alone', async () => {
+  it('dead-letters the rejected record of a batch of one', async () => {
     world.rejects = () => true;
     await world.process(world.batch([contact('alone')]));
     expect(rejectedIds(world)).to.deep.equal(['alone']);
@@ -143,7 +143,7 @@ describe('The batch processor', function () {
     expect(world.committed).to.equal(1);
   });
 
-  it('waits for a store that rejects everything, also what it took before, and makes no dead letters', async () => {
+  it('waits for a store that rejects even a record it has written before, and dead-letters nothing', async () => {
     await world.process(world.batch(contacts(10)));
     world.rejects = () => true;
     let sleeps = 0;
@@ -158,7 +158,7 @@ describe('The batch processor', function () {
     expect(world.writes - before, 'few writes for each look at the store').to.be.at.most(400);
   });
 
-  it('waits likewise when it knows of nothing that the store took', async () => {
+  it('waits for a store that rejects everything when it has written nothing yet', async () => {
     world.rejects = () => true;
     world.onSleep = () => world.abort.abort();
     await world.process(world.batch(contacts(500)));
@@ -166,7 +166,7 @@ describe('The batch processor', function () {
     expect(world.committed).to.equal(0);
   });
 
-  it('makes dead letters of many bad records in a row when the store still takes good ones', async () => {
+  it('dead-letters many consecutive bad records while the store still writes good ones', async () => {
     world.rejects = (id) => numberOf(id) >= 1000 && numberOf(id) < 3000;
     await world.process(world.batch(contacts(5000)));
     expect(rejectedIds(world)).to.have.lengthOf(2000);
@@ -194,7 +194,7 @@ describe('The batch processor', function () {
     ]);
   });
 
-  it('makes no dead letter of a record over which the writer fails by a fault of its own', async () => {
+  it('dead-letters no record over which the writer fails with a fault of its own', async () => {
     world.rejects = (id) => {
       if (id === 'c7') throw new TypeError("Cannot read properties of undefined (reading 'length')");
       return false;
@@ -212,7 +212,7 @@ describe('The batch processor', function () {
     expect(world.committed).to.equal(10);
   });
 
-  it('does not keep a group waiting for a store that is out', async () => {
+  it('leaves the batch unwritten when the store is unavailable while the group rebalances', async () => {
     world.isRebalancing = true;
     world.rejects = () => {
       throw new StoreUnavailableError('search');
@@ -221,7 +221,7 @@ describe('The batch processor', function () {
     expect(world.events).to.deep.equal(['write', 'outage']);
   });
 
-  it('commits nothing of a partition that it lost during the write', async () => {
+  it('commits no offset of a partition that is reassigned during the write', async () => {
     world.rejects = () => {
       world.isAssigned = false;
       return false;
@@ -230,7 +230,7 @@ describe('The batch processor', function () {
     expect(world.events).to.deep.equal(['write']);
   });
 
-  it('gives a batch up when it is told to stop', async () => {
+  it('aborts a batch when the signal is aborted', async () => {
     world.rejects = () => {
       throw new StoreUnavailableError('search');
     };

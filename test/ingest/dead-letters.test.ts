@@ -44,7 +44,7 @@ async function lettersOf(limit: number, ...records: Partial<KafkaRecord>[]): Pro
 }
 
 describe('Dead letters', () => {
-  it('keep a record to the byte that they can hold', async () => {
+  it('store a record byte for byte', async () => {
     const value = Buffer.alloc(2 * MEBIBYTE, 'x');
     const [letter] = await lettersOf(9 * MEBIBYTE, { value, headers: { trace: 'a' } });
     expect(letter?.value).to.equal(value);
@@ -52,7 +52,7 @@ describe('Dead letters', () => {
     expect(letter?.headers).not.to.have.property(HEADER.truncated);
   });
 
-  it('keep headers, offset and the first KiB of a record of 12 MiB, and say how large it was', async () => {
+  it('store headers, offset, size and the first KiB of a record of 12 MiB', async () => {
     const value = Buffer.alloc(12 * MEBIBYTE, 'x');
     const [letter] = await lettersOf(9 * MEBIBYTE, { value, headers: { trace: 'a' }, offset: '17' });
     expect(letter?.value).to.deep.equal(value.subarray(0, 1024));
@@ -65,7 +65,7 @@ describe('Dead letters', () => {
     });
   });
 
-  it('keep of a record with 9 MiB of headers, or of a key, what says where it lies', async () => {
+  it('store topic, partition and offset of a record with 9 MiB of headers, or of key', async () => {
     const trace = 'x'.repeat(9 * MEBIBYTE);
     const letters = await lettersOf(9 * MEBIBYTE, { headers: { trace } }, { key: Buffer.from(trace) });
     for (const [index, { key, headers = {} }] of letters.entries()) {
@@ -77,7 +77,7 @@ describe('Dead letters', () => {
     expect(letters).to.have.lengthOf(2);
   });
 
-  it('are cut where the topic takes less than it was created for, each by itself', async () => {
+  it('are truncated, each by itself, when the topic accepts less than it was created for', async () => {
     const sizes = [100, 400_000, 300_000, 600_000, 200];
     const letters = await lettersOf(500_000, ...sizes.map((size) => ({ value: Buffer.alloc(size, 'x') })));
     const kept = letters.map(({ value, headers = {} }) => [
@@ -93,7 +93,7 @@ describe('Dead letters', () => {
     ]);
   });
 
-  it('are not given up for another reason', async () => {
+  it('reject with any other error of the producer', async () => {
     const outcome = await lettersOf(10, { value: Buffer.from('x') }).catch((error: unknown) => error);
     expect(outcome).to.be.instanceOf(TooLarge);
   });

@@ -14,7 +14,7 @@ const delivery = (fields: string) =>
 const visit = (fields: string) =>
   `{"organizationId":"org_a","id":"v1","createdAt":"2026-01-31T10:00:00Z"${fields && `,${fields}`}}`;
 
-describe('A record that cannot be taken', () => {
+describe('A record that cannot be decoded', () => {
   const cases: [name: string, stream: StreamName, text: string | Buffer, code: string, pointer: string][] = [
     ['is not JSON', 'contacts', '{"contact_id": c1}', 'invalid_json', ''],
     ['ends too early', 'contacts', '{"contact_id": "c1"', 'invalid_json', ''],
@@ -140,13 +140,13 @@ describe('A record that cannot be taken', () => {
     });
   }
 
-  it('tells of all its problems in one detail', () => {
+  it('names all its errors in one detail', () => {
     const outcome = decode('contacts', contact('"age":-1,"dob":"x"'));
     expect(outcome.kind === 'dead_letter' && outcome.detail).to.match(/age.*dob/s);
   });
 });
 
-describe('A record that is taken', () => {
+describe('A record that can be decoded', () => {
   const record = (stream: StreamName, text: string, rule?: OrganizationRule) => {
     const outcome = decode(stream, text, rule);
     expect(outcome.kind).to.equal('ok');
@@ -179,7 +179,7 @@ describe('A record that is taken', () => {
     ]);
   });
 
-  it('keeps money to the digit, whether text or number', () => {
+  it('keeps every digit of money, whether text or number', () => {
     const given = '"ad_spend":12345678901234567890.123456789012 ,"conversion_value":0.1';
     expect(record('network-a-deliveries', delivery(given))).to.include({
       ad_spend: '12345678901234567890.123456789012',
@@ -215,7 +215,7 @@ describe('A record that is taken', () => {
     }
   });
 
-  it('does not take text that looks like money for money', () => {
+  it('leaves text alone that looks like a field with money', () => {
     const name = '\\"daily_budget\\": 1234567890123456.5,';
     const text = `{"organization_id":"org_a","id":"1","name":"${name}"}`;
     expect(record('network-a-campaigns', text).name).to.equal('"daily_budget": 1234567890123456.5,');

@@ -39,7 +39,7 @@ describe('Lines of a text', () => {
     ]);
   });
 
-  it('lose a byte order mark at the beginning, and keep the bytes as they were beside', async () => {
+  it('lose a byte order mark at the beginning, and keep the received bytes as well', async () => {
     const [first, second] = await read('\ufeff{"a":1}\n{"b":"\ufeff"}');
     expect(first?.bytes.toString()).to.equal('{"a":1}');
     expect(first?.untouched?.toString()).to.equal('\ufeff{"a":1}');
@@ -56,7 +56,7 @@ describe('Lines of a text', () => {
     );
   });
 
-  it('over the limit pass in pieces and leave their neighbours whole, wherever the chunks are cut', async () => {
+  it('over the limit pass in pieces and leave the lines around them whole, wherever the chunks are cut', async () => {
     const long = 'x'.repeat(50);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(100)), async (cuts) => {

@@ -32,7 +32,7 @@ describe('The pipeline', () => {
       ...more,
     });
 
-  it('writes the good records around rejected ones, and names the line of each rejection', async () => {
+  it('writes the good records around rejected ones, and reports the line of each rejection', async () => {
     const text = [
       '{"contact_id":"p1"}',
       'not json',
@@ -70,7 +70,7 @@ describe('The pipeline', () => {
     expect(some.errors.map(({ line, code }) => [line, code])).to.deep.equal([[2, 'too_many_audiences']]);
   });
 
-  it('takes a JSON array, counting its elements from 1', async () => {
+  it('accepts a JSON array, counting its elements from 1', async () => {
     const text = ' [ {"contact_id":"a1","city":"],\\"["} , {"contact_id":""},{"contact_id":"a2"}]\n';
     const { accepted, errors } = await load('contacts', text, { organizationId: 'org_p', format: 'json' });
     expect(accepted).to.equal(2);
@@ -99,13 +99,13 @@ describe('The pipeline', () => {
     });
   }
 
-  it('lists the first 100 rejections and tells its listener of all', async () => {
+  it('lists the first 100 rejections, and passes all of them to its listener', async () => {
     let told = 0;
     const { rejected, errors } = await load('contacts', 'x\n'.repeat(250), { onRejected: () => told++ });
     expect([rejected, errors.length, errors.at(-1)?.line, told]).to.deep.equal([250, 100, 100, 250]);
   });
 
-  it('rejects a line of more than 1 MiB and goes on behind it, and gives its bytes untouched', async () => {
+  it('rejects a line of more than 1 MiB, continues behind it, and passes on its bytes as received', async () => {
     const long = `{"contact_id":"${'x'.repeat(1024 * 1024)}"}`;
     const pieces: Buffer[] = [];
     const { accepted, errors } = await load('contacts', `{"contact_id":"l1"}\n${long}\n{"contact_id":"l2"}`, {
@@ -119,7 +119,7 @@ describe('The pipeline', () => {
     expect(Buffer.concat(pieces).toString()).to.equal(long);
   });
 
-  it('applies records of one contact in their order, across batches', async () => {
+  it('writes records of one contact in their order, across batches', async () => {
     const text = Array.from({ length: 1200 }, (_, n) => `{"contact_id":"same","city":"City ${n}"}`).join(
       '\n',
     );
@@ -127,7 +127,7 @@ describe('The pipeline', () => {
     expect((await stores.search.getContact('org_p', 'same'))?.city).to.equal('City 1199');
   });
 
-  it('writes what a slow source has brought, before it brings more', async () => {
+  it('writes the records of a slow source before it delivers more', async () => {
     let release = () => {};
     const more = new Promise<void>((resolve) => {
       release = resolve;
@@ -145,7 +145,7 @@ describe('The pipeline', () => {
     expect((await loading).accepted).to.equal(2);
   });
 
-  it('lets other work run while it decodes', async () => {
+  it('yields to other work while it decodes', async () => {
     let turns = 0;
     let running = true;
     const count = () => {
@@ -161,7 +161,7 @@ describe('The pipeline', () => {
     expect(turns).to.be.above(10);
   });
 
-  it('rejects when the source breaks off', async () => {
+  it('fails when the source fails', async () => {
     async function* breaking() {
       yield Buffer.from('{"contact_id":"b1"}\n');
       throw new Error('connection lost');
@@ -190,7 +190,7 @@ describe('The pipeline over a store whose writer has a fault', () => {
   });
 });
 
-describe('The pipeline over a store that is out', () => {
+describe('The pipeline over an unavailable store', () => {
   const records: [stream: StreamName, record: string][] = [
     ['contacts', '{"contact_id":"c1"}'],
     ['network-a-creatives', '{"id":"c1","campaign_id":"1"}'],
@@ -266,7 +266,7 @@ describe('The real records', () => {
     };
   };
 
-  it('is taken whole, and taking it twice changes no answer', async function () {
+  it('are all accepted, and ingesting them twice changes no response', async function () {
     this.timeout(60_000);
     const expected = Object.fromEntries(files.map(([stream, records]) => [stream, [records, 0]]));
     expect(await loadAll()).to.deep.equal(expected);

@@ -54,7 +54,7 @@ describe('The publisher', function () {
         (error: unknown) => error,
       );
 
-  it('rejects what is more than it may hold while a broker does not answer, and takes more once that has failed', async () => {
+  it('rejects more than its queue may hold while a broker does not answer, and accepts more after that has failed', async () => {
     const held = ['a', 'b', 'c'].map((id) => write(id));
     expect(publisher.queuedBytes).to.be.within(9000, 10_000);
     expect(await write('d')).to.be.instanceOf(OverloadedError);
@@ -65,7 +65,7 @@ describe('The publisher', function () {
     expect(await write('e')).to.be.instanceOf(StoreUnavailableError);
   });
 
-  it('takes a record larger than all it may hold when nothing else waits', async () => {
+  it('accepts a record larger than its queue when nothing else waits', async () => {
     const { write: writeAll } = publisher.toKafka(STREAMS.contacts);
     const large = { organization_id: 'org_a', contact_id: 'a', city: 'x'.repeat(20_000) };
     const outcome = writeAll(NO_STORES, accepted([large], 0)).catch((error: unknown) => error);
@@ -74,7 +74,7 @@ describe('The publisher', function () {
     expect(await outcome).to.be.instanceOf(StoreUnavailableError);
   });
 
-  it('drops what waits when its client gives up', async () => {
+  it('drops the waiting records of a client that disconnects', async () => {
     const sending = write('a');
     const client = new AbortController();
     const waiting = write('b', client.signal);

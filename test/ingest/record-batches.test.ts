@@ -91,7 +91,7 @@ describe('Record batches', () => {
     expect(appended?.timestamp).to.equal('2000');
   });
 
-  it('that were cut off by the end of an answer are left for the next', async () => {
+  it('that are cut off by the end of a fetch are left for the next', async () => {
     const bytes = Buffer.concat([batchOf([{ value: 'a' }]), batchOf([{ value: 'b' }], { base: 1 })]);
     for (let end = 0; end < bytes.length; end += 7) {
       expect(await read(bytes.subarray(0, end))).to.have.length.at.most(1);
@@ -99,12 +99,12 @@ describe('Record batches', () => {
     expect(await read(bytes)).to.have.lengthOf(2);
   });
 
-  it('of which compaction left no record still move the offset on', async () => {
+  it('of which compaction left no record still advance the offset', async () => {
     const [only] = await readRecordBatches(batchOf([], { base: 10 }));
     expect(only).to.include({ offset: '14', isControlRecord: true });
   });
 
-  it('that are too large end with a record that stands for the rest and shows its beginning', async () => {
+  it('that are too large end with one unreadable record, which holds the beginning of the first', async () => {
     const sent = [{ value: 'small' }, { key: 'large', value: 'x'.repeat(5000) }, { value: 'lost' }];
     const bytes = Buffer.concat([batchOf(sent, { codec: 1 }), batchOf([{ value: 'next' }], { base: 3 })]);
     expect(await read(bytes, { maxBatchBytes: 2000 })).to.deep.equal([
@@ -119,7 +119,7 @@ describe('Record batches', () => {
     ]);
   });
 
-  it('that are corrupt end with such a record too, whatever their codec', async () => {
+  it('that are corrupt end with one unreadable record, whatever their codec', async () => {
     const half = (records: Buffer) => records.subarray(0, records.length / 2);
     for (const codec of [0, 1, 2, 3, 4, 7]) {
       const broken = batchOf([{ value: 'a'.repeat(100) }], { codec, change: half });
@@ -130,13 +130,13 @@ describe('Record batches', () => {
     }
   });
 
-  it('that say they have records without end, end', async () => {
+  it('with a wrong count of records still end', async () => {
     const endless = batchOf([{ value: 'a' }]);
     endless.writeInt32BE(0x7fffffff, 57);
     expect(await read(endless)).to.have.lengthOf(2);
   });
 
-  it('of one answer are left for the next once they have much, but never the first', async () => {
+  it('of one fetch are left for the next beyond its size, but never the first', async () => {
     const batches = [0, 1, 2].map((base) => batchOf([{ value: 'x'.repeat(5000) }], { base, codec: 1 }));
     const offsets = async (maxFetchBytes: number) =>
       (await read(Buffer.concat(batches), { maxFetchBytes })).map(({ offset }) => offset);

@@ -13,18 +13,18 @@ describe('The watchdog of a stream', () => {
     return watchdog.check(behind);
   };
 
-  it('finds a stream stuck that took nothing for a minute though records were there', () => {
+  it('reports a stream that processed nothing for a minute while records were waiting', () => {
     expect(later(59, 3n)).to.equal(null);
     expect(later(2, 3n)?.message).to.equal('3 records are behind and none was taken for 61 s');
   });
 
-  it('leaves one alone that goes on, or that waits for what it knows', () => {
+  it('reports no stream that makes progress or knows what it waits for', () => {
     expect(later(50, 9n)).to.equal(null);
     watchdog.progress();
     expect(later(50, 9n)).to.equal(null);
   });
 
-  it('leaves one alone that has nothing to do', () => {
+  it('reports no stream without records', () => {
     expect(later(300, 0n)).to.equal(null);
     expect(later(59, 1n)).to.equal(null);
   });

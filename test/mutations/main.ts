@@ -10,7 +10,7 @@ import { packageRoot } from '../../services/shared/fs.js';
 import { MUTANTS, type Mutant } from './mutants.js';
 
 const COPIED = ['dist', 'mappings', 'package.json'];
-/** Enough that every kind of record is among them. */
+/** Enough for every kind of record. */
 const SIZE = { TEST_RECORDS: '3000', TEST_POINT_KILLS: '2' };
 const OUTPUT_CHARACTERS = 5000;
 const SIMULATION_SECONDS = 60;
@@ -31,27 +31,27 @@ async function main(): Promise<number> {
   symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'));
 
   const outcomes: { mutant: string; test: string; outcome: string }[] = [];
-  const tell = (mutant: string, test: string, outcome: string) => {
+  const report = (mutant: string, test: string, outcome: string) => {
     outcomes.push({ mutant, test, outcome });
     process.stderr.write(`${mutant}: ${outcome}\n`);
   };
-  const whole = new Set<string>();
+  const unmutated = new Set<string>();
   for (const mutant of MUTANTS) {
     const { name, file, replace, by } = mutant;
     const test = [mutant.test, mutant.only].filter(Boolean).join(': ');
     const path = join(folder, 'dist', file);
     const text = readFileSync(path, 'utf8');
     if (text.split(replace).length !== 2) {
-      tell(name, test, 'NOT FOUND: the text to replace is not there once');
+      report(name, test, 'NOT FOUND: the text to replace is not there once');
       continue;
     }
     const key = `${mutant.test} ${mutant.only}`;
-    if (withServers && mutant.test !== undefined && !whole.has(key)) {
-      whole.add(key);
+    if (withServers && mutant.test !== undefined && !unmutated.has(key)) {
+      unmutated.add(key);
       const { passed, output } = await run(folder, mutant);
       if (!passed) {
         process.stderr.write(output);
-        tell('nothing broken', test, 'FAILED');
+        report('nothing broken', test, 'FAILED');
         continue;
       }
     }
@@ -60,10 +60,10 @@ async function main(): Promise<number> {
       text.replace(replace, () => by),
     );
     const simulated = await simulate(folder);
-    tell(name, 'simulation', simulated.passed ? 'SURVIVED' : `caught (${simulated.why.slice(0, 70)})`);
+    report(name, 'simulation', simulated.passed ? 'SURVIVED' : `caught (${simulated.why.slice(0, 70)})`);
     if (withServers && mutant.test !== undefined) {
       const { passed, why } = await run(folder, mutant);
-      tell(name, test, passed ? 'SURVIVED' : `caught (${why.slice(0, 70)})`);
+      report(name, test, passed ? 'SURVIVED' : `caught (${why.slice(0, 70)})`);
     }
     writeFileSync(path, text);
   }

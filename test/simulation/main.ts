@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 import { runSchedule } from './schedule.js';
 
 const FIRST_SEED = 1;
-/** Every so many schedules, one is run again and must go the same way. */
-const REPEATED_EACH = 100;
+/** One schedule in this many is repeated, and must have the same log. */
+const SCHEDULES_PER_REPEAT = 100;
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
     const outcome = await runSchedule(seed);
     steps += outcome.steps;
     const { violations } = outcome;
-    if (run % REPEATED_EACH === 0 && (await runSchedule(seed)).digest !== outcome.digest) {
+    if (run % SCHEDULES_PER_REPEAT === 0 && (await runSchedule(seed)).digest !== outcome.digest) {
       violations.push('the same seed went another way');
     }
     if (violations.length > 0) {

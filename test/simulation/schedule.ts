@@ -1,6 +1,6 @@
 /**
- * One schedule: a topic, a few workers that crash, freeze, and lose their partitions, and stores that lie about what they did; then
- * everything is well again, and the state is compared with what the records say by themselves.
+ * One schedule: a topic, a few workers that crash, freeze and lose their partitions, and stores that fail and report wrong outcomes.
+ * Then all faults end, and the state is compared with the state that follows from the records alone.
  */
 
 import type { Batch } from '../../ingest/sources/kafka/consumer.js';
@@ -25,19 +25,19 @@ const HEARTBEAT_MS = 50;
 const RECORDS_AFTER_REJECTION = 3;
 /** Header that the code under test does not know, and must keep. */
 const ORIGIN = 'simulation-origin';
-/** Virtual milliseconds in which things go wrong. */
+/** Virtual milliseconds with faults. */
 const FAULTY_MS = 1500;
 
 export interface Outcome {
   digest: string;
   steps: number;
   log: readonly string[];
-  /** What is wrong; empty when everything is as it must be. */
+  /** Empty when every property holds. */
   violations: string[];
 }
 
 interface WorkerProcess extends Actor {
-  /** Aborted when the process is to end: a batch that waits for its store is given up then. */
+  /** Aborted when the process is to end: batches under way are aborted. */
   stop: AbortController;
 }
 
@@ -90,13 +90,13 @@ class Schedule {
     const isDone = () => !this.#isFaulty && this.#isReplayed && this.#isDrained();
     const ended = await scheduler.run(isDone);
     const violations = ended ? this.#check() : [`no progress after ${scheduler.steps} steps`];
-    // Writes that were answered as failures may still come.
+    // Writes that were reported as failures may still be applied.
     await scheduler.run(() => this.#shared.pendingWrites === 0);
     violations.push(...this.#check().map((violation) => `at last, ${violation}`));
     return { digest: scheduler.digest, steps: scheduler.steps, log: scheduler.log, violations };
   }
 
-  /** Appends records, some of them repeated, older than what came before, or of no use. */
+  /** Appends records, some of them repeated, older than earlier ones, or invalid. */
   async #produce(count: number): Promise<void> {
     const { random, now } = this.#scheduler;
     const start = now;
@@ -150,7 +150,7 @@ class Schedule {
     return JSON.stringify(record);
   }
 
-  /** Makes processes crash, stand still, join and leave, and dead letters come again; then lets all of it be. */
+  /** Crashes, freezes, starts and stops processes, rebalances, and replays dead letters; then ends all faults. */
   async #harm(): Promise<void> {
     const scheduler = this.#scheduler;
     const { random } = scheduler;
@@ -184,7 +184,7 @@ class Schedule {
     if (!this.#isMended) return;
     // What was rejected before can be stored now.
     while (!this.#isDrained()) await scheduler.step(null, 'waits', 200);
-    this.#shared.takesEverything = true;
+    this.#shared.acceptsEverything = true;
     this.#replay();
     this.#isReplayed = true;
   }
@@ -303,7 +303,7 @@ class Schedule {
     return heartbeat();
   }
 
-  /** Of dead letters: a send may fail before or after the letter is there. */
+  /** Sends dead letters: a send may fail before or after they are appended. */
   #producer(actor: Actor): RecordSender {
     const scheduler = this.#scheduler;
     const send = async (_: string, messages: readonly OutgoingRecord[]) => {
@@ -317,7 +317,7 @@ class Schedule {
     return { send };
   }
 
-  /** Sends the dead letters that were not replayed yet to the topic again. */
+  /** Replays the dead letters that were not replayed yet. */
   #replay(): void {
     const letters = this.#deadLetters.records.slice(this.#letters);
     this.#letters += letters.length;
@@ -333,7 +333,7 @@ class Schedule {
     );
   }
 
-  /** Compares with what the records say, without the code under test. */
+  /** Compares the state with the one that follows from the records, without the code under test. */
   #check(): string[] {
     const violations: string[] = [];
     const expected = new Map<string, { order: bigint; value: string }>();
@@ -373,7 +373,7 @@ class Schedule {
   }
 }
 
-/** Where and when a record, or the letter it became, was appended first. */
+/** Where and when a record, or the original of a dead letter, was appended first. */
 function originOf({ headers }: KafkaRecord): {
   id: string;
   partition: number;
@@ -393,7 +393,7 @@ interface Statement {
   isUnstorable: boolean;
 }
 
-/** Null for what is no record. */
+/** Null for an invalid record. */
 function readRecord({ value }: KafkaRecord): Statement | null {
   let record: Record<string, string | number>;
   try {

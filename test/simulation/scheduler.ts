@@ -1,6 +1,6 @@
 import { Random } from '../../services/demo/random.js';
 
-/** A process of the simulation. Once it has crashed, none of its awaits ever ends. */
+/** A process of the simulation. After a crash, none of its awaits settles. */
 export interface Actor {
   name: string;
   crashed: boolean;
@@ -16,12 +16,12 @@ interface Wakeup {
   resume(): void;
 }
 
-/** Steps of a schedule: no schedule that makes progress needs as many. */
+/** More steps than any schedule needs that makes progress. */
 const MAX_STEPS = 20_000;
 
 /**
- * Time and chance of one schedule. Everything that takes time waits in one queue, and one wakeup after the other is resumed in the
- * order of virtual time; a seed decides how long each takes. Nothing depends on the real clock, so that a seed repeats its schedule.
+ * Virtual time and random numbers of one schedule. Everything that takes time waits in one queue, whose wakeups are resumed in the
+ * order of virtual time; the seed decides how long each takes. Nothing reads the real clock, so that a seed repeats its schedule.
  */
 export class Scheduler {
   readonly random: Random;
@@ -29,7 +29,7 @@ export class Scheduler {
   steps = 0;
   readonly #queue: Wakeup[] = [];
   #added = 0;
-  /** What happened, in its order; kept only when somebody wants to read it. */
+  /** Events in their order; null unless the log is kept. */
   readonly #log: string[] | null;
   #hash = 0x811c9dc5;
 
@@ -38,7 +38,7 @@ export class Scheduler {
     this.#log = keepLog ? [] : null;
   }
 
-  /** Equal for two schedules exactly when the same things happened in the same order. */
+  /** Hash of the log: equal for two schedules with the same events in the same order. */
   get digest(): string {
     return (this.#hash >>> 0).toString(16).padStart(8, '0');
   }
@@ -120,5 +120,5 @@ export class Scheduler {
 const isBefore = (left: Wakeup, right: Wakeup) =>
   left.at < right.at || (left.at === right.at && left.order < right.order);
 
-/** Every promise that can go on without the simulation has gone on. */
+/** Resolves after every promise that does not wait for the scheduler. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -11,19 +11,19 @@ import {
 import { deliveryRows } from '../../services/stores/clickhouse/rows.js';
 import type { Actor, Scheduler } from './scheduler.js';
 
-/** The share of writes that go wrong in each way. */
+/** Share of writes with each fault. */
 export interface StoreFaults {
   /** Rejected before anything is applied. */
   unavailable: number;
-  /** Applied, and answered as a failure. */
+  /** Applied, and reported as a failure. */
   lostAnswer: number;
-  /** Answered as a failure, and applied later: also when the process that sent it is gone. */
+  /** Reported as a failure, and applied later, also after a crash of the process that sent it. */
   late: number;
-  /** Applied in part, and answered as a failure. */
+  /** Applied in part, and reported as a failure. */
   partial: number;
 }
 
-/** A value that no store takes, although its schema does. */
+/** A value that is valid, and that every store rejects. */
 export const UNSTORABLE = 'unstorable';
 
 /** A row of the table of deliveries, by the order that replaces it. */
@@ -33,15 +33,15 @@ interface Row {
 }
 
 /**
- * What every process writes into. The rules by which records replace each other are those of the stores: the function that applies a
- * record to a contact, and the rows that are inserted for deliveries, of which the greatest version stays.
+ * The stores that all processes share. Records replace each other by the rules of the product: the function that applies a record to a
+ * contact, and the rows that are inserted for deliveries, of which the greatest version stays.
  */
 export class SharedStores {
   readonly contacts = new Map<string, StoredContact>();
   readonly deliveries = new Map<string, Row>();
-  /** Also what was rejected before. */
-  takesEverything = false;
-  /** Writes that were answered as failures and are not applied yet. */
+  /** Including records that it rejected before. */
+  acceptsEverything = false;
+  /** Writes that were reported as failures and are not applied yet. */
   pendingWrites = 0;
 
   applyContacts(records: readonly OrderedRecord<ContactRecord>[]): void {
@@ -64,7 +64,7 @@ export class SharedStores {
   }
 }
 
-/** The stores as one process sees them: slow, away, or silent about what they did. */
+/** The stores as one process sees them: slow, unavailable, or with lost responses. */
 export function storesOf(
   actor: Actor,
   shared: SharedStores,
@@ -81,7 +81,7 @@ export function storesOf(
     const { unavailable, lostAnswer, late, partial } = faults();
     const chance = scheduler.random.next();
     if (chance < unavailable) throw new StoreUnavailableError('search');
-    if (!shared.takesEverything && records.some(isUnstorable)) {
+    if (!shared.acceptsEverything && records.some(isUnstorable)) {
       await scheduler.step(actor, `${label} rejected`);
       throw new RejectedError('a row cannot be stored');
     }

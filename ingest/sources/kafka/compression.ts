@@ -1,21 +1,21 @@
 /**
- * What compressed record batches hold, up to a bound. No decoder allocates more than the bound, or what its input can hold, whatever
- * the input says of itself, and each ends on every input.
+ * Decompresses record batches up to a bound. No decoder allocates more than the bound, or than its input can hold, whatever sizes the
+ * input declares, and each ends on every input.
  */
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
 import { decompress as decompressZstd, Decompress as ZstdStream } from 'fzstd';
 
-/** The beginning of what was compressed, and why there is no more of it. */
+/** Decompressed bytes, and why they are incomplete. */
 export interface Decompressed {
   bytes: Buffer;
-  /** `null` when everything is there. */
+  /** `null` when complete. */
   missing: 'too large' | 'corrupt' | null;
 }
 
 export type Decompress = (compressed: Buffer, maxBytes: number) => Promise<Decompressed>;
 
-/** By the number that a record batch has for its codec. */
+/** By the codec number of a record batch. */
 export const DECOMPRESSORS: Readonly<Record<number, Decompress>> = {
   1: decompressGzip,
   2: async (compressed, maxBytes) => readSnappy(compressed, maxBytes),
@@ -54,7 +54,7 @@ function gzipBeginning(compressed: Buffer, maxBytes: number): Promise<Decompress
   });
 }
 
-/** Grows with what is written into it, up to a bound. */
+/** A buffer that grows up to a bound. */
 class Output {
   #bytes: Buffer;
   readonly #maxBytes: number;
@@ -77,7 +77,7 @@ class Output {
     if (fits < end - start) throw new TooLargeError();
   }
 
-  /** Repeats what was written `distance` bytes ago; it may overlap with what is written now. */
+  /** Repeats the bytes written `distance` bytes ago; both may overlap. */
   repeat(distance: number, count: number): void {
     if (distance <= 0 || distance > this.length) throw new CorruptError();
     const fits = this.#reserve(count);
@@ -174,7 +174,7 @@ function readSnappyBlock(input: Buffer, output: Output): void {
 const LZ4_MAGIC = 0x184d2204;
 const LZ4_UNCOMPRESSED = 0x80000000;
 
-/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md. Checksums are not looked at: the batch has one of its own. */
+/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md. Checksums are not verified: the record batch has one of its own. */
 function readLz4(input: Buffer, output: Output): void {
   if (input.length < 7 || input.readUInt32LE(0) !== LZ4_MAGIC) throw new CorruptError();
   const flags = input[4] as number;
@@ -228,7 +228,7 @@ const ZSTD_SKIPPABLE = 0x184d2a50;
 
 interface ZstdFrame {
   bytes: Buffer;
-  /** What the decoder has to allocate before it begins. */
+  /** What the decoder allocates before it starts. */
   windowBytes: number;
   /** Whether the window is the content. */
   isSingleSegment: boolean;
@@ -260,7 +260,7 @@ function wholeZstdFrame(frame: Buffer): Buffer | null {
   }
 }
 
-/** Finds the frames without reading what is in them. https://www.rfc-editor.org/rfc/rfc8878#section-3.1 */
+/** Finds the frames without decompressing them. https://www.rfc-editor.org/rfc/rfc8878#section-3.1 */
 function* zstdFrames(input: Buffer): Generator<ZstdFrame> {
   const need = (end: number) => {
     if (end > input.length) throw new CorruptError();

@@ -1,5 +1,5 @@
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
-  /** What is read of a partition at once. */
+  /** The fetch of one partition. */
   export interface Fetched {
     readonly partition: number;
     readonly fetchedOffset: string;

@@ -5,7 +5,7 @@
 import { MAX_DECOMPRESSED_BATCH_BYTES, MAX_DECOMPRESSED_FETCH_BYTES } from './batch-size.js';
 import { DECOMPRESSORS } from './compression.js';
 
-/** What is kept of the value and key of a record that cannot be read to its end. */
+/** Bytes of the key and the value of an unreadable record that its dead letter stores. */
 const BEGINNING_BYTES = 1024;
 
 const HEADER_BYTES = 61;
@@ -18,13 +18,13 @@ const LOG_APPEND_TIME = 0x08;
 const TRANSACTIONAL = 0x10;
 const CONTROL = 0x20;
 
-/** Records of a batch that cannot be read: they stand as one, with the offset of the last. */
+/** Unreadable records at the end of a record batch: one record stands for all of them, with the offset of the last. */
 export interface Unreadable {
   reason: 'too large' | 'corrupt';
   /** Offsets of the first and the last. */
   first: string;
   last: string;
-  /** Bytes that the value of the first says it has; 0 when that cannot be read either. */
+  /** Declared size of the first value; 0 when that is unreadable too. */
   valueBytes: number;
 }
 
@@ -47,7 +47,7 @@ interface Bounds {
   maxFetchBytes?: number;
 }
 
-/** The records of an answer, whose last batch may be cut off. Later batches are left for the next fetch when there is much. */
+/** The records of a fetch, whose last record batch may be cut off. Record batches beyond `maxFetchBytes` are left for the next fetch. */
 export async function readRecordBatches(
   bytes: Buffer,
   { maxBatchBytes = MAX_DECOMPRESSED_BATCH_BYTES, maxFetchBytes = MAX_DECOMPRESSED_FETCH_BYTES }: Bounds = {},
@@ -65,7 +65,7 @@ export async function readRecordBatches(
   return records;
 }
 
-/** Adds the records of one batch. Resolves with the bytes they have. */
+/** Adds the records of one record batch. Resolves with its decompressed size. */
 async function readBatch(batch: Buffer, maxBytes: number, records: FetchedRecord[]): Promise<number> {
   const base = batch.readBigInt64BE(0);
   const attributes = batch.readInt16BE(21);
@@ -86,7 +86,7 @@ async function readBatch(batch: Buffer, maxBytes: number, records: FetchedRecord
   };
   const nothing = { key: null, value: null, headers: {}, timestamp: maxTimestamp };
   if (count <= 0) {
-    // Compaction left nothing of it but its offsets, which have to be passed all the same.
+    // Compaction left no record of it, but its offsets must be committed all the same.
     records.push({ ...template, ...nothing, offset: String(lastOffset), isControlRecord: true });
     return 0;
   }
@@ -113,7 +113,7 @@ async function readBatch(batch: Buffer, maxBytes: number, records: FetchedRecord
         headers: record.headers,
       });
     } catch (error) {
-      if (!(error instanceof EndOfBatch)) throw error;
+      if (!(error instanceof EndOfBatchError)) throw error;
       reader.at = start;
       const { offsetDelta, key, value, valueBytes } = beginningOf(reader);
       const first = offsetDelta === null ? next : base + BigInt(offsetDelta);
@@ -136,7 +136,7 @@ async function readBatch(batch: Buffer, maxBytes: number, records: FetchedRecord
   return bytes.length;
 }
 
-class EndOfBatch extends Error {}
+class EndOfBatchError extends Error {}
 
 class Reader {
   readonly bytes: Buffer;
@@ -147,7 +147,7 @@ class Reader {
   }
 
   skip(count: number): void {
-    if (this.at + count > this.bytes.length) throw new EndOfBatch();
+    if (this.at + count > this.bytes.length) throw new EndOfBatchError();
     this.at += count;
   }
 
@@ -157,12 +157,12 @@ class Reader {
     let factor = 1;
     for (let count = 0; count < 10; count++) {
       const byte = this.bytes[this.at++];
-      if (byte === undefined) throw new EndOfBatch();
+      if (byte === undefined) throw new EndOfBatchError();
       low += (byte & 0x7f) * factor;
       if (byte < 0x80) return low % 2 === 0 ? low / 2 : -(low + 1) / 2;
       factor *= 128;
     }
-    throw new EndOfBatch();
+    throw new EndOfBatchError();
   }
 
   /** Bytes behind their length, which is -1 for null. */
@@ -186,7 +186,7 @@ interface DecodedRecord {
 function readRecord(reader: Reader): DecodedRecord {
   const length = reader.varint();
   const end = reader.at + length;
-  if (length < 0 || end > reader.bytes.length) throw new EndOfBatch();
+  if (length < 0 || end > reader.bytes.length) throw new EndOfBatchError();
   // Attributes of records are not used.
   reader.skip(1);
   const timestampDelta = reader.varint();
@@ -194,7 +194,7 @@ function readRecord(reader: Reader): DecodedRecord {
   const key = reader.sized();
   const value = reader.sized();
   const headers = readHeaders(reader);
-  if (reader.at > end) throw new EndOfBatch();
+  if (reader.at > end) throw new EndOfBatchError();
   reader.at = end;
   return { timestampDelta, offsetDelta, key, value, headers };
 }
@@ -214,7 +214,7 @@ function readHeaders(reader: Reader): FetchedRecord['headers'] {
   return Object.fromEntries(headers);
 }
 
-/** What there is of a record whose end is missing. */
+/** The beginning of a record whose end is missing. */
 function beginningOf(reader: Reader): {
   offsetDelta: number | null;
   key: Buffer | null;
@@ -243,7 +243,7 @@ function beginningOf(reader: Reader): {
       found.value = beginning(valueBytes);
     }
   } catch (error) {
-    if (!(error instanceof EndOfBatch)) throw error;
+    if (!(error instanceof EndOfBatchError)) throw error;
   }
   return found;
 }

@@ -10,9 +10,9 @@ export interface KafkaRecord {
   key: Buffer | null;
   value: Buffer | null;
   headers: Headers;
-  /** Milliseconds since the epoch: when the broker, or else the producer, says it was accepted. */
+  /** Milliseconds since the epoch: when the broker appended it, or the producer sent it. */
   timestamp: number;
-  /** There when this stands for records that cannot be read. Key and value are the beginning of the first's. */
+  /** Present when this stands for unreadable records. Key and value are the beginning of the first one's. */
   unreadable?: Unreadable;
 }
 

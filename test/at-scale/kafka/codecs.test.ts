@@ -63,7 +63,7 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
     await test?.remove();
   });
 
-  it('of every codec are taken from the JavaScript client', async () => {
+  it('of every codec of the JavaScript client are read', async () => {
     const kafka = new Kafka({ brokers: topics.config.brokers, logLevel: logLevel.NOTHING });
     const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     await producer.connect();
@@ -79,7 +79,7 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
     expect([...seen]).to.have.members(['gzip', 'snappy', 'lz4', 'zstd']);
   });
 
-  it('of every codec are taken from the Java client', async function () {
+  it('of every codec of the Java client are read', async function () {
     const home = findJava(17);
     if (!existsSync(join(home, 'bin/javac'))) {
       console.log(`      skipped: ${home} has no compiler; install a JDK`);

@@ -4,7 +4,7 @@ import { freePort } from '../../stack/free-port.js';
 import { temporaryFolder } from '../../support/gateway.js';
 import { type TestTopics, testTopics } from './topics.js';
 
-describe('The doctor, where there is Kafka', () => {
+describe('The doctor with Kafka', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let topics: TestTopics;
 
@@ -23,14 +23,14 @@ describe('The doctor, where there is Kafka', () => {
     });
   const complete = '✓ The topics of all streams and of their dead letters are there\n';
 
-  it('finds nothing wrong where all topics are there', async () => {
+  it('reports no problem when all topics exist', async () => {
     const { code, stdout } = await doctor();
     expect({ code, stdout }).to.include({ code: 0 });
     expect(stdout).to.contain(`✓ Kafka answers at ${topics.config.brokers[0]}\n`);
     expect(stdout).to.contain(complete);
   });
 
-  it('names the topics that are missing, and makes none', async () => {
+  it('names the missing topics, and creates none', async () => {
     const prefix = `${topics.config.topicPrefix}elsewhere.`;
     const { code, stdout } = await doctor({ REACHLINE_TOPIC_PREFIX: prefix });
     expect({ code, stdout }).to.include({ code: 1 });

@@ -14,7 +14,7 @@ const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const POINTS = ['after decode', 'before the write', 'after the write'] as const;
 const STREAMS = ['network-a-deliveries', 'contacts'] as const;
 
-describe(`a worker frozen at named points until its partitions are another's (TEST_SEED=${SEED})`, function () {
+describe(`a worker frozen at named points until its partitions are reassigned (TEST_SEED=${SEED})`, function () {
   this.timeout(300_000);
   let test: WorkerTest;
 
@@ -37,7 +37,7 @@ describe(`a worker frozen at named points until its partitions are another's (TE
 
   for (const stream of STREAMS) {
     for (const point of POINTS) {
-      it(`${stream}, ${point}: what it writes late changes nothing, and it takes no offset back`, async () => {
+      it(`${stream}, ${point}: its late write changes nothing, and it commits no older offset`, async () => {
         const { topics, workers } = test;
         const random = new Random(SEED);
         const { records, expected } = histories(random, COUNT)[stream];

@@ -24,7 +24,7 @@ describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
     await test?.remove();
   });
 
-  it("applies nothing late when it was frozen until its partitions were another's", async () => {
+  it('writes nothing late after it was frozen until its partitions were reassigned', async () => {
     const random = new Random(SEED);
     const due = histories(random, COUNT);
     const frozen = await workers.start();

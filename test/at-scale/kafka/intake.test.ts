@@ -54,7 +54,7 @@ describe('Intake into Kafka', function () {
   const contact = async (id: string) =>
     server.call('/api/contacts/get', { organization_id: ORGANIZATION, contact_id: id });
 
-  it('puts records into topics, from which a server with embedded stores takes them itself', async () => {
+  it('sends records to topics, and a server with embedded stores writes them itself', async () => {
     topics = await testTopics();
     await start(topics.environment);
     const cities = Array.from({ length: 60 }, (_, index) => `City ${index}`);
@@ -75,7 +75,7 @@ describe('Intake into Kafka', function () {
     );
   });
 
-  it('is acknowledged while the search store is away, since the topic has the records', async () => {
+  it('is acknowledged while the search store is unavailable, since the topic has the records', async () => {
     topics = await testTopics();
     const indices = testIndices();
     const proxy = await cuttableProxy(new URL(indices.config.nodes[0] as string));
@@ -100,7 +100,7 @@ describe('Intake into Kafka', function () {
     }
   });
 
-  it('stops without an error while its worker is still starting, or looks for its brokers', async () => {
+  it('stops without an error while its worker is starting or connecting', async () => {
     topics = await testTopics();
     for (const brokers of [topics.environment.KAFKA_BROKERS as string, `127.0.0.1:${await freePort()}`]) {
       await start({ ...topics.environment, KAFKA_BROKERS: brokers });
@@ -109,7 +109,7 @@ describe('Intake into Kafka', function () {
     }
   });
 
-  it('is rejected while the brokers are away, and everything else goes on', async () => {
+  it('is rejected while the brokers are unavailable, and everything else continues', async () => {
     await start({ KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
     const intake = await server.ingest('contacts', [{ contact_id: 'c', city: 'Rome' }]);
     expect(intake.status, intake.text).to.equal(503);

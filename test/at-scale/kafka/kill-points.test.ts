@@ -27,7 +27,7 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
   });
 
   for (const point of KILL_POINTS) {
-    it(`${point}: nothing is lost and nothing extra is there`, async () => {
+    it(`${point}: no record is lost, and none is added`, async () => {
       const random = new Random(SEED);
       const due = histories(random, COUNT);
       const sent = STREAMS.map((stream) => withPoison(random, due[stream].records));

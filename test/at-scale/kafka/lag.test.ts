@@ -9,7 +9,7 @@ const STREAM = 'website-visits';
 const COUNT = 60;
 const BATCH_RECORDS = 10;
 
-describe('how far a consumer is behind', () => {
+describe('the lag of a consumer', () => {
   let topics: TestTopics;
   let consumption: RunningConsumer | undefined;
 
@@ -21,7 +21,7 @@ describe('how far a consumer is behind', () => {
     await topics?.close();
   });
 
-  it('is what the brokers say, with every batch, and of what comes later', async () => {
+  it('equals the lag that the brokers report, after every batch and for later records', async () => {
     const { cluster, config } = topics;
     const [topic, group] = [topicOf(config, STREAM), `${config.group}-${STREAM}`];
     const records = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, value: '{}' }));

@@ -21,7 +21,7 @@ const KILLS = Number(process.env.TEST_BROKER_KILLS ?? 2);
 const ALL = Number.POSITIVE_INFINITY;
 const STREAM = 'contacts';
 
-describe('a broker that appends records and is cut off before it answers', function () {
+describe('a broker that appends records and is cut off before it responds', function () {
   this.timeout(120_000 + ROUNDS * 10_000);
   let proxy: ProduceProxy;
   let kafka: Server;
@@ -86,7 +86,7 @@ describe('a broker that appends records and is cut off before it answers', funct
   const recordsOf = (ids: string[]) =>
     ids.map((contact_id) => ({ organization_id: 'org_a', contact_id, updated_at: '2026-06-01T00:00:00Z' }));
 
-  it('has every record the ingest endpoint acknowledged, and takes the next ones without a restart', async () => {
+  it('has every record the ingest endpoint acknowledged, and accepts the next ones without a restart', async () => {
     const publisher = new Publisher(behindProxy, createLogger('silent'));
     const { write } = publisher.toKafka(STREAMS[STREAM]);
     try {

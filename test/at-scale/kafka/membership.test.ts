@@ -42,7 +42,7 @@ describe('a member of a consumer group', function () {
   const commit = (batch: Batch) => batch.commit(batch.records.at(-1) as KafkaRecord);
   const firstOf = ({ partition, records }: Batch) => `${partition}/${records[0]?.offset}`;
 
-  it('is given a batch that it did not commit again, and nothing behind it before', async () => {
+  it('receives an uncommitted batch again, and no later one before it', async () => {
     const given: string[] = [];
     const skipped = new Set<number>();
     await consume(async (batch) => {
@@ -60,7 +60,7 @@ describe('a member of a consumer group', function () {
     }
   });
 
-  it('commits what it was writing when another joined, so that no batch is written twice', async () => {
+  it('commits the batch it is writing when another member joins, so that no batch is written twice', async () => {
     const given: string[] = [];
     let hasJoined = false;
     const untilJoined = async (batch: Batch) => {

@@ -96,7 +96,7 @@ describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
 
   for (const server of SERVERS) {
     for (const [name, { toxics, breaks }] of Object.entries(FAULTS)) {
-      it(`${server}, ${name}: everything arrives, once`, async () => {
+      it(`${server}, ${name}: every record is stored once`, async () => {
         const due = histories(new Random(SEED), COUNT);
         const worker = await workers.start(STREAMS, {
           KAFKA_BROKERS: proxies.Kafka.address,

@@ -19,7 +19,7 @@ const AWAY_MS = Number(process.env.TEST_AWAY_MS ?? 5000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const PASSWORD = 'the right one';
 
-describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
+describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
   this.timeout(120_000 + KILLS * (120_000 + AWAY_MS));
   let elasticsearch: Server;
   let clickhouse: Server;
@@ -111,7 +111,7 @@ describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
     ['ClickHouse', () => clickhouse, Math.ceil(KILLS / 2), AWAY_MS],
     ['Kafka', () => kafka, KILLS, 1500],
   ] as const) {
-    it(`${name} killed ${kills} times, and away for ${awayMs / 1000} s: everything arrives, once`, async () => {
+    it(`${name} killed ${kills} times, and away for ${awayMs / 1000} s: every record is stored once`, async () => {
       const due = histories(new Random(SEED), COUNT);
       const worker = await workers.start();
       const isBroker = name === 'Kafka';
@@ -135,7 +135,7 @@ describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
     });
   }
 
-  it('a table that is missing is waited for', async () => {
+  it('waits for a missing table', async () => {
     const due = histories(new Random(SEED), COUNT);
     const worker = await workers.start();
     const { url, username, password, database } = clickhouseConfig;
@@ -155,7 +155,7 @@ describe(`a worker whose servers go away (TEST_SEED=${SEED})`, function () {
     await client.close();
   });
 
-  it('a password that is wrong is waited for', async () => {
+  it('waits while its password is wrong', async () => {
     const due = histories(new Random(SEED), COUNT);
     const worker = await workers.start();
     await clickhouse.stop();

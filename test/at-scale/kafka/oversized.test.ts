@@ -39,7 +39,7 @@ describe('records that are much larger than their compressed batches', function 
     await folder?.remove();
   });
 
-  it('become dead letters that say where they lie, and the records behind them are applied', async () => {
+  it('become dead letters with their offsets, and the records behind them are stored', async () => {
     const kafka = new Kafka({ brokers: topics.config.brokers, logLevel: logLevel.NOTHING });
     const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     const contact = (contact_id: string) => ({

@@ -12,7 +12,7 @@ import { histories, STREAMS, type Workers } from './workers.js';
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
-describe(`dead letters that the broker does not take (TEST_SEED=${SEED})`, function () {
+describe(`dead letters that the broker rejects (TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
   let topics: TestTopics;
   let test: WorkerTest;
@@ -26,7 +26,7 @@ describe(`dead letters that the broker does not take (TEST_SEED=${SEED})`, funct
     await test?.remove();
   });
 
-  it('are not passed over: the streams stop and start again, and go on once the broker takes them', async () => {
+  it('are not skipped: the streams restart, and continue once the broker accepts them', async () => {
     const random = new Random(SEED);
     const due = histories(random, COUNT);
     const sent = STREAMS.map((stream) => withPoison(random, due[stream].records));

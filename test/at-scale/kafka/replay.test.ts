@@ -11,7 +11,7 @@ const STREAM = 'network-a-deliveries';
 const COUNT = 2000;
 const MOST_CLICKS = 100;
 
-describe('dead letters that are replayed', function () {
+describe('replayed dead letters', function () {
   this.timeout(120_000);
   let topics: TestTopics;
   let database: TestDatabase;
@@ -55,7 +55,7 @@ describe('dead letters that are replayed', function () {
   const change = (what: string) =>
     database.client.command({ query: `ALTER TABLE ${database.config.database}_tables.deliveries ${what}` });
 
-  it('are found one by one among good records when it is the store that rejects them', async () => {
+  it('are found one by one among good records when the store rejects them', async () => {
     await change(`ADD CONSTRAINT few CHECK clicks <= ${MOST_CLICKS}`);
     await workers.start([STREAM]);
     await topics.produce(STREAM, records);
@@ -76,7 +76,7 @@ describe('dead letters that are replayed', function () {
     );
   });
 
-  it('are dead letters again, with one more attempt, where nothing was mended', async () => {
+  it('become dead letters again, with one more attempt, when nothing was repaired', async () => {
     const { code, stdout } = await command('replay', '--stream', STREAM, '--dry-run');
     expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '20 records would be sent again.\n' });
     expect(await topics.behind(STREAM)).to.equal(0);
@@ -105,7 +105,7 @@ describe('dead letters that are replayed', function () {
     expect(all.stdout.trim().split('\n')).to.have.lengthOf(40);
   });
 
-  it('are applied once what rejected them is mended, and there is nothing left to replay', async () => {
+  it('are stored once the cause of their rejection is repaired, and none is left to replay', async () => {
     await change('DROP CONSTRAINT few');
     const { code, stdout } = await command('replay');
     expect({ code, stdout }).to.include({ code: 0 });
@@ -116,7 +116,7 @@ describe('dead letters that are replayed', function () {
     expect((await command('replay')).stderr).to.contain('There are no dead letters to replay.');
   });
 
-  it('keep the order they had, and undo nothing that came after them', async () => {
+  it('keep their order, and overwrite no newer record', async () => {
     await change(`ADD CONSTRAINT few CHECK clicks <= ${MOST_CLICKS}`);
     const bodies = ['2026-06-02T00:00:00Z', undefined].map((reported_at, index) => ({
       organization_id: 'org_a',

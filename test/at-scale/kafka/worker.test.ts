@@ -30,7 +30,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     await test?.remove();
   });
 
-  it('makes of repeated, mixed and restated records the state that is due', async () => {
+  it('turns repeated, mixed and restated records into the expected state', async () => {
     const due = histories(new Random(SEED), COUNT);
     await workers.start();
     for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
@@ -39,7 +39,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     expect(await workers.deadLetters()).to.deep.equal([]);
   });
 
-  it(`loses nothing and adds nothing when it is killed ${KILLS} times`, async () => {
+  it(`loses and adds no record when it is killed ${KILLS} times`, async () => {
     const due = histories(new Random(SEED), COUNT);
     const random = new Random(SEED + 1);
     let worker = await workers.start();
@@ -56,7 +56,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     await workers.expectState(due);
   });
 
-  it('keeps what it rejects to the byte, says why, and goes on', async () => {
+  it('dead-letters a rejected record byte for byte with the reason, and continues', async () => {
     const poison: [name: string, key: string | null, value: Buffer | string | null, code: string][] = [
       ['bad JSON', 'a', '{"organization_id":', 'invalid_json'],
       ['empty', 'b', '', 'invalid_json'],
@@ -105,7 +105,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     expectSame(await actualContacts(indices.config), expected);
   });
 
-  it('shares the partitions with workers that come and go, and loses nothing', async () => {
+  it('shares the partitions with workers that join and leave, and loses no record', async () => {
     const due = histories(new Random(SEED), COUNT);
     const first = await workers.start();
     const producing = (async () => {
@@ -130,7 +130,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     await workers.expectState(due);
   });
 
-  it('takes what transactions brought, and leaves nothing behind that is no record', async () => {
+  it('reads the records of transactions, and commits behind their markers', async () => {
     const { records, expected } = contactHistory(new Random(SEED), 500);
     await workers.start(['contacts']);
     const kafka = new kafkajs.Kafka({
@@ -154,7 +154,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     expectSame(await actualContacts(indices.config), expected);
   });
 
-  it('has nothing to read of a transaction that is open, and takes it once it is committed', async () => {
+  it('reads no record of an open transaction, and reads them once it is committed', async () => {
     const { records, expected } = contactHistory(new Random(SEED), 100);
     const kafka = new kafkajs.Kafka({ brokers: topics.config.brokers, logLevel: kafkajs.logLevel.NOTHING });
     const producer = kafka.producer({
@@ -176,7 +176,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     expectSame(await actualContacts(indices.config), expected);
   });
 
-  it('keeps thousands of rejected records with long headers', async () => {
+  it('dead-letters thousands of rejected records with long headers', async () => {
     await workers.start(['contacts']);
     const headers = { trace: 'x'.repeat(600) };
     const rejected = Array.from({ length: 10_000 }, (_, index) => ({
