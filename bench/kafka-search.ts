@@ -5,7 +5,7 @@ import { loadConfig } from '../services/shared/config.js';
 import { startElasticsearch } from '../test/stack/elasticsearch.js';
 import { startKafka } from '../test/stack/kafka.js';
 import { drop, rawBulk } from './elasticsearch.js';
-import { nextGroup, produce, toldBy } from './kafka-support.js';
+import { nextGroup, produce, reportedBy } from './kafka-support.js';
 import { type Comparison, compare } from './measure.js';
 import { ORGANIZATIONS } from './scale.js';
 import { syntheticContacts } from './synthetic-contacts.js';
@@ -26,7 +26,7 @@ export async function benchKafkaSearch(note: (text: string) => void): Promise<Co
     const throughWorker = async () => {
       const name = nextGroup();
       const own = { ...environment, KAFKA_GROUP: name, ELASTICSEARCH_INDEX_PREFIX: name };
-      const rate = await toldBy('worker.js', [contacts.name, String(CONTACTS)], own);
+      const rate = await reportedBy('worker.js', [contacts.name, String(CONTACTS)], own);
       await drop(client, `${name}-*`);
       return rate;
     };

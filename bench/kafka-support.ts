@@ -10,15 +10,15 @@ import { createTopics, topicOf } from '../ingest/sources/kafka/topics.js';
 import type { KafkaConfig } from '../services/shared/config.js';
 import { createLogger } from '../services/shared/logger.js';
 
-const PRODUCED_AT_ONCE = 5000;
+const RECORDS_PER_REQUEST = 5000;
 
 let groups = 0;
 
-/** A group that has read nothing yet. */
+/** A group without committed offsets. */
 export const nextGroup = (): string => `bench${++groups}`;
 
-/** What a process of `servers` tells before it ends. */
-export async function toldBy(
+/** The number that a process of `servers` reports before it exits. */
+export async function reportedBy(
   script: string,
   args: string[],
   environment: Record<string, string>,
@@ -28,11 +28,11 @@ export async function toldBy(
   const child = fork(join(import.meta.dirname, 'servers', script), args, { env });
   const ended = once(child, 'exit');
   try {
-    const told = once(child, 'message') as Promise<[number]>;
+    const report = once(child, 'message') as Promise<[number]>;
     const early = ended.then(([code]) => {
       throw new Error(`${script} ended with ${code} before it was done`);
     });
-    const [rate] = await Promise.race([told, early]);
+    const [rate] = await Promise.race([report, early]);
     await ended;
     return rate;
   } finally {
@@ -40,7 +40,7 @@ export async function toldBy(
   }
 }
 
-/** Makes the topics, and resolves when the broker has the records. */
+/** Creates the topics, and resolves when the broker has the records. */
 export async function produce(
   kafka: KafkaConfig,
   stream: string,
@@ -49,8 +49,8 @@ export async function produce(
   const cluster = new KafkaCluster(kafka, createLogger('silent'));
   await createTopics(cluster, kafka);
   const producer = await cluster.producer();
-  for (let start = 0; start < records.length; start += PRODUCED_AT_ONCE) {
-    await producer.send(topicOf(kafka, stream), records.slice(start, start + PRODUCED_AT_ONCE));
+  for (let start = 0; start < records.length; start += RECORDS_PER_REQUEST) {
+    await producer.send(topicOf(kafka, stream), records.slice(start, start + RECORDS_PER_REQUEST));
   }
   await cluster.close();
 }
@@ -78,7 +78,7 @@ export class Count {
 
 type Write = (records: never[], ...rest: never[]) => Promise<void>;
 
-/** The store, counting what one of its methods has written. */
+/** The store; counts the records that one of its methods has written. */
 export function counted<Name extends string, Store extends Record<Name, Write>>(
   store: Store,
   name: Name,

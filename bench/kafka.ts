@@ -13,7 +13,7 @@ import { openAnalyticsStore } from '../services/stores/clickhouse/store.js';
 import { startClickHouse } from '../test/stack/clickhouse.js';
 import { startKafka } from '../test/stack/kafka.js';
 import { startServer } from '../test/support/server-process.js';
-import { nextGroup, produce, toldBy } from './kafka-support.js';
+import { nextGroup, produce, reportedBy } from './kafka-support.js';
 import { type Comparison, compare, type Figure, figure } from './measure.js';
 import { randomSource } from './synthetic-contacts.js';
 
@@ -100,7 +100,10 @@ const empty = ({ client }: Bench) => client.command({ query: 'TRUNCATE TABLE del
 /** Records a second, from the first that comes to the last that is in the store. */
 async function through(bench: Bench, script: string, ...args: string[]): Promise<number> {
   await empty(bench);
-  return toldBy(script, [...args, String(DELIVERIES)], { ...bench.environment, KAFKA_GROUP: nextGroup() });
+  return reportedBy(script, [...args, String(DELIVERIES)], {
+    ...bench.environment,
+    KAFKA_GROUP: nextGroup(),
+  });
 }
 
 async function prepared(bench: Bench): Promise<() => Promise<number>> {

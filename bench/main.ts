@@ -12,7 +12,7 @@ import { benchKafka } from './kafka.js';
 import { benchKafkaSearch } from './kafka-search.js';
 import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
-import { benchStall } from './partition-wait.js';
+import { benchPartitionWait } from './partition-wait.js';
 import { benchProcesses } from './processes.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
 
@@ -69,7 +69,7 @@ try {
   if (asked.includes('processes')) results.push(await benchProcesses(join(folder, 'processes'), note));
   if (asked.includes('kafka')) {
     results.push(...(await benchKafka(join(folder, 'kafka'), note)), await benchKafkaSearch(note));
-    results.push(await benchStall(join(folder, 'stall'), note));
+    results.push(await benchPartitionWait(join(folder, 'stall'), note));
   }
   if (asked.includes('memory')) {
     results.push(...(await benchMemory(join(folder, 'memory'), Number(values.minutes), note)));

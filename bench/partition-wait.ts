@@ -16,10 +16,10 @@ import { type Figure, figure } from './measure.js';
 
 /** Half as many visits and a fifth as many contacts wait with them, each with its repetitions. */
 const DELIVERIES = 200_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
-/** Of a backlog of which one record in a hundred is rejected: the longest time in which no record of a partition was committed. */
-export async function benchStall(dataDir: string, note: (text: string) => void): Promise<Figure> {
+/** The longest time without a commit of a partition, over a backlog of which one record in a hundred is rejected. */
+export async function benchPartitionWait(dataDir: string, note: (text: string) => void): Promise<Figure> {
   note('Kafka, Elasticsearch and ClickHouse start …');
   const servers = await Promise.all([
     startKafka(),
@@ -47,7 +47,7 @@ export async function benchStall(dataDir: string, note: (text: string) => void):
     });
     note('a worker catches up …');
     const waits = STREAMS.map((stream) =>
-      longestWait(() => cluster.lag(`${kafka.group}-${stream}`, topicOf(kafka, stream))),
+      longestWaitMs(() => cluster.lag(`${kafka.group}-${stream}`, topicOf(kafka, stream))),
     );
     const longest = Math.max(...(await Promise.all(waits)));
     await worker.stop();
@@ -60,8 +60,8 @@ export async function benchStall(dataDir: string, note: (text: string) => void):
   }
 }
 
-/** Milliseconds; from the first commit of any partition until none has records left. */
-async function longestWait(lag: () => Promise<ReadonlyMap<number, bigint>>): Promise<number> {
+/** From the first commit of any partition until none has lag. */
+async function longestWaitMs(lag: () => Promise<ReadonlyMap<number, bigint>>): Promise<number> {
   const begin = await lag();
   const last = new Map<number, { behind: bigint; at: number }>();
   let longest = 0;
@@ -76,6 +76,6 @@ async function longestWait(lag: () => Promise<ReadonlyMap<number, bigint>>): Pro
       else if (before?.behind !== left) last.set(partition, { behind: left, at: now });
     }
     if ([...behind.values()].every((left) => left === 0n)) return longest;
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 }

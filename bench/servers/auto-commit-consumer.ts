@@ -1,10 +1,17 @@
 /**
- * `auto-commit-consumer.js <records>`: decodes deliveries and inserts them as a worker does, but its place is kept by time, whatever became
- * of the records. Tells how fast it wrote its first so many.
+ * `auto-commit-consumer.js <records>`: decodes and inserts deliveries as a worker does, but commits offsets by time, whether or not the
+ * records are stored. Reports the rate of the first `records`, per second.
  */
 
 import kafkajs from 'kafkajs';
 import { decoder } from '../../ingest/decode.js';
+import {
+  FETCH_LIMITS,
+  FETCH_MAX_BYTES,
+  FETCH_MAX_WAIT_MS,
+  FETCH_MIN_BYTES,
+  PARTITION_CONCURRENCY,
+} from '../../ingest/sources/kafka/batch-size.js';
 import { topicOf } from '../../ingest/sources/kafka/topics.js';
 import { networkADeliveries } from '../../ingest/streams/network-a-deliveries.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
@@ -12,8 +19,6 @@ import { type KafkaConfig, loadConfig } from '../../services/shared/config.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { Count, counted } from '../kafka-support.js';
-
-const MEGABYTE = 1024 * 1024;
 
 const config = loadConfig(process.env);
 const { brokers, group, ...kafka } = config.kafka as KafkaConfig;
@@ -23,15 +28,15 @@ const analytics = counted(stores.analytics, 'insertDeliveries', count);
 const decode = decoder(networkADeliveries, { others: 'allow' });
 const consumer = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).consumer({
   groupId: group,
-  minBytes: 64 * 1024,
-  maxWaitTimeInMs: 500,
-  maxBytesPerPartition: 6 * MEGABYTE,
-  maxBytes: 48 * MEGABYTE,
+  minBytes: FETCH_MIN_BYTES,
+  maxWaitTimeInMs: FETCH_MAX_WAIT_MS,
+  maxBytesPerPartition: FETCH_LIMITS.analytics.fetchBytes,
+  maxBytes: FETCH_MAX_BYTES,
 });
 await consumer.connect();
 await consumer.subscribe({ topic: topicOf(kafka, networkADeliveries.name), fromBeginning: true });
 await consumer.run({
-  partitionsConsumedConcurrently: 8,
+  partitionsConsumedConcurrently: PARTITION_CONCURRENCY,
   eachBatch: async ({ batch: { messages } }) => {
     for (let start = 0; start < messages.length; start += analytics.preferredBatchSize) {
       const records = messages

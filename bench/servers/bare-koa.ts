@@ -1,4 +1,4 @@
-/** The base: Koa with body parser and a router of the same routes, and nothing of ours. Prints its address. */
+/** The baseline: Koa with body parser and a router of the same routes. Sends its address to its parent. */
 import type { AddressInfo } from 'node:net';
 import { Router } from '@koa/router';
 import Koa from 'koa';

@@ -1,4 +1,4 @@
-/** What both sides of the gateway's measurement answer: a page of 25 contacts. */
+/** The response of the gateway and of its baseline: a page of 25 contacts. */
 import { newContact } from '../../services/contacts/create.js';
 
 const organizationId = 'org_bench';

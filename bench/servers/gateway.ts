@@ -1,4 +1,4 @@
-/** Our gateway, whole, with its stores and keys; only the searching handler is replaced by a fixed answer. */
+/** The gateway with its stores and keys; only the handler of the search is replaced by a fixed response. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { issueKey } from '../../services/accounts/keys.js';

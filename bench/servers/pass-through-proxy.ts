@@ -1,4 +1,4 @@
-/** Passes requests on, and answers back, and does nothing else: what a second process between client and server costs. */
+/** Forwards requests and responses, and does nothing else: the cost of a second process between client and server. */
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** The whole gateway over a data folder, which also tells how long its event loop was held and how much memory it took. */
+/** The gateway over a data folder; reports the delay of its event loop and its peak memory. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { issueKey } from '../../services/accounts/keys.js';
 import { startGateway } from '../../services/gateway/server.js';
@@ -6,8 +6,8 @@ import { loadConfig } from '../../services/shared/config.js';
 import { createLogger, logFile } from '../../services/shared/logger.js';
 import { openStores } from '../../services/stores/open-stores.js';
 
-/** Milliseconds between samples; a sample holds this much even when nothing delays it. */
-const RESOLUTION = 1;
+/** Between samples; an undelayed sample has this much. */
+const RESOLUTION_MS = 1;
 
 const dataDir = process.argv[2] as string;
 const { ELASTICSEARCH_URL, CLICKHOUSE_URL, CLICKHOUSE_DATABASE } = process.env;
@@ -22,7 +22,7 @@ const config = loadConfig({
 const stores = await openStores(config);
 const logger = createLogger('info', logFile('/dev/null'));
 const gateway = await startGateway(config, stores, logger);
-const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
+const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 let peakMemory = 0;
 setInterval(() => {
   peakMemory = Math.max(peakMemory, process.memoryUsage.rss());
@@ -35,8 +35,8 @@ process.on('message', async (message: 'reset' | 'read' | { keyFor: string }) => 
     process.send?.({ reset: true });
   } else if (message === 'read') {
     process.send?.({
-      delayP99: delay.percentile(99) / 1e6 - RESOLUTION,
-      delayMax: delay.max / 1e6 - RESOLUTION,
+      delayP99: delay.percentile(99) / 1e6 - RESOLUTION_MS,
+      delayMax: delay.max / 1e6 - RESOLUTION_MS,
       peakMemory,
     });
   } else {

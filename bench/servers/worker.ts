@@ -1,4 +1,4 @@
-/** `worker.js <stream> <records>`: a worker that tells how fast it wrote its first so many records. */
+/** `worker.js <stream> <records>`: a worker that reports the rate of its first `records`, per second. */
 import { Registry } from 'prom-client';
 import type { StreamName } from '../../ingest/streams/index.js';
 import { createWorkerMetrics } from '../../ingest/worker/metrics.js';

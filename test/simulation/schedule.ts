@@ -174,7 +174,7 @@ class Schedule {
       } else if (kind < 0.85) {
         this.#replay();
       } else if (victim) {
-        scheduler.note(`${victim.name} is told to stop`);
+        scheduler.note(`${victim.name} receives SIGTERM`);
         victim.stop.abort(new Error('the worker stops'));
       }
     }

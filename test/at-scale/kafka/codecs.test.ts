@@ -102,11 +102,11 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
 
   /** Sends each history in as many parts as there are codecs. */
   async function areTaken(send: (batches: Batch[]) => Promise<void>): Promise<void> {
-    const due = histories(new Random(SEED), COUNT);
+    const history = histories(new Random(SEED), COUNT);
     const names = Object.keys(TYPES) as CodecName[];
     const batches = names.flatMap((codec, place) =>
       STREAMS.map((stream): Batch => {
-        const { records } = due[stream];
+        const { records } = history[stream];
         const size = Math.ceil(records.length / names.length);
         const part = records.slice(place * size, (place + 1) * size);
         return { codec, topic: topicOf(topics.config, stream), records: part };
@@ -115,7 +115,7 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
     await workers.start();
     await send(batches);
     await topics.drained(...STREAMS);
-    await workers.expectState(due);
+    await workers.expectState(history);
     expect(await workers.deadLetters()).to.deep.equal([]);
     // What lies in the topic tells whether the batches were compressed at all.
     await topics.cluster.readAll(topicOf(topics.config, STREAMS[0]), async () => true);

@@ -26,28 +26,28 @@ describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
 
   it('writes nothing late after it was frozen until its partitions were reassigned', async () => {
     const random = new Random(SEED);
-    const due = histories(random, COUNT);
+    const history = histories(random, COUNT);
     const frozen = await workers.start();
-    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
     await pause(random.below(3000));
     frozen.signal('SIGSTOP');
     const begun = performance.now();
     const other = await workers.start();
     await topics.drained(...STREAMS);
-    await workers.expectState(due);
+    await workers.expectState(history);
     await pause(FROZEN_MS - (performance.now() - begun));
-    const before = await places(topics);
+    const before = await committedOffsets(topics);
     frozen.signal('SIGCONT');
     // A worker that stops has finished what it was writing.
     await frozen.stop();
-    expect(await places(topics)).to.deep.equal(before);
-    await workers.expectState(due);
+    expect(await committedOffsets(topics)).to.deep.equal(before);
+    await workers.expectState(history);
     expect((await other.stop()).code).to.equal(0);
   });
 });
 
-/** What the groups have committed. */
-const places = ({ cluster, config }: TestTopics) =>
+/** The committed offsets of the groups. */
+const committedOffsets = ({ cluster, config }: TestTopics) =>
   Promise.all(
     STREAMS.map(async (stream) => [
       ...(await cluster.committed(`${config.group}-${stream}`, `${config.topicPrefix}${stream}`)),

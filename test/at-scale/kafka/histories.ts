@@ -5,7 +5,7 @@ import type { Random } from '../../advertising/random-records.js';
 const ORGANIZATIONS = ['org_a', 'org_b', 'org_c'];
 const FIRST_DAY = Date.parse('2026-06-01T00:00:00Z');
 const DAY_MS = 86_400_000;
-/** Records come out of order by so many places at most. */
+/** A record is at most this many records out of order. */
 const WINDOW = 10_000;
 
 /** Records in the order in which they are sent, and the state they make by key. */
@@ -22,12 +22,12 @@ function history<T extends object>(
   apply: (before: T | undefined, record: T) => T,
   stateOf: (record: T) => [key: string, state: string],
 ): History {
-  const sent: { place: number; record: T }[] = [];
+  const sent: { position: number; record: T }[] = [];
   originals.forEach((record, index) => {
     const times = random.chance(10) ? 2 : 1;
-    for (let time = 0; time < times; time++) sent.push({ place: index + random.below(WINDOW), record });
+    for (let time = 0; time < times; time++) sent.push({ position: index + random.below(WINDOW), record });
   });
-  sent.sort((left, right) => left.place - right.place);
+  sent.sort((left, right) => left.position - right.position);
   const states = new Map<string, T>();
   for (const { record } of sent) {
     const [key] = stateOf(record);

@@ -29,8 +29,8 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
   for (const point of KILL_POINTS) {
     it(`${point}: no record is lost, and none is added`, async () => {
       const random = new Random(SEED);
-      const due = histories(random, COUNT);
-      const sent = STREAMS.map((stream) => withPoison(random, due[stream].records));
+      const history = histories(random, COUNT);
+      const sent = STREAMS.map((stream) => withPoison(random, history[stream].records));
       const poison = sent.flat().filter(({ headers }) => headers).length;
       const pieces = inPieces(sent, 2 * KILLS + 1);
       const produce = async () => {
@@ -58,7 +58,7 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
       await workers.start();
       while (pieces.length > 0) await produce();
       await topics.drained(...STREAMS);
-      await workers.expectState(due);
+      await workers.expectState(history);
       await expectPoisonRejected(topics, poison);
     });
   }
@@ -73,7 +73,7 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
 function inPieces(sent: readonly OutgoingRecord[][], count: number): OutgoingRecord[][][] {
   return Array.from({ length: count }, (_, piece) =>
     sent.map((records) => {
-      const at = (place: number) => Math.floor((records.length * place) / count);
+      const at = (part: number) => Math.floor((records.length * part) / count);
       return records.slice(at(piece), at(piece + 1));
     }),
   );

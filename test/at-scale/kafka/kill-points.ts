@@ -15,7 +15,7 @@ export const KILL_POINTS = [
 ] as const;
 export type KillPoint = (typeof KILL_POINTS)[number];
 
-/** What worker-process.ts is told of its end. */
+/** When worker-process.ts kills itself. */
 export interface Kill {
   TEST_KILL_AT: KillPoint | 'before the write';
   TEST_KILL_AFTER: string;

@@ -11,13 +11,13 @@ const BATCH_RECORDS = 10;
 
 describe('the lag of a consumer', () => {
   let topics: TestTopics;
-  let consumption: RunningConsumer | undefined;
+  let consumer: RunningConsumer | undefined;
 
   before(async () => {
     topics = await testTopics({ partitions: 1 });
   });
   after(async () => {
-    await consumption?.stop();
+    await consumer?.stop();
     await topics?.close();
   });
 
@@ -40,8 +40,8 @@ describe('the lag of a consumer', () => {
       },
       onOffsetLost: () => undefined,
     });
-    consumption = running;
-    const told = async () => {
+    consumer = running;
+    const reportedLag = async () => {
       const lag = await running.lag();
       expect([...lag]).to.deep.equal([...(await cluster.lag(group, topic))]);
       return Number(lag.get(0));
@@ -54,15 +54,15 @@ describe('the lag of a consumer', () => {
     };
     for (let behind = COUNT; behind > 0; behind -= BATCH_RECORDS) {
       const go = await nextBatch();
-      expect(await told()).to.equal(behind);
+      expect(await reportedLag()).to.equal(behind);
       go();
     }
     await topics.drained(STREAM);
-    expect(await told()).to.equal(0);
+    expect(await reportedLag()).to.equal(0);
 
     await topics.produce(STREAM, records.slice(0, 1));
     const go = await nextBatch();
-    expect(await told()).to.equal(1);
+    expect(await reportedLag()).to.equal(1);
     go();
     await topics.drained(STREAM);
   });

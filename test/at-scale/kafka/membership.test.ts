@@ -22,7 +22,7 @@ describe('a member of a consumer group', function () {
     );
   });
   afterEach(async () => {
-    await Promise.all(running.splice(0).map((consumption) => consumption.stop()));
+    await Promise.all(running.splice(0).map((consumer) => consumer.stop()));
     await topics?.close();
   });
 

@@ -97,7 +97,7 @@ describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
   for (const server of SERVERS) {
     for (const [name, { toxics, breaks }] of Object.entries(FAULTS)) {
       it(`${server}, ${name}: every record is stored once`, async () => {
-        const due = histories(new Random(SEED), COUNT);
+        const history = histories(new Random(SEED), COUNT);
         const worker = await workers.start(STREAMS, {
           KAFKA_BROKERS: proxies.Kafka.address,
           ELASTICSEARCH_URL: `http://${proxies.Elasticsearch.address}`,
@@ -108,8 +108,8 @@ describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
           const before = await retries(worker);
           await proxies[server].apply(toxics);
           for (const stream of STREAMS) {
-            const { records } = due[stream];
-            const at = (place: number) => Math.floor((records.length * place) / ROUNDS);
+            const { records } = history[stream];
+            const at = (part: number) => Math.floor((records.length * part) / ROUNDS);
             await topics.produce(stream, records.slice(at(round), at(round + 1)));
           }
           if (isStore && breaks) await isRetried(worker, before);
@@ -118,7 +118,7 @@ describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
           await pause(FAULT_MS);
         }
         await workers.drained(worker, ...STREAMS);
-        await workers.expectState(due);
+        await workers.expectState(history);
         expect(await workers.deadLetters()).to.deep.equal([]);
         if (isStore) expect(rebalances(worker), worker.output()).to.equal(0);
       });

@@ -89,7 +89,7 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
   }
 
   /** Sends everything in pieces, each until the broker has it, while something else happens. */
-  async function produceSlowly(due: Histories, until: Promise<unknown>): Promise<void> {
+  async function produceSlowly(history: Histories, until: Promise<unknown>): Promise<void> {
     let over = false;
     void until.finally(() => {
       over = true;
@@ -97,7 +97,7 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
     const pieces = 50;
     for (let piece = 0; piece < pieces; piece++) {
       for (const stream of STREAMS) {
-        const { records } = due[stream];
+        const { records } = history[stream];
         const size = Math.ceil(records.length / pieces);
         const some = records.slice(piece * size, (piece + 1) * size);
         while (!(await isProduced(stream, some))) await pause(200);
@@ -112,7 +112,7 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
     ['Kafka', () => kafka, KILLS, 1500],
   ] as const) {
     it(`${name} killed ${kills} times, and away for ${awayMs / 1000} s: every record is stored once`, async () => {
-      const due = histories(new Random(SEED), COUNT);
+      const history = histories(new Random(SEED), COUNT);
       const worker = await workers.start();
       const isBroker = name === 'Kafka';
       const supervised = isBroker ? supervise(worker) : undefined;
@@ -124,31 +124,33 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
           await server().start();
         }
       })();
-      await produceSlowly(due, killing);
+      await produceSlowly(history, killing);
       await killing;
       if (isBroker) await topics.drained(...STREAMS);
       else await workers.drained(worker, ...STREAMS);
       supervised?.stop();
-      await workers.expectState(due);
+      await workers.expectState(history);
       expect(await workers.deadLetters()).to.deep.equal([]);
       if (!isBroker) expect(rebalances(worker), worker.output()).to.equal(0);
     });
   }
 
   it('waits for a missing table', async () => {
-    const due = histories(new Random(SEED), COUNT);
+    const history = histories(new Random(SEED), COUNT);
     const worker = await workers.start();
     const { url, username, password, database } = clickhouseConfig;
     const client = createClient({ url, username, password });
     const tables = `${database}_tables`;
     await client.command({ query: `RENAME TABLE ${tables}.deliveries TO ${tables}.away` });
-    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
     await workers.drained(worker, 'website-visits', 'contacts');
     await pause(AWAY_MS);
-    expect(await topics.behind('network-a-deliveries')).to.equal(due['network-a-deliveries'].records.length);
+    expect(await topics.behind('network-a-deliveries')).to.equal(
+      history['network-a-deliveries'].records.length,
+    );
     await client.command({ query: `RENAME TABLE ${tables}.away TO ${tables}.deliveries` });
     await workers.drained(worker, 'network-a-deliveries');
-    await workers.expectState(due);
+    await workers.expectState(history);
 
     expect(rebalances(worker), worker.output()).to.equal(0);
     expect(await workers.deadLetters()).to.deep.equal([]);
@@ -156,19 +158,21 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
   });
 
   it('waits while its password is wrong', async () => {
-    const due = histories(new Random(SEED), COUNT);
+    const history = histories(new Random(SEED), COUNT);
     const worker = await workers.start();
     await clickhouse.stop();
     const environment = { ...clickhousePlan.environment, CLICKHOUSE_PASSWORD: 'another' };
     const other = await startServer({ ...clickhousePlan, environment });
-    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
     await workers.drained(worker, 'website-visits', 'contacts');
     await pause(AWAY_MS);
-    expect(await topics.behind('network-a-deliveries')).to.equal(due['network-a-deliveries'].records.length);
+    expect(await topics.behind('network-a-deliveries')).to.equal(
+      history['network-a-deliveries'].records.length,
+    );
     await other.stop();
     await clickhouse.start();
     await workers.drained(worker, 'network-a-deliveries');
-    await workers.expectState(due);
+    await workers.expectState(history);
     expect(rebalances(worker), worker.output()).to.equal(0);
     expect(await workers.deadLetters()).to.deep.equal([]);
   });

@@ -34,25 +34,25 @@ export function withPoison(
   });
 }
 
-/** Compares the dead letters with the poison, by the places the topics had it at. A letter may be there twice. */
+/** Compares the dead letters with the poison, by the found the topics had it at. A letter may be there twice. */
 export async function expectPoisonRejected(topics: TestTopics, sent: number): Promise<void> {
-  let places = 0;
+  let found = 0;
   for (const stream of STREAMS) {
     const topic = topicOf(topics.config, stream);
-    const due = new Map<string, string>();
+    const expected = new Map<string, string>();
     await topics.cluster.readAll(topic, async (records) => {
       for (const record of records) {
         if (headerText(record.headers, POISON) !== '')
-          due.set(`${topic}/${record.partition}/${record.offset}`, content(record));
+          expected.set(`${topic}/${record.partition}/${record.offset}`, content(record));
       }
       return true;
     });
     const letters = await topics.deadLetters(stream);
-    const told = new Map(letters.map((letter) => [source(letter), content(letter)]));
-    expect([...told].sort()).to.deep.equal([...due].sort());
-    places += due.size;
+    const actual = new Map(letters.map((letter) => [source(letter), content(letter)]));
+    expect([...actual].sort()).to.deep.equal([...expected].sort());
+    found += expected.size;
   }
-  expect(places, 'the topics hold the poison once').to.equal(sent);
+  expect(found, 'the topics hold the poison once').to.equal(sent);
 }
 
 const source = ({ headers }: KafkaRecord) =>

@@ -28,8 +28,8 @@ describe(`dead letters that the broker rejects (TEST_SEED=${SEED})`, function ()
 
   it('are not skipped: the streams restart, and continue once the broker accepts them', async () => {
     const random = new Random(SEED);
-    const due = histories(random, COUNT);
-    const sent = STREAMS.map((stream) => withPoison(random, due[stream].records));
+    const history = histories(random, COUNT);
+    const sent = STREAMS.map((stream) => withPoison(random, history[stream].records));
     await limitDeadLetters(10);
     const worker = await workers.start();
     for (const [index, stream] of STREAMS.entries()) await topics.produce(stream, sent[index] ?? []);
@@ -38,7 +38,7 @@ describe(`dead letters that the broker rejects (TEST_SEED=${SEED})`, function ()
     expect(await restartsOf(worker)).to.be.greaterThan(0);
     await limitDeadLetters(9_000_000);
     await topics.drained(...STREAMS);
-    await workers.expectState(due);
+    await workers.expectState(history);
     await expectPoisonRejected(topics, sent.flat().filter(({ headers }) => headers).length);
     while ((await failingOf(worker)).length > 0) await pause(100);
   });

@@ -67,11 +67,11 @@ describe(`${LETTERS} replayed dead letters`, function () {
     const killed = spawnServer({ args, environment: topics.environment });
     const ended = endOf(killed);
     const isHalfWay = async () => {
-      const places = await topics.cluster.committed(
+      const offsets = await topics.cluster.committed(
         `${topics.config.group}-replay`,
         deadLetterTopicOf(topicOf(topics.config, STREAM)),
       );
-      return Number(places.get(0) ?? 0) > LETTERS / 3;
+      return Number(offsets.get(0) ?? 0) > LETTERS / 3;
     };
     while (!(await isHalfWay())) await pause(100);
     killed.kill('SIGKILL');

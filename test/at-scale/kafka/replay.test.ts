@@ -61,15 +61,15 @@ describe('replayed dead letters', function () {
     await topics.produce(STREAM, records);
     await topics.drained(STREAM);
     const letters = await topics.deadLetters(STREAM);
-    const told = letters.map(({ key, headers }) => [
+    const actual = letters.map(({ key, headers }) => [
       key?.toString(),
       headerText(headers, 'trace'),
       headerText(headers, HEADER.stage),
       headerText(headers, HEADER.code),
       headerText(headers, HEADER.attempts),
     ]);
-    const due = rejected.map(({ key, headers }) => [key, headers.trace, 'write', 'not_storable', '1']);
-    expect(told.sort()).to.deep.equal(due.sort());
+    const expected = rejected.map(({ key, headers }) => [key, headers.trace, 'write', 'not_storable', '1']);
+    expect(actual.sort()).to.deep.equal(expected.sort());
     expectSame(
       await actualDeliveries(database.config),
       states(records.filter((each) => !rejected.includes(each))),

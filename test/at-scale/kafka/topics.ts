@@ -8,24 +8,24 @@ import type { StreamName } from '../../../ingest/streams/index.js';
 import { type KafkaConfig, loadConfig } from '../../../services/shared/config.js';
 import { createLogger } from '../../../services/shared/logger.js';
 
-/** Topics and groups that no other test has, on the broker of the environment or another one. */
+/** Topics and groups of one test, on the broker of the environment or another one. */
 export interface TestTopics {
   config: KafkaConfig;
   cluster: KafkaCluster;
-  /** What a worker of these topics is told. */
+  /** Variables of a worker of these topics. */
   environment: Record<string, string>;
-  /** In their order; resolves when the broker has all. */
+  /** Sends records in their order; resolves when the broker has them. */
   produce(stream: StreamName, records: readonly OutgoingRecord[]): Promise<void>;
-  /** Resolves when readers see so many records: those of a transaction appear some time after its commit was acknowledged. */
+  /** Resolves when readers see `count` records: those of a transaction appear some time after its commit was acknowledged. */
   visible(stream: StreamName, count: number): Promise<void>;
-  /** Resolves when the workers have committed everything that readers see. */
+  /** Resolves when the workers have committed every record that readers see. */
   drained(...streams: StreamName[]): Promise<void>;
   behind(stream: StreamName): Promise<number>;
   deadLetters(stream: StreamName): Promise<KafkaRecord[]>;
   close(): Promise<void>;
 }
 
-const PRODUCED_AT_ONCE = 2000;
+const RECORDS_PER_REQUEST = 2000;
 
 export interface TopicOptions {
   /** Of the environment when absent. */
@@ -61,8 +61,8 @@ export async function testTopics({
     environment,
     behind,
     async produce(stream, records) {
-      for (let start = 0; start < records.length; start += PRODUCED_AT_ONCE) {
-        await producer.send(topicOf(config, stream), records.slice(start, start + PRODUCED_AT_ONCE));
+      for (let start = 0; start < records.length; start += RECORDS_PER_REQUEST) {
+        await producer.send(topicOf(config, stream), records.slice(start, start + RECORDS_PER_REQUEST));
       }
     },
     async visible(stream, count) {

@@ -31,20 +31,20 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
   });
 
   it('turns repeated, mixed and restated records into the expected state', async () => {
-    const due = histories(new Random(SEED), COUNT);
+    const history = histories(new Random(SEED), COUNT);
     await workers.start();
-    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
     await topics.drained(...STREAMS);
-    await workers.expectState(due);
+    await workers.expectState(history);
     expect(await workers.deadLetters()).to.deep.equal([]);
   });
 
   it(`loses and adds no record when it is killed ${KILLS} times`, async () => {
-    const due = histories(new Random(SEED), COUNT);
+    const history = histories(new Random(SEED), COUNT);
     const random = new Random(SEED + 1);
     let worker = await workers.start();
     const producing = (async () => {
-      for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+      for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
     })();
     for (let kill = 0; kill < KILLS; kill++) {
       await pause(500 + random.below(2000));
@@ -53,7 +53,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     }
     await producing;
     await topics.drained(...STREAMS);
-    await workers.expectState(due);
+    await workers.expectState(history);
   });
 
   it('dead-letters a rejected record byte for byte with the reason, and continues', async () => {
@@ -85,49 +85,49 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     await topics.produce('contacts', mixed);
     await topics.drained('contacts');
     const letters = await topics.deadLetters('contacts');
-    const told = letters.map(({ key, value, headers }) => [
+    const actualLetters = letters.map(({ key, value, headers }) => [
       headerText(headers, 'trace'),
       key?.toString() ?? null,
       value?.toString('latin1') ?? null,
       headerText(headers, HEADER.code),
     ]);
-    const due = poison.map(([name, key, value, code]) => [
+    const expectedLetters = poison.map(([name, key, value, code]) => [
       name,
       key,
       value === null ? null : Buffer.from(value).toString('latin1'),
       code,
     ]);
     const byName = (left: unknown[], right: unknown[]) => String(left[0]).localeCompare(String(right[0]));
-    expect(told.sort(byName).map((each) => [each[0], each[1], each[3]])).to.deep.equal(
-      due.sort(byName).map((each) => [each[0], each[1], each[3]]),
+    expect(actualLetters.sort(byName).map((each) => [each[0], each[1], each[3]])).to.deep.equal(
+      expectedLetters.sort(byName).map((each) => [each[0], each[1], each[3]]),
     );
-    expect(told.map((each) => each[2])).to.deep.equal(due.map((each) => each[2]));
+    expect(actualLetters.map((each) => each[2])).to.deep.equal(expectedLetters.map((each) => each[2]));
     expectSame(await actualContacts(indices.config), expected);
   });
 
   it('shares the partitions with workers that join and leave, and loses no record', async () => {
-    const due = histories(new Random(SEED), COUNT);
+    const history = histories(new Random(SEED), COUNT);
     const first = await workers.start();
     const producing = (async () => {
-      for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+      for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
     })();
     const [second, third] = await Promise.all([workers.start(), workers.start()]);
     await producing;
     await Promise.all([second.stop(), third.stop()]);
     await topics.drained(...STREAMS);
-    await workers.expectState(due);
+    await workers.expectState(history);
     expect(rebalances(first), 'the others joined').to.be.greaterThan(0);
     expect(await workers.deadLetters()).to.deep.equal([]);
   });
 
   it('stops in time and leaves its groups, so that the next worker starts at once', async () => {
     const worker = await workers.start();
-    const due = histories(new Random(SEED), COUNT);
-    for (const stream of STREAMS) await topics.produce(stream, due[stream].records);
+    const history = histories(new Random(SEED), COUNT);
+    for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
     expect(await worker.stop()).to.deep.equal({ code: 0, signal: null });
     await workers.start();
     await topics.drained(...STREAMS);
-    await workers.expectState(due);
+    await workers.expectState(history);
   });
 
   it('reads the records of transactions, and commits behind their markers', async () => {

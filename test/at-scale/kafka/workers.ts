@@ -35,7 +35,7 @@ export class Workers {
     this.#servers = servers;
   }
 
-  /** Makes the stores ready, so that what comes is about the workers alone. */
+  /** Opens and migrates the stores, so that the tests measure the workers alone. */
   static async prepare(topics: TestTopics, servers: Servers): Promise<Workers> {
     await (await openElasticsearchStore(servers.elasticsearch)).close();
     await (await openAnalyticsStore(servers.clickhouse)).store.close();
@@ -54,7 +54,7 @@ export class Workers {
     return worker;
   }
 
-  /** What a worker process of these topics and servers is told. */
+  /** Variables of a worker process of these topics and servers. */
   get environment(): Record<string, string> {
     const { elasticsearch, clickhouse } = this.#servers;
     return {
@@ -69,12 +69,12 @@ export class Workers {
     };
   }
 
-  /** Compares all three stores with what is due, by key. */
-  async expectState(due: Histories): Promise<void> {
+  /** Compares all three stores with the expected state, by key. */
+  async expectState(history: Histories): Promise<void> {
     const { elasticsearch, clickhouse } = this.#servers;
-    expectSame(await actualDeliveries(clickhouse), due['network-a-deliveries'].expected);
-    expectSame(await actualVisits(elasticsearch), due['website-visits'].expected);
-    expectSame(await actualContacts(elasticsearch), due.contacts.expected);
+    expectSame(await actualDeliveries(clickhouse), history['network-a-deliveries'].expected);
+    expectSame(await actualVisits(elasticsearch), history['website-visits'].expected);
+    expectSame(await actualContacts(elasticsearch), history.contacts.expected);
   }
 
   async deadLetters(): Promise<KafkaRecord[]> {
@@ -82,7 +82,7 @@ export class Workers {
     return letters.flat();
   }
 
-  /** Resolves when everything that is there is committed; rejects when the worker ends before. */
+  /** Resolves when the workers have committed every record; rejects when the worker ends before. */
   async drained(worker: ServerProcess, ...streams: StreamName[]): Promise<void> {
     const ended = worker.ended.then(({ code, signal }) => {
       throw new Error(`the worker ended with ${code ?? signal}:\n${worker.output().slice(-3000)}`);
@@ -96,6 +96,6 @@ export class Workers {
   }
 }
 
-/** How often the group of a worker had to divide its partitions anew. */
+/** How often the group of a worker rebalanced. */
 export const rebalances = (worker: ServerProcess): number =>
   worker.output().split('The group is rebalancing').length - 1;
