@@ -11,9 +11,10 @@ import { countRows, newestRows, type RowSource } from './text/ordered-rows.js';
 import { type ColumnGroups, planMatch } from './text/query-plan.js';
 import { rankedRows } from './text/ranked-rows.js';
 import type { TermEncoder } from './text/term-encoder.js';
+import { IndexChanges } from './text/text-index.js';
 import { similarWords } from './text/vocabulary.js';
 import { type BatchResult, writeBatch } from './writes/write-batch.js';
-import { IndexChanges, type WriteSession } from './writes/write-session.js';
+import type { WriteSession } from './writes/write-session.js';
 
 const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
 const AUDIENCE_GROUPS: ColumnGroups = [['name'], ['tracking_utm_value']];

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { Connection } from './connection.js';
-import { TEXT_INDEXES } from './writes/write-session.js';
+import { TEXT_INDEXES } from './text/text-index.js';
 
-/** Problems that SQLite itself looks for; more would only repeat the first. */
+/** SQLite stops at this many problems; more would only repeat the first. */
 const MAX_PROBLEMS = 20;
 
 /**
- * Reads the whole database and says what is wrong with it, in SQLite's words; an empty list when nothing is. Servers may have
- * it open meanwhile. Takes about a minute for 10 GB.
+ * Reads the whole database and returns its problems in SQLite's words, none when it is whole. Never throws. Safe beside a running
+ * server; takes about a minute per 10 GB.
  */
 export function checkIntegrity(dataDir: string): string[] {
   let connection: Connection | undefined;

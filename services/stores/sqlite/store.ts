@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { StoredKey } from '../../accounts/key-store.js';
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
@@ -70,7 +70,7 @@ class SqliteStore implements SearchStore {
   readonly #lookups: WorkerClient<LookupOperations>;
   readonly #searches: SearchPool<SearchOperations>;
   readonly #clock: Clock;
-  /** Idempotency keys of the writes that have no answer yet. */
+  /** Idempotency keys of writes in progress. */
   readonly #running = new Set<string>();
   #sending: Promise<void> = Promise.resolve();
 
@@ -128,7 +128,7 @@ class SqliteStore implements SearchStore {
     return this.#writeRecords('upsertAudiences', records);
   }
 
-  /** Every read sees what was written before. */
+  /** Reads always see earlier writes. */
   async refresh() {}
 
   searchVisits(search: VisitSearch, signal?: AbortSignal) {
@@ -196,13 +196,13 @@ class SqliteStore implements SearchStore {
     }
   }
 
-  /** Sends records in the order of calls, and lets the event loop turn between two messages. */
+  /** Sends records in the order of calls, and yields to the event loop between two messages. */
   async #writeRecords(writer: RecordWriter, records: readonly OrderedRecord<unknown>[]): Promise<void> {
     const tenant = tenantOf(records);
     const written: Promise<RecordResults | { error: unknown }>[] = [];
     const send = async () => {
       for (let start = 0; start < records.length; start += RECORDS_PER_MESSAGE) {
-        if (start > 0) await nextTurn();
+        if (start > 0) await yieldToEventLoop();
         const json = JSON.stringify(records.slice(start, start + RECORDS_PER_MESSAGE));
         written.push(this.#writer.callFor(tenant, writer, json).then(numbered(start), failedWith));
       }
@@ -210,29 +210,29 @@ class SqliteStore implements SearchStore {
     const sent = this.#sending.then(send);
     this.#sending = sent.catch(() => undefined);
     await sent;
-    const refused = new Map<number, RecordRejectedError>();
+    const rejected = new Map<number, RecordRejectedError>();
     for (const result of await Promise.all(written)) {
       if ('error' in result) throw result.error;
-      for (const [index, refusal] of result) refused.set(index, refusal);
+      for (const [index, error] of result) rejected.set(index, error);
     }
-    if (refused.size > 0) throw new PartialWriteError(refused);
+    if (rejected.size > 0) throw new PartialWriteError(rejected);
   }
 }
 
-type RecordResults = [index: number, refusal: RecordRejectedError][];
+type RecordResults = [index: number, error: RecordRejectedError][];
 
-/** Refusals of a message by their places in the whole write. */
+/** Rejections of a message that starts at record `start` of the write. */
 const numbered =
   (start: number) =>
-  (refused: BatchResult['refused']): RecordResults =>
-    refused.map(({ index, code, pointer, detail }) => [
+  (rejected: BatchResult['rejected']): RecordResults =>
+    rejected.map(({ index, code, pointer, detail }) => [
       start + index,
       new RecordRejectedError(code, pointer, detail),
     ]);
 
 const failedWith = (error: unknown) => ({ error });
 
-/** The organization the records are of, or nobody where they are of several. */
+/** The organization of the records; empty where they are of several. */
 function tenantOf(records: readonly OrderedRecord<unknown>[]): string {
   const organizationOf = ({ record }: OrderedRecord<unknown>) => {
     const fields = record as { organization_id?: string; organizationId?: string };

@@ -46,7 +46,7 @@ function insertVisit(session: WriteSession, record: VisitRecord): void {
     startUrl,
     JSON.stringify(visit),
   );
-  if (inserted > 0) session.countVisit(organization);
+  if (inserted > 0) session.count('visits', organization);
 }
 
 export function searchVisits(connection: Connection, search: VisitSearch): Json<Page<Visit>> {

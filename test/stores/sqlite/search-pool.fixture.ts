@@ -23,8 +23,8 @@ function run(operation: string): unknown {
 }
 
 process.on('disconnect', () => process.exit(0));
-process.on('message', ({ call, operation }: RpcRequest) => {
+process.on('message', ({ id, operation }: RpcRequest) => {
   calls += 1;
-  process.send?.({ call, json: JSON.stringify(run(operation)) }, undefined, undefined, () => {});
+  process.send?.({ id, json: JSON.stringify(run(operation)) }, undefined, undefined, () => {});
 });
 process.send?.(READY, undefined, undefined, () => {});

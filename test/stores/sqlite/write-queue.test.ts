@@ -13,27 +13,27 @@ const NOW = Date.UTC(2026, 0, 2);
 describe('The queue of writes', () => {
   let connection: Connection;
   let queue: WriteQueue;
-  let answers: RpcResponse[];
-  let calls = 0;
+  let responses: RpcResponse[];
+  let requests = 0;
   beforeEach(() => {
     connection = new Connection(join(tempFolder(), 'x.db'), { cacheMb: 2 });
     migrate(connection);
-    answers = [];
-    queue = new WriteQueue(new WriteSession(connection), (message) => answers.push(message));
+    responses = [];
+    queue = new WriteQueue(new WriteSession(connection), (response) => responses.push(response));
   });
   afterEach(() => connection.close());
   after(removeTempFolders);
 
-  const add = (tenant: string, operation: string, ...values: unknown[]) => {
-    queue.add({ call: ++calls, tenant, operation, values });
-    return calls;
+  const add = (tenant: string, operation: string, ...args: unknown[]) => {
+    queue.add({ id: ++requests, tenant, operation, args });
+    return requests;
   };
   const contacts = (organization: string, count: number, fields: object = {}) => {
     const ids = Array.from({ length: count }, (_, index) => `c${index}`);
     const records = ids.map((id) => ({ organization_id: organization, contact_id: id, ...fields }));
     return add(organization, 'upsertContacts', JSON.stringify(accepted(records, NOW)));
   };
-  const answered = () => answers.map(({ call }) => call);
+  const answered = () => responses.map(({ id }) => id);
 
   it('gives each organization its turn, however many records another has waiting', () => {
     const backlog = Array.from({ length: 30 }, () => contacts('org_a', 500));
@@ -41,7 +41,7 @@ describe('The queue of writes', () => {
     while (!answered().includes(other)) queue.work();
     expect(answered().indexOf(other)).to.be.lessThan(3);
     while (!queue.isEmpty) queue.work();
-    expect(answered().filter((call) => call !== other)).to.deep.equal(backlog);
+    expect(answered().filter((id) => id !== other)).to.deep.equal(backlog);
   });
 
   it('gives each organization its turn with requests as well', () => {
@@ -73,7 +73,7 @@ describe('The queue of writes', () => {
     const bad = add('org_c', 'upsertContacts', JSON.stringify([{ record: null }]));
     good.push(contacts('org_a', 3));
     while (!queue.isEmpty) queue.work();
-    const failed = answers.filter((answer) => 'error' in answer).map(({ call }) => call);
+    const failed = responses.filter((response) => 'error' in response).map(({ id }) => id);
     expect(failed).to.deep.equal([bad]);
     expect(answered()).to.include.members(good);
   });

@@ -19,8 +19,9 @@ import type { OrderedRecord } from '../../../shared/record-order.js';
 import { hasAudience } from '../audiences.js';
 import { addCredits, readCredits } from '../credits.js';
 import { findOrganizationKey } from '../organizations.js';
+import { IndexChanges } from '../text/text-index.js';
 import { type BatchResult, writeBatch } from '../writes/write-batch.js';
-import { IndexChanges, type WriteSession } from '../writes/write-session.js';
+import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
 import { type ContactRow, readContactRow } from './rows.js';
 
@@ -77,7 +78,7 @@ function writeContact(
       JSON.stringify(after.body),
     );
     changes.add(after.position, contactColumns(text, after.body));
-    session.countContact(organization);
+    session.count('contacts', organization);
     for (const id of after.audienceIds) insertMembership(session, organization, id, after);
     return;
   }

@@ -1,12 +1,29 @@
+/** The words of letters in the text indexes of an organization, for queries with typos. */
 import { codePoints, distanceWithin } from '../../../shared/text.js';
 import type { Connection } from '../connection.js';
-import { TEXT_INDEXES, type TextIndex } from '../writes/write-session.js';
 import type { FindSimilar } from './query-plan.js';
+import { TEXT_INDEXES, type TextIndex } from './text-index.js';
 
-/** Near words asked for in place of one word of a query: as many as contract 3.9 lets no store leave out. */
+/** Similar words per word of a query: as many as contract 3.9 requires of every store. */
 const MAX_SIMILAR = 1000;
 
-/** Finds words of one organization's index that begin with the same letter and are few typos away, the nearest first. */
+export function addToVocabulary(
+  connection: Connection,
+  index: TextIndex,
+  organization: number,
+  word: string,
+): void {
+  connection.run(
+    `INSERT INTO vocabulary (organization, indexed, first, length, word) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    organization,
+    TEXT_INDEXES[index],
+    firstLetter(word),
+    codePoints(word),
+    word,
+  );
+}
+
+/** Finds words with the same first letter within an edit distance, nearest first. */
 export function similarWords(connection: Connection, index: TextIndex, organization: number): FindSimilar {
   return (word, typos) => {
     const length = codePoints(word);
@@ -15,7 +32,7 @@ export function similarWords(connection: Connection, index: TextIndex, organizat
         WHERE organization = ? AND indexed = ? AND first = ? AND length BETWEEN ? AND ?`,
       organization,
       TEXT_INDEXES[index],
-      String.fromCodePoint(word.codePointAt(0) as number),
+      firstLetter(word),
       length - typos,
       length + typos,
     );
@@ -26,4 +43,8 @@ export function similarWords(connection: Connection, index: TextIndex, organizat
     }
     return byDistance.flat().slice(0, MAX_SIMILAR);
   };
+}
+
+function firstLetter(word: string): string {
+  return String.fromCodePoint(word.codePointAt(0) as number);
 }

@@ -1,6 +1,7 @@
 import type { SerializedError } from '../errors.js';
+import type { Json } from '../json.js';
 
-/** What a thread or a process is started with. */
+/** What a thread or process is started with. */
 export interface WorkerData {
   /** The database file. */
   path: string;
@@ -8,18 +9,23 @@ export interface WorkerData {
   cacheMb: number;
 }
 
-/** A call of an operation. The operation `close` ends a thread after what was asked before it. */
+/** Operations of a worker by name. Arguments are cloned; results come back as JSON. */
+export type Operations = Record<string, (...args: never[]) => Json<unknown>>;
+
+export type Result<Operation> = Operation extends (...args: never[]) => Json<infer T> ? T : never;
+
 export interface RpcRequest {
-  call: number;
+  id: number;
   operation: string;
-  values: unknown[];
-  /** Whose call it is, where tenants take turns. */
+  args: unknown[];
+  /** The organization of the request, where tenants take turns. */
   tenant?: string;
 }
 
-export type RpcResponse = { call: number; json: string } | { call: number; error: SerializedError };
+export type RpcResponse = { id: number; json: string } | { id: number; error: SerializedError };
 
+/** Operation that ends a thread after the requests before it. */
 export const CLOSE = 'close';
 
-/** The first message of a process. */
+/** First message of a process. */
 export const READY = 'ready';

@@ -1,76 +1,72 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { OverloadedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { InFlightBytes } from '../../common/in-flight-bytes.js';
 import { toStoreError } from '../errors.js';
 import { fromJson } from '../json.js';
 import { FairQueue } from './fair-queue.js';
-import { lowerPriority, NICENESS } from './priority.js';
-import { READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
-import type { Operations, Result } from './worker-client.js';
+import { NICENESS } from './priority.js';
+import { ProcessClient } from './process-client.js';
+import type { Operations, Result, RpcResponse, WorkerData } from './rpc.js';
 
 /** Searches that wait for a process. */
-const MAX_QUEUED = { all: 1000, organization: 250 };
+const MAX_QUEUED = { total: 1000, perOrganization: 250 };
 
-/** A search that runs for longer makes room for others that wait. */
+/** A search that has run for longer gives way to those that wait. */
 const LONG_SEARCH_MS = 1000;
 
-/** Long searches that run at once, one of an organization. They come on top of the others, and behind them in priority. */
+/** Concurrent long searches, one per organization. They run beside the short ones, at a lower priority. */
 const MAX_LONG_SEARCHES = 2;
 
-/** A search that nobody waits for ends by itself within this time, or its process is ended. Starting another holds the event loop. */
+/** After this time an abandoned search is killed. Not at once, as most end sooner and starting a process blocks the event loop. */
 const ABANDON_GRACE_MS = 1000;
 
-/** Bytes of answers whose requests are still under way, above which no search begins: a few times the largest page. */
+/** Bytes of answers whose requests are in flight, above which no search starts: a few times the largest page. */
 const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
 
-/** Milliseconds that searches may still take when the store closes. */
+/** Time that running searches get when the store closes. */
 const CLOSE_TIMEOUT_MS = 5000;
-
-/** Pages are bounded; whatever needs more memory than this, in MiB, has gone astray. */
-const MAX_HEAP_MB = 256;
 
 interface Search {
   organizationId: string;
   operation: string;
-  values: unknown[];
+  args: unknown[];
   isLong: boolean;
-  /** When a process took it up. */
-  begun: number;
+  /** `performance.now()` when a process took it. */
+  startedAt: number;
   resolve(json: string): void;
   reject(error: unknown): void;
 }
 
-interface SearchProcess {
-  child: ChildProcess;
-  isReady: boolean;
+/** A process and the search it runs. */
+interface Slot {
+  process: ProcessClient;
   search: Search | undefined;
 }
 
 export interface SearchPoolOptions {
-  /** Searches of one organization that run at once. One more process is kept for the others. */
+  /** Concurrent searches per organization. One more process is kept for the others. */
   size: number;
   closeTimeoutMs?: number;
 }
 
 /**
- * Runs searches in processes, so that one can be ended whatever SQLite is doing. Organizations take turns, none gets all of
- * the processes, and a search that takes long steps aside when others wait: it goes on at low priority where there is room,
- * or starts over later.
+ * Runs searches in processes, so that each can be killed whatever SQLite is doing. Organizations take turns, none gets all
+ * processes, and a long search gives way when others wait: it goes on at a lower priority where a long search may run, and starts
+ * over later otherwise.
  */
 export class SearchPool<Of extends Operations> {
   readonly #entry: string;
   readonly #data: WorkerData;
   readonly #size: number;
   readonly #closeTimeoutMs: number;
-  /** Those that have, or may be given, a search. */
-  readonly #processes = new Set<SearchProcess>();
-  /** Ends of all that were started and have not ended. */
-  readonly #exits = new Set<Promise<void>>();
+  /** Processes that run a search or may be given one. */
+  readonly #slots = new Set<Slot>();
+  /** Processes that have not exited, killed and released ones too. */
+  readonly #alive = new Set<ProcessClient>();
   readonly #waiting = new FairQueue<Search>();
   readonly #waitingLong = new FairQueue<Search>();
-  readonly #answers = new InFlightBytes(MAX_IN_FLIGHT_BYTES, () => this.#dispatch());
-  #calls = 0;
+  readonly #inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES, () => this.#dispatch());
+  #requests = 0;
   #timer: NodeJS.Timeout | undefined;
   #closed: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -87,7 +83,7 @@ export class SearchPool<Of extends Operations> {
     return this.#waiting.size + this.#waitingLong.size;
   }
 
-  /** Searches that a process has. */
+  /** Searches that a process runs. */
   get running(): number {
     return this.#running().length;
   }
@@ -95,20 +91,20 @@ export class SearchPool<Of extends Operations> {
   async call<Name extends keyof Of & string>(
     organizationId: string,
     operation: Name,
-    values: Parameters<Of[Name]>,
+    args: Parameters<Of[Name]>,
     signal?: AbortSignal,
   ): Promise<Result<Of[Name]>> {
     signal?.throwIfAborted();
-    if (this.#closed) throw unavailable('the store is closed');
+    if (this.#closed) throw unavailable(new Error('the store is closed'));
     const waiting = this.#waiting.sizeOf(organizationId) + this.#waitingLong.sizeOf(organizationId);
-    if (waiting >= MAX_QUEUED.organization || this.waiting >= MAX_QUEUED.all) {
+    if (waiting >= MAX_QUEUED.perOrganization || this.waiting >= MAX_QUEUED.total) {
       throw new OverloadedError('search');
     }
-    const json = await this.#enqueue({ organizationId, operation, values }, signal);
+    const json = await this.#enqueue({ organizationId, operation, args }, signal);
     return fromJson(json) as Result<Of[Name]>;
   }
 
-  /** Takes no more, lets what was asked before finish for a while, and resolves when every process has ended. */
+  /** Rejects new searches, waits `closeTimeoutMs` for those asked before, and resolves when every process has exited. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -119,21 +115,21 @@ export class SearchPool<Of extends Operations> {
       const idle = new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
-      const timer = setTimeout(() => this.#giveUp(), this.#closeTimeoutMs);
+      const timer = setTimeout(() => this.#rejectAll(), this.#closeTimeoutMs);
       await idle;
       clearTimeout(timer);
     }
     clearTimeout(this.#timer);
-    for (const process of this.#processes) this.#release(process);
-    await Promise.all(this.#exits);
+    for (const slot of this.#slots) this.#release(slot);
+    await Promise.all([...this.#alive].map(({ exited }) => exited));
   }
 
-  #giveUp(): void {
-    const error = unavailable('the store is closing');
+  #rejectAll(): void {
+    const error = unavailable(new Error('the store is closing'));
     this.#rejectWaiting(error);
-    for (const process of this.#running()) {
-      process.search?.reject(error);
-      this.#kill(process);
+    for (const slot of this.#running()) {
+      slot.search?.reject(error);
+      this.#kill(slot);
     }
     this.#onIdle?.();
   }
@@ -143,17 +139,17 @@ export class SearchPool<Of extends Operations> {
   }
 
   #enqueue(
-    call: Pick<Search, 'organizationId' | 'operation' | 'values'>,
+    request: Pick<Search, 'organizationId' | 'operation' | 'args'>,
     signal: AbortSignal | undefined,
   ): Promise<string> {
     return new Promise((resolve, reject) => {
       const search: Search = {
-        ...call,
+        ...request,
         isLong: false,
-        begun: 0,
+        startedAt: 0,
         resolve: (json) => {
           signal?.removeEventListener('abort', abandon);
-          this.#answers.hold(json.length, signal);
+          this.#inFlight.hold(json.length, signal);
           resolve(json);
         },
         reject: (error) => {
@@ -171,48 +167,47 @@ export class SearchPool<Of extends Operations> {
     });
   }
 
-  /** Nobody waits for the answer any more. */
+  /** The caller has left. */
   #abandon(search: Search): void {
     const queue = search.isLong ? this.#waitingLong : this.#waiting;
     if (queue.remove(search.organizationId, search)) {
       this.#settled();
       return;
     }
-    const process = this.#running().find((running) => running.search === search);
-    if (!process) return;
-    const left = ABANDON_GRACE_MS - (performance.now() - search.begun);
+    const slot = this.#running().find((running) => running.search === search);
+    if (!slot) return;
+    const left = ABANDON_GRACE_MS - (performance.now() - search.startedAt);
     if (left <= 0) {
-      this.#replace(process);
+      this.#replace(slot);
       return;
     }
     const timer = setTimeout(() => {
-      if (process.search === search) this.#replace(process);
+      if (slot.search === search) this.#replace(slot);
     }, left);
     timer.unref();
   }
 
-  /** Gives searches that may run to processes that are free, and starts more where there are too few. */
+  /** Gives admitted searches to free processes, and starts a process where there are too few. */
   #dispatch(): void {
-    while (!this.#answers.isFull && (this.#isAdmitted() || this.#makeRoom())) {
-      const process = this.#free();
-      if (!process) {
-        this.#startWanted();
+    while (!this.#inFlight.isFull && (this.#isAdmitted() || this.#preempt())) {
+      const slot = this.#free();
+      if (!slot) {
+        this.#startIfNeeded();
         break;
       }
       const search = this.#take() as Search;
-      process.search = search;
-      search.begun = performance.now();
-      if (search.isLong) stepBack(process);
-      const { operation, values } = search;
-      // A process that is gone by now says so by its end.
-      process.child.send({ call: ++this.#calls, operation, values } satisfies RpcRequest, () => {});
+      slot.search = search;
+      search.startedAt = performance.now();
+      if (search.isLong) slot.process.lowerPriority(NICENESS.longSearch);
+      const { operation, args } = search;
+      slot.process.send({ id: ++this.#requests, operation, args });
     }
     this.#watchLong();
   }
 
-  #startWanted(): void {
-    const starting = [...this.#processes].filter(({ isReady }) => !isReady).length;
-    if (starting < this.waiting && this.#processes.size <= this.#size + MAX_LONG_SEARCHES) this.#start();
+  #startIfNeeded(): void {
+    const starting = [...this.#slots].filter(({ process }) => !process.isReady).length;
+    if (starting < this.waiting && this.#slots.size <= this.#size + MAX_LONG_SEARCHES) this.#start();
   }
 
   #isAdmitted(): boolean {
@@ -223,7 +218,7 @@ export class SearchPool<Of extends Operations> {
     return this.#waitingLong.shift(this.#admitsLong()) ?? this.#waiting.shift(this.#admits());
   }
 
-  /** Which organizations may have one more search run. */
+  /** Whether an organization may run one more search. */
   #admits(): (organization: string) => boolean {
     const short = this.#short();
     const has = (organization: string) =>
@@ -237,103 +232,83 @@ export class SearchPool<Of extends Operations> {
       long.length < MAX_LONG_SEARCHES && !long.some(({ search }) => search?.organizationId === organization);
   }
 
-  /** Moves a search that has run for long out of the way of those that wait. */
-  #makeRoom(): boolean {
+  /** Makes a long search give way to those that wait; false when none blocks them. */
+  #preempt(): boolean {
     if (this.#waiting.size === 0) return false;
-    const process = this.#inTheWay().find(({ search }) => isOverdue(search as Search));
-    const search = process?.search;
-    if (!process || !search) return false;
+    const slot = this.#blocking().find(({ search }) => isOverdue(search as Search));
+    const search = slot?.search;
+    if (!slot || !search) return false;
     const hasRoom = this.#admitsLong()(search.organizationId);
     search.isLong = true;
     if (hasRoom) {
-      stepBack(process);
+      slot.process.lowerPriority(NICENESS.longSearch);
     } else {
-      this.#kill(process);
+      this.#kill(slot);
       this.#waitingLong.push(search.organizationId, search);
     }
     return true;
   }
 
-  /** Running searches, oldest first, without which a waiting one could begin. */
-  #inTheWay(): SearchProcess[] {
+  /** Running searches, oldest first, without which a waiting one could start. */
+  #blocking(): Slot[] {
     const short = this.#short().sort(
-      (left, right) => (left.search as Search).begun - (right.search as Search).begun,
+      (left, right) => (left.search as Search).startedAt - (right.search as Search).startedAt,
     );
     if (short.length > this.#size) return short;
     const waiting = new Set(this.#waiting.tenants);
     return short.filter(({ search }) => waiting.has((search as Search).organizationId));
   }
 
-  /** Looks again when a search that is in the way has run for long. */
+  /** Dispatches again when the oldest blocking search becomes a long one. */
   #watchLong(): void {
     clearTimeout(this.#timer);
     if (this.#waiting.size === 0) return;
-    const oldest = this.#inTheWay()[0]?.search;
+    const oldest = this.#blocking()[0]?.search;
     if (!oldest) return;
-    const left = LONG_SEARCH_MS - (performance.now() - oldest.begun);
+    const left = LONG_SEARCH_MS - (performance.now() - oldest.startedAt);
     this.#timer = setTimeout(() => this.#dispatch(), Math.max(1, left + 1));
   }
 
-  #running(): SearchProcess[] {
-    return [...this.#processes].filter(({ search }) => search !== undefined);
+  #running(): Slot[] {
+    return [...this.#slots].filter(({ search }) => search !== undefined);
   }
 
-  #short(): SearchProcess[] {
+  #short(): Slot[] {
     return this.#running().filter(({ search }) => !search?.isLong);
   }
 
-  #free(): SearchProcess | undefined {
-    for (const process of this.#processes) if (process.isReady && !process.search) return process;
+  #free(): Slot | undefined {
+    for (const slot of this.#slots) if (slot.process.isReady && !slot.search) return slot;
     return undefined;
   }
 
-  #start(): SearchProcess {
-    const child = fork(this.#entry, [JSON.stringify(this.#data)], {
-      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  #start(): void {
+    const process = new ProcessClient(this.#entry, this.#data, {
+      onReady: () => this.#dispatch(),
+      onResponse: (response) => this.#complete(slot, response),
+      onExit: (cause) => {
+        this.#slots.delete(slot);
+        this.#alive.delete(process);
+        const error = unavailable(cause);
+        slot.search?.reject(error);
+        slot.search = undefined;
+        // Where one process cannot start, the next would not either.
+        if (!process.isReady) this.#rejectWaiting(error);
+        this.#settled();
+      },
     });
-    const process: SearchProcess = { child, isReady: false, search: undefined };
-    const exited = new Promise<void>((resolve) => {
-      child.once('exit', () => resolve());
-      child.once('error', () => child.pid === undefined && resolve());
-    }).then(() => {
-      this.#exits.delete(exited);
-    });
-    this.#exits.add(exited);
-    child.on('message', (message: RpcResponse | typeof READY) => {
-      if (message === READY) {
-        process.isReady = true;
-        this.#dispatch();
-      } else this.#answered(process, message);
-    });
-    let cause: Error | undefined;
-    const ended = (how: string) => {
-      this.#processes.delete(process);
-      const error = unavailable(`the process that searches ended with ${how}`, cause);
-      process.search?.reject(error);
-      process.search = undefined;
-      // Where one cannot start, the next would not either.
-      if (!process.isReady) this.#rejectWaiting(error);
-      this.#settled();
-    };
-    child.on('error', (error) => {
-      cause = error;
-      // One that never began has no exit either.
-      if (child.pid === undefined) ended('an error');
-    });
-    child.on('exit', (code, signal) => ended(String(signal ?? code)));
-    this.#processes.add(process);
-    return process;
+    const slot: Slot = { process, search: undefined };
+    this.#slots.add(slot);
+    this.#alive.add(process);
   }
 
-  #answered(process: SearchProcess, message: RpcResponse): void {
-    const { search } = process;
-    process.search = undefined;
+  #complete(slot: Slot, response: RpcResponse): void {
+    const { search } = slot;
+    slot.search = undefined;
     // Its low priority cannot be taken back.
-    if (search?.isLong) this.#release(process);
-    if ('json' in message) search?.resolve(message.json);
-    else search?.reject(toStoreError(message.error));
+    if (search?.isLong) this.#release(slot);
+    if ('json' in response) search?.resolve(response.json);
+    else search?.reject(toStoreError(response.error));
     this.#settled();
   }
 
@@ -342,35 +317,29 @@ export class SearchPool<Of extends Operations> {
     if (this.waiting + this.running === 0) this.#onIdle?.();
   }
 
-  /** Ends a process whose search nobody waits for; the next search finds another in its place. */
-  #replace(process: SearchProcess): void {
-    this.#kill(process);
+  /** Kills an abandoned search, and starts a process for the next. */
+  #replace(slot: Slot): void {
+    this.#kill(slot);
     if (!this.#closed && !this.#free()) this.#start();
     this.#settled();
   }
 
-  #kill(process: SearchProcess): void {
-    process.search = undefined;
-    this.#processes.delete(process);
-    process.child.kill('SIGKILL');
+  #kill(slot: Slot): void {
+    slot.search = undefined;
+    this.#slots.delete(slot);
+    slot.process.kill();
   }
 
-  /** Lets an idle process end. */
-  #release(process: SearchProcess): void {
-    this.#processes.delete(process);
-    if (process.child.connected) process.child.disconnect();
+  #release(slot: Slot): void {
+    this.#slots.delete(slot);
+    slot.process.disconnect();
   }
 }
 
-/** Lets every other process and thread go first. */
-function stepBack({ child: { pid } }: SearchProcess): void {
-  if (pid !== undefined) lowerPriority(NICENESS.longSearch, pid);
+function isOverdue({ startedAt }: Search): boolean {
+  return performance.now() - startedAt >= LONG_SEARCH_MS;
 }
 
-function isOverdue({ begun }: Search): boolean {
-  return performance.now() - begun >= LONG_SEARCH_MS;
-}
-
-function unavailable(message: string, cause?: Error): StoreUnavailableError {
-  return new StoreUnavailableError('search', { cause: new Error(message, { cause }) });
+function unavailable(cause: Error): StoreUnavailableError {
+  return new StoreUnavailableError('search', { cause });
 }

@@ -1,26 +1,28 @@
 import { Worker } from 'node:worker_threads';
 import { OverloadedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { toStoreError } from '../errors.js';
-import { fromJson, type Json } from '../json.js';
-import { CLOSE, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
+import { fromJson } from '../json.js';
+import {
+  CLOSE,
+  type Operations,
+  type Result,
+  type RpcRequest,
+  type RpcResponse,
+  type WorkerData,
+} from './rpc.js';
 
-/** Records live for one transaction: room for them saves the collector from copying them. */
+/** Records live for one transaction: a large young generation saves the garbage collector from copying them. */
 const LIMITS = { maxYoungGenerationSizeMb: 48 };
 
-/** Calls without an answer. */
+/** Requests without a response. */
 const MAX_PENDING = 10_000;
-
-/** Functions of a thread by name. Values are cloned; results come back as JSON. */
-export type Operations = Record<string, (...values: never[]) => Json<unknown>>;
-
-export type Result<Operation> = Operation extends (...values: never[]) => Json<infer T> ? T : never;
 
 interface Pending {
   resolve(json: string): void;
   reject(error: Error): void;
 }
 
-/** A worker thread that holds one connection. One that died is started again by the next call. */
+/** Calls a worker thread. It starts with the first call, and again with the first one after it has died. */
 export class WorkerClient<Of extends Operations> {
   readonly #entry: URL;
   readonly #data: WorkerData;
@@ -36,50 +38,53 @@ export class WorkerClient<Of extends Operations> {
 
   call<Name extends keyof Of & string>(
     operation: Name,
-    ...values: Parameters<Of[Name]>
+    ...args: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
-    return this.callFor('', operation, ...values);
+    return this.callFor('', operation, ...args);
   }
 
-  /** A call of a tenant, where the thread lets tenants take turns. */
+  /**
+   * A call of a tenant, where the thread lets tenants take turns. Throws `OverloadedError` when too many calls wait, and
+   * `StoreUnavailableError` when the store is closed or the thread dies.
+   */
   async callFor<Name extends keyof Of & string>(
     tenant: string,
     operation: Name,
-    ...values: Parameters<Of[Name]>
+    ...args: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
     if (this.#closed) throw new StoreUnavailableError('search', { cause: new Error('the store is closed') });
     if (this.#pending.size >= MAX_PENDING) throw new OverloadedError('search');
-    const json = await this.#send(tenant, operation, values);
+    const json = await this.#send(tenant, operation, args);
     return fromJson(json) as Result<Of[Name]>;
   }
 
-  /** Lets the thread finish what it was asked, then end. */
+  /** Resolves when the thread has answered every call and exited. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     const worker = this.#worker;
     if (!worker) return;
     const exited = new Promise((resolve) => worker.once('exit', resolve));
-    worker.postMessage({ call: 0, operation: CLOSE, values: [] } satisfies RpcRequest);
+    worker.postMessage({ id: 0, operation: CLOSE, args: [] } satisfies RpcRequest);
     await exited;
   }
 
-  #send(tenant: string, operation: string, values: unknown[]): Promise<string> {
+  #send(tenant: string, operation: string, args: unknown[]): Promise<string> {
     this.#worker ??= this.#start();
-    const call = ++this.#calls;
-    const answer = new Promise<string>((resolve, reject) => this.#pending.set(call, { resolve, reject }));
-    this.#worker.postMessage({ call, tenant, operation, values } satisfies RpcRequest);
-    return answer;
+    const id = ++this.#calls;
+    const response = new Promise<string>((resolve, reject) => this.#pending.set(id, { resolve, reject }));
+    this.#worker.postMessage({ id, tenant, operation, args } satisfies RpcRequest);
+    return response;
   }
 
   #start(): Worker {
     const worker = new Worker(this.#entry, { workerData: this.#data, resourceLimits: LIMITS });
     let cause: unknown;
-    worker.on('message', (message: RpcResponse) => {
-      const pending = this.#pending.get(message.call);
-      this.#pending.delete(message.call);
-      if ('json' in message) pending?.resolve(message.json);
-      else pending?.reject(toStoreError(message.error));
+    worker.on('message', (response: RpcResponse) => {
+      const pending = this.#pending.get(response.id);
+      this.#pending.delete(response.id);
+      if ('json' in response) pending?.resolve(response.json);
+      else pending?.reject(toStoreError(response.error));
     });
     worker.on('error', (error) => {
       cause = error;

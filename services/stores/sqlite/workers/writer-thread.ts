@@ -1,16 +1,15 @@
-/** Entry of the one thread that writes. */
+/** Entry of the only thread that writes. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection } from '../connection.js';
 import { serializeError } from '../errors.js';
+import { mergeSegments, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
 import { WriteQueue } from '../writes/write-queue.js';
-import { TEXT_INDEXES, WriteSession } from '../writes/write-session.js';
+import { WriteSession } from '../writes/write-session.js';
 import { lowerPriority, NICENESS } from './priority.js';
 import { CLOSE, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
-/** Milliseconds without writes after which the text indexes are tidied. */
+/** Time without writes after which segments of the text indexes are merged. */
 const IDLE_MS = 50;
-/** Pages merged at once: about as long as a small write takes. */
-const MERGE_PAGES = 64;
 
 const data = workerData as WorkerData;
 let opened: { connection: Connection; queue: WriteQueue } | undefined;
@@ -18,8 +17,8 @@ let isScheduled = false;
 let isClosing = false;
 let idle: NodeJS.Timeout | undefined;
 
-function send(message: RpcResponse): void {
-  parentPort?.postMessage(message);
+function send(response: RpcResponse): void {
+  parentPort?.postMessage(response);
 }
 
 function open(): { connection: Connection; queue: WriteQueue } {
@@ -47,40 +46,34 @@ function work(): void {
     opened?.connection.close();
     parentPort?.close();
   } else {
-    idle = setTimeout(mergeSegments, IDLE_MS);
+    idle = setTimeout(mergeWhileIdle, IDLE_MS);
   }
 }
 
-/** Merges a little of what bulk loads left in many segments, so that searches stay fast. */
-function mergeSegments(): void {
+function mergeWhileIdle(): void {
   let isWorkLeft = false;
   try {
-    for (const index of Object.keys(TEXT_INDEXES)) isWorkLeft = merge(index) || isWorkLeft;
+    const { connection } = open();
+    for (const index of Object.keys(TEXT_INDEXES) as TextIndex[]) {
+      isWorkLeft = mergeSegments(connection, index) || isWorkLeft;
+    }
   } catch {
-    // Only an optimization: a full disk will be told to the next writer.
+    // Only an optimization: the next write reports a full disk.
     return;
   }
-  if (isWorkLeft) idle = setTimeout(mergeSegments, 0);
-}
-
-function merge(index: string): boolean {
-  const { connection } = open();
-  const changes = () => Number(connection.row<[bigint]>(`SELECT total_changes()`)?.[0]);
-  const before = changes();
-  connection.run(`INSERT INTO ${index} (${index}, rank) VALUES ('merge', ?)`, MERGE_PAGES);
-  return changes() - before >= 2;
+  if (isWorkLeft) idle = setTimeout(mergeWhileIdle, 0);
 }
 
 lowerPriority(NICENESS.writer);
-parentPort?.on('message', (message: RpcRequest) => {
+parentPort?.on('message', (request: RpcRequest) => {
   clearTimeout(idle);
-  if (message.operation === CLOSE) {
+  if (request.operation === CLOSE) {
     isClosing = true;
   } else {
     try {
-      open().queue.add(message);
+      open().queue.add(request);
     } catch (error) {
-      send({ call: message.call, error: serializeError(error) });
+      send({ id: request.id, error: serializeError(error) });
     }
   }
   schedule();

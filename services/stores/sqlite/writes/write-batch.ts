@@ -1,30 +1,29 @@
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import { RecordRejectedError } from '../../../shared/store-errors.js';
 
-/** What became of records of a stream. */
 export interface BatchResult {
-  /** So many of them, from the first, were written or refused; the others are to come again. */
+  /** Records written or rejected, from the first; the others were not tried. */
   done: number;
-  refused: { index: number; code: string; pointer: string; detail: string }[];
+  rejected: { index: number; code: string; pointer: string; detail: string }[];
 }
 
-/** Writes records one after another until they are done or time is over, one at least. */
+/** Writes records in order until all are done or time is up, at least one. */
 export function writeBatch<Record>(
   records: readonly OrderedRecord<Record>[],
   isTimeUp: () => boolean,
   write: (record: OrderedRecord<Record>) => void,
 ): BatchResult {
-  const written: BatchResult = { done: 0, refused: [] };
+  const result: BatchResult = { done: 0, rejected: [] };
   for (const record of records) {
-    if (written.done > 0 && isTimeUp()) break;
+    if (result.done > 0 && isTimeUp()) break;
     try {
       write(record);
     } catch (error) {
       if (!(error instanceof RecordRejectedError)) throw error;
       const { code, pointer, message: detail } = error;
-      written.refused.push({ index: written.done, code, pointer, detail });
+      result.rejected.push({ index: result.done, code, pointer, detail });
     }
-    written.done++;
+    result.done++;
   }
-  return written;
+  return result;
 }

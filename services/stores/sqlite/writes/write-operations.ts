@@ -14,7 +14,7 @@ import { insertVisits } from '../visits.js';
 import type { BatchResult } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
 
-/** Writes of one request each, inside a transaction of the session. `now` is in milliseconds. */
+/** Operations of the writer that share a transaction of the session. `now` in milliseconds since 1970. */
 export function writeOperations(session: WriteSession) {
   const { connection } = session;
   return {
@@ -61,7 +61,7 @@ type WriteRecords = (
   isTimeUp: () => boolean,
 ) => BatchResult;
 
-/** Records of a stream. */
+/** Operations that write records, a batch per transaction. */
 export const recordWriters = {
   upsertContacts: (session, records, isTimeUp) =>
     upsertContacts(session, records as OrderedRecord<ContactRecord>[], isTimeUp),
@@ -72,5 +72,5 @@ export const recordWriters = {
 } satisfies Record<string, WriteRecords>;
 export type RecordWriter = keyof typeof recordWriters;
 
-/** Records travel as JSON: cheaper than a structured clone on both sides. */
-export type RecordOperations = Record<RecordWriter, (records: string) => Json<BatchResult['refused']>>;
+/** Records are sent as JSON, which is cheaper than a structured clone on both sides. */
+export type RecordOperations = Record<RecordWriter, (records: string) => Json<BatchResult['rejected']>>;

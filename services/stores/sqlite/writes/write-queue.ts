@@ -6,75 +6,75 @@ import type { BatchResult } from './write-batch.js';
 import { type RecordWriter, recordWriters, writeOperations } from './write-operations.js';
 import type { WriteSession } from './write-session.js';
 
-/** A transaction of records should take about this long: requests are served in between. */
+/** Target duration of a transaction of records; requests are written in between. */
 const TARGET_TRANSACTION_MS = 100;
 
-/** But never fewer records than `min`: a page of an index is written once for all records of a transaction that touch it. */
-const RECORDS_PER_TRANSACTION = { min: 2000, max: 5000, start: 2000 };
+/** At least `min`, as a page of an index is written once for all records of a transaction that touch it. */
+const RECORDS_PER_TRANSACTION = { min: 2000, max: 5000, initial: 2000 };
 
-/** After this time a transaction ends all the same, however few of its requests or records were written. */
+/** Hard limit of a transaction, however few requests or records it has written. */
 const MAX_TRANSACTION_MS = 300;
 
 interface RecordsJob {
-  call: number;
+  id: number;
   tenant: string;
   writer: RecordWriter;
   records: OrderedRecord<unknown>[];
   done: number;
-  refused: BatchResult['refused'];
+  rejected: BatchResult['rejected'];
 }
 
-/** The writes of a job in one transaction. */
-interface Part {
+/** What one transaction wrote of a job. */
+interface JobBatch {
   job: RecordsJob;
-  written: BatchResult;
+  result: BatchResult;
 }
 
 /**
- * Writes of all callers, made durable in groups: requests that wait share a transaction, and records are written in slices
- * between them. Organizations take turns with both. An answer goes out only after the commit it depends on.
+ * Group commit for all callers: waiting requests share a transaction, and batches of records are written between them. Organizations
+ * take turns with both. A response is sent only after its commit.
  */
 export class WriteQueue {
   readonly #session: WriteSession;
-  readonly #operations: Record<string, (...values: never[]) => string>;
-  readonly #answer: (message: RpcResponse) => void;
+  readonly #operations: Record<string, (...args: never[]) => string>;
+  readonly #respond: (message: RpcResponse) => void;
   readonly #requests = new FairQueue<RpcRequest>();
   readonly #jobs = new FairQueue<RecordsJob>();
-  #recordsPerTransaction = RECORDS_PER_TRANSACTION.start;
-  /** So many jobs are written one at a time, because one of them failed in company. */
+  #recordsPerTransaction = RECORDS_PER_TRANSACTION.initial;
+  /** Jobs still to be written in a transaction each, after one of them made a shared transaction fail. */
   #isolateRemaining = 0;
 
-  constructor(session: WriteSession, answer: (message: RpcResponse) => void) {
+  constructor(session: WriteSession, respond: (response: RpcResponse) => void) {
     this.#session = session;
     this.#operations = writeOperations(session);
-    this.#answer = answer;
+    this.#respond = respond;
   }
 
   get isEmpty(): boolean {
     return this.#requests.size === 0 && this.#jobs.size === 0;
   }
 
-  add(message: RpcRequest): void {
-    const { call, operation, values, tenant = '' } = message;
+  add(request: RpcRequest): void {
+    const { id, operation, args, tenant = '' } = request;
     if (!(operation in recordWriters)) {
-      this.#requests.push(tenant, message);
+      this.#requests.push(tenant, request);
       return;
     }
-    const [json] = values as [string];
+    const [json] = args as [string];
     const records = JSON.parse(json) as OrderedRecord<unknown>[];
     const writer = operation as RecordWriter;
-    this.#jobs.push(tenant, { call, tenant, writer, records, done: 0, refused: [] });
+    this.#jobs.push(tenant, { id, tenant, writer, records, done: 0, rejected: [] });
   }
 
-  /** One transaction for requests that wait, and one for a slice of the records. Never throws. */
+  /** Runs one transaction of waiting requests and one of records. Never throws: errors go to the callers. */
   work(): void {
     if (this.#requests.size > 0) this.#writeRequests();
     if (this.#jobs.size > 0) this.#writeRecords();
   }
 
   #writeRequests(): void {
-    const isTimeUp = timer(MAX_TRANSACTION_MS);
-    const answers: RpcResponse[] = [];
+    const isTimeUp = deadline(MAX_TRANSACTION_MS);
+    const responses: RpcResponse[] = [];
     const taken: RpcRequest[] = [];
     try {
       this.#session.transaction(() => {
@@ -82,80 +82,80 @@ export class WriteQueue {
           const request = this.#requests.shift(anyTenant);
           if (!request) break;
           taken.push(request);
-          answers.push(this.#writeRequest(request));
+          responses.push(this.#writeRequest(request));
         }
       });
     } catch (error) {
-      for (const { call } of taken) this.#answer({ call, error: serializeError(error) });
+      for (const { id } of taken) this.#respond({ id, error: serializeError(error) });
       return;
     }
-    for (const answer of answers) this.#answer(answer);
+    for (const response of responses) this.#respond(response);
   }
 
-  /** A request that fails does not take the others with it, unless the store itself failed. */
-  #writeRequest({ call, operation, values }: RpcRequest): RpcResponse {
+  /** A request fails alone, unless the store itself failed. */
+  #writeRequest({ id, operation, args }: RpcRequest): RpcResponse {
     try {
-      const run = this.#operations[operation] as (...values: unknown[]) => string;
-      return { call, json: this.#session.savepoint(() => run(...values)) };
+      const run = this.#operations[operation] as (...args: unknown[]) => string;
+      return { id, json: this.#session.savepoint(() => run(...args)) };
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      return { call, error: serializeError(error) };
+      return { id, error: serializeError(error) };
     }
   }
 
   #writeRecords(): void {
-    const isTimeUp = timer(MAX_TRANSACTION_MS);
-    const begun = performance.now();
+    const isTimeUp = deadline(MAX_TRANSACTION_MS);
+    const startedAt = performance.now();
     const taken: RecordsJob[] = [];
-    let parts: Part[] = [];
+    let batches: JobBatch[] = [];
     try {
-      parts = this.#session.transaction(() => this.#writeParts(taken, isTimeUp));
+      batches = this.#session.transaction(() => this.#writeBatches(taken, isTimeUp));
     } catch (failure) {
-      this.#failed(taken, failure);
+      this.#retryOrFail(taken, failure);
       return;
     }
     this.#isolateRemaining = Math.max(0, this.#isolateRemaining - 1);
-    const records = parts.reduce((sum, { written }) => sum + written.done, 0);
-    this.#adapt(records, performance.now() - begun);
-    for (const { job, written } of parts) {
-      for (const refused of written.refused) {
-        job.refused.push({ ...refused, index: job.done + refused.index });
+    const records = batches.reduce((sum, { result }) => sum + result.done, 0);
+    this.#adapt(records, performance.now() - startedAt);
+    for (const { job, result } of batches) {
+      for (const rejected of result.rejected) {
+        job.rejected.push({ ...rejected, index: job.done + rejected.index });
       }
-      job.done += written.done;
+      job.done += result.done;
       if (job.done < job.records.length) this.#jobs.unshift(job.tenant, job);
-      else this.#answer({ call: job.call, json: JSON.stringify(job.refused) });
+      else this.#respond({ id: job.id, json: JSON.stringify(job.rejected) });
     }
   }
 
-  #writeParts(taken: RecordsJob[], isTimeUp: () => boolean): Part[] {
-    const parts: Part[] = [];
+  #writeBatches(taken: RecordsJob[], isTimeUp: () => boolean): JobBatch[] {
+    const batches: JobBatch[] = [];
     let room = this.#recordsPerTransaction;
-    while (room > 0 && (parts.length === 0 || (this.#isolateRemaining === 0 && !isTimeUp()))) {
+    while (room > 0 && (batches.length === 0 || (this.#isolateRemaining === 0 && !isTimeUp()))) {
       const job = this.#jobs.shift(anyTenant);
       if (!job) break;
       taken.push(job);
       const records = job.records.slice(job.done, job.done + room);
-      const written = recordWriters[job.writer](this.#session, records, isTimeUp);
-      parts.push({ job, written });
-      room -= written.done;
+      const result = recordWriters[job.writer](this.#session, records, isTimeUp);
+      batches.push({ job, result });
+      room -= result.done;
     }
-    return parts;
+    return batches;
   }
 
-  /** One job that the store cannot take must not take others with it. */
-  #failed(taken: RecordsJob[], failure: unknown): void {
+  /** A job that cannot be written must not fail others: they are written again, each in a transaction of its own. */
+  #retryOrFail(taken: RecordsJob[], failure: unknown): void {
     if (taken.length > 1 && !isUnavailable(failure)) {
       this.#isolateRemaining = taken.length;
       for (const job of taken.reverse()) this.#jobs.unshift(job.tenant, job);
       return;
     }
     this.#isolateRemaining = Math.max(0, this.#isolateRemaining - 1);
-    for (const { call } of taken) this.#answer({ call, error: serializeError(failure) });
+    for (const { id } of taken) this.#respond({ id, error: serializeError(failure) });
   }
 
-  #adapt(records: number, milliseconds: number): void {
+  #adapt(records: number, durationMs: number): void {
     if (records < RECORDS_PER_TRANSACTION.min) return;
-    const fitting = (records * TARGET_TRANSACTION_MS) / Math.max(milliseconds, 1);
+    const fitting = (records * TARGET_TRANSACTION_MS) / Math.max(durationMs, 1);
     const next = Math.min(fitting, this.#recordsPerTransaction * 2);
     this.#recordsPerTransaction = Math.round(
       Math.min(Math.max(next, RECORDS_PER_TRANSACTION.min), RECORDS_PER_TRANSACTION.max),
@@ -165,7 +165,7 @@ export class WriteQueue {
 
 const anyTenant = () => true;
 
-function timer(milliseconds: number): () => boolean {
-  const end = performance.now() + milliseconds;
+function deadline(ms: number): () => boolean {
+  const end = performance.now() + ms;
   return () => performance.now() > end;
 }
