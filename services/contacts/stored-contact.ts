@@ -30,8 +30,8 @@ export function toContact(stored: StoredContact): Contact {
   };
 }
 
-/** As `toContact`, of a body nobody else holds: copying its fields takes longer than to parse them. */
-export function intoContact({ body, audienceIds, createdMs, updatedMs }: StoredContact): Contact {
+/** As `toContact`, but reuses the body, which nobody else may hold: copying its fields costs more than parsing them. */
+export function toContactInPlace({ body, audienceIds, createdMs, updatedMs }: StoredContact): Contact {
   const contact = body as Contact;
   contact.audience_ids = audienceIds;
   contact.created_at = formatTimestamp(createdMs);

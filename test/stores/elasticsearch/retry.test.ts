@@ -6,16 +6,16 @@ describe('retryWithBackoff', () => {
   const never = async (): Promise<string | undefined> => undefined;
   const failureOf = (work: Promise<unknown>) => work.then(() => null).catch((error: unknown) => error);
 
-  it('repeats an attempt until it answers', async () => {
+  it('retries until an attempt resolves with a value', async () => {
     let attempts = 0;
     expect(await retryWithBackoff(async () => (++attempts < 4 ? undefined : attempts))).to.equal(4);
   });
 
-  it('gives up with StoreTimeoutError when its time is over', async () => {
+  it('throws StoreTimeoutError when its time is over', async () => {
     expect(await failureOf(retryWithBackoff(never, { timeoutMs: 20 }))).to.be.instanceOf(StoreTimeoutError);
   });
 
-  it('waits longer and longer, so that few attempts are made', async () => {
+  it('backs off exponentially, so that it makes few attempts', async () => {
     let attempts = 0;
     const attempt = async () => {
       attempts += 1;
@@ -25,7 +25,7 @@ describe('retryWithBackoff', () => {
     expect(attempts).to.be.within(2, 60);
   });
 
-  it('ends while it waits when its signal is aborted, with the reason', async () => {
+  it('throws the reason of its signal while it waits', async () => {
     const controller = new AbortController();
     const reason = new Error('left');
     const outcome = failureOf(retryWithBackoff(never, { signal: controller.signal }));
@@ -33,7 +33,7 @@ describe('retryWithBackoff', () => {
     expect(await outcome).to.equal(reason);
   });
 
-  it('does not repeat an attempt that throws', async () => {
+  it('does not retry an attempt that throws', async () => {
     let attempts = 0;
     const failure = new Error('broken');
     const attempt = async () => {

@@ -19,7 +19,7 @@ describe('The query of a visit search on Elasticsearch', () => {
     ['sixteen characters', 'a'.repeat(16)],
     ['one character', 'a'],
   ]) {
-    it(`looks for at most nine grams in each field and never runs a regular expression: ${what}`, () => {
+    it(`searches at most nine grams per field and no regular expression for ${what}`, () => {
       const fields = { startUrl: text, browser: text, platform: text };
       for (const field of ['startUrl', 'browser', 'platform'] as const) {
         const { query } = visitQuery({ organizationId: 'org', limit: 10, [field]: text });

@@ -3,7 +3,7 @@ import type { ContactFilter, ContactSearch } from '../../../contacts/contact-sto
 import { duplicateKeys, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
 import type { Contact } from '../../../contacts/schema.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
-import { intoContact } from '../../../contacts/stored-contact.js';
+import { toContactInPlace } from '../../../contacts/stored-contact.js';
 import { emailWord } from '../../../search/words.js';
 import { pageSort, searchAfter } from '../pages.js';
 import { matchText } from '../text/text-query.js';
@@ -50,7 +50,7 @@ export function contactQuery(search: ContactSearch): ContactQuery {
 }
 
 export function searchedContact(source: ContactSource): Contact {
-  return intoContact(toStoredContact(source));
+  return toContactInPlace(toStoredContact(source));
 }
 
 function filterClauses(filter: ContactFilter): Clause[] {

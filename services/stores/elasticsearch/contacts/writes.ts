@@ -39,7 +39,6 @@ import { duplicateQuery } from './search.js';
 
 const TOO_MANY = 'too_many_audiences';
 
-/** Removals a contact remembers. */
 const MAX_REMOVAL_IDS = 16;
 
 interface Stores {
@@ -80,31 +79,31 @@ export class ContactWrites {
     const known = key?.resumed ? await this.#resume(command, key) : null;
     if (known) return known;
     const id = key?.lease.source.contact_id ?? contact.contact_id;
-    const made = createdContact({ ...contact, id, contact_id: id }, audienceId);
+    const created = createdContact({ ...contact, id, contact_id: id }, audienceId);
     if (dryRun || onDuplicate === 'create') {
-      const duplicates = dryRun ? await this.#findDuplicates(made) : [];
-      const known = await this.#settleFor(command, duplicates, now);
-      return known ?? this.#createNew(command, made, duplicates, key, now);
+      const duplicates = dryRun ? await this.#findDuplicates(created) : [];
+      const known = await this.#useDuplicate(command, duplicates, now);
+      return known ?? this.#createNew(command, created, duplicates, key, now);
     }
     return this.#stores.locks.findOrCreate(
       {
         organizationId,
         contactId: id,
-        keys: duplicateKeys(made.body).map(({ kind, value }) => `${kind} ${value}`),
+        keys: duplicateKeys(created.body).map(({ kind, value }) => `${kind} ${value}`),
       },
       async () => {
-        const duplicates = await this.#findDuplicates(made);
-        // An earlier attempt of the same request may have come to its end meanwhile.
+        const duplicates = await this.#findDuplicates(created);
+        // An earlier attempt of the same request may have finished meanwhile.
         const own = duplicates.find(({ contact_id }) => contact_id === id);
         if (own?.creation) return createdOutcome(toStoredContact(own), own.creation);
-        return this.#settleFor(command, duplicates, now);
+        return this.#useDuplicate(command, duplicates, now);
       },
-      (lost) => this.#createNew(command, made, [], key, now, lost),
+      (lost) => this.#createNew(command, created, [], key, now, lost),
     );
   }
 
-  /** The outcome where a duplicate takes the place of the contact; null where it does not. */
-  async #settleFor(
+  /** The outcome when an existing duplicate decides it; null when the contact is to be created. */
+  async #useDuplicate(
     { contact, audienceId, onDuplicate, dryRun }: CreateContact,
     duplicates: readonly ContactSource[],
     now: number,
@@ -129,13 +128,13 @@ export class ContactWrites {
 
   async #createNew(
     { requiredCredits, dryRun }: CreateContact,
-    made: StoredContact,
+    created: StoredContact,
     duplicates: readonly ContactSource[],
     key: AcquiredKey | undefined,
     now: number,
     lost?: AbortSignal,
   ): Promise<CreateOutcome> {
-    const { organization_id: organizationId, contact_id: id } = made.body;
+    const { organization_id: organizationId, contact_id: id } = created.body;
     const reserved = dryRun
       ? await this.#couldReserve(organizationId, requiredCredits)
       : await this.#stores.ledger.reserve(organizationId, id, requiredCredits, now);
@@ -152,11 +151,11 @@ export class ContactWrites {
     };
     if (dryRun) {
       const taken = await this.#find(organizationId, id);
-      return taken ? { kind: 'contact_exists', contactId: id } : createdOutcome(made, creation);
+      return taken ? { kind: 'contact_exists', contactId: id } : createdOutcome(created, creation);
     }
-    // Without its lock the write would only meet a tombstone.
+    // Without the lock the write would only conflict with a tombstone.
     lost?.throwIfAborted();
-    return this.#write(made, creation, key !== undefined);
+    return this.#write(created, creation, key !== undefined);
   }
 
   async add({ organizationId, audienceId, contactId }: Membership, now: number): Promise<AddOutcome> {
@@ -187,7 +186,7 @@ export class ContactWrites {
     return { kind: 'removed', removed };
   }
 
-  /** Finds the creation behind a reservation done, or makes it impossible; then its credits are spent, or come back. */
+  /** Settles the reservation of a contact that was written, and refunds it otherwise, once the write can no longer happen. */
   async resolveReservation(
     organizationId: string,
     contactId: string,
@@ -200,7 +199,7 @@ export class ContactWrites {
     else await ledger.refund(organizationId, reservation);
   }
 
-  /** What an earlier attempt came to; null when it has still to be done. */
+  /** The outcome of an earlier attempt; null when it wrote nothing. */
   async #resume(command: CreateContact, key: AcquiredKey): Promise<CreateOutcome | null> {
     const { organization_id: organizationId, contact_id: freshId } = command.contact;
     const { contacts } = this.#stores;
@@ -219,23 +218,23 @@ export class ContactWrites {
     return createdOutcome(toStoredContact(found.source), creation);
   }
 
-  async #write(made: StoredContact, creation: Creation, anyAttempt: boolean): Promise<CreateOutcome> {
+  async #write(created: StoredContact, creation: Creation, anyAttempt: boolean): Promise<CreateOutcome> {
     const { contacts, ledger } = this.#stores;
-    const { organization_id: organizationId, contact_id: contactId } = made.body;
+    const { organization_id: organizationId, contact_id: contactId } = created.body;
     const id = documentId(organizationId, contactId);
-    const document = contactDocument(contactSource(made, { creation }));
+    const document = contactDocument(contactSource(created, { creation }));
     const { reservation } = creation;
     let written: unknown;
     try {
       written = await contacts.create(id, document, { routing: organizationId, refresh: 'wait_for' });
     } catch (error) {
-      // Only a refusal is certain to have written nothing; of anything else the sweeper finds out.
+      // Only a rejection is certain to have written nothing; anything else is left to the recovery job.
       if (error instanceof RejectedError && reservation) await ledger.refund(organizationId, reservation);
       throw error;
     }
     if (written) {
       if (reservation) this.#settleSoon(organizationId, reservation);
-      return createdOutcome(made, creation);
+      return createdOutcome(created, creation);
     }
     const found = await contacts.get(id, organizationId);
     const before = found && !isTombstone(found.source) ? found.source : null;
@@ -251,7 +250,7 @@ export class ContactWrites {
     throw unavailable('the creation took so long that it was abandoned');
   }
 
-  /** The answer need not wait: whoever finds the reservation later settles it. */
+  /** Not awaited: the recovery job settles what fails. */
   #settleSoon(organizationId: string, reservation: string): void {
     this.#stores.ledger.settle(organizationId, reservation).catch(() => undefined);
   }
@@ -270,13 +269,13 @@ export class ContactWrites {
   }
 
   /** Oldest first. */
-  async #findDuplicates(made: StoredContact): Promise<ContactSource[]> {
-    const query = duplicateQuery(made.body);
+  async #findDuplicates(created: StoredContact): Promise<ContactSource[]> {
+    const query = duplicateQuery(created.body);
     if (!query) return [];
     const { hits } = await this.#stores.contacts.search(query);
     return hits.hits
       .map(({ _source }) => _source as ContactSource)
-      .filter(({ contact }) => isDuplicate(made.body, contact));
+      .filter(({ contact }) => isDuplicate(created.body, contact));
   }
 
   async #find(organizationId: string, contactId: string): Promise<VersionedContact | null> {
@@ -284,7 +283,7 @@ export class ContactWrites {
     return found && !isTombstone(found.source) ? (found as VersionedContact) : null;
   }
 
-  /** The contact as a member; null when there is no such contact. */
+  /** The contact with its new audience; null when it does not exist. */
   async #join(
     organizationId: string,
     contactId: string,
@@ -301,7 +300,7 @@ export class ContactWrites {
     return isFull ? TOO_MANY : source && toStoredContact(source);
   }
 
-  /** Changes a contact, however many others do; `change` answers null where nothing changes. */
+  /** Changes a contact by compare-and-set; `change` returns null when nothing changes. Null when the contact does not exist. */
   async #change(
     organizationId: string,
     contactId: string,
@@ -309,7 +308,7 @@ export class ContactWrites {
   ): Promise<ContactSource | null> {
     const { contacts } = this.#stores;
     const options = { routing: organizationId, refresh: 'wait_for' } as const;
-    // Requests of this process queue up instead of making each other repeat their work.
+    // Requests of this process queue up instead of conflicting with each other.
     return contacts.keyedMutex.runExclusive([documentId(organizationId, contactId)], () =>
       retryWithBackoff(async () => {
         const found = await this.#find(organizationId, contactId);
@@ -330,7 +329,7 @@ function duplicateIds(duplicates: readonly ContactSource[]): string[] {
   return duplicates.slice(0, MAX_DUPLICATES).map(({ contact_id }) => contact_id);
 }
 
-function createdOutcome(made: StoredContact, creation: Creation): CreateOutcome {
+function createdOutcome(created: StoredContact, creation: Creation): CreateOutcome {
   const { creditsConsumed, creditBalance, duplicates } = creation;
-  return { kind: 'created', contact: toContact(made), creditsConsumed, creditBalance, duplicates };
+  return { kind: 'created', contact: toContact(created), creditsConsumed, creditBalance, duplicates };
 }
