@@ -1,11 +1,13 @@
 /** Requests about campaigns and creatives as statements. Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
+import { campaignAttributes, creativeAttributes } from './attributes.js';
 import { requiredSums } from './metric-values.js';
 import { METRIC_NAMES } from './metrics.js';
-import type { Page, ReportParams, Sort } from './report-params.js';
+import type { ListParams, ReportParams } from './report-params.js';
 import type { CampaignSort, CreativeSort } from './requests.js';
 import {
   asciiKey,
+  columnsOf,
   containsAny,
   definedParams,
   IN_ORGANIZATION,
@@ -16,95 +18,49 @@ import {
   metricKey,
   orderAndPage,
   pageParams,
-  periodStart,
   type QueryParams,
   reportQueryParams,
-  SERIES_LIMIT,
-  seriesLimit,
+  seriesQuery,
   sumColumns,
   where,
 } from './sql.js';
 
-/** Filters in the forms compared: statuses and objectives as keys, the search text as case key. */
-export interface CampaignFilters {
+/** Filters in the forms compared: statuses and objectives normalized, the search text case-folded. */
+export interface AdFilters {
   campaignIds?: string[];
+  /** Of creatives only. */
+  creativeIds?: string[];
   statuses?: string[];
   objectiveTypes?: string[];
   search?: string;
 }
 
-export interface CampaignsPlan {
-  report: ReportParams;
-  filters: CampaignFilters;
-  sort: Sort<CampaignSort>;
-  page: Page;
-}
-
-export interface CreativeFilters extends CampaignFilters {
-  creativeIds?: string[];
-}
-
-export interface CreativesPlan {
-  report: ReportParams;
-  filters: CreativeFilters;
-  sort: Sort<CreativeSort>;
-  page: Page;
+/** All that differs between the queries of campaigns and of creatives. */
+export interface AdEntity<SortName extends string> {
+  name: 'campaign' | 'creative';
+  /** The ids, as `known`, and the records they are joined with. */
+  from: string;
+  /** Joined after the metrics. */
+  join: string;
+  columns: string[];
+  conditions(filters: AdFilters): (string | undefined)[];
+  ids(filters: AdFilters): string[] | undefined;
+  sortKeys: Record<SortName, string>;
 }
 
 const metricKeys = Object.fromEntries(METRIC_NAMES.map((metric) => [metric, metricKey(metric)])) as Record<
   (typeof METRIC_NAMES)[number],
   string
 >;
-const CAMPAIGN_KEYS: Record<CampaignSort, string> = {
-  ...metricKeys,
-  name: 'name_key',
-  status: asciiKey('status'),
-  objective_type: asciiKey('objective_type'),
-  start_date: 'start_date',
-};
-const CREATIVE_KEYS: Record<CreativeSort, string> = {
-  ...metricKeys,
-  name: 'name_key',
-  status: asciiKey('status'),
-  campaign_name: 'campaign_name_key',
-  review_status: asciiKey('review_status'),
-};
-
-const CAMPAIGN_COLUMNS = [
-  'network_a_campaign_id',
-  'name',
-  'account_id',
-  'campaign_group_id',
-  'campaign_group_name',
-  'status',
-  'objective_type',
-  'format',
-  'cost_type',
-  'currency',
-  'daily_budget',
-  'total_budget',
-  'start_date',
-  'end_date',
-];
-const CREATIVE_COLUMNS = [
-  'network_a_creative_id',
-  'name',
-  'status',
-  'review_status',
-  'format',
-  'headline',
-  'landing_page_url',
-  'image_url',
-];
 
 /** Campaigns that a record describes or a delivery names. */
-const KNOWN_CAMPAIGNS = `(
+const ALL_CAMPAIGNS = `(
   SELECT id FROM campaigns WHERE ${IN_ORGANIZATION}
   UNION DISTINCT SELECT campaign_id FROM delivery_dates WHERE ${IN_ORGANIZATION}
 )`;
 
 /** Creatives that a record describes, or else a delivery names, with their campaign (of several, the first by id). */
-const KNOWN_CREATIVES = `(
+const ALL_CREATIVES = `(
   SELECT id, campaign_id FROM creatives FINAL WHERE ${IN_ORGANIZATION}
   UNION ALL
   SELECT creative_id, min(campaign_id) FROM delivery_dates
@@ -116,185 +72,130 @@ const KNOWN_CREATIVES = `(
 const CAMPAIGN_RECORDS = `(SELECT * FROM campaigns FINAL WHERE ${IN_ORGANIZATION})`;
 const CREATIVE_RECORDS = `(SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION})`;
 
-type Filtered = { from: string; params: QueryParams };
-
-function matchingCampaigns(organizationId: string, filters: CampaignFilters): Filtered {
-  const { campaignIds, statuses, objectiveTypes, search } = filters;
-  return {
-    from: joinLines(
-      `FROM ${KNOWN_CAMPAIGNS} AS known`,
-      `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.id`,
-    ),
-    params: definedParams({
-      organization_id: organizationId,
-      campaign_ids: campaignIds,
-      statuses,
-      objective_types: objectiveTypes,
-      search,
-    }),
-  };
-}
-
-function campaignConditions({ campaignIds, statuses, objectiveTypes, search }: CampaignFilters): string {
-  return where(
+export const CAMPAIGNS: AdEntity<CampaignSort> = {
+  name: 'campaign',
+  from: joinLines(
+    `FROM ${ALL_CAMPAIGNS} AS known`,
+    `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.id`,
+  ),
+  join: `LEFT JOIN (SELECT campaign_id, count() AS creatives FROM ${ALL_CREATIVES} GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id`,
+  columns: [
+    ...columnsOf('campaign', [...Object.keys(campaignAttributes), 'name_key']),
+    'ifNull(counted.creatives, 0) AS creatives_count',
+  ],
+  conditions: ({ campaignIds, statuses, objectiveTypes, search }) => [
     inList('known.id', 'campaign_ids', campaignIds),
     inList('campaign.status_key', 'statuses', statuses),
     inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
     containsAny(['campaign.name_key', 'campaign.campaign_group_name_key'], search),
-  );
-}
+  ],
+  ids: ({ campaignIds }) => campaignIds,
+  sortKeys: {
+    ...metricKeys,
+    name: 'name_key',
+    status: asciiKey('status'),
+    objective_type: asciiKey('objective_type'),
+    start_date: 'start_date',
+  },
+};
 
-function matchingCreatives(organizationId: string, filters: CreativeFilters): Filtered {
-  const { campaignIds, creativeIds, statuses, objectiveTypes, search } = filters;
-  return {
-    from: joinLines(
-      `FROM ${KNOWN_CREATIVES} AS known`,
-      `LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
-      `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
-    ),
-    params: definedParams({
-      organization_id: organizationId,
-      campaign_ids: campaignIds,
-      creative_ids: creativeIds,
-      statuses,
-      objective_types: objectiveTypes,
-      search,
-    }),
-  };
-}
-
-function creativeConditions(filters: CreativeFilters): string {
-  const { campaignIds, creativeIds, statuses, objectiveTypes, search } = filters;
-  return where(
+export const CREATIVES: AdEntity<CreativeSort> = {
+  name: 'creative',
+  from: joinLines(
+    `FROM ${ALL_CREATIVES} AS known`,
+    `LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
+    `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
+  ),
+  join: '',
+  columns: [
+    'known.campaign_id AS campaign_id',
+    'campaign.name AS campaign_name',
+    'campaign.name_key AS campaign_name_key',
+    'campaign.currency AS currency',
+    ...columnsOf('creative', [...Object.keys(creativeAttributes), 'name_key']),
+  ],
+  conditions: ({ campaignIds, creativeIds, statuses, objectiveTypes, search }) => [
     inList('known.campaign_id', 'campaign_ids', campaignIds),
     inList('known.id', 'creative_ids', creativeIds),
     inList('creative.status_key', 'statuses', statuses),
     inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
     containsAny(['creative.name_key', 'creative.headline_key', 'campaign.name_key'], search),
-  );
-}
+  ],
+  ids: ({ creativeIds }) => creativeIds,
+  sortKeys: {
+    ...metricKeys,
+    name: 'name_key',
+    status: asciiKey('status'),
+    campaign_name: 'campaign_name_key',
+    review_status: asciiKey('review_status'),
+  },
+};
 
-/** Sums over the range by campaign or creative, of the deliveries broken down by creative. */
-function figures(
-  by: 'campaign_id' | 'creative_id',
-  report: ReportParams,
-  sort: string,
-  only: string | undefined,
-) {
-  const names = requiredSums([...report.metrics, ...METRIC_NAMES.filter((metric) => metric === sort)]);
-  const condition = where(IN_ORGANIZATION, IN_RANGE, "creative_id != ''", only);
+const filterParams = (organizationId: string, filters: AdFilters): QueryParams =>
+  definedParams({
+    organization_id: organizationId,
+    campaign_ids: filters.campaignIds,
+    creative_ids: filters.creativeIds,
+    statuses: filters.statuses,
+    objective_types: filters.objectiveTypes,
+    search: filters.search,
+  });
+
+/** One page of campaigns or creatives with their metrics over the range, and how many match. */
+export function adsQuery<SortName extends string>(
+  { name, from, join, columns, conditions, ids, sortKeys }: AdEntity<SortName>,
+  { report, filters, sort, page }: ListParams<AdFilters, SortName>,
+): AnalyticsQuery {
+  const sums = requiredSums([...report.metrics, ...METRIC_NAMES.filter((metric) => metric === sort.by)]);
+  const id = `${name}_id`;
+  const onlyIds = inList(id, `${id}s`, ids(filters));
   return {
-    names,
-    join: `LEFT JOIN (
-  SELECT ${[by, ...sumColumns(names, 'delivery')].join(', ')}
+    name: `${name}s_page`,
+    sql: joinLines(
+      `SELECT ${['known.id AS id', ...columns, ...metricColumns(sums, 'metrics')].join(', ')}`,
+      from,
+      `LEFT JOIN (
+  SELECT ${[id, ...sumColumns(sums, 'delivery')].join(', ')}
   FROM deliveries AS delivery FINAL
-  ${condition}
-  GROUP BY ${by}
-) AS metrics ON metrics.${by} = known.id`,
-  };
-}
-
-const aliased = (columns: readonly string[], from: string) =>
-  columns.map((column) => `${from}.${column} AS ${column}`);
-
-/** One page of campaigns with their figures, and how many match. */
-export function campaignsQuery({ report, filters, sort, page }: CampaignsPlan): AnalyticsQuery {
-  const matching = matchingCampaigns(report.organizationId, filters);
-  const { names, join } = figures(
-    'campaign_id',
-    report,
-    sort.by,
-    inList('campaign_id', 'campaign_ids', filters.campaignIds),
-  );
-  const columns = [
-    'known.id AS id',
-    ...aliased([...CAMPAIGN_COLUMNS, 'name_key'], 'campaign'),
-    'ifNull(counted.creatives, 0) AS creatives_count',
-    ...metricColumns(names, 'metrics'),
-  ];
-  return {
-    name: 'campaigns_page',
-    sql: joinLines(
-      `SELECT ${columns.join(', ')}`,
-      matching.from,
+  ${where(IN_ORGANIZATION, IN_RANGE, "creative_id != ''", onlyIds)}
+  GROUP BY ${id}
+) AS metrics ON metrics.${id} = known.id`,
       join,
-      `LEFT JOIN (SELECT campaign_id, count() AS creatives FROM ${KNOWN_CREATIVES} GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id`,
-      campaignConditions(filters),
-      orderAndPage(sort, CAMPAIGN_KEYS),
+      where(...conditions(filters)),
+      orderAndPage(sort, sortKeys),
     ),
-    params: { ...matching.params, ...reportQueryParams(report), ...pageParams(page) },
+    params: {
+      ...filterParams(report.organizationId, filters),
+      ...reportQueryParams(report),
+      ...pageParams(page),
+    },
   };
 }
 
-/** One page of creatives with their figures, and how many match. */
-export function creativesQuery({ report, filters, sort, page }: CreativesPlan): AnalyticsQuery {
-  const matching = matchingCreatives(report.organizationId, filters);
-  const { names, join } = figures(
-    'creative_id',
-    report,
-    sort.by,
-    inList('creative_id', 'creative_ids', filters.creativeIds),
-  );
-  const columns = [
-    'known.id AS id',
-    'known.campaign_id AS campaign_id',
-    'campaign.name AS campaign_name',
-    'campaign.name_key AS campaign_name_key',
-    'campaign.currency AS currency',
-    ...aliased([...CREATIVE_COLUMNS, 'name_key'], 'creative'),
-    ...metricColumns(names, 'metrics'),
-  ];
-  return {
-    name: 'creatives_page',
-    sql: joinLines(
-      `SELECT ${columns.join(', ')}`,
-      matching.from,
-      join,
-      creativeConditions(filters),
-      orderAndPage(sort, CREATIVE_KEYS),
-    ),
-    params: { ...matching.params, ...reportQueryParams(report), ...pageParams(page) },
-  };
-}
-
-/** Sums by period of some campaigns or creatives; periods without deliveries have no row. */
-export function seriesQuery(
-  by: 'campaign_id' | 'creative_id',
+/** Sums by period of some campaigns or creatives. */
+export function adSeriesQuery(
+  { name }: Pick<AdEntity<never>, 'name'>,
   report: ReportParams,
   ids: readonly string[],
 ): AnalyticsQuery {
-  const names = requiredSums(report.metrics);
+  const by = `${name}_id` as const;
+  const conditions = ["creative_id != ''", inList(by, 'ids', ids)];
+  return seriesQuery({ name: `${name}s_series`, by, table: 'deliveries', conditions }, report, ids);
+}
+
+/** Currencies of the campaigns of everything that matches, not only of one page. */
+export function currenciesQuery(
+  { name, from, conditions }: Pick<AdEntity<never>, 'name' | 'from' | 'conditions'>,
+  organizationId: string,
+  filters: AdFilters,
+): AnalyticsQuery {
   return {
-    name: by === 'campaign_id' ? 'campaigns_series' : 'creatives_series',
+    name: `${name}_currencies`,
     sql: joinLines(
-      `SELECT ${[`${by} AS id`, `${periodStart(report.granularity)} AS day`, ...sumColumns(names, 'delivery')].join(', ')}`,
-      'FROM deliveries AS delivery FINAL',
-      where(IN_ORGANIZATION, IN_RANGE, "creative_id != ''", inList(by, 'ids', ids)),
-      'GROUP BY id, day',
-      SERIES_LIMIT,
+      'SELECT arraySort(groupUniqArray(campaign.currency))',
+      from,
+      where(...conditions(filters)),
     ),
-    params: { ...reportQueryParams(report), ids, ...seriesLimit(report, ids) },
+    params: filterParams(organizationId, filters),
   };
-}
-
-/** Currencies of all campaigns that match, not only of those of the page. */
-export function campaignCurrencies(organizationId: string, filters: CampaignFilters): AnalyticsQuery {
-  const { from, params } = matchingCampaigns(organizationId, filters);
-  const sql = joinLines(
-    'SELECT arraySort(groupUniqArray(campaign.currency))',
-    from,
-    campaignConditions(filters),
-  );
-  return { name: 'campaign_currencies', sql, params };
-}
-
-/** Currencies of the campaigns of all creatives that match. */
-export function creativeCurrencies(organizationId: string, filters: CreativeFilters): AnalyticsQuery {
-  const { from, params } = matchingCreatives(organizationId, filters);
-  const sql = joinLines(
-    'SELECT arraySort(groupUniqArray(campaign.currency))',
-    from,
-    creativeConditions(filters),
-  );
-  return { name: 'creative_currencies', sql, params };
 }

@@ -1,10 +1,12 @@
 /** Requests about companies as statements. Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
+import { companyAttributes } from './attributes.js';
 import { requiredSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
-import type { Page, ReportParams, Sort } from './report-params.js';
+import type { ListParams, Page, ReportParams } from './report-params.js';
 import type { CompanySort } from './requests.js';
 import {
+  columnsOf,
   containsAny,
   definedParams,
   IN_ORGANIZATION,
@@ -15,15 +17,14 @@ import {
   metricKey,
   orderAndPage,
   pageParams,
-  periodStart,
   reportQueryParams,
-  SERIES_LIMIT,
-  seriesLimit,
+  type SeriesSource,
+  seriesQuery,
   sumColumns,
   where,
 } from './sql.js';
 
-/** Filters in the forms compared: domains normalized, the search text as case key. */
+/** Filters in the forms compared: domains normalized, the search text case-folded. */
 export interface CompanyFilters {
   campaignIds?: string[];
   companyIds?: string[];
@@ -32,14 +33,7 @@ export interface CompanyFilters {
   search?: string;
 }
 
-export interface CompaniesPlan {
-  report: ReportParams;
-  filters: CompanyFilters;
-  sort: Sort<CompanySort>;
-  page: Page;
-}
-
-const COMPANY_KEYS: Record<CompanySort, string> = {
+const SORT_KEYS: Record<CompanySort, string> = {
   name: 'name_key',
   impressions: 'impressions',
   clicks: 'clicks',
@@ -49,23 +43,14 @@ const COMPANY_KEYS: Record<CompanySort, string> = {
   campaigns_engaged: 'campaigns_engaged',
 };
 
-const COMPANY_COLUMNS = [
-  'network_a_company_id',
-  'name',
-  'domain',
-  'network_a_url',
-  'industry',
-  'employee_range',
-  'country',
-  'logo_url',
-];
+const COLUMNS = Object.keys(companyAttributes);
 
 const COMPANY_RECORDS = `(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION})`;
 
 const NETWORK_IDS = 'network_a_company_ids';
 
-/** Days with activity. Where `active` is false there were none, and both days mean nothing. */
-const SEEN = [
+/** Days with activity. Where `active` is false there was none, and both days are meaningless. */
+const ACTIVITY = [
   'minIf(date, delivery.active) AS first_seen',
   'maxIf(date, delivery.active) AS last_seen',
   'max(delivery.active) AS active',
@@ -77,26 +62,31 @@ const REACH = {
 };
 const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
 
-/** One page of companies with their figures, and how many match. */
-export function companiesQuery({ report, filters, sort, page }: CompaniesPlan): AnalyticsQuery {
+/** One page of companies with their metrics over the range, and how many match. */
+export function companiesQuery({
+  report,
+  filters,
+  sort,
+  page,
+}: ListParams<CompanyFilters, CompanySort>): AnalyticsQuery {
   const { campaignIds, companyIds, networkIds, domains, search } = filters;
   const names = requiredSums([
     ...report.metrics,
     ...COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by),
   ]);
-  const idsAsked = inList('company_id', 'company_ids', companyIds);
-  const recordsAsked = [
+  const onlyIds = inList('company_id', 'company_ids', companyIds);
+  const ofRecords = [
     inList('network_a_company_id', NETWORK_IDS, networkIds),
     inList('domain', 'domains', domains),
   ];
-  // Counted for every company only to order by it: that takes longer than all the rest.
+  // Counting it for every company takes longer than all the rest, so only to order by it.
   const reach = REACH_NAMES.filter((name) => name === sort.by);
   const byRecord = networkIds !== undefined || domains !== undefined;
   const isNamed = byRecord || companyIds !== undefined;
   const id = isNamed ? 'known.id' : 'metrics.company_id';
   const columns = [
     `${id} AS id`,
-    ...[...COMPANY_COLUMNS, 'name_key'].map((column) => `company.${column} AS ${column}`),
+    ...columnsOf('company', [...COLUMNS, 'name_key']),
     ...metricColumns(names, 'metrics'),
     ...reach.map((name) => `ifNull(metrics.${name}, 0) AS ${name}`),
     'if(metrics.active, metrics.first_seen, NULL) AS first_seen',
@@ -104,18 +94,18 @@ export function companiesQuery({ report, filters, sort, page }: CompaniesPlan): 
   ];
   const aggregates = [
     ...sumColumns(names, 'delivery'),
-    ...SEEN,
+    ...ACTIVITY,
     ...reach.map((name) => `${REACH[name]} AS ${name}`),
   ];
-  const figures = `(
+  const metrics = `(
   SELECT company_id, ${aggregates.join(', ')}
   FROM company_deliveries AS delivery FINAL
   ${where(
     IN_ORGANIZATION,
     IN_RANGE,
     inList('campaign_id', 'campaign_ids', campaignIds),
-    idsAsked,
-    byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...recordsAsked)})`,
+    onlyIds,
+    byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...ofRecords)})`,
   )}
   GROUP BY company_id
 ) AS metrics`;
@@ -124,17 +114,17 @@ export function companiesQuery({ report, filters, sort, page }: CompaniesPlan): 
     sql: joinLines(
       `SELECT ${columns.join(', ')}`,
       isNamed
-        ? `FROM ${known(idsAsked, byRecord)} AS known\nLEFT JOIN ${figures} ON metrics.company_id = known.id`
-        : `FROM ${figures}`,
+        ? `FROM ${allCompanies(onlyIds, byRecord)} AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
+        : `FROM ${metrics}`,
       `LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}`,
       where(
-        // Nobody named a company: those with activity are all there is to list.
+        // Without named companies, those with activity are listed.
         !isNamed && 'metrics.active',
         inList('company.network_a_company_id', NETWORK_IDS, networkIds),
         inList('company.domain', 'domains', domains),
         containsAny(['company.name_key', 'company.domain_key'], search),
       ),
-      orderAndPage(sort, COMPANY_KEYS),
+      orderAndPage(sort, SORT_KEYS),
     ),
     params: {
       ...definedParams({
@@ -150,45 +140,32 @@ export function companiesQuery({ report, filters, sort, page }: CompaniesPlan): 
   };
 }
 
-/** Companies a record describes; where no attribute is asked for, also those only deliveries name. */
-function known(idsAsked: string | undefined, byRecord: boolean): string {
+/** Companies that a record describes; unless an attribute is filtered by, also those that only deliveries name. */
+function allCompanies(onlyIds: string | undefined, byRecord: boolean): string {
   const companies = `SELECT id AS company_id FROM companies WHERE ${IN_ORGANIZATION}`;
-  const delivered = `SELECT company_id FROM company_deliveries ${where(IN_ORGANIZATION, idsAsked)}`;
-  const all = byRecord ? `SELECT DISTINCT * FROM (${companies})` : `${companies} UNION DISTINCT ${delivered}`;
-  return `(SELECT company_id AS id FROM (${all}) ${where(idsAsked)})`;
+  const named = `SELECT company_id FROM company_deliveries ${where(IN_ORGANIZATION, onlyIds)}`;
+  const all = byRecord ? `SELECT DISTINCT * FROM (${companies})` : `${companies} UNION DISTINCT ${named}`;
+  return `(SELECT company_id AS id FROM (${all}) ${where(onlyIds)})`;
 }
 
-/** Sums by period of some companies; periods without deliveries have no row. */
+/** Sums by period of some companies. */
 export function companySeriesQuery(
   report: ReportParams,
   ids: readonly string[],
   campaignIds: string[] | undefined,
 ): AnalyticsQuery {
-  const names = requiredSums(report.metrics);
-  return {
+  const source: SeriesSource = {
     name: 'companies_series',
-    sql: joinLines(
-      `SELECT ${['company_id AS id', `${periodStart(report.granularity)} AS day`, ...sumColumns(names, 'delivery'), 'max(delivery.active) AS active'].join(', ')}`,
-      'FROM company_deliveries AS delivery FINAL',
-      where(
-        IN_ORGANIZATION,
-        IN_RANGE,
-        inList('company_id', 'ids', ids),
-        inList('campaign_id', 'campaign_ids', campaignIds),
-      ),
-      'GROUP BY id, day',
-      SERIES_LIMIT,
-    ),
-    params: {
-      ...reportQueryParams(report),
-      ids,
-      ...seriesLimit(report, ids),
-      ...definedParams({ campaign_ids: campaignIds }),
-    },
+    by: 'company_id',
+    table: 'company_deliveries',
+    columns: ['max(delivery.active) AS active'],
+    conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaignIds)],
+    params: definedParams({ campaign_ids: campaignIds }),
   };
+  return seriesQuery(source, report, ids);
 }
 
-/** How many campaigns each of some companies saw; companies without deliveries in the range have no row. */
+/** The number of campaigns each company saw; companies without deliveries in the range have no row. */
 export function companyReachQuery(
   report: ReportParams,
   ids: readonly string[],
@@ -224,7 +201,7 @@ export function companyCampaignsQuery(
     sql: joinLines(
       `SELECT metrics.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type`,
       `FROM (
-  SELECT ${['campaign_id', ...sumColumns(names, 'delivery'), ...SEEN].join(', ')}
+  SELECT ${['campaign_id', ...sumColumns(names, 'delivery'), ...ACTIVITY].join(', ')}
   FROM company_deliveries AS delivery FINAL
   ${where(
     IN_ORGANIZATION,
@@ -248,16 +225,16 @@ export function companyCampaignsQuery(
   };
 }
 
-/** Ranks of what an id may mean: our id, in a record or in deliveries alone, comes before the id of network_a. */
+/** Ranks of the meanings of an id: our id, in a record or in deliveries alone, precedes the id of network_a. */
 export const OUR_ID = 1;
 const NETWORK_ID = 2;
 
-/** Companies an id may mean, at most `limit`, with their `rank`: best first, then by id. */
+/** Companies that an id may mean, at most `limit`, with their `rank`: best first, then by id. */
 export function companyByIdQuery(organizationId: string, id: string, limit: number): AnalyticsQuery {
   return {
     name: 'company_by_id',
     sql: joinLines(
-      `SELECT candidate.id AS id, candidate.rank AS rank, ${COMPANY_COLUMNS.map((column) => `company.${column} AS ${column}`).join(', ')}`,
+      `SELECT candidate.id AS id, candidate.rank AS rank, ${columnsOf('company', COLUMNS).join(', ')}`,
       `FROM (
   SELECT id, min(rank) AS rank FROM (
     SELECT id, ${OUR_ID} AS rank FROM companies WHERE ${IN_ORGANIZATION} AND id = {id:String}
@@ -281,7 +258,7 @@ export function companiesByDomainQuery(
   return {
     name: 'companies_by_domain',
     sql: joinLines(
-      `SELECT id, ${COMPANY_COLUMNS.join(', ')} FROM companies FINAL`,
+      `SELECT id, ${COLUMNS.join(', ')} FROM companies FINAL`,
       `WHERE ${IN_ORGANIZATION} AND domain = {domain:String}`,
       'ORDER BY id LIMIT {limit:UInt32}',
     ),

@@ -7,11 +7,12 @@ import type { FieldError } from '../shared/validation.js';
 import type { AnalyticsQuery, AnalyticsReader } from './analytics-store.js';
 import { addDays } from './calendar.js';
 import {
-  campaignCurrencies,
-  campaignsQuery,
-  creativeCurrencies,
-  creativesQuery,
-  seriesQuery,
+  type AdEntity,
+  adSeriesQuery,
+  adsQuery,
+  CAMPAIGNS,
+  CREATIVES,
+  currenciesQuery,
 } from './campaign-queries.js';
 import {
   companiesByDomainQuery,
@@ -32,22 +33,29 @@ import {
   normalizeObjective,
   normalizeStatus,
 } from './normalization.js';
-import { filter, parsePage, parseReportParams, type ReportParams } from './report-params.js';
+import { listFilter, parsePage, parseReportParams, type ReportParams, type Sort } from './report-params.js';
 import { CampaignsRequest, CompaniesRequest, CompanyRequest, CreativesRequest } from './requests.js';
 import {
-  type CampaignRow,
+  type AdFields,
+  type AdRow,
+  adItem,
   type CompanyAttributes,
   type CompanyCampaignRow,
   type CompanyRow,
-  type CreativeRow,
-  campaignItem,
-  companyAttributes,
   companyCampaign,
+  companyIdentity,
   companyItem,
-  creativeItem,
+  isProvisional,
   type Reach,
 } from './response-mapping.js';
-import { CampaignsResponse, CompaniesResponse, CompanyResponse, CreativesResponse } from './responses.js';
+import {
+  CampaignsResponse,
+  CompaniesResponse,
+  CompanyResponse,
+  CreativesResponse,
+  campaignFields,
+  creativeFields,
+} from './responses.js';
 import { isSparse, type Point, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 import { warningsOf } from './warnings.js';
 
@@ -68,17 +76,20 @@ const exampleRange = () => {
   return { start_date: addDays(today, -31), end_date: addDays(today, -1) };
 };
 
-/** Only values that are known match; where none of those given is known, nothing matches. */
+/** Unknown values match nothing; when every given value is unknown, the filter is empty and nothing matches. */
 const knownFilter = (
   values: readonly string[] | null | undefined,
   isKnown: (value: string) => boolean,
-  key: (value: string) => string,
-) => filter(values)?.filter(isKnown).map(key);
+  normalize: (value: string) => string,
+) => listFilter(values)?.filter(isKnown).map(normalize);
 
-type Given = readonly string[] | null | undefined;
-const statusFilter = (values: Given) => knownFilter(values, isKnownStatus, normalizeStatus);
-const objectiveFilter = (values: Given) => knownFilter(values, isKnownObjective, normalizeObjective);
 const searchFilter = (search: string | null | undefined) => (search ? caseFold(search) : undefined);
+
+/** Descending unless the request says otherwise. */
+const sortOf = <Name extends string>(
+  { sort_by, sort_direction }: { sort_by?: Name | null; sort_direction?: string | null },
+  standard: Name,
+): Sort<Name> => ({ by: sort_by ?? standard, descending: sort_direction !== 'asc' });
 
 const showsMoney = (report: ReportParams) =>
   requiredSums(report.metrics).some((name: SummedMetric) => SUMMED_METRICS[name].kind === 'money');
@@ -108,7 +119,7 @@ async function contextOf(
   return rows[0] as ContextRow;
 }
 
-/** The series of the items of a page; asks nothing for an empty page. */
+/** The series of the items of a page; an empty page queries nothing. */
 async function pageSeries(
   call: AnyCall,
   report: ReportParams,
@@ -123,115 +134,89 @@ async function pageSeries(
   return (id) => series.pointsOf(id);
 }
 
-const description = (what: string) =>
+const describe = (what: string) =>
   `${what}\n\nSums are of the newest report of each day: of money exact, of counts exact up to 2^53. \`warnings\` say what to know when reading the figures.`;
 
+const advertising = { tag: 'Advertising', scope: 'advertising:read' } as const;
+const listing = { ...advertising, slots: () => 4, problems: ['too_many_points'] } as const;
+
+type AdsBody<SortName extends string> = Omit<CampaignsRequest, 'sort_by'> &
+  Pick<Partial<CreativesRequest>, 'creative_ids'> & { sort_by?: SortName | 'ad_spend' | null };
+
+/** One page of campaigns or creatives, with their series. */
+async function listAds<SortName extends string, Fields extends AdFields>(
+  call: HandlerContext<AdsBody<SortName>, unknown, AdvertisingServices>,
+  entity: AdEntity<SortName | 'ad_spend'>,
+  fields: Fields,
+) {
+  const { body, organizationId } = call;
+  const report = reportParamsOf(call, METRIC_NAMES);
+  const requested = {
+    campaignIds: listFilter(body.campaign_ids),
+    creativeIds: listFilter(body.creative_ids),
+  };
+  const filters = {
+    ...requested,
+    statuses: knownFilter(body.statuses, isKnownStatus, normalizeStatus),
+    objectiveTypes: knownFilter(body.objective_types, isKnownObjective, normalizeObjective),
+    search: searchFilter(body.search),
+  };
+  const page = parsePage(body, report);
+  const money = showsMoney(report);
+  const currencies = money ? currenciesQuery(entity, organizationId, filters) : undefined;
+  const [{ rows, total }, context] = await Promise.all([
+    run<AdRow<Fields>>(call, adsQuery(entity, { report, filters, sort: sortOf(body, 'ad_spend'), page })),
+    contextOf(call, report, requested, currencies),
+  ]);
+  const ids = rows.map(({ id }) => id);
+  const series = await pageSeries(call, report, ids, (part) => adSeriesQuery(entity, part, ids));
+  return {
+    items: rows.map((row) => adItem(fields, report, row, series(row.id))),
+    page: page.page,
+    page_size: page.size,
+    total_count: total,
+    provisional: isProvisional(report),
+    warnings: warningsOf({
+      report,
+      context,
+      requested,
+      statuses: body.statuses,
+      objectiveTypes: body.objective_types,
+      sparse: isSparse(report, rows.length),
+      money,
+    }),
+  };
+}
+
 export const searchCampaigns = endpoint({
+  ...listing,
   path: '/api/advertising/network_a/campaigns',
   summary: 'Search campaigns and their performance',
-  description: description('Campaigns with their figures over the range, also those without any.'),
-  tag: 'Advertising',
-  scope: 'advertising:read',
+  description: describe('Campaigns with their figures over the range, also those without any.'),
   request: CampaignsRequest,
-  slots: () => 4,
   response: CampaignsResponse,
   get example(): CampaignsRequest {
     return { ...exampleRange(), statuses: ['ACTIVE'], sort_by: 'ad_spend', page_size: 10 };
   },
-  problems: ['too_many_points'],
-  async handle(call) {
-    const { body, organizationId } = call;
-    const report = reportParamsOf(call, METRIC_NAMES);
-    const filters = {
-      campaignIds: filter(body.campaign_ids),
-      statuses: statusFilter(body.statuses),
-      objectiveTypes: objectiveFilter(body.objective_types),
-      search: searchFilter(body.search),
-    };
-    const sort = { by: body.sort_by ?? 'ad_spend', descending: body.sort_direction !== 'asc' };
-    const page = parsePage(body, report);
-    const requested = { campaignIds: filters.campaignIds };
-    const money = showsMoney(report);
-    const [{ rows, total }, context] = await Promise.all([
-      run<CampaignRow>(call, campaignsQuery({ report, filters, sort, page })),
-      contextOf(call, report, requested, money ? campaignCurrencies(organizationId, filters) : undefined),
-    ]);
-    const ids = rows.map(({ id }) => id);
-    const series = await pageSeries(call, report, ids, (part) => seriesQuery('campaign_id', part, ids));
-    return {
-      items: rows.map((row) => campaignItem(report, row, series(row.id))),
-      page: page.page,
-      page_size: page.size,
-      total_count: total,
-      provisional: report.range.end > report.lastFinalDay,
-      warnings: warningsOf({
-        report,
-        context,
-        requested,
-        statuses: body.statuses,
-        objectiveTypes: body.objective_types,
-        sparse: isSparse(report, rows.length),
-        money,
-      }),
-    };
-  },
+  handle: (call) => listAds(call, CAMPAIGNS, campaignFields),
 });
 
 export const searchCreatives = endpoint({
+  ...listing,
   path: '/api/advertising/network_a/creatives',
   summary: 'Search creatives and their performance',
-  description: description(
+  description: describe(
     'Creatives with their figures over the range, also those without any. `statuses` are of the creative, `objective_types` of its campaign.',
   ),
-  tag: 'Advertising',
-  scope: 'advertising:read',
   request: CreativesRequest,
-  slots: () => 4,
   response: CreativesResponse,
   get example(): CreativesRequest {
     return { ...exampleRange(), granularity: 'monthly', sort_by: 'ctr', page_size: 10 };
   },
-  problems: ['too_many_points'],
-  async handle(call) {
-    const { body, organizationId } = call;
-    const report = reportParamsOf(call, METRIC_NAMES);
-    const filters = {
-      campaignIds: filter(body.campaign_ids),
-      creativeIds: filter(body.creative_ids),
-      statuses: statusFilter(body.statuses),
-      objectiveTypes: objectiveFilter(body.objective_types),
-      search: searchFilter(body.search),
-    };
-    const sort = { by: body.sort_by ?? 'ad_spend', descending: body.sort_direction !== 'asc' };
-    const page = parsePage(body, report);
-    const requested = { campaignIds: filters.campaignIds, creativeIds: filters.creativeIds };
-    const money = showsMoney(report);
-    const [{ rows, total }, context] = await Promise.all([
-      run<CreativeRow>(call, creativesQuery({ report, filters, sort, page })),
-      contextOf(call, report, requested, money ? creativeCurrencies(organizationId, filters) : undefined),
-    ]);
-    const ids = rows.map(({ id }) => id);
-    const series = await pageSeries(call, report, ids, (part) => seriesQuery('creative_id', part, ids));
-    return {
-      items: rows.map((row) => creativeItem(report, row, series(row.id))),
-      page: page.page,
-      page_size: page.size,
-      total_count: total,
-      provisional: report.range.end > report.lastFinalDay,
-      warnings: warningsOf({
-        report,
-        context,
-        requested,
-        statuses: body.statuses,
-        objectiveTypes: body.objective_types,
-        sparse: isSparse(report, rows.length),
-        money,
-      }),
-    };
-  },
+  handle: (call) => listAds(call, CREATIVES, creativeFields),
 });
 
-/** How many campaigns the companies of a page saw. */
+/** The number of campaigns that each company of a page saw. */
 async function pageReach(
   call: AnyCall,
   report: ReportParams,
@@ -244,34 +229,30 @@ async function pageReach(
 }
 
 export const searchCompanies = endpoint({
+  ...listing,
   path: '/api/advertising/network_a/companies',
   summary: 'Search companies and their performance',
-  description: description(
+  description: describe(
     'Companies with activity in the range, and those named in `company_ids`, `network_a_company_ids` or `domains`.',
   ),
-  tag: 'Advertising',
-  scope: 'advertising:read',
   request: CompaniesRequest,
-  slots: () => 4,
   response: CompaniesResponse,
   get example(): CompaniesRequest {
     return { ...exampleRange(), granularity: 'monthly', sort_by: 'engagements', page_size: 10 };
   },
-  problems: ['too_many_points'],
   async handle(call) {
     const { body } = call;
     const report = reportParamsOf(call, COMPANY_METRIC_NAMES);
     const filters = {
-      campaignIds: filter(body.campaign_ids),
-      companyIds: filter(body.company_ids),
-      networkIds: filter(body.network_a_company_ids),
-      domains: filter(body.domains, normalizeDomain),
+      campaignIds: listFilter(body.campaign_ids),
+      companyIds: listFilter(body.company_ids),
+      networkIds: listFilter(body.network_a_company_ids),
+      domains: listFilter(body.domains, normalizeDomain),
       search: searchFilter(body.search),
     };
-    const sort = { by: body.sort_by ?? 'engagements', descending: body.sort_direction !== 'asc' };
     const page = parsePage(body, report);
     const [{ rows, total }, context] = await Promise.all([
-      run<CompanyRow>(call, companiesQuery({ report, filters, sort, page })),
+      run<CompanyRow>(call, companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page })),
       contextOf(call, report, filters),
     ]);
     const ids = rows.map(({ id }) => id);
@@ -295,67 +276,49 @@ export const searchCompanies = endpoint({
   },
 });
 
-const CANDIDATES_AT_MOST = 20;
+const MAX_CANDIDATES = 20;
 
-/** The company a request means, or a 404 or 409. */
+/** The company a request means. Throws a `Problem`: 404 `company_not_found`, 409 `ambiguous_company` or `ambiguous_domain`. */
 async function findCompany(
   call: HandlerContext<CompanyRequest, unknown, AdvertisingServices>,
 ): Promise<CompanyAttributes> {
-  const { body, organizationId } = call;
-  if (body.company_id) {
-    const { rows, total } = await run<CompanyAttributes & { rank: number }>(
-      call,
-      companyByIdQuery(organizationId, body.company_id, CANDIDATES_AT_MOST),
-    );
-    const [company, other] = rows;
-    if (company && (company.rank === OUR_ID || !other)) return company;
-    if (company) {
-      throw ambiguous(
-        'ambiguous_company',
-        `${total} companies have the network_a id ${body.company_id}`,
-        call,
-        rows,
-      );
-    }
-    throw new Problem('company_not_found', `There is no company ${body.company_id}.`, {
-      organization_id: organizationId,
-    });
-  }
-  const domain = normalizeDomain(body.domain as string);
-  const { rows, total } = await run<CompanyAttributes>(
+  const { organizationId } = call;
+  const id = call.body.company_id;
+  const domain = normalizeDomain(call.body.domain ?? '');
+  const { rows, total } = await run<CompanyAttributes & { rank?: number }>(
     call,
-    companiesByDomainQuery(organizationId, domain, CANDIDATES_AT_MOST),
+    id
+      ? companyByIdQuery(organizationId, id, MAX_CANDIDATES)
+      : companiesByDomainQuery(organizationId, domain, MAX_CANDIDATES),
   );
   const [company, other] = rows;
   if (!company) {
-    throw new Problem('company_not_found', `No company has the domain ${domain}.`, {
-      organization_id: organizationId,
-    });
+    const detail = id ? `There is no company ${id}.` : `No company has the domain ${domain}.`;
+    throw new Problem('company_not_found', detail, { organization_id: organizationId });
   }
-  if (!other) return company;
-  throw ambiguous('ambiguous_domain', `${total} companies have the domain ${domain}`, call, rows);
-}
-
-function ambiguous(
-  code: 'ambiguous_company' | 'ambiguous_domain',
-  what: string,
-  { organizationId }: AnyCall,
-  rows: readonly CompanyAttributes[],
-): Problem {
-  return new Problem(code, `${what}; give the id of one as company_id.`, {
-    organization_id: organizationId,
-    candidates: rows.map(({ id, network_a_company_id, name }) => ({ id, network_a_company_id, name })),
-  });
+  if (!other || company.rank === OUR_ID) return company;
+  const shared = id ? `the network_a id ${id}` : `the domain ${domain}`;
+  throw new Problem(
+    id ? 'ambiguous_company' : 'ambiguous_domain',
+    `${total} companies have ${shared}; give the id of one as company_id.`,
+    {
+      organization_id: organizationId,
+      candidates: rows.map((row) => ({
+        id: row.id,
+        network_a_company_id: row.network_a_company_id,
+        name: row.name,
+      })),
+    },
+  );
 }
 
 export const getCompany = endpoint({
+  ...advertising,
   path: '/api/advertising/network_a/company',
   summary: 'Get the analytics of one company',
-  description: description(
+  description: describe(
     'Totals, series and campaigns of one company. Exactly one of `company_id` and `domain` is given; `campaign_ids` narrows everything.',
   ),
-  tag: 'Advertising',
-  scope: 'advertising:read',
   request: CompanyRequest,
   slots: () => 2,
   response: CompanyResponse,
@@ -376,7 +339,7 @@ export const getCompany = endpoint({
       !body.company_id === !body.domain ? [problem] : [],
     );
     const company = await findCompany(call);
-    const campaignIds = filter(body.campaign_ids);
+    const campaignIds = listFilter(body.campaign_ids);
     const page = { page: body.campaign_page ?? 1, size: body.campaign_page_size ?? 50 };
     const [periods, campaigns, context] = await Promise.all([
       run<SeriesRow & { active: boolean }>(call, companySeriesQuery(report, [company.id], campaignIds)),
@@ -386,7 +349,7 @@ export const getCompany = endpoint({
     const series = new SeriesBuilder(report, [company.id]);
     await series.append(report.range, periods.rows, call.signal);
     return {
-      company: companyAttributes(company),
+      company: companyIdentity(company),
       start_date: report.range.start,
       end_date: report.range.end,
       granularity: report.granularity,
@@ -396,7 +359,7 @@ export const getCompany = endpoint({
       campaign_page: page.page,
       campaign_page_size: page.size,
       campaign_total_count: campaigns.total,
-      provisional: report.range.end > report.lastFinalDay,
+      provisional: isProvisional(report),
       warnings: warningsOf({
         report,
         context,

@@ -1,13 +1,64 @@
-/** Metric values of items and points: the metrics asked for, out of summed rows. */
-
-import { type Decimal, decimal, type MetricSums, quotient } from './derived-metrics.js';
+/**
+ * Values of the requested metrics, computed from summed rows. Rates are exact: whole numbers are divided, never fractions, and the
+ * sixth decimal is rounded half up.
+ */
 import { type Metric, RATES, type Rate, SUMMED_METRICS, SUMMED_NAMES, type SummedMetric } from './metrics.js';
 import type { MetricValues } from './responses.js';
+
+/** Decimals of a rate. */
+const RATE_DECIMALS = 6;
+const SCALE = 10 ** RATE_DECIMALS;
+
+/** Summed metrics of a row: counts as numbers, money as plain decimal text. */
+export type MetricSums = { [K in SummedMetric]?: string | number };
+
+/** `coefficient` ÷ 10^`scale`; a coefficient above 2^53 is exact only as text. */
+interface Decimal {
+  coefficient: number;
+  text: string | number;
+  scale: number;
+}
+
+function decimal(value: string | number): Decimal {
+  if (typeof value === 'number') return { coefficient: value, text: value, scale: 0 };
+  const point = value.indexOf('.');
+  const text = point < 0 ? value : value.slice(0, point) + value.slice(point + 1);
+  return { coefficient: Number(text), text, scale: point < 0 ? 0 : value.length - point - 1 };
+}
+
+const POWERS = Array.from({ length: 13 }, (_, power) => 10 ** power);
+
+/** `factor` × numerator ÷ denominator in millionths, rounded half up. */
+function millionths(numerator: Decimal, denominator: Decimal, factor: number): number | bigint {
+  const scaledNumerator = numerator.coefficient * factor * (POWERS[denominator.scale] as number) * SCALE;
+  const scaledDenominator = denominator.coefficient * (POWERS[numerator.scale] as number);
+  // Below 2^53 every step is exact in a number, and so is the floor of the quotient.
+  if (
+    2 * scaledNumerator + scaledDenominator <= Number.MAX_SAFE_INTEGER &&
+    2 * scaledDenominator <= Number.MAX_SAFE_INTEGER
+  ) {
+    return Math.floor((2 * scaledNumerator + scaledDenominator) / (2 * scaledDenominator));
+  }
+  const exactNumerator =
+    BigInt(numerator.text) * BigInt(factor) * 10n ** BigInt(denominator.scale) * BigInt(SCALE);
+  const exactDenominator = BigInt(denominator.text) * 10n ** BigInt(numerator.scale);
+  return (2n * exactNumerator + exactDenominator) / (2n * exactDenominator);
+}
+
+/** A rate of sums with 6 decimals; null where the denominator is 0. */
+function quotient(numerator: Decimal, denominator: Decimal, factor: number): number | null {
+  if (denominator.coefficient === 0) return null;
+  if (numerator.coefficient === 0) return 0;
+  const result = millionths(numerator, denominator, factor);
+  if (typeof result === 'number') return result / SCALE;
+  const text = result.toString().padStart(RATE_DECIMALS + 1, '0');
+  return Number(`${text.slice(0, -RATE_DECIMALS)}.${text.slice(-RATE_DECIMALS)}`);
+}
 
 const isRate = (metric: Metric): metric is Rate => metric in RATES;
 const zeroOf = (name: SummedMetric) => (SUMMED_METRICS[name].kind === 'money' ? '0' : 0);
 
-/** The metrics whose sums the given metrics and rates need, in the order of the table. */
+/** The sums that the given metrics and rates are computed from, in the order of the table. */
 export function requiredSums(metrics: readonly Metric[]): SummedMetric[] {
   const needed = new Set<SummedMetric>();
   for (const metric of metrics) {
@@ -21,33 +72,36 @@ export function requiredSums(metrics: readonly Metric[]): SummedMetric[] {
   return SUMMED_NAMES.filter((name) => needed.has(name));
 }
 
-/** Writes figures of summed rows, or zeros, onto an object; onto it because copying them costs more than all else. */
+/** Adds the metric values of a summed row, or zeros, to `target`. Mutates it, as copying dominated the profile. */
 export type MetricWriter = <T extends object>(target: T, sums: MetricSums) => T & MetricValues;
 
-/** A writer of the figures asked for. What several rates are made of is read once a row. */
+/** A writer of the given metrics. Sums that several rates are made of are read once per row. */
 export function metricWriter(metrics: readonly Metric[]): MetricWriter {
-  const divided = requiredSums(metrics.filter(isRate));
-  const readers = metrics.map((metric): ((sums: MetricSums, parts: Decimal[]) => string | number | null) => {
-    if (!isRate(metric)) {
-      const zero = zeroOf(metric);
-      return (sums) => sums[metric] ?? zero;
-    }
-    const { numerator, denominator, factor } = RATES[metric];
-    const above = divided.indexOf(numerator);
-    const below = divided.indexOf(denominator);
-    return (_, parts) => quotient(parts[above] as Decimal, parts[below] as Decimal, factor);
-  });
+  const rateSums = requiredSums(metrics.filter(isRate));
+  const readers = metrics.map(
+    (metric): ((sums: MetricSums, decimals: Decimal[]) => string | number | null) => {
+      if (!isRate(metric)) {
+        const zero = zeroOf(metric);
+        return (sums) => sums[metric] ?? zero;
+      }
+      const { numerator, denominator, factor } = RATES[metric];
+      const numeratorIndex = rateSums.indexOf(numerator);
+      const denominatorIndex = rateSums.indexOf(denominator);
+      return (_, decimals) =>
+        quotient(decimals[numeratorIndex] as Decimal, decimals[denominatorIndex] as Decimal, factor);
+    },
+  );
   return (target, sums) => {
-    const figures: MetricValues = target;
-    const parts = divided.map((name) => decimal(sums[name] ?? 0));
+    const values: MetricValues = target;
+    const decimals = rateSums.map((name) => decimal(sums[name] ?? 0));
     for (let index = 0; index < metrics.length; index++) {
-      figures[metrics[index] as Metric] = (readers[index] as (typeof readers)[number])(sums, parts);
+      values[metrics[index] as Metric] = (readers[index] as (typeof readers)[number])(sums, decimals);
     }
     return target as typeof target & MetricValues;
   };
 }
 
-/** Counts of rows, added. Money does not occur in the rows of companies. */
+/** Adds up the counts of rows. Rows of companies have no money. */
 export function addCounts(rows: readonly MetricSums[], names: readonly SummedMetric[]): MetricSums {
   const total: MetricSums = {};
   for (const name of names) {

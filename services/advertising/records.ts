@@ -1,35 +1,9 @@
 /** Records of the advertising streams. */
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { date, dateTime, id, integer, optional, organizationId, strictObject } from '../shared/schema.js';
-import {
-  budgets,
-  campaignAttributes,
-  campaignDates,
-  companyAttributes,
-  creativeAttributes,
-} from './attributes.js';
+import { campaignAttributes, companyAttributes, creativeAttributes, schemasOf } from './attributes.js';
 import { SUMMED_METRICS, SUMMED_NAMES, type SummedMetric } from './metrics.js';
-import { MONEY_PATTERN } from './money.js';
-
-export { MONEY_PATTERN };
-
-/** Money in a record: a decimal string, or a number, kept exactly. */
-const moneyInput = (description: string) =>
-  Type.Unsafe<string | number>({
-    description,
-    type: ['string', 'number'],
-    pattern: MONEY_PATTERN,
-    minimum: 0,
-    exclusiveMaximum: 1e26,
-    examples: ['1234.56'],
-  });
-
-type Optionals<T extends Record<string, TSchema>> = { [K in keyof T]: ReturnType<typeof optional<T[K]>> };
-
-const mapValues = (record: Record<string, TSchema>, change: (schema: TSchema) => TSchema) =>
-  Object.fromEntries(Object.entries(record).map(([name, schema]) => [name, change(schema)]));
-const optionals = <T extends Record<string, TSchema>>(record: T) =>
-  mapValues(record, optional) as Optionals<T>;
+import { moneyInput } from './money.js';
 
 const updatedAt = optional(dateTime('Version of the record: an older one changes nothing.'));
 
@@ -37,10 +11,7 @@ const updatedAt = optional(dateTime('Version of the record: an older one changes
 export const CampaignRecord = strictObject({
   organization_id: organizationId,
   id: id('Identifier of the campaign.'),
-  ...optionals(campaignAttributes),
-  daily_budget: optional(moneyInput(budgets.daily_budget)),
-  total_budget: optional(moneyInput(budgets.total_budget)),
-  ...optionals(campaignDates),
+  ...schemasOf(campaignAttributes, 'record'),
   updated_at: updatedAt,
 });
 export type CampaignRecord = Static<typeof CampaignRecord>;
@@ -50,7 +21,7 @@ export const CreativeRecord = strictObject({
   organization_id: organizationId,
   id: id('Identifier of the creative.'),
   campaign_id: id('Campaign the creative belongs to.'),
-  ...optionals(creativeAttributes),
+  ...schemasOf(creativeAttributes, 'record'),
   updated_at: updatedAt,
 });
 export type CreativeRecord = Static<typeof CreativeRecord>;
@@ -59,7 +30,7 @@ export type CreativeRecord = Static<typeof CreativeRecord>;
 export const CompanyRecord = strictObject({
   organization_id: organizationId,
   id: id('Identifier of the company.'),
-  ...optionals(companyAttributes),
+  ...schemasOf(companyAttributes, 'record'),
   updated_at: updatedAt,
 });
 export type CompanyRecord = Static<typeof CompanyRecord>;

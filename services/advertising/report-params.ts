@@ -1,4 +1,4 @@
-/** What a request means, before any SQL: checked, with defaults filled in and values in the forms compared. */
+/** Parameters of a report: checked, with defaults filled in and values in the forms compared. No SQL. */
 
 import { invalid, Problem } from '../http/problems.js';
 import { utcDate } from '../shared/time.js';
@@ -14,7 +14,7 @@ export const MAX_POINTS = 100_000;
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** What every operation is asked. */
+/** What every report is asked for. */
 export interface ReportParams {
   organizationId: string;
   range: DateRange;
@@ -37,6 +37,14 @@ export interface Sort<Name extends string> {
   descending: boolean;
 }
 
+/** A page of a list of entities. */
+export interface ListParams<Filters, SortName extends string> {
+  report: ReportParams;
+  filters: Filters;
+  sort: Sort<SortName>;
+  page: Page;
+}
+
 interface ReportFields {
   start_date: string;
   end_date: string;
@@ -44,17 +52,17 @@ interface ReportFields {
   metrics?: readonly Metric[] | null;
 }
 
-/** Throws a 422 with the problems of the range and the others given. */
+/** Throws a `Problem` 422 with the errors of the range and `otherErrors`. */
 export function parseReportParams(
   body: ReportFields,
   allMetrics: readonly Metric[],
   organizationId: string,
   { now, provisionalDays }: { now: number; provisionalDays: number },
-  otherProblems: readonly FieldError[] = [],
+  otherErrors: readonly FieldError[] = [],
 ): ReportParams {
   const range = { start: body.start_date, end: body.end_date };
-  const problems = [...rangeProblems(range), ...otherProblems];
-  if (problems.length > 0) throw invalid(...problems);
+  const errors = [...rangeErrors(range), ...otherErrors];
+  if (errors.length > 0) throw invalid(...errors);
   const today = utcDate(now);
   return {
     organizationId,
@@ -66,7 +74,7 @@ export function parseReportParams(
   };
 }
 
-/** The page asked for. Throws a 422 `too_many_points` when the series of a full page would be too long to answer. */
+/** Throws a `Problem` 422 `too_many_points` when the series of a full page would be too long to answer. */
 export function parsePage(
   { page, page_size }: { page?: number | null; page_size?: number | null },
   { range, granularity }: ReportParams,
@@ -82,7 +90,7 @@ export function parsePage(
   return { page: page ?? 1, size };
 }
 
-function rangeProblems({ start, end }: DateRange): FieldError[] {
+function rangeErrors({ start, end }: DateRange): FieldError[] {
   const pointer = '/end_date';
   if (end < start) {
     return [{ pointer, code: 'before_start_date', detail: 'end_date must not be before start_date.' }];
@@ -94,10 +102,10 @@ function rangeProblems({ start, end }: DateRange): FieldError[] {
   return [];
 }
 
-/** A list filter: nothing given and an empty list both mean no filter. */
-export function filter(
+/** A list filter without duplicates; an absent and an empty list both mean no filter. */
+export function listFilter(
   values: readonly string[] | null | undefined,
-  form: (value: string) => string = (value) => value,
+  normalize: (value: string) => string = (value) => value,
 ): string[] | undefined {
-  return values && values.length > 0 ? [...new Set(values.map(form))] : undefined;
+  return values && values.length > 0 ? [...new Set(values.map(normalize))] : undefined;
 }

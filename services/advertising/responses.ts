@@ -1,55 +1,39 @@
 /** Answers of the advertising operations. */
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
 import { arrayOf, date, integer, looseObject, nullable, stringEnum } from '../shared/schema.js';
-import {
-  budgets,
-  campaignAttributes,
-  campaignDates,
-  companyAttributes,
-  creativeAttributes,
-} from './attributes.js';
+import { campaignAttributes, companyAttributes, creativeAttributes, schemasOf } from './attributes.js';
 import {
   COMPANY_METRIC_NAMES,
   METRIC_NAMES,
   type Metric,
   RATES,
+  type Rate,
   SUMMED_METRICS,
   type SummedMetric,
 } from './metrics.js';
-import { MONEY_PATTERN } from './money.js';
 import { GRANULARITIES } from './requests.js';
 
 /** Values of the metrics asked for. Money is exact decimal text; a rate is null where its denominator is 0. */
 export type MetricValues = { [K in Metric]?: string | number | null };
 
-function metricSchemas(names: readonly Metric[]) {
-  const schemas = names.map((name): [Metric, TSchema] => {
-    if (name in RATES) {
-      const { description } = RATES[name as keyof typeof RATES];
-      return [
-        name,
-        nullable(
-          Type.Number({ description: `${description} 6 decimals; null where that cannot be divided.` }),
-        ),
-      ];
-    }
-    const { kind, description } = SUMMED_METRICS[name as SummedMetric];
-    if (kind === 'money') {
-      return [
-        name,
-        Type.String({ description: `${description} Exact decimal text.`, examples: ['1234.56'] }),
-      ];
-    }
-    return [name, Type.Integer({ description, minimum: 0 })];
-  });
-  return Object.fromEntries(schemas.map(([name, schema]) => [name, Type.Optional(schema)])) as Record<
-    Metric,
-    ReturnType<typeof Type.Optional<ReturnType<typeof Type.Unsafe<string | number | null>>>>
-  >;
+function metricSchema(name: Metric): TSchema {
+  if (name in RATES) {
+    const { description } = RATES[name as Rate];
+    return nullable(
+      Type.Number({ description: `${description} 6 decimals; null where that cannot be divided.` }),
+    );
+  }
+  const { kind, description } = SUMMED_METRICS[name as SummedMetric];
+  return kind === 'money'
+    ? Type.String({ description: `${description} Exact decimal text.`, examples: ['1234.56'] })
+    : Type.Integer({ description, minimum: 0 });
 }
 
-const moneyAmount = (description: string) =>
-  Type.String({ description, pattern: MONEY_PATTERN, examples: ['1234.56'] });
+const metricSchemas = (names: readonly Metric[]) =>
+  Object.fromEntries(names.map((name) => [name, Type.Optional(metricSchema(name))])) as Record<
+    Metric,
+    TOptional<TUnsafe<string | number | null>>
+  >;
 
 const provisional = Type.Boolean({
   description: 'Whether the network may still restate some of these days.',
@@ -67,29 +51,39 @@ const timeseries = (names: readonly Metric[]) =>
     }),
   );
 
-const knownText = (description: string) => nullable(Type.String({ description }));
-const answers = <T extends Record<string, object>>(record: T) =>
-  Object.fromEntries(
-    Object.entries(record).map(([name, schema]) => [
-      name,
-      knownText((schema as { description: string }).description),
-    ]),
-  ) as { [K in keyof T]: ReturnType<typeof knownText> };
-
-const campaignName = knownText('Name of the campaign.');
+const ofCampaign = schemasOf(campaignAttributes, 'response');
+const campaignName = nullable(Type.String({ description: 'Name of the campaign.' }));
 const seen = {
   first_seen: nullable(date('First day of the range with activity.')),
   last_seen: nullable(date('Last day of the range with activity.')),
 };
 
+export const campaignFields = {
+  id: Type.String({ description: 'Identifier of the campaign.' }),
+  ...ofCampaign,
+  creatives_count: Type.Integer({ description: 'Known creatives of the campaign.', minimum: 0 }),
+};
+export const creativeFields = {
+  id: Type.String({ description: 'Identifier of the creative.' }),
+  campaign_id: Type.String({ description: 'Campaign the creative belongs to.' }),
+  campaign_name: campaignName,
+  ...schemasOf(creativeAttributes, 'response'),
+  currency: ofCampaign.currency,
+};
+export const companyFields = {
+  id: Type.String({ description: 'Identifier of the company.' }),
+  ...schemasOf(companyAttributes, 'response'),
+};
+export const companyCampaignFields = {
+  campaign_id: Type.String({ description: 'Identifier of the campaign.' }),
+  name: campaignName,
+  status: ofCampaign.status,
+  objective_type: ofCampaign.objective_type,
+};
+
 export const CampaignItem = looseObject(
   {
-    id: Type.String({ description: 'Identifier of the campaign.' }),
-    ...answers(campaignAttributes),
-    daily_budget: nullable(moneyAmount(budgets.daily_budget)),
-    total_budget: nullable(moneyAmount(budgets.total_budget)),
-    ...answers(campaignDates),
-    creatives_count: Type.Integer({ description: 'Known creatives of the campaign.', minimum: 0 }),
+    ...campaignFields,
     ...metricSchemas(METRIC_NAMES),
     provisional,
     timeseries: timeseries(METRIC_NAMES),
@@ -100,11 +94,7 @@ export type CampaignItem = Static<typeof CampaignItem>;
 
 export const CreativeItem = looseObject(
   {
-    id: Type.String({ description: 'Identifier of the creative.' }),
-    campaign_id: Type.String({ description: 'Campaign the creative belongs to.' }),
-    campaign_name: campaignName,
-    ...answers(creativeAttributes),
-    currency: answers(campaignAttributes).currency,
+    ...creativeFields,
     ...metricSchemas(METRIC_NAMES),
     provisional,
     timeseries: timeseries(METRIC_NAMES),
@@ -113,14 +103,9 @@ export const CreativeItem = looseObject(
 );
 export type CreativeItem = Static<typeof CreativeItem>;
 
-const companyIdentity = {
-  id: Type.String({ description: 'Identifier of the company.' }),
-  ...answers(companyAttributes),
-};
-
 export const CompanyListItem = looseObject(
   {
-    ...companyIdentity,
+    ...companyFields,
     ...metricSchemas(COMPANY_METRIC_NAMES),
     campaigns_reached: Type.Integer({ description: 'Campaigns with impressions.', minimum: 0 }),
     campaigns_engaged: Type.Integer({ description: 'Campaigns with engagements.', minimum: 0 }),
@@ -166,7 +151,7 @@ export const CompaniesResponse = looseObject({
 export type CompaniesResponse = Static<typeof CompaniesResponse>;
 
 export const CompanyResponse = looseObject({
-  company: looseObject(companyIdentity, { description: 'The company.' }),
+  company: looseObject(companyFields, { description: 'The company.' }),
   start_date: date('First day, UTC.'),
   end_date: date('Last day, UTC.'),
   granularity: stringEnum('Length of the periods.', GRANULARITIES),
@@ -175,10 +160,7 @@ export const CompanyResponse = looseObject({
   campaigns: arrayOf(
     'The campaigns the company saw, by engagements then impressions, descending, then id.',
     looseObject({
-      campaign_id: Type.String({ description: 'Identifier of the campaign.' }),
-      name: campaignName,
-      status: answers(campaignAttributes).status,
-      objective_type: answers(campaignAttributes).objective_type,
+      ...companyCampaignFields,
       ...metricSchemas(COMPANY_METRIC_NAMES),
       ...seen,
     }),

@@ -1,8 +1,7 @@
 /** Time series of the answers, built in parts of the range so that neither a result nor the event loop is held for long. */
 import { TimeSlice } from '../shared/async.js';
 import { countPeriods, type DateRange, type Period, periodOf, periodsOf, splitByMonths } from './calendar.js';
-import type { MetricSums } from './derived-metrics.js';
-import { metricWriter } from './metric-values.js';
+import { type MetricSums, metricWriter } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
 import type { CampaignItem } from './responses.js';
 

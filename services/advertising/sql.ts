@@ -1,8 +1,9 @@
 /** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
+import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods, type DateRange } from './calendar.js';
+import { requiredSums } from './metric-values.js';
 import { type Metric, RATES, type Rate, SUMMED_METRICS, type SummedMetric } from './metrics.js';
 import type { Page, ReportParams, Sort } from './report-params.js';
-import type { Granularity } from './requests.js';
 
 export type QueryParams = Record<string, string | number | readonly string[]>;
 
@@ -66,13 +67,13 @@ const whole = (name: SummedMetric) =>
     ? `toInt256(toDecimal256(${name}, 12) * 1000000000000)`
     : `toInt256(${name})`;
 
-/** A rate in millionths, half up, as `rates.ts` computes it; null where it cannot be divided. */
+/** A rate in millionths, half up, as `metric-values.ts` computes it; null where the denominator is 0. */
 function rateKey(rate: Rate): string {
   const { numerator, denominator, factor } = RATES[rate];
   const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
-  const above = `${whole(numerator)} * ${factor * 1_000_000}${isMoney(denominator) ? ' * 1000000000000' : ''}`;
-  const below = `${whole(denominator)}${isMoney(numerator) ? ' * 1000000000000' : ''}`;
-  return `intDiv(2 * ${above} + ${below}, nullIf(2 * ${below}, 0))`;
+  const scaledNumerator = `${whole(numerator)} * ${factor * 1_000_000}${isMoney(denominator) ? ' * 1000000000000' : ''}`;
+  const scaledDenominator = `${whole(denominator)}${isMoney(numerator) ? ' * 1000000000000' : ''}`;
+  return `intDiv(2 * ${scaledNumerator} + ${scaledDenominator}, nullIf(2 * ${scaledDenominator}, 0))`;
 }
 
 /** What a metric or rate is ordered by: exactly the value that is shown. */
@@ -95,20 +96,57 @@ export function pageParams({ page, size }: Page): QueryParams {
   return { limit: size, offset: (page - 1) * size };
 }
 
-/** First day of the period a delivery falls into. */
-export function periodStart(granularity: Granularity): string {
-  return granularity === 'daily' ? 'date' : 'toStartOfMonth(date)';
-}
-
 export function reportQueryParams({ organizationId, range }: ReportParams): QueryParams {
   return { organization_id: organizationId, ...rangeParams(range) };
 }
 
-/** A series has at most one row per item and period: whatever else a store might answer is cut off. */
-export const SERIES_LIMIT = 'LIMIT {limit:UInt32}';
+/** Columns that a query selects from a joined table under their own names. */
+export const columnsOf = (table: string, columns: readonly string[]) =>
+  columns.map((column) => `${table}.${column} AS ${column}`);
 
-export function seriesLimit({ range, granularity }: ReportParams, ids: readonly string[]): QueryParams {
-  return { limit: ids.length * countPeriods(range, granularity) };
+export interface SeriesSource {
+  name: string;
+  by: 'campaign_id' | 'creative_id' | 'company_id';
+  table: 'deliveries' | 'company_deliveries';
+  columns?: string[];
+  /** Beside those on organization, range and ids. */
+  conditions: (string | undefined)[];
+  params?: QueryParams;
+}
+
+/**
+ * Sums by period of the entities with these ids; periods without deliveries have no row. Limited to one row per id and period,
+ * whatever a store may answer.
+ */
+export function seriesQuery(
+  { name, by, table, columns = [], conditions, params }: SeriesSource,
+  report: ReportParams,
+  ids: readonly string[],
+): AnalyticsQuery {
+  const { metrics, granularity, range } = report;
+  const day = granularity === 'daily' ? 'date' : 'toStartOfMonth(date)';
+  const selected = [
+    `${by} AS id`,
+    `${day} AS day`,
+    ...sumColumns(requiredSums(metrics), 'delivery'),
+    ...columns,
+  ];
+  return {
+    name,
+    sql: joinLines(
+      `SELECT ${selected.join(', ')}`,
+      `FROM ${table} AS delivery FINAL`,
+      where(IN_ORGANIZATION, IN_RANGE, ...conditions),
+      'GROUP BY id, day',
+      'LIMIT {limit:UInt32}',
+    ),
+    params: {
+      ...reportQueryParams(report),
+      ids,
+      limit: ids.length * countPeriods(range, granularity),
+      ...params,
+    },
+  };
 }
 
 /** Lines of a statement; empty ones are left out. */

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { AnalyticsQuery, AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
-  campaignCurrencies,
-  campaignsQuery,
-  creativeCurrencies,
-  creativesQuery,
-  seriesQuery,
+  adSeriesQuery,
+  adsQuery,
+  CAMPAIGNS,
+  CREATIVES,
+  currenciesQuery,
 } from '../../services/advertising/campaign-queries.js';
 import {
   companiesByDomainQuery,
@@ -40,13 +40,13 @@ const report = (
       provisionalDays: 7,
     },
   );
-const everything = {
+const campaignEverything = {
   campaignIds: HOSTILE,
-  creativeIds: HOSTILE,
   statuses: HOSTILE,
   objectiveTypes: HOSTILE,
   search: HOSTILE[0],
 };
+const creativeEverything = { ...campaignEverything, creativeIds: HOSTILE };
 const companyEverything = {
   campaignIds: HOSTILE,
   companyIds: HOSTILE,
@@ -59,7 +59,7 @@ const few = ['clicks', 'cpc'] as const;
 const CASES: [string, AnalyticsQuery][] = [
   [
     'campaigns',
-    campaignsQuery({
+    adsQuery(CAMPAIGNS, {
       report: report(METRIC_NAMES),
       filters: {},
       sort: { by: 'ad_spend', descending: true },
@@ -68,16 +68,16 @@ const CASES: [string, AnalyticsQuery][] = [
   ],
   [
     'campaigns, filtered',
-    campaignsQuery({
+    adsQuery(CAMPAIGNS, {
       report: report(few),
-      filters: everything,
+      filters: campaignEverything,
       sort: { by: 'return_on_ad_spend', descending: false },
       page,
     }),
   ],
   [
     'creatives',
-    creativesQuery({
+    adsQuery(CREATIVES, {
       report: report(few),
       filters: {},
       sort: { by: 'campaign_name', descending: false },
@@ -86,10 +86,15 @@ const CASES: [string, AnalyticsQuery][] = [
   ],
   [
     'creatives, filtered',
-    creativesQuery({ report: report(few), filters: everything, sort: { by: 'cpm', descending: true }, page }),
+    adsQuery(CREATIVES, {
+      report: report(few),
+      filters: creativeEverything,
+      sort: { by: 'cpm', descending: true },
+      page,
+    }),
   ],
-  ['series of campaigns', seriesQuery('campaign_id', report(few), HOSTILE)],
-  ['series of creatives, monthly', seriesQuery('creative_id', report(few, 'monthly'), HOSTILE)],
+  ['series of campaigns', adSeriesQuery(CAMPAIGNS, report(few), HOSTILE)],
+  ['series of creatives, monthly', adSeriesQuery(CREATIVES, report(few, 'monthly'), HOSTILE)],
   [
     'companies',
     companiesQuery({
@@ -138,7 +143,7 @@ const CASES: [string, AnalyticsQuery][] = [
       'org_hostile',
       '2026-11-21',
       { campaignIds: HOSTILE },
-      campaignCurrencies('org_hostile', everything),
+      currenciesQuery(CAMPAIGNS, 'org_hostile', campaignEverything),
     ),
   ],
   [
@@ -147,7 +152,7 @@ const CASES: [string, AnalyticsQuery][] = [
       'org_hostile',
       '2026-11-21',
       { creativeIds: HOSTILE },
-      creativeCurrencies('org_hostile', everything),
+      currenciesQuery(CREATIVES, 'org_hostile', creativeEverything),
     ),
   ],
   ['context of companies', contextQuery('org_hostile', '2026-11-21', companyEverything)],
@@ -190,11 +195,11 @@ describe('advertising queries', () => {
       for (const descending of [true, false]) {
         for (const by of CAMPAIGN_SORTS)
           await store.query(
-            campaignsQuery({ report: report(['clicks']), filters: {}, sort: { by, descending }, page }),
+            adsQuery(CAMPAIGNS, { report: report(['clicks']), filters: {}, sort: { by, descending }, page }),
           );
         for (const by of CREATIVE_SORTS)
           await store.query(
-            creativesQuery({ report: report(['clicks']), filters: {}, sort: { by, descending }, page }),
+            adsQuery(CREATIVES, { report: report(['clicks']), filters: {}, sort: { by, descending }, page }),
           );
         for (const by of COMPANY_SORTS)
           await store.query(

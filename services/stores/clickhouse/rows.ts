@@ -1,131 +1,88 @@
-/** Records as rows of the tables. A table's row is the values of its columns, in their order. */
-
+/** Records as rows of the tables. A row is the values of the table's columns, in their order. */
+import {
+  type Attribute,
+  type Attributes,
+  campaignAttributes,
+  companyAttributes,
+  creativeAttributes,
+} from '../../advertising/attributes.js';
 import { SUMMED_METRICS, SUMMED_NAMES } from '../../advertising/metrics.js';
-import { moneyText } from '../../advertising/money.js';
-import { caseFold, normalizeObjective, normalizeStatus } from '../../advertising/normalization.js';
+import { requireMoneyText } from '../../advertising/money.js';
 import type {
   CampaignRecord,
   CompanyRecord,
   CreativeRecord,
   DeliveryRecord,
 } from '../../advertising/records.js';
-import { normalizeDomain } from '../../search/normalize.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import type { Rows } from './client.js';
 
 type Value = string | number | null;
-/** A column and what a record puts in it. */
+/** A column and its value for a record. */
 type Column<T> = readonly [name: string, value: (record: T, ordered: OrderedRecord<T>) => Value];
 interface Table<T> {
   name: string;
   columns: readonly Column<T>[];
 }
 
-type Given = string | null | undefined;
-const given = (value: Given): string | null => (value === undefined || value === '' ? null : value);
-const keyed = (value: Given, key: (text: string) => string): string | null => {
-  const text = given(value);
-  return text === null ? null : key(text);
-};
-
-function money(value: string | number | null | undefined): string | null {
-  if (value === null || value === undefined || value === '') return null;
-  const text = moneyText(value);
-  if (text === null) throw new RangeError('an amount of money passed validation but is none');
-  return text;
+/** The text stored for an attribute; null when the record has none. */
+function storedText({ normalize }: Attribute, value: string | number | null | undefined): string | null {
+  if (value === undefined || value === null || value === '') return null;
+  return (normalize ? normalize(value) : String(value)) || null;
 }
 
-/** Columns that hold a field of the record as it is. */
-function fields<T>(...names: (keyof T & string)[]): Column<T>[] {
-  return names.map((name) => [name, (record) => given(record[name] as Given)]);
+const version = <T>(reportedAt: (record: T) => string | null | undefined): Column<T> => [
+  'version',
+  (record, { acceptedAt, sequence }) => recordOrder(reportedAt(record), acceptedAt, sequence),
+];
+
+/** A table of whole records: their ids, their attributes, and the `<name>_key` columns of attributes that are compared. */
+function entityTable<T extends { updated_at?: string | null }>(
+  name: string,
+  ids: (keyof T & string)[],
+  attributes: Attributes,
+): Table<T> {
+  const columns = ids.map((id): Column<T> => [id, (record) => record[id] as string]);
+  const keys: Column<T>[] = [];
+  for (const [field, attribute] of Object.entries(attributes)) {
+    const stored = (record: T) => storedText(attribute, record[field as keyof T] as string | number | null);
+    columns.push([field, stored]);
+    const { key } = attribute;
+    if (!key) continue;
+    keys.push([
+      `${field}_key`,
+      (record) => {
+        const text = stored(record);
+        return text === null ? null : key(text);
+      },
+    ]);
+  }
+  return { name, columns: [...columns, ...keys, version((record) => record.updated_at)] };
 }
 
-const campaigns: Table<CampaignRecord> = {
-  name: 'campaigns',
-  columns: [
-    ...fields<CampaignRecord>(
-      'organization_id',
-      'id',
-      'network_a_campaign_id',
-      'name',
-      'account_id',
-      'campaign_group_id',
-      'campaign_group_name',
-      'status',
-      'objective_type',
-      'format',
-      'cost_type',
-      'currency',
-      'start_date',
-      'end_date',
-    ),
-    ['daily_budget', (record) => money(record.daily_budget)],
-    ['total_budget', (record) => money(record.total_budget)],
-    ['name_key', (record) => keyed(record.name, caseFold)],
-    ['campaign_group_name_key', (record) => keyed(record.campaign_group_name, caseFold)],
-    ['status_key', (record) => keyed(record.status, normalizeStatus)],
-    ['objective_type_key', (record) => keyed(record.objective_type, normalizeObjective)],
-    ['version', (record, { acceptedAt, sequence }) => recordOrder(record.updated_at, acceptedAt, sequence)],
-  ],
-};
-
-const creatives: Table<CreativeRecord> = {
-  name: 'creatives',
-  columns: [
-    ...fields<CreativeRecord>(
-      'organization_id',
-      'id',
-      'campaign_id',
-      'network_a_creative_id',
-      'name',
-      'status',
-      'review_status',
-      'format',
-      'headline',
-      'landing_page_url',
-      'image_url',
-    ),
-    ['name_key', (record) => keyed(record.name, caseFold)],
-    ['headline_key', (record) => keyed(record.headline, caseFold)],
-    ['status_key', (record) => keyed(record.status, normalizeStatus)],
-    ['version', (record, { acceptedAt, sequence }) => recordOrder(record.updated_at, acceptedAt, sequence)],
-  ],
-};
-
-const domain = (record: CompanyRecord) => given(keyed(record.domain, normalizeDomain));
-
-const companies: Table<CompanyRecord> = {
-  name: 'companies',
-  columns: [
-    ...fields<CompanyRecord>(
-      'organization_id',
-      'id',
-      'network_a_company_id',
-      'name',
-      'network_a_url',
-      'industry',
-      'employee_range',
-      'country',
-      'logo_url',
-    ),
-    ['domain', domain],
-    ['name_key', (record) => keyed(record.name, caseFold)],
-    ['domain_key', (record) => keyed(domain(record), caseFold)],
-    ['version', (record, { acceptedAt, sequence }) => recordOrder(record.updated_at, acceptedAt, sequence)],
-  ],
-};
+const campaigns = entityTable<CampaignRecord>('campaigns', ['organization_id', 'id'], campaignAttributes);
+const creatives = entityTable<CreativeRecord>(
+  'creatives',
+  ['organization_id', 'id', 'campaign_id'],
+  creativeAttributes,
+);
+const companies = entityTable<CompanyRecord>('companies', ['organization_id', 'id'], companyAttributes);
 
 const deliveries: Table<DeliveryRecord> = {
   name: 'deliveries',
   columns: [
-    ...fields<DeliveryRecord>('organization_id', 'date', 'campaign_id'),
+    ['organization_id', (record) => record.organization_id],
+    ['date', (record) => record.date],
+    ['campaign_id', (record) => record.campaign_id],
     ['creative_id', (record) => record.creative_id ?? ''],
     ['company_id', (record) => record.company_id ?? ''],
     ...SUMMED_NAMES.map((name): Column<DeliveryRecord> => {
-      if (SUMMED_METRICS[name].kind === 'money') return [name, (record) => money(record[name]) ?? '0'];
+      if (SUMMED_METRICS[name].kind === 'money') {
+        return [name, (record) => requireMoneyText(record[name] || '0')];
+      }
       return [name, (record) => record[name] ?? 0];
     }),
-    ['version', (record, { acceptedAt, sequence }) => recordOrder(record.reported_at, acceptedAt, sequence)],
+    version((record) => record.reported_at),
   ],
 };
 
@@ -138,15 +95,15 @@ function tabSeparated(value: Value): string | number {
   return value.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] as string);
 }
 
-/** Joined row by row: one text that grows by every cell costs more than twice as much, most of it collecting garbage. */
+/** Joins row by row: one text that grows with every cell takes more than twice as long, mostly in garbage collection. */
 function toRows<T>({ name: table, columns }: Table<T>, records: readonly OrderedRecord<T>[]): Rows {
   const names = columns.map(([name]) => name);
   const cells = new Array<string | number>(columns.length);
   const lines: string[] = [];
   for (const ordered of records) {
-    for (let place = 0; place < columns.length; place++) {
-      const [, value] = columns[place] as Column<T>;
-      cells[place] = tabSeparated(value(ordered.record, ordered));
+    for (let index = 0; index < columns.length; index++) {
+      const [, value] = columns[index] as Column<T>;
+      cells[index] = tabSeparated(value(ordered.record, ordered));
     }
     lines.push(cells.join('\t'));
   }

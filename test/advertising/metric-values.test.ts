@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { MetricSums } from '../../services/advertising/derived-metrics.js';
-import { metricWriter } from '../../services/advertising/metric-values.js';
+import { type MetricSums, metricWriter } from '../../services/advertising/metric-values.js';
 import { RATE_NAMES, RATES, type Rate, SUMMED_METRICS } from '../../services/advertising/metrics.js';
 
 const rateOf = (rate: Rate, sums: MetricSums) => metricWriter([rate])({}, sums)[rate];
