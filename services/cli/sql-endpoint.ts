@@ -1,10 +1,9 @@
 import type { Config } from '../shared/config.js';
-import { startAnalystEndpoint } from '../sql-endpoint/analyst-endpoint.js';
-import type { SqlEndpoint } from '../sql-endpoint/server.js';
+import { type SqlEndpoint, startSqlEndpoint } from '../sql-endpoint/server.js';
 import type { Stores } from '../stores/open-stores.js';
 import { CommandError } from './errors.js';
 
-/** Opens the SQL endpoint of the settings, if any, and closes it with the stores. */
+/** Starts the SQL endpoint when it is configured, and closes it with the stores. Throws a `CommandError` when its port is in use. */
 export async function withSqlEndpoint(
   { sqlEndpoint }: Config,
   stores: Stores,
@@ -12,7 +11,7 @@ export async function withSqlEndpoint(
   const { engine } = stores;
   if (!sqlEndpoint || !engine) return { stores, url: null };
   try {
-    const endpoint = await startAnalystEndpoint(engine, sqlEndpoint);
+    const endpoint = await startSqlEndpoint({ engine, ...sqlEndpoint });
     return { stores: closeWithEndpoint(stores, endpoint), url: endpoint.url };
   } catch (error) {
     await stores.close();
@@ -22,8 +21,8 @@ export async function withSqlEndpoint(
 }
 
 /**
- * The stores, which close after the endpoint. A statement that the engine cannot end keeps the engine open, and Node.js from
- * exiting, as it joins its threads: the search store is closed then, and the process kills itself once it exits.
+ * The stores, which close after the endpoint. A statement that the engine cannot end keeps the engine open, and Node.js from exiting, as
+ * it joins its threads: only the search store is closed then, and the process kills itself on exit.
  */
 export function closeWithEndpoint(stores: Stores, endpoint: SqlEndpoint): Stores {
   const killIfHeld = () => {

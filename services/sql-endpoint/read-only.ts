@@ -1,18 +1,33 @@
 /**
- * What analysts may run on the embedded engine. A statement is judged by the engine's own parser, and what runs is the text that
- * the parser made of it, so that comments, quotes and letters cannot make the two differ. Everything is allowed by name; the
- * engine, told that it is read-only, refuses once more.
+ * What analysts may run on the embedded engine. The engine's own parser judges a statement, and the text that this parser printed is
+ * what runs, so comments, quotes and case cannot make the two differ. Everything is allowed by name; the engine runs it read-only and
+ * rejects writes once more.
  */
+import { ANALYST_LIMITS, ANALYST_SETTINGS } from '../stores/clickhouse/settings.js';
 import type { Body } from './body.js';
 import { CODE, SqlError } from './errors.js';
 import { canonical, type Node, nodes, syntaxTree } from './parser.js';
 import type { SqlRequest } from './request.js';
-import type { PermittedStatement, StatementPolicy } from './server.js';
-import type { Runner } from './statement.js';
+import type { Runner, Statement } from './statement.js';
+
+/** Decides what runs for a request; throws a `SqlError` to reject it. */
+export type StatementPolicy = (
+  request: SqlRequest,
+  body: Body,
+  runner: Runner,
+) => Promise<PermittedStatement>;
+
+export interface PermittedStatement {
+  statement: Statement;
+  /** Format of the output, as the statement or the request names it. */
+  format: string;
+  /** Removes files that the policy created for the statement. */
+  release?: () => void;
+}
 
 const VIEWS = 'reachline';
 const DATABASES = new Set([VIEWS, 'default', 'information_schema', 'INFORMATION_SCHEMA']);
-/** They tell of the engine, not of folders, of other people's statements or of the machine. */
+/** They describe the engine: no folders, no statements of other users, nothing of the machine. */
 const SYSTEM_TABLES = new Set([
   'columns',
   'contributors',
@@ -26,7 +41,7 @@ const SYSTEM_TABLES = new Set([
   'table_functions',
   'time_zones',
 ]);
-/** Clients list these, column by column; some columns hold folders. */
+/** Clients list these by column; some columns hold folders. */
 const TABLES_WITH_FOLDERS = new Set(['databases', 'tables']);
 const FOLDER_COLUMNS = new Set(['data_path', 'data_paths', 'metadata_path']);
 const TABLE_FUNCTIONS = new Set([
@@ -71,7 +86,7 @@ const NODE_KINDS = new Set([
 ]);
 const MATCHERS = /^(Qualified)?(Asterisk|Columns\w+Matcher)$/;
 
-const REFUSED_CATEGORIES = [
+const REJECTED_CATEGORIES = [
   '',
   'AI',
   'Dictionary',
@@ -82,8 +97,8 @@ const REFUSED_CATEGORIES = [
   'Machine Learning',
   'Other',
 ];
-/** Of the categories above, or made by the parser. */
-const MORE_FUNCTIONS = [
+/** Allowed although in one of the categories above, or produced by the parser. */
+const EXTRA_FUNCTIONS = [
   '_CAST',
   'bar',
   'caseWithExpression',
@@ -112,13 +127,10 @@ const MORE_FUNCTIONS = [
   'transform',
   'version',
 ];
-/**
- * They take seconds for two texts and are one call a block, in which the engine neither looks at its time limit nor at
- * `KILL QUERY`.
- */
-const ENDLESS_FUNCTIONS =
+/** Seconds for two texts in one call per block, during which the engine checks neither its time limit nor `KILL QUERY`. */
+const UNINTERRUPTIBLE_FUNCTIONS =
   /^(timeSeriesReplaceTag|editDistance|levenshteinDistance|damerauLevenshteinDistance|jaro|arrayLevenshteinDistance|arraySimilarity|multiMatch|multiFuzzyMatch|multiSearch)/i;
-/** Functions that take a pattern, in lower case, and which argument it is: one of 60 000 characters takes 20 s for a single text. */
+/** Lower-case functions with a pattern → its argument. A pattern of 60 000 characters takes 20 s for a single text. */
 const PATTERN_ARGUMENT = new Map([
   ...(
     'like ilike notlike notilike match regexp_matches extract extractall extractgroups extractallgroups extractallgroupshorizontal ' +
@@ -131,9 +143,9 @@ const PATTERN_ARGUMENT = new Map([
   ['splitbyregexp', 0],
   ['tokensforlikepattern', 0],
 ]);
-/** They make no text that is longer than those they are given. */
+/** Their result is never longer than their arguments together. */
 const TEXT_FUNCTIONS = /^(concat|lower|upper|lowerUTF8|upperUTF8|_?CAST|toString)$/i;
-const PATTERN_LENGTH = 1000;
+const MAX_PATTERN_LENGTH = 1000;
 
 const COMBINATORS =
   /(If|Array|Map|SimpleState|State|Merge|MergeState|ForEach|Distinct|OrDefault|OrNull|Resample|ArgMin|ArgMax)$/i;
@@ -141,34 +153,16 @@ const COMBINATORS =
 const FORMATS =
   /^(JSON\w*|CSV\w*|TabSeparated\w*|TSV\w*|TSKV|Pretty\w*|Native|RowBinary\w*|Parquet|Arrow|ArrowStream|ORC|Avro|MsgPack|XML|Markdown|Values|Vertical|Null|RawBLOB|SQLInsert|NDJSON)$/;
 
-/** Limits, which a request may lower. */
-const LIMITS: Record<string, number> = {
-  max_execution_time: 30,
-  max_memory_usage: 400_000_000,
-  max_threads: 2,
-  max_result_rows: 1_000_000,
-  max_result_bytes: 200_000_000,
-  // Limits and KILL QUERY are looked at between blocks.
-  max_block_size: 1024,
-};
-const FIXED: Record<string, string> = {
-  result_overflow_mode: 'throw',
-  max_bytes_before_external_group_by: '200000000',
-  max_bytes_before_external_sort: '200000000',
-  max_bytes_ratio_before_external_group_by: '0',
-  max_bytes_ratio_before_external_sort: '0',
-  allow_ddl: '0',
-  allow_introspection_functions: '0',
-  do_not_merge_across_partitions_select_final: '1',
-  readonly: '1',
-};
+const FIXED_SETTINGS = Object.fromEntries(
+  Object.entries(ANALYST_SETTINGS).map(([name, value]) => [name, String(value)]),
+);
 /** `output_format_schema` names a file to write. */
 const FREE_SETTINGS =
   /^(?!output_format_schema$)(output_format_\w+|format_csv_delimiter|date_time_output_format|extremes|final|join_use_nulls|limit|offset|log_comment|session_timezone)$/;
 
 const NAME = '(?:\\w+|`[^`\\\\]+`)';
 const PATTERN = "'(?:[^'\\\\]|\\\\.)*'";
-/** Statements other than SELECT, in canonical form, as a whole. */
+/** Statements other than SELECT, whole and in canonical form. */
 const SIMPLE_STATEMENTS = [
   new RegExp(`^SHOW (?:FULL )?(?:TABLES|COLUMNS)(?: FROM ${NAME}){0,2}(?: (?:NOT )?I?LIKE ${PATTERN})?$`),
   new RegExp(`^SHOW DATABASES(?: (?:NOT )?I?LIKE ${PATTERN})?$`),
@@ -183,12 +177,12 @@ export async function readOnly(runner: Runner): Promise<StatementPolicy> {
   return (request, body) => authorize(request, body, runner, functions);
 }
 
-/** Names in lower case. */
+/** Lower-case names. */
 async function allowedFunctions(runner: Runner): Promise<Set<string>> {
-  const refused = REFUSED_CATEGORIES.map((category) => `'${category}'`).join();
+  const rejected = REJECTED_CATEGORIES.map((category) => `'${category}'`).join();
   const result = await runner.run({
     sql: `SELECT lower(name) FROM system.functions WHERE is_aggregate OR (origin = 'System' AND
-      (alias_to != '' ? alias_to : name) IN (SELECT name FROM system.functions WHERE categories NOT IN (${refused})))`,
+      (alias_to != '' ? alias_to : name) IN (SELECT name FROM system.functions WHERE categories NOT IN (${rejected})))`,
     format: 'TabSeparated',
     database: '',
     settings: {},
@@ -197,8 +191,8 @@ async function allowedFunctions(runner: Runner): Promise<Set<string>> {
     inserts: false,
   });
   const names = Buffer.from(result.bytes()).toString('utf8').trim().split('\n');
-  const allowed = [...names, ...MORE_FUNCTIONS.map((name) => name.toLowerCase())];
-  return new Set(allowed.filter((name) => !ENDLESS_FUNCTIONS.test(name)));
+  const allowed = [...names, ...EXTRA_FUNCTIONS.map((name) => name.toLowerCase())];
+  return new Set(allowed.filter((name) => !UNINTERRUPTIBLE_FUNCTIONS.test(name)));
 }
 
 async function authorize(
@@ -219,7 +213,7 @@ async function authorize(
   );
   if (!FORMATS.test(text.format)) throw denied(`format ${text.format}`);
   if (/^\(*(SELECT|WITH)\b/.test(text.statement)) {
-    refuseClauses(text.statement);
+    rejectClauses(text.statement);
     const tree = await syntaxTree(text.statement, request.params, runner);
     if (!tree) throw new SqlError(CODE.accessDenied, 'A name has characters that are not allowed');
     checkTree(tree, functions);
@@ -242,24 +236,24 @@ const denied = (what: string) => new SqlError(CODE.accessDenied, `Not allowed he
 const readonly = (what: string) =>
   new SqlError(CODE.readonly, `${what} in readonly mode: only SELECT, SHOW, DESCRIBE and EXISTS`);
 
-/** Limits where they are lower, whatever concerns the output, and nothing else. */
-function allowedSettings(given: Record<string, string>): Record<string, string> {
+/** Lower limits and output settings pass; any other setting throws. */
+function allowedSettings(requested: Record<string, string>): Record<string, string> {
   const settings: Record<string, string> = {};
-  for (const [name, limit] of Object.entries(LIMITS)) {
-    const asked = Number(given[name] ?? limit);
-    settings[name] = String(asked > 0 && asked < limit ? asked : limit);
+  for (const [name, limit] of Object.entries(ANALYST_LIMITS)) {
+    const value = Number(requested[name] ?? limit);
+    settings[name] = String(value > 0 && value < limit ? value : limit);
   }
-  for (const [name, value] of Object.entries(given)) {
-    if (name in LIMITS || FIXED[name] === value) continue;
+  for (const [name, value] of Object.entries(requested)) {
+    if (name in ANALYST_LIMITS || FIXED_SETTINGS[name] === value) continue;
     if (!FREE_SETTINGS.test(name)) {
       throw new SqlError(CODE.readonly, `Cannot modify '${name}' setting in readonly mode`);
     }
     settings[name] = value;
   }
-  return { ...settings, ...FIXED };
+  return { ...settings, ...FIXED_SETTINGS };
 }
 
-/** Takes the format off a statement, since it may stand in the request as well. */
+/** Separates the format from a statement, since a request may name it elsewhere. */
 function canonicalOutput(sql: string, fallback: string): { statement: string; format: string } {
   const groups = OUTPUT_FORMAT.exec(sql)?.groups;
   if (!groups) return { statement: sql, format: fallback };
@@ -267,8 +261,8 @@ function canonicalOutput(sql: string, fallback: string): { statement: string; fo
   return { statement, format: format.replaceAll('`', '') };
 }
 
-/** Clauses that the tree shows no more than the place of. */
-function refuseClauses(statement: string): void {
+/** Rejects clauses whose content the syntax tree does not show. */
+function rejectClauses(statement: string): void {
   const bare = statement.replaceAll(TEXTS_AND_NAMES, "''");
   if (/\bINTO OUTFILE\b/.test(bare)) throw readonly('Cannot write files');
   if (/\bSETTINGS\b/.test(bare))
@@ -323,17 +317,17 @@ function checkTree(tree: Node, functions: ReadonlySet<string>): void {
   }
 }
 
-/** A pattern has to stand in the statement or in a parameter, so that its length is known. */
+/** A pattern must be a literal or a parameter, so that its length is known. */
 function checkPattern({ name, children }: Node): void {
   const argument = PATTERN_ARGUMENT.get(name.toLowerCase());
   if (argument === undefined) return;
   const pattern = children[0]?.children[argument];
-  if (!pattern || lengthOf(pattern) > PATTERN_LENGTH) {
-    throw denied(`a pattern of ${name} that is not a text of at most ${PATTERN_LENGTH} characters`);
+  if (!pattern || lengthOf(pattern) > MAX_PATTERN_LENGTH) {
+    throw denied(`a pattern of ${name} that is not a text of at most ${MAX_PATTERN_LENGTH} characters`);
   }
 }
 
-/** Characters of a text made of literals, quotes and escapes included. */
+/** Characters of a text built from literals, quotes and escapes included; infinite for any other expression. */
 function lengthOf({ kind, name, children }: Node): number {
   if (kind === 'Literal') return name.length;
   const isText = kind === 'ExpressionList' || (kind === 'Function' && TEXT_FUNCTIONS.test(name));

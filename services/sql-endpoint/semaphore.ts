@@ -2,17 +2,17 @@ import { CODE, SqlError } from './errors.js';
 
 export interface SemaphoreOptions {
   /** Statements that run at the same time. */
-  size: number;
-  /** Statements that wait for others. */
-  line: number;
-  /** Milliseconds after which a slot is given back, whatever its statement still does. */
+  permits: number;
+  /** Statements that may wait for a permit. */
+  maxWaiting: number;
+  /** Milliseconds after which a permit is released, whatever its statement still does. */
   deadlineMs: number;
 }
 
-/** Statements past their deadline that the engine has not ended; each holds a thread that the gateway's own statements need. */
+/** Statements past their deadline that still run; each occupies a thread that the gateway's own statements need. */
 const MAX_ABANDONED = 2;
 
-/** Lets a few run at a time and a limited number wait, first come first served. */
+/** A fair semaphore with a bounded queue and a deadline. */
 export class Semaphore {
   readonly #options: SemaphoreOptions;
   readonly #waiting: (() => void)[] = [];
@@ -24,17 +24,17 @@ export class Semaphore {
   }
 
   /**
-   * Throws code 202 when too many wait already, and code 209 at the deadline, which also aborts the signal that `run` is
-   * given. A caller's signal that aborts while waiting gives the place up.
+   * Runs `work` with a permit. Throws `SqlError` 202 when the queue is full, and 209 at the deadline, which also aborts the signal
+   * passed to `work`. Aborting the caller's signal while waiting leaves the queue.
    */
-  async take<T>(run: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (this.#busy >= this.#options.size) await this.#wait(signal);
+  async run<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (this.#busy >= this.#options.permits) await this.#wait(signal);
     else this.#busy++;
     try {
       if (this.#abandoned >= MAX_ABANDONED) {
         throw new SqlError(CODE.socketTimeout, 'Statements that could not be ended are still running');
       }
-      return await this.#untilDeadline(run, signal);
+      return await this.#withDeadline(work, signal);
     } finally {
       const next = this.#waiting.shift();
       if (next) next();
@@ -42,11 +42,11 @@ export class Semaphore {
     }
   }
 
-  async #untilDeadline<T>(run: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #withDeadline<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     const { deadlineMs } = this.#options;
     const overdue = new AbortController();
     let settled = false;
-    const running = run(AbortSignal.any([signal, overdue.signal])).finally(() => {
+    const running = work(AbortSignal.any([signal, overdue.signal])).finally(() => {
       settled = true;
     });
     let timer: NodeJS.Timeout | undefined;
@@ -71,7 +71,7 @@ export class Semaphore {
 
   #wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#waiting.length >= this.#options.line) {
+    if (this.#waiting.length >= this.#options.maxWaiting) {
       throw new SqlError(CODE.tooManySimultaneousQueries, 'Too many simultaneous queries');
     }
     return new Promise((resolve, reject) => {

@@ -3,97 +3,93 @@ import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Engine } from '../stores/clickhouse/engine.js';
-import { type Body, readBody } from './body.js';
+import { readBody } from './body.js';
 import { CODE, SqlError, toException } from './errors.js';
+import { readOnly, type StatementPolicy } from './read-only.js';
 import { readForm, readRequest, type SqlRequest } from './request.js';
 import { contentType, sendBytes, sendException, summaryOf } from './response.js';
 import { Semaphore } from './semaphore.js';
-import { Runner, type Statement, timezoneOf } from './statement.js';
-
-/** Decides what runs for a request; throws a `SqlError` to refuse. Files it made go with `release`. */
-export type StatementPolicy = (
-  request: SqlRequest,
-  body: Body,
-  runner: Runner,
-) => Promise<PermittedStatement>;
-
-export interface PermittedStatement {
-  statement: Statement;
-  /** Format of the output, as the statement or the request names it. */
-  format: string;
-  release?: () => void;
-}
+import { Runner, timezoneOf } from './statement.js';
 
 export interface SqlEndpointOptions {
   engine: Engine;
   /** 0 for any that is free. */
   port: number;
   password: string;
-  policy(runner: Runner): Promise<StatementPolicy>;
-  /** Statements that run at the same time; others wait. */
-  concurrency: number;
-  /** Bytes. */
-  bodyLimit: number;
+  /** What may run; by default what analysts may read, of every organization. */
+  policy?(runner: Runner): Promise<StatementPolicy>;
+  /** Statements that run at the same time; others wait. 1 by default: the gateway's own run on the same few threads. */
+  concurrency?: number;
+  /** Bytes; 1 MiB by default. */
+  bodyLimit?: number;
   /** Milliseconds after which a client is answered and the next statement runs, whatever the engine does. */
   deadlineMs?: number;
 }
 
 export interface SqlEndpoint {
   url: string;
-  /** Ends what is running, and leaves the engine open. False when a statement did not end, which then holds the engine for good. */
+  /** Cancels running statements and leaves the engine open. False when one did not end: it then holds the engine for good. */
   close(): Promise<boolean>;
-  /** Statements that the engine has not ended. */
+  /** The number of statements the engine has not ended. */
   running(): number;
 }
 
-interface RequestDeps extends Pick<SqlEndpointOptions, 'password' | 'bodyLimit'> {
+interface RequestDeps {
+  password: string;
+  bodyLimit: number;
   authorize: StatementPolicy;
   runner: Runner;
   semaphore: Semaphore;
 }
 
-const WAITING = 100;
-/** Longer than the engine lets a statement run that it can end. */
+const MAX_WAITING = 100;
+/** Longer than the time limit of a statement that the engine can interrupt. */
 const DEADLINE_MS = 35_000;
-/** How long closing waits for statements that were told to end. */
-const CLOSING_MS = 1500;
+/** How long `close` waits for statements that were cancelled. */
+const CLOSE_TIMEOUT_MS = 1500;
 const KEEP_ALIVE_MS = 30_000;
-/** Bytes of an address with its headers: as much as a server takes. */
-const ADDRESS_LIMIT = 1024 * 1024;
+/** How long a client may be silent in the middle of its request. */
+const RECEIVE_TIMEOUT_MS = 30_000;
+/** Of a URL with the headers, as ClickHouse's server accepts it. */
+const MAX_HEADER_BYTES = 1024 * 1024;
 
-export async function startSqlEndpoint(options: SqlEndpointOptions): Promise<SqlEndpoint> {
-  const runner = new Runner(options.engine);
-  const authorize = await options.policy(runner);
-  const semaphore = new Semaphore({
-    size: options.concurrency,
-    line: WAITING,
-    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
-  });
+/** Listens on 127.0.0.1. Throws what `server.listen` does, such as EADDRINUSE. */
+export async function startSqlEndpoint({
+  engine,
+  port,
+  password,
+  policy = readOnly,
+  concurrency = 1,
+  bodyLimit = 1024 * 1024,
+  deadlineMs = DEADLINE_MS,
+}: SqlEndpointOptions): Promise<SqlEndpoint> {
+  const runner = new Runner(engine);
+  const authorize = await policy(runner);
+  const semaphore = new Semaphore({ permits: concurrency, maxWaiting: MAX_WAITING, deadlineMs });
+  const deps = { password, bodyLimit, authorize, runner, semaphore };
   const running = new Set<Promise<void>>();
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: ADDRESS_LIMIT },
+    { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES },
     (request, response) => {
-      const answered = answer(request, response, { ...options, authorize, runner, semaphore }).catch(
-        () => void response.destroy(),
-      );
-      running.add(answered);
-      void answered.finally(() => running.delete(answered));
+      const handled = handle(request, response, deps).catch(() => void response.destroy());
+      running.add(handled);
+      void handled.finally(() => running.delete(handled));
     },
   );
   try {
-    await listen(server, options.port);
+    await listen(server, port);
   } catch (error) {
     runner.close();
     throw error;
   }
-  const { port } = server.address() as AddressInfo;
+  const address = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${address.port}`,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       const ended = await within(
-        CLOSING_MS,
+        CLOSE_TIMEOUT_MS,
         Promise.all([closed, ...running]).then(() => runner.idle()),
       );
       void runner.idle().then(() => runner.close());
@@ -103,48 +99,45 @@ export async function startSqlEndpoint(options: SqlEndpointOptions): Promise<Sql
   };
 }
 
-/** Whether `work` is done within some milliseconds. */
+/** Whether `work` is done within a number of milliseconds. */
 async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
+  const timedOut = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, milliseconds, false);
   });
-  const done = await Promise.race([work.then(() => true), late]);
+  const done = await Promise.race([work.then(() => true), timedOut]);
   clearTimeout(timer);
   return done;
 }
 
-/** How long a client may be silent in the middle of its request, unless the setting says otherwise. */
-const RECEIVE_SECONDS = 30;
-
-async function answer(
+async function handle(
   request: IncomingMessage,
   response: ServerResponse,
   { password, bodyLimit, authorize, runner, semaphore }: RequestDeps,
 ): Promise<void> {
-  const leaving = new AbortController();
-  response.on('close', () => leaving.abort());
+  const disconnected = new AbortController();
+  response.on('close', () => disconnected.abort());
   response.setHeader('X-ClickHouse-Server-Display-Name', 'reachline');
   try {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/ping' || url.pathname === '/replicas_status') return sendOk(response);
-    if (url.pathname !== '/') return sendNothingHere(response, url.pathname);
+    if (url.pathname !== '/') return sendNotFound(response, url.pathname);
     if (request.method === 'GET' && !url.searchParams.has('query')) return sendOk(response);
     if (request.method !== 'GET' && request.method !== 'POST') return sendWrongMethod(response);
-    const asked = readRequest(request, url);
-    const queryId = asked.queryId ?? randomUUID();
+    const sqlRequest = readRequest(request, url);
+    const queryId = sqlRequest.queryId ?? randomUUID();
     response.setHeader('X-ClickHouse-Query-Id', queryId);
-    authenticate(asked, password);
-    request.setTimeout(RECEIVE_SECONDS * 1000, () => request.destroy());
+    authenticate(sqlRequest, password);
+    request.setTimeout(RECEIVE_TIMEOUT_MS, () => request.destroy());
     let body = await readBody(request, bodyLimit);
     request.setTimeout(0);
     const type = request.headers['content-type'];
     if (type?.startsWith('multipart/form-data')) {
-      await readForm(asked, type, body.data);
+      await readForm(sqlRequest, type, body.data);
       body = { data: Buffer.alloc(0), encoding: undefined };
     }
-    await semaphore.take(async (signal) => {
-      const { statement, format, release } = await authorize(asked, body, runner);
+    await semaphore.run(async (signal) => {
+      const { statement, format, release } = await authorize(sqlRequest, body, runner);
       try {
         const result = await runner.run(statement, signal);
         const summary = summaryOf(result, statement.inserts);
@@ -152,15 +145,19 @@ async function answer(
         response.setHeader('X-ClickHouse-Format', format);
         response.setHeader('X-ClickHouse-Timezone', timezoneOf(statement));
         response.setHeader('X-ClickHouse-Summary', summary);
-        if (asked.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
-        await sendBytes(response, result.bytes(), asked.compressResponse ? asked.acceptEncoding : undefined);
+        if (sqlRequest.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
+        await sendBytes(
+          response,
+          result.bytes(),
+          sqlRequest.compressResponse ? sqlRequest.acceptEncoding : undefined,
+        );
       } finally {
         release?.();
       }
-    }, leaving.signal);
+    }, disconnected.signal);
   } catch (error) {
-    if (leaving.signal.aborted) return;
-    // What is left of the body would be taken for the next request.
+    if (disconnected.signal.aborted) return;
+    // The unread rest of the body would be parsed as the next request.
     if (!request.complete) response.setHeader('Connection', 'close');
     sendException(response, toException(error));
   }
@@ -187,7 +184,7 @@ function sendOk(response: ServerResponse): void {
   response.end('Ok.\n');
 }
 
-function sendNothingHere(response: ServerResponse, path: string): void {
+function sendNotFound(response: ServerResponse, path: string): void {
   response.statusCode = 404;
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.end(`There is no handle ${path}\nUse / or /ping for health checks.\n`);

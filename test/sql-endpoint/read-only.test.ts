@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startAnalystEndpoint } from '../../services/sql-endpoint/analyst-endpoint.js';
 import type { SqlEndpoint } from '../../services/sql-endpoint/server.js';
+import { startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import type { ClickHouse } from '../../services/stores/clickhouse/client.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
@@ -30,7 +30,7 @@ describe('the SQL endpoint for analysts', () => {
       "INSERT INTO deliveries (organization_id, date, campaign_id, creative_id, impressions, version) VALUES ('org', '2026-10-01', 'c', 'r', 1, 1), ('org', '2026-10-01', 'c', 'r', 7, 2)",
     );
     if (!clickhouse.engine) throw new Error('no engine');
-    endpoint = await startAnalystEndpoint(clickhouse.engine, { port: 0, password: PASSWORD });
+    endpoint = await startSqlEndpoint({ engine: clickhouse.engine, port: 0, password: PASSWORD });
     outside = createServer((_, response) => {
       fetched++;
       response.end('1\n');

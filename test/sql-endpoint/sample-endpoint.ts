@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import { demoRecords } from '../../services/demo/load.js';
-import { startAnalystEndpoint } from '../../services/sql-endpoint/analyst-endpoint.js';
+import { startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
@@ -30,7 +30,7 @@ export async function openSampleEndpoint(day: string): Promise<SampleEndpoint> {
     const { store: kept, write } = STREAMS[name];
     if (kept === 'analytics') await write(stores, accepted(records as never[], Date.parse(day)));
   }
-  const endpoint = await startAnalystEndpoint(engine, { port: 0, password: PASSWORD });
+  const endpoint = await startSqlEndpoint({ engine, port: 0, password: PASSWORD });
   return {
     url: endpoint.url,
     store,

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Body } from '../../services/sql-endpoint/body.js';
 import { canonical } from '../../services/sql-endpoint/parser.js';
+import type { PermittedStatement } from '../../services/sql-endpoint/read-only.js';
 import type { SqlRequest } from '../../services/sql-endpoint/request.js';
 import {
-  type PermittedStatement,
   type SqlEndpoint,
   type SqlEndpointOptions,
   startSqlEndpoint,

@@ -8,10 +8,10 @@ import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse, HttpOptions } from './client.js';
 import { onCluster } from './migrations/render.js';
 import { checkBound, settle, toResult } from './result.js';
-import { CLUSTER_SETTINGS, commonSettings, DEFAULT_TIMEOUT_MS } from './settings.js';
+import { DEFAULT_TIMEOUT_MS, HTTP_READ_SETTINGS, httpSettings } from './settings.js';
 
 const CONNECT_TIMEOUT_MS = 1500;
-/** The server gives up first, so that it says why. */
+/** The server times out first, so that it says why. */
 const ANSWER_MARGIN_MS = 2000;
 const CONNECTIONS = 32;
 /** Below the 10 s after which a server closes an idle connection. */
@@ -20,31 +20,26 @@ const IDLE_CONNECTION_MS = 5000;
 const tablesOf = (database: string) => `${database}_tables`;
 
 /**
- * Opens nothing yet: a server that is down is met by the first statement, and one that comes back by the next. Names without a
- * database are of the tables', or of another that is there before them.
+ * Connects lazily: a server that is down fails the first statement, and one that comes back serves the next. Names without a
+ * database are looked up in `defaultDatabase`; 'default' exists before our own.
  */
-export function openHttp(options: HttpOptions, within = tablesOf(options.database)): ClickHouse {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, database, cluster } = options;
-  const layout = { tables: tablesOf(database), views: database, cluster };
-  const connect = (inDatabase: string) =>
+export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(options.database)): ClickHouse {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, cluster } = options;
+  const layout = { tables: tablesOf(options.database), views: options.database, cluster };
+  const connect = (database: string) =>
     createClient({
       url: options.url,
       username: options.username,
       password: options.password,
-      database: inDatabase,
+      database,
       request_timeout: timeoutMs + ANSWER_MARGIN_MS,
       http_agent: agentFor(options.url),
       keep_alive: { idle_socket_ttl: IDLE_CONNECTION_MS, eagerly_destroy_stale_sockets: true },
       use_multipart_params_auto: true,
       log: { level: ClickHouseLogLevel.OFF },
     });
-  const client = connect(within);
-  const settings = (name: string) => ({
-    ...commonSettings(name, timeoutMs),
-    ...(cluster === null ? {} : CLUSTER_SETTINGS),
-    // The status of the answer is then that of the whole statement.
-    wait_end_of_query: 1 as const,
-  });
+  const client = connect(defaultDatabase);
+  const settings = (name: string) => httpSettings(name, timeoutMs, cluster);
   let closing = false;
   const guard = () => {
     if (closing) throw new StoreUnavailableError('analytics');
@@ -57,25 +52,20 @@ export function openHttp(options: HttpOptions, within = tablesOf(options.databas
     async query<Row>(query: AnalyticsQuery, signal?: AbortSignal) {
       guard();
       checkBound(query);
-      const ask = async () => {
+      const read = async () => {
         const result = await client.query({
           query: query.sql,
           query_params: query.params,
           format: 'JSONCompact',
           abort_signal: signal,
-          // A server watches for clients that leave only while it runs read-only statements; 2 lets settings through.
-          clickhouse_settings: {
-            ...settings(query.name),
-            readonly: '2',
-            cancel_http_readonly_queries_on_client_close: 1,
-          },
+          clickhouse_settings: { ...settings(query.name), ...HTTP_READ_SETTINGS },
         });
         return await toResult<Row>(await result.json<unknown[]>(), signal);
       };
       signal?.throwIfAborted();
-      // A restarted server has forgotten the connections that were kept; to read once more does no harm.
-      const running = ask().catch((error: unknown) => {
-        if (isReset(error) && !signal?.aborted) return ask();
+      // A restarted server resets kept-alive connections, and a read can be repeated.
+      const running = read().catch((error: unknown) => {
+        if (isReset(error) && !signal?.aborted) return read();
         throw error;
       });
       return settle(running, signal);
@@ -116,7 +106,7 @@ export function openHttp(options: HttpOptions, within = tablesOf(options.databas
   };
 }
 
-/** Asks first, as a user may be allowed to use a database but not to make one. */
+/** Looks first, because a user may be allowed to use a database but not to create one. */
 async function createMissing(
   client: ReturnType<typeof createClient>,
   database: string,
@@ -134,7 +124,7 @@ async function createMissing(
 const isReset = (error: unknown) =>
   ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
 
-/** Connections that are made within a moment or not at all, so that a host that is gone is known to be. */
+/** An agent with a connect timeout, so that a lost host is detected; node:http has none. */
 function agentFor(url: string): HttpAgent {
   const options = { keepAlive: true, maxSockets: CONNECTIONS };
   const secure = url.startsWith('https:');

@@ -1,12 +1,17 @@
+/** Every setting of ClickHouse that Reachline sends, by where a statement runs. */
 import type { Setting } from './bind.js';
+
+type Settings = Record<string, Setting>;
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Each month of an insert is a part of its own in every table of deliveries: some ten files, written and synced. */
+/** Each month of an insert becomes a part in every table of deliveries: about ten files, written and synced. */
 export const MAX_MONTHS_PER_INSERT = 36;
 
-/** Settings without which a statement means something else, wherever it runs. */
-export function commonSettings(name: string, timeoutMs: number): Record<string, Setting> {
+const MEGABYTE = 1_000_000;
+
+/** Settings every query depends on for correct results. */
+export function commonSettings(name: string, timeoutMs: number): Settings {
   return {
     log_comment: name,
     max_execution_time: timeoutMs / 1000,
@@ -20,16 +25,64 @@ export function commonSettings(name: string, timeoutMs: number): Record<string, 
   };
 }
 
+/** Bytes of memory beyond which groups and sorts go to disk. By default a share of the memory decides as well. */
+const spillBeyond = (bytes: number) => ({
+  max_bytes_before_external_group_by: bytes,
+  max_bytes_before_external_sort: bytes,
+  max_bytes_ratio_before_external_group_by: 0,
+  max_bytes_ratio_before_external_sort: 0,
+});
+
+/** In process. Settings stay on a connection after the statement, so every statement sends all of them, with the same names. */
+export const embeddedSettings = (name: string, timeoutMs: number): Settings => ({
+  ...commonSettings(name, timeoutMs),
+  max_threads: 2,
+  max_memory_usage: 600 * MEGABYTE,
+  // Compared with all memory of the query, readers included: a low limit sends every block to disk, which takes minutes.
+  ...spillBeyond(450 * MEGABYTE),
+});
+
+/** Over HTTP. The response's status is then that of the whole statement. */
+export const httpSettings = (name: string, timeoutMs: number, cluster: string | null): Settings => ({
+  ...commonSettings(name, timeoutMs),
+  ...(cluster === null ? {} : CLUSTER_SETTINGS),
+  wait_end_of_query: 1,
+});
+
+/** For reads over HTTP. A server detects clients that leave only during read-only statements; 2 still accepts settings. */
+export const HTTP_READ_SETTINGS: Settings = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 };
+
 /** What the tables of a cluster need to answer as those of one server. */
-export const CLUSTER_SETTINGS: Record<string, Setting> = {
-  // An organization lives on one shard, so that what its rows are joined with or looked up in is there too.
+const CLUSTER_SETTINGS: Settings = {
+  // An organization is on one shard, so the rows it is joined with or looked up in are there too.
   distributed_product_mode: 'local',
   optimize_skip_unused_shards: 1,
   // Reads go to the replica that was written to, as long as it answers.
   load_balancing: 'in_order',
   distributed_foreground_insert: 1,
-  // By default rows equal to ones inserted before are dropped: a figure restated back to what it was would be lost.
+  // By default rows equal to earlier ones are dropped: a metric restated back to its former value would be lost.
   insert_deduplicate: 0,
   distributed_ddl_task_timeout: 60,
   distributed_ddl_output_mode: 'throw',
+};
+
+/** Limits of an analyst's statement in process, which a request may lower. */
+export const ANALYST_LIMITS: Record<string, number> = {
+  max_execution_time: 30,
+  max_memory_usage: 400 * MEGABYTE,
+  max_threads: 2,
+  max_result_rows: 1_000_000,
+  max_result_bytes: 200 * MEGABYTE,
+  // Limits and KILL QUERY are checked between blocks.
+  max_block_size: 1024,
+};
+
+/** Settings of an analyst's statement in process that a request cannot change. */
+export const ANALYST_SETTINGS: Settings = {
+  result_overflow_mode: 'throw',
+  ...spillBeyond(200 * MEGABYTE),
+  allow_ddl: 0,
+  allow_introspection_functions: 0,
+  do_not_merge_across_partitions_select_final: 1,
+  readonly: 1,
 };
