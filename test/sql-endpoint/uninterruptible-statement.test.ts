@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ClickHouseServer, startClickHouseServer } from '../support/clickhouse-server.js';
 import { ask, endless } from '../support/endless-statement.js';
+import { until } from '../support/until.js';
 
 describe('a statement that the engine cannot end', function () {
   this.timeout(60_000);
@@ -30,7 +31,8 @@ describe('a statement that the engine cannot end', function () {
     it('gives its slot back after its client has left', async () => {
       const leaving = new AbortController();
       const left = fetch(server.url, { method: 'POST', body: endless(3), signal: leaving.signal });
-      setTimeout(() => leaving.abort(), 100);
+      await until(() => server.running() === 1, 'the statement runs');
+      leaving.abort();
       await left.catch(() => undefined);
       expect(await ask(server.url, 'SELECT 1')).to.deep.equal([200, null, '1\n']);
     });

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
 import {
+  type Attributes,
+  campaignAttributes,
+  companyAttributes,
+  creativeAttributes,
+} from '../../services/advertising/attributes.js';
+import {
   getCompany,
   searchCampaigns,
   searchCompanies,
@@ -153,26 +159,14 @@ describe('the views of analysts', () => {
     );
   });
 
-  it('describe campaigns, creatives and companies as the API does', async () => {
+  it('have every attribute that the API answers', async () => {
+    // Views have money as Decimal, the API as text.
+    const named = (attributes: Attributes) =>
+      Object.keys(attributes).filter((name) => !name.endsWith('_budget'));
     const kinds: [view: string, id: string, items: readonly object[], names: string[]][] = [
-      [
-        'campaigns',
-        'campaign_id',
-        (await campaigns()).items,
-        ['name', 'account_id', 'campaign_group_name', 'format', 'currency', 'start_date', 'end_date'],
-      ],
-      [
-        'creatives',
-        'creative_id',
-        (await creatives()).items,
-        ['campaign_id', 'name', 'review_status', 'headline', 'landing_page_url'],
-      ],
-      [
-        'companies',
-        'company_id',
-        await companies(),
-        ['name', 'domain', 'industry', 'employee_range', 'country'],
-      ],
+      ['campaigns', 'campaign_id', (await campaigns()).items, named(campaignAttributes)],
+      ['creatives', 'creative_id', (await creatives()).items, ['campaign_id', ...named(creativeAttributes)]],
+      ['companies', 'company_id', await companies(), named(companyAttributes)],
     ];
     for (const [view, id, items, names] of kinds) {
       const rows = await endpoint.ask<Row>(`SELECT ${id} AS id, ${names.join(', ')} FROM ${view}`);

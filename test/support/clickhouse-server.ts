@@ -1,5 +1,5 @@
 /**
- * ClickHouse over HTTP for tests: the engine in process behind the SQL endpoint, with every statement let in. It takes the
+ * ClickHouse over HTTP for tests: the engine in process behind the SQL endpoint, which permits every statement. It takes the
  * place of a ClickHouse server, which these tests cannot fetch.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,13 +21,15 @@ import { type Engine, openEngine } from '../../services/stores/clickhouse/engine
 
 export interface ClickHouseServer {
   url: string;
+  /** The number of statements that run. */
+  running(): number;
   close(): Promise<void>;
 }
 
-/** Bodies above this are refused. */
+/** Larger bodies are rejected. */
 const BODY_LIMIT = 256 * 1024 * 1024;
 /** One less than the threads of Node.js, which run the statements. */
-const CONCURRENCY = 3;
+export const CONCURRENCY = 3;
 
 /** Serves a folder, made when missing, to the user `default`. Only one process may have it. */
 export async function startClickHouseServer(
@@ -49,6 +51,7 @@ export async function startClickHouseServer(
   });
   return {
     url: endpoint.url,
+    running: () => endpoint.running(),
     async close() {
       await endpoint.close();
       while (endpoint.running() > 0) await pause(50);
@@ -58,7 +61,7 @@ export async function startClickHouseServer(
   };
 }
 
-/** The endpoint with every statement let in. Bodies of inserts lie in a folder for a moment. */
+/** An endpoint that permits every statement. Bodies of inserts are files in `bodies` while they run. */
 export function startUnrestrictedEndpoint(
   engine: Engine,
   bodies: string,
@@ -80,7 +83,7 @@ const FORMATTED_INSERT =
   /^(?<into>INSERT INTO (?:(?! SELECT | FORMAT ).)+?)(?<settings> SETTINGS .*?)? FORMAT (?<format>\w+)$/s;
 const HEAD = 64 * 1024;
 
-/** Lets any one statement in. Rows of an insert come to the engine as a file, in which it finds every format. */
+/** Permits any single statement. The engine reads the rows of an insert from a file, in every format it knows. */
 async function permitAll(
   request: SqlRequest,
   body: Body,

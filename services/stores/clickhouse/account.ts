@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Credentials } from '../../shared/config.js';
-import type { HttpOptions } from './client.js';
+import type { HttpOptions, Layout } from './client.js';
 import { openHttp } from './http.js';
-import type { Layout } from './layout.js';
 import { onCluster } from './migrations/render.js';
 
 /** All that migrations, gateways and workers do. Nothing outside of the two databases, and nothing about users. */

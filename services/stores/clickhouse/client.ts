@@ -1,11 +1,19 @@
 import type { AnalyticsQuery, AnalyticsResult } from '../../advertising/analytics-store.js';
 import type { Engine } from './engine.js';
-import type { Layout } from './layout.js';
+
+/** The databases of the tables and of the views over them. */
+export interface Layout {
+  tables: string;
+  /** The views that analysts read. */
+  views: string;
+  /** Null for tables of one server. */
+  cluster: string | null;
+}
 
 export interface EmbeddedOptions {
-  /** Folder of the embedded engine; made when missing. */
+  /** Folder of the embedded engine; created when missing. */
   path: string;
-  /** Milliseconds after which the engine gives up on a statement. */
+  /** Milliseconds after which the engine cancels a statement. */
   timeoutMs?: number;
 }
 
@@ -13,7 +21,7 @@ export interface HttpOptions {
   url: string;
   username: string;
   password: string;
-  /** What analysts see; the tables lie in one of the same name with `_tables`. */
+  /** Database of the views; the tables are in one of the same name with `_tables`. */
   database: string;
   /** Null for a single server. */
   cluster: string | null;
@@ -29,7 +37,7 @@ export interface Rows {
   text: string;
 }
 
-/** Statements against ClickHouse. Fails with `StoreTimeoutError` or `StoreUnavailableError` only, or with the caller's abort. */
+/** Runs statements. Throws `StoreTimeoutError` or `StoreUnavailableError` only, or the reason of the caller's abort. */
 export interface ClickHouse {
   readonly layout: Layout;
   /** Null over HTTP. */
@@ -37,7 +45,7 @@ export interface ClickHouse {
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
   insert(name: string, rows: Rows): Promise<void>;
   command(name: string, sql: string): Promise<void>;
-  /** Makes the database of the tables where it is missing. */
+  /** Creates the database of the tables when it is missing. */
   createDatabase(): Promise<void>;
   close(): Promise<void>;
 }

@@ -3,13 +3,12 @@ import type { ClickHouse, ClickHouseOptions, Rows } from './client.js';
 import type { Engine } from './engine.js';
 import { insertError } from './errors.js';
 import { migrate } from './migrations/migrate.js';
-import { splitByMonths } from './months.js';
 import { openClickHouse } from './open.js';
 import { requireWholeParts } from './parts.js';
-import { campaignRows, companyRows, creativeRows, deliveryRows } from './rows.js';
+import { campaignRows, companyRows, creativeRows, deliveryRows, splitDeliveriesByMonths } from './rows.js';
 import { MAX_MONTHS_PER_INSERT } from './settings.js';
 
-/** A month of each has a part of its own to be written, so that many at once cost little more than a few. */
+/** Each month of an insert becomes a part, so a large batch costs little more than a small one. */
 const BATCH_RECORDS = 25_000;
 
 /** Opens and migrates the analytics store. Throws `FolderInUseError` when another process has the folder, and `BrokenPartsError`. */
@@ -40,11 +39,12 @@ function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
     insertCampaigns: (records) => insert(campaignRows(records)),
     insertCreatives: (records) => insert(creativeRows(records)),
     insertCompanies: (records) => insert(companyRows(records)),
-    // One insert after the other, so that writes of others take their turn in between.
+    // One insert at a time, so that other writes run in between.
     async insertDeliveries(records) {
-      for (const part of splitByMonths(records, MAX_MONTHS_PER_INSERT)) await insert(deliveryRows(part));
+      for (const part of splitDeliveriesByMonths(records, MAX_MONTHS_PER_INSERT))
+        await insert(deliveryRows(part));
     },
-    // Reads a table, not a constant: a store that lost its schema cannot answer either.
+    // Reads a table, not a constant, so that a store without its schema fails.
     async ping() {
       await clickhouse.query({ name: 'ping', sql: 'SELECT 1 FROM deliveries LIMIT 1', params: {} });
     },

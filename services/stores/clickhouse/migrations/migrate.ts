@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ClickHouse } from '../client.js';
-import type { Layout } from '../layout.js';
+import type { ClickHouse, Layout } from '../client.js';
 import { onCluster, render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/', import.meta.url));

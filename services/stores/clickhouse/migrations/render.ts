@@ -1,4 +1,4 @@
-import type { Layout } from '../layout.js';
+import type { Layout } from '../client.js';
 
 export const onCluster = (cluster: string | null) => (cluster === null ? '' : ` ON CLUSTER \`${cluster}\``);
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { DeliveryRecord } from '../../../services/advertising/records.js';
 import { inOrder } from '../../../services/shared/record-order.js';
-import { splitByMonths } from '../../../services/stores/clickhouse/months.js';
+import { splitDeliveriesByMonths } from '../../../services/stores/clickhouse/rows.js';
 
 const deliveriesOf = (dates: readonly string[]) =>
   inOrder<DeliveryRecord>(
@@ -17,7 +17,7 @@ describe('deliveries of many months', () => {
       new Date(Date.UTC(2000, (index * 37) % 320, 1 + (index % 28))).toISOString().slice(0, 10),
     );
     const records = deliveriesOf(dates);
-    const parts = splitByMonths(records, 36);
+    const parts = splitDeliveriesByMonths(records, 36);
     expect(parts.map((part) => monthsOf([...part]).size)).to.deep.equal([36, 36, 36, 36, 36, 36, 36, 36, 32]);
     const all = parts.flat();
     expect(all).to.have.length(records.length);
@@ -29,7 +29,7 @@ describe('deliveries of many months', () => {
 
   it('stay one part where they are few', () => {
     const records = deliveriesOf(['2026-03-01', '2026-01-01', '2026-03-02']);
-    expect(splitByMonths(records, 36)).to.deep.equal([records]);
-    expect(splitByMonths([], 36)).to.deep.equal([]);
+    expect(splitDeliveriesByMonths(records, 36)).to.deep.equal([records]);
+    expect(splitDeliveriesByMonths([], 36)).to.deep.equal([]);
   });
 });
