@@ -2,7 +2,7 @@
  * Processes the batches of a stream. Timers, clock and random numbers are injected, so that a simulation can run it in one thread.
  */
 
-import type { Mutex, TimeSlice } from '../../services/shared/async.js';
+import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/async.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
 import { RECORDS_AFTER_REJECTION } from '../sources/kafka/batch-size.js';
@@ -116,7 +116,7 @@ async function writeWithRetry(
       );
     }
     if (batch.isRebalancing()) break;
-    await batch.withHeartbeats(sleep(backoff(retries, random()), signal));
+    await batch.withHeartbeats(sleep(backoffMs(retries, WRITE_BACKOFF, random()), signal));
     if (batch.isRebalancing()) break;
   }
   return 'aborted';
@@ -138,11 +138,7 @@ function rejectionsOf(part: readonly DecodedRecord[], rejectedWrites: readonly R
   return rejected;
 }
 
-const BACKOFF_MS = { first: 250, max: 5000 };
-
-/** Exponential, with jitter; in milliseconds. */
-const backoff = (retries: number, random: number) =>
-  Math.min(BACKOFF_MS.first * 2 ** retries, BACKOFF_MS.max) * (0.5 + random / 2);
+const WRITE_BACKOFF = { firstMs: 250, maxMs: 5000 };
 
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

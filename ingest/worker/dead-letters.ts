@@ -3,7 +3,7 @@ import type { DeadLetter } from '../records/outcome.js';
 import type { Batch } from '../sources/kafka/consumer.js';
 import type { OutgoingRecord, RecordSender } from '../sources/kafka/producer.js';
 import { isTooLarge } from '../sources/kafka/producer.js';
-import type { Headers, KafkaRecord } from '../sources/kafka/record.js';
+import { type Headers, type KafkaRecord, recordBytes } from '../sources/kafka/record.js';
 import { deadLetterTopicOf } from '../sources/kafka/topics.js';
 
 /** Who rejected the record: the decoder, the store, or an operator. */
@@ -59,7 +59,7 @@ export function deadLetterSender(producer: RecordSender): SendDeadLetters {
       bytes = 0;
     };
     for (const each of rejected) {
-      const size = bytesOf(letterOf(topic, each));
+      const size = recordBytes(letterOf(topic, each));
       if (bytes + size > MAX_REQUEST_BYTES) await flush();
       batch.push(each);
       bytes += size;
@@ -78,7 +78,7 @@ async function sendLetters(
   try {
     const records = rejected.map((each) => {
       const letter = letterOf(topic, each);
-      return bytesOf(letter) > MAX_LETTER_BYTES ? truncate(letter) : letter;
+      return recordBytes(letter) > MAX_LETTER_BYTES ? truncate(letter) : letter;
     });
     await producer.send(letters, records);
   } catch (error) {
@@ -111,7 +111,9 @@ function truncate({ key, value, headers = {} }: OutgoingRecord): OutgoingRecord 
     key: beginningOf(key),
     value: beginningOf(value),
     headers: {
-      ...(bytesOf({ key: null, value: null, headers: foreign }) > MAX_FOREIGN_HEADER_BYTES ? {} : foreign),
+      ...(recordBytes({ key: null, value: null, headers: foreign }) > MAX_FOREIGN_HEADER_BYTES
+        ? {}
+        : foreign),
       ...own,
       [HEADER.truncated]: headerText(headers, HEADER.truncated) || String(Buffer.byteLength(value ?? '')),
     },
@@ -138,14 +140,6 @@ function headersOf(topic: string, record: KafkaRecord, reason: DeadLetter, stage
     [HEADER.acceptedAt]: String(acceptedAtOf(record)),
     [HEADER.sequence]: String(sequenceOf(record)),
   };
-}
-
-function bytesOf({ key, value, headers = {} }: OutgoingRecord): number {
-  let bytes = (key?.length ?? 0) + (value?.length ?? 0);
-  for (const [name, values] of Object.entries(headers)) {
-    for (const text of [values].flat()) bytes += Buffer.byteLength(name) + Buffer.byteLength(text ?? '');
-  }
-  return bytes;
 }
 
 const attemptsOf = (headers: Headers): number => headerNumber(headers, HEADER.attempts) ?? 0;

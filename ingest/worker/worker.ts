@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Mutex, TimeSlice } from '../../services/shared/async.js';
+import { backoffMs, Mutex, TimeSlice } from '../../services/shared/async.js';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import { FETCH_LIMITS } from '../sources/kafka/batch-size.js';
 import { KafkaCluster } from '../sources/kafka/cluster.js';
@@ -50,7 +50,7 @@ const SHUTDOWN_MS = BATCH_GRACE_MS + 1500;
 /** A consumer that has not ended after this time never does. */
 const STOP_TIMEOUT_MS = 2 * BATCH_GRACE_MS;
 const LAG_INTERVAL_MS = 15_000;
-const RESTART_MS = { first: 1000, max: 60_000 };
+const RESTART_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { config, streams, metrics, logger, cluster = new KafkaCluster(config, logger) } = options;
@@ -139,7 +139,7 @@ function superviseStream(stream: Stream, options: WorkerOptions, services: Strea
       } catch (error) {
         if (stopping.aborted) return;
         metrics.restarted();
-        const waitMs = Math.min(RESTART_MS.first * 2 ** failures, RESTART_MS.max) * (0.5 + Math.random() / 2);
+        const waitMs = backoffMs(failures, RESTART_BACKOFF);
         logger.error(
           { stream: stream.name, wait_ms: Math.round(waitMs), err: error },
           'the consumer of a stream failed; it is started again',

@@ -58,3 +58,12 @@ export class KeyedMutex {
     }
   }
 }
+
+export interface Backoff {
+  firstMs: number;
+  maxMs: number;
+}
+
+/** Exponential backoff with jitter, in milliseconds: between half and all of the delay of `retry`, which counts from 0. */
+export const backoffMs = (retry: number, { firstMs, maxMs }: Backoff, random = Math.random()): number =>
+  Math.min(firstMs * 2 ** retry, maxMs) * (0.5 + random / 2);

@@ -25,7 +25,7 @@ async function lettersOf(limit: number, ...records: Partial<KafkaRecord>[]): Pro
       return [];
     },
   };
-  const producer = new KafkaProducer(client as never, { retries: 0, initialRetryTime: 0, maxRetryTime: 0 });
+  const producer = new KafkaProducer(client as never, { retries: 0, firstMs: 0, maxMs: 0 });
   const rejected = records.map((record, index) => ({
     record: {
       partition: 1,

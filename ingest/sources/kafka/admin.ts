@@ -1,6 +1,6 @@
 /** Topics, offsets and groups of a cluster. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Admin } from 'kafkajs';
+import { backoffMs } from '../../../services/shared/async.js';
 import type { KafkaClient } from './client.js';
 
 export interface Topic {
@@ -59,12 +59,24 @@ export class KafkaAdmin {
     );
   }
 
-  /** The offsets of the oldest record and of the next one, by partition. */
+  /**
+   * The offsets of the oldest record and of the next one, by partition. kafkajs does not retry while a partition that was created, or
+   * whose broker ended, has no leader yet: https://github.com/tulios/kafkajs/blob/v2.2.4/src/admin/index.js (fetchTopicOffsets)
+   */
   async offsets(topic: string): Promise<Map<number, { low: bigint; high: bigint }>> {
-    const offsets = await this.#fetchTopicOffsets(topic);
-    return new Map(
-      offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }]),
-    );
+    const admin = await this.#client.admin();
+    for (let retry = 0; ; retry++) {
+      try {
+        const offsets = await admin.fetchTopicOffsets(topic);
+        return new Map(
+          offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }]),
+        );
+      } catch (error) {
+        const isRetriable = (error as { retriable?: boolean }).retriable === true;
+        if (!isRetriable || retry >= this.#client.retry.retries) throw error;
+      }
+      await pause(backoffMs(retry, this.#client.retry));
+    }
   }
 
   async hasMembers(group: string): Promise<boolean> {
@@ -86,23 +98,5 @@ export class KafkaAdmin {
   /** Rejects when no broker answers. */
   async ping(): Promise<void> {
     await (await this.#client.admin()).describeCluster();
-  }
-
-  /**
-   * kafkajs does not retry while a partition that was created, or whose broker ended, has no leader yet:
-   * https://github.com/tulios/kafkajs/blob/v2.2.4/src/admin/index.js (fetchTopicOffsets)
-   */
-  async #fetchTopicOffsets(topic: string): Promise<Awaited<ReturnType<Admin['fetchTopicOffsets']>>> {
-    const admin = await this.#client.admin();
-    const { retries, initialRetryTime, maxRetryTime } = this.#client.retry;
-    for (let retry = 0; ; retry++) {
-      try {
-        return await admin.fetchTopicOffsets(topic);
-      } catch (error) {
-        const isRetriable = (error as { retriable?: boolean }).retriable === true;
-        if (!isRetriable || retry >= retries) throw error;
-      }
-      await pause(Math.min(initialRetryTime * 2 ** retry, maxRetryTime));
-    }
   }
 }

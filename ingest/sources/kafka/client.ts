@@ -9,6 +9,7 @@ import kafkajs, {
   type Producer,
 } from 'kafkajs';
 import type { Logger } from 'pino';
+import type { Backoff } from '../../../services/shared/async.js';
 import type { KafkaConfig } from '../../../services/shared/config.js';
 
 const { Kafka, logLevel, Partitioners } = kafkajs;
@@ -17,15 +18,13 @@ export const HEARTBEATS_PER_SESSION = 6;
 /** While a batch is being written the group waits for its member, not longer. */
 const REBALANCE_TIMEOUT_MS = 60_000;
 
-/** How often a request is retried, and how many milliseconds pass in between: doubled with each retry. */
-export interface RetryPolicy {
+/** How often a request is retried, and its exponential backoff. */
+export interface RetryPolicy extends Backoff {
   retries: number;
-  initialRetryTime: number;
-  maxRetryTime: number;
 }
-export const BACKGROUND_RETRY: RetryPolicy = { initialRetryTime: 200, maxRetryTime: 5000, retries: 8 };
+export const BACKGROUND_RETRY: RetryPolicy = { firstMs: 200, maxMs: 5000, retries: 8 };
 /** Where somebody waits for the response. */
-export const INTERACTIVE_RETRY: RetryPolicy = { initialRetryTime: 100, maxRetryTime: 500, retries: 3 };
+export const INTERACTIVE_RETRY: RetryPolicy = { firstMs: 100, maxMs: 500, retries: 3 };
 
 /** No broker can be reached, or none accepts this user. */
 export class KafkaUnavailableError extends Error {
@@ -59,7 +58,7 @@ export class KafkaClient {
     this.sessionMs = config.sessionTimeoutMs;
     this.#kafka = new Kafka({
       ...libraryConfig(config),
-      retry,
+      retry: libraryRetry(retry),
       logCreator: () => (entry) => this.#log(entry),
     });
   }
@@ -72,7 +71,7 @@ export class KafkaClient {
         rebalanceTimeout: REBALANCE_TIMEOUT_MS,
         allowAutoTopicCreation: false,
         ...config,
-        retry: { ...this.retry, ...config.retry },
+        retry: { ...libraryRetry(this.retry), ...config.retry },
       }),
     );
   }
@@ -92,7 +91,7 @@ export class KafkaClient {
   /** The one admin client, connected. Throws `KafkaUnavailableError`, and tries again with the next call. */
   admin(): Promise<Admin> {
     if (!this.#admin) {
-      const admin = this.#kafka.admin({ retry: this.retry });
+      const admin = this.#kafka.admin({ retry: libraryRetry(this.retry) });
       this.#admin = admin.connect().then(
         () => this.#opened(admin),
         (cause: unknown) => {
@@ -138,6 +137,12 @@ export class KafkaClient {
     else this.#logger.debug(line, message);
   }
 }
+
+const libraryRetry = ({ retries, firstMs, maxMs }: RetryPolicy) => ({
+  retries,
+  initialRetryTime: firstMs,
+  maxRetryTime: maxMs,
+});
 
 function libraryConfig({ brokers, clientId, tls, sasl }: KafkaConfig): LibraryConfig {
   return {

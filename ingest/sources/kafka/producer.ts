@@ -1,6 +1,7 @@
 /** Sends records to topics, at least once. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { IHeaders, Producer } from 'kafkajs';
+import { backoffMs } from '../../../services/shared/async.js';
 import type { RetryPolicy } from './client.js';
 
 export interface OutgoingRecord {
@@ -33,15 +34,14 @@ export class KafkaProducer implements RecordSender {
   }
 
   async send(topic: string, messages: OutgoingRecord[]): Promise<void> {
-    const { retries, initialRetryTime, maxRetryTime } = this.#retry;
     for (let retry = 0; ; retry++) {
       try {
         await this.#producer.send({ topic, messages, acks: -1 });
         return;
       } catch (error) {
-        if (retry >= retries || !isRetriable(error)) throw error;
+        if (retry >= this.#retry.retries || !isRetriable(error)) throw error;
       }
-      await pause(Math.min(initialRetryTime * 2 ** retry, maxRetryTime) * (0.5 + Math.random() / 2));
+      await pause(backoffMs(retry, this.#retry));
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { KafkaAdmin } from './admin.js';
 import { READ_LIMITS } from './batch-size.js';
 import type { KafkaClient } from './client.js';
-import { type KafkaRecord, toRecord } from './record.js';
+import { type KafkaRecord, recordBytes, toRecord } from './record.js';
 
 /** What a reader of a topic may do between records. */
 export interface ReadProgress {
@@ -156,7 +156,7 @@ function* chunksOf(messages: readonly KafkaMessage[], maxRecords: number): Gener
   let chunk: KafkaMessage[] = [];
   let bytes = 0;
   for (const message of messages) {
-    const size = bytesOf(message);
+    const size = recordBytes(message);
     if (chunk.length > 0 && (chunk.length === limit || bytes + size > READ_LIMITS.maxBytes)) {
       yield chunk;
       chunk = [];
@@ -166,12 +166,4 @@ function* chunksOf(messages: readonly KafkaMessage[], maxRecords: number): Gener
     bytes += size;
   }
   if (chunk.length > 0) yield chunk;
-}
-
-function bytesOf({ key, value, headers = {} }: KafkaMessage): number {
-  let bytes = (key?.length ?? 0) + (value?.length ?? 0);
-  for (const [name, values] of Object.entries(headers)) {
-    for (const each of [values].flat()) bytes += name.length + (each?.length ?? 0);
-  }
-  return bytes;
 }

@@ -23,3 +23,17 @@ export function toRecord(
   const record = { partition, offset, key, value, headers: headers ?? {}, timestamp: Number(timestamp) };
   return unreadable ? { ...record, unreadable } : record;
 }
+
+/** Bytes of key, value and headers. */
+export function recordBytes({ key, value, headers = {} }: Pick<KafkaMessage, 'headers'> & Content): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0);
+  for (const [name, values] of Object.entries(headers)) {
+    for (const each of [values].flat()) bytes += Buffer.byteLength(name) + Buffer.byteLength(each ?? '');
+  }
+  return bytes;
+}
+
+interface Content {
+  key: Buffer | string | null;
+  value: Buffer | string | null;
+}
