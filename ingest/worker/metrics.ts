@@ -24,13 +24,13 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const registers = [registry];
   const records = new Counter({
     name: 'reachline_worker_records_total',
-    help: 'Records taken from Kafka and committed, by stream and outcome: applied or refused.',
+    help: 'Records read from Kafka and committed, by stream and outcome: applied or refused.',
     labelNames: ['stream', 'outcome'],
     registers,
   });
   const deadLetters = new Counter({
     name: 'reachline_worker_dead_letters_total',
-    help: 'Records refused and kept as dead letters, by stream, code and stage.',
+    help: 'Records rejected and stored as dead letters, by stream, code and stage.',
     labelNames: ['stream', 'code', 'stage'],
     registers,
   });
@@ -43,7 +43,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   });
   const batchSeconds = new Histogram({
     name: 'reachline_worker_batch_duration_seconds',
-    help: 'Time from the beginning of a batch until it was written and committed.',
+    help: 'Time from the start of a batch until it was written and committed.',
     labelNames: ['stream'],
     buckets: SECONDS,
     registers,
@@ -63,25 +63,25 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   });
   const retries = new Counter({
     name: 'reachline_worker_store_retries_total',
-    help: 'Writes that are tried again because the store was out.',
+    help: 'Writes that are retried because the store is unavailable.',
     labelNames: ['stream'],
     registers,
   });
   const offsetsLost = new Counter({
     name: 'reachline_worker_offsets_lost_total',
-    help: 'Times the place of a partition was gone from its topic, so that records were lost before they were read.',
+    help: 'Times the committed offset of a partition was no longer in its topic: records were lost before they were read.',
     labelNames: ['stream'],
     registers,
   });
   const running = new Gauge({
     name: 'reachline_worker_stream_running',
-    help: 'Whether the consumer of a stream runs (1), or waits to be started again (0).',
+    help: 'Whether the consumer of a stream runs (1), or waits for its restart (0).',
     labelNames: ['stream'],
     registers,
   });
   const restarts = new Counter({
     name: 'reachline_worker_stream_restarts_total',
-    help: 'Times the consumer of a stream failed and was started again.',
+    help: 'Times the consumer of a stream failed and was restarted.',
     labelNames: ['stream'],
     registers,
   });

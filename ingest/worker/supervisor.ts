@@ -34,7 +34,7 @@ export function superviseWorker(
         const failure = await Promise.race([worker.failed, stopped]);
         if (failure) throw failure;
       } catch (error) {
-        if (!signal.aborted) logger.error({ err: error }, 'the worker ended; it is started again');
+        if (!signal.aborted) logger.error({ err: error }, 'the worker ended; it is restarted');
       }
       await worker?.stop();
       worker = undefined;

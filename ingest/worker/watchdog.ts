@@ -27,7 +27,7 @@ export class Watchdog {
     const idleMs = this.#now() - this.#lastProgress;
     if (idleMs < STALL_TIMEOUT_MS) return null;
     return new StalledError(
-      `${lag} records are behind and none was taken for ${Math.round(idleMs / 1000)} s`,
+      `${lag} records are waiting and none was processed for ${Math.round(idleMs / 1000)} s`,
     );
   }
 }

@@ -57,7 +57,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const stopping = new AbortController();
   const decoding = new Mutex();
   try {
-    for (const topic of await createTopics(cluster, config)) logger.info({ topic }, 'topic made');
+    for (const topic of await createTopics(cluster, config)) logger.info({ topic }, 'topic created');
     const sendDeadLetters = deadLetterSender(await cluster.producer());
     options.signal?.throwIfAborted();
     const supervised = streams.map((name) =>
@@ -142,7 +142,7 @@ function superviseStream(stream: Stream, options: WorkerOptions, services: Strea
         const waitMs = backoffMs(failures, RESTART_BACKOFF);
         logger.error(
           { stream: stream.name, wait_ms: Math.round(waitMs), err: error },
-          'the consumer of a stream failed; it is started again',
+          'the consumer of a stream failed; it is restarted',
         );
         if (error instanceof ConsumerStuckError) fail(error);
         await sleep(waitMs, stopping);
@@ -204,8 +204,8 @@ async function startStream(
       metrics.retried();
       const waiting = { partition: first?.partition, offset: first?.offset };
       const line = { stream: stream.name, ...waiting, retries, err: error };
-      if (retries === 0) logger.warn(line, 'the store is out; waiting for it');
-      else logger.debug(line, 'the store is still out');
+      if (retries === 0) logger.warn(line, 'the store is unavailable; the write is retried');
+      else logger.debug(line, 'the store is still unavailable');
     },
   });
   const consumer: RunningConsumer = await cluster.consume({
@@ -225,7 +225,10 @@ async function startStream(
     },
     onOffsetLost() {
       metrics.offsetLost();
-      logger.error({ stream: stream.name, topic }, 'records were deleted before they were read');
+      logger.error(
+        { stream: stream.name, topic },
+        'records were deleted before they were read; reading continues with the oldest one',
+      );
     },
   });
   let timer: NodeJS.Timeout | undefined;

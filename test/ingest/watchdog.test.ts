@@ -15,7 +15,7 @@ describe('The watchdog of a stream', () => {
 
   it('reports a stream that processed nothing for a minute while records were waiting', () => {
     expect(later(59, 3n)).to.equal(null);
-    expect(later(2, 3n)?.message).to.equal('3 records are behind and none was taken for 61 s');
+    expect(later(2, 3n)?.message).to.equal('3 records are waiting and none was processed for 61 s');
   });
 
   it('reports no stream that makes progress or knows what it waits for', () => {

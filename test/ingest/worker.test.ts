@@ -92,7 +92,9 @@ describe('A worker over a topic in memory and embedded stores', function () {
     cluster.append('contacts', contact('c1'));
     await committed('contacts', 1);
     expect(cluster.member('audiences')).to.equal(other);
-    expect(lines.find(({ msg }) => String(msg).includes('started again'))).to.include({ stream: 'contacts' });
+    expect(lines.find(({ msg }) => String(msg).includes('it is restarted'))).to.include({
+      stream: 'contacts',
+    });
   });
 
   it('stops a stream at a fault of its writer, logs it, and neither commits nor dead-letters the record', async () => {
@@ -112,7 +114,7 @@ describe('A worker over a topic in memory and embedded stores', function () {
     cluster.append('contacts', contact('d1'));
     await until(() => worker.failing().includes('contacts'), 'the stream is reported as failing');
     expect(cluster.committedBy('contacts')).to.equal(0);
-    const line = lines.find(({ msg }) => String(msg).includes('started again')) as {
+    const line = lines.find(({ msg }) => String(msg).includes('it is restarted')) as {
       err: { message: string };
     };
     expect(line).to.include({ stream: 'contacts' });
