@@ -1,5 +1,5 @@
 /** The response of the gateway and of its baseline: a page of 25 contacts. */
-import { newContact } from '../../services/contacts/create.js';
+import { newContact } from '../../services/contacts/stored-contact.js';
 
 const organizationId = 'org_bench';
 

@@ -7,7 +7,6 @@ import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
 import type { Clock } from '../shared/time.js';
 import type { ContactStore } from './contact-store.js';
-import { newContact } from './create.js';
 import { contactTooLarge } from './record-size.js';
 import {
   AddContactRequest,
@@ -25,7 +24,7 @@ import {
   SearchContactsResponse,
 } from './schema.js';
 import { toContactSearch } from './search.js';
-import { TOO_MANY_AUDIENCES } from './stored-contact.js';
+import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
 
 export interface ContactServices {
   search: ContactStore & Pick<AudienceStore, 'getAudience'>;

@@ -1,4 +1,130 @@
-/** Fields of a contact whose single words can be asked for. */
+/** The fields of a contact: schemas, stored form, requests, responses and search are made from the tables here. */
+import Type, { type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
+import { normalizeDomain, normalizeProfileUrl, profileSlug } from '../search/normalize.js';
+import { emailWords, phoneWords, textWords } from '../search/words.js';
+import { arrayOf, date, integer, nullable, optional, text } from '../shared/schema.js';
+
+const emails = (description: string) =>
+  arrayOf(description, Type.String({ description: 'An email address.', format: 'email', maxLength: 320 }), {
+    maxItems: 50,
+  });
+
+/** In the order of responses. Scalars are null when unknown, arrays empty; emails are stored in lower case. */
+export const CONTACT_FIELDS = {
+  first_name: text('First name.', { examples: ['Maria'] }),
+  last_name: text('Last name.', { examples: ['Cantwell'] }),
+  work_emails: emails('Work email addresses, kept in lower case.'),
+  personal_emails: emails('Personal email addresses, kept in lower case.'),
+  phones: arrayOf('Phone numbers as written.', text('A phone number.', { minLength: 1 }), { maxItems: 50 }),
+  network_a_url: text("Address of the person's profile on network_a."),
+  job_title: text('Job title.', { examples: ['United States Senator'] }),
+  functional_area: text('Department or function the person works in.'),
+  company_name: text('Name of the company the person works for.'),
+  company_network_a_url: text('Address of the company page on network_a.'),
+  company_domain: text('Domain of that company.', { examples: ['senate.gov'] }),
+  company_country: text("Country of the company's seat."),
+  company_industry: text('Industry of the company.'),
+  city: text('City.'),
+  state_region: text('State or region.'),
+  country: text('Country: a name or an ISO 3166 code.', { examples: ['United States'] }),
+  postal_code: text('Postal code.'),
+  age: integer('Age in years.', { minimum: 0, maximum: 150 }),
+  dob: date('Date of birth.'),
+  year_of_birth: integer('Year of birth.', { minimum: 1850, maximum: 2200 }),
+  gender: text('Gender as recorded.'),
+  person_image_url: text('Address of a portrait.', { maxLength: 2048 }),
+  company_image_url: text('Address of the company logo.', { maxLength: 2048 }),
+};
+type Fields = typeof CONTACT_FIELDS;
+export type ContactField = keyof Fields;
+export const CONTACT_FIELD_NAMES = Object.keys(CONTACT_FIELDS) as ContactField[];
+
+/** Fields that a create request may set, in the order in which they are documented. Only records set the others. */
+const CREATABLE_FIELDS = [
+  'first_name',
+  'last_name',
+  'job_title',
+  'functional_area',
+  'company_name',
+  'company_domain',
+  'company_network_a_url',
+  'city',
+  'state_region',
+  'country',
+  'postal_code',
+  'network_a_url',
+  'work_emails',
+  'personal_emails',
+  'phones',
+  'age',
+  'gender',
+] as const satisfies ContactField[];
+type CreatableField = (typeof CREATABLE_FIELDS)[number];
+
+type OptionalSchemas<Names extends ContactField> = {
+  [Name in Names]: ReturnType<typeof optional<Fields[Name]>>;
+};
+
+function optionalSchemas<Names extends ContactField>(names: readonly Names[]): OptionalSchemas<Names> {
+  return Object.fromEntries(
+    names.map((name) => [name, optional(CONTACT_FIELDS[name] as TSchema)]),
+  ) as OptionalSchemas<Names>;
+}
+
+export const createRequestFields = optionalSchemas(CREATABLE_FIELDS);
+
+export const recordFields = {
+  ...createRequestFields,
+  ...optionalSchemas(
+    CONTACT_FIELD_NAMES.filter(
+      (name): name is Exclude<ContactField, CreatableField> => !(name in createRequestFields),
+    ),
+  ),
+};
+
+export const isArrayField = (name: ContactField): boolean => 'items' in CONTACT_FIELDS[name];
+
+export const responseFields = Object.fromEntries(
+  CONTACT_FIELD_NAMES.map((name) => [
+    name,
+    isArrayField(name) ? CONTACT_FIELDS[name] : nullable(CONTACT_FIELDS[name] as TSchema),
+  ]),
+) as {
+  [Name in ContactField]: Fields[Name] extends TArray ? Fields[Name] : TUnsafe<Static<Fields[Name]> | null>;
+};
+
+interface SearchField {
+  /** Contact fields whose values it holds. */
+  of: readonly ContactField[];
+  /** Group of the order in contract 3.9: 0 names, 1 emails, 2 company and job, 3 the rest. */
+  group: 0 | 1 | 2 | 3;
+  /** Words that a value can be found by, in order. */
+  wordsOf(value: string): string[];
+  /** Few contacts share a value: caching what is derived from it does not pay. */
+  isUnique?: true;
+}
+
+const wordsOfDomain = (domain: string) => textWords(normalizeDomain(domain));
+const wordsOfSlug = (url: string) => textWords(profileSlug(normalizeProfileUrl(url)));
+
+/** Fields that `query` searches. */
+export const SEARCH_FIELDS = {
+  first_name: { of: ['first_name'], group: 0, wordsOf: textWords },
+  last_name: { of: ['last_name'], group: 0, wordsOf: textWords },
+  emails: { of: ['work_emails', 'personal_emails'], group: 1, wordsOf: emailWords, isUnique: true },
+  job_title: { of: ['job_title'], group: 2, wordsOf: textWords },
+  company_name: { of: ['company_name'], group: 2, wordsOf: textWords },
+  company_domain: { of: ['company_domain'], group: 2, wordsOf: wordsOfDomain },
+  functional_area: { of: ['functional_area'], group: 3, wordsOf: textWords },
+  city: { of: ['city'], group: 3, wordsOf: textWords },
+  state_region: { of: ['state_region'], group: 3, wordsOf: textWords },
+  country: { of: ['country'], group: 3, wordsOf: textWords },
+  network_a_slug: { of: ['network_a_url'], group: 3, wordsOf: wordsOfSlug, isUnique: true },
+  phones: { of: ['phones'], group: 3, wordsOf: phoneWords, isUnique: true },
+} as const satisfies Record<string, SearchField>;
+export type ContactSearchField = keyof typeof SEARCH_FIELDS;
+
+/** Fields that a filter compares word by word. */
 export const WORD_FIELDS = [
   'first_name',
   'last_name',

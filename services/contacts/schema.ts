@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import {
   arrayOf,
-  date,
   dateTime,
   id,
   integer,
@@ -14,45 +13,10 @@ import {
   stringEnum,
   text,
 } from '../shared/schema.js';
+import { createRequestFields, recordFields, responseFields } from './fields.js';
 
 /** Contract 3.2. */
 export const MAX_AUDIENCES_PER_CONTACT = 10_000;
-
-const email = (description: string) => Type.String({ description, format: 'email', maxLength: 320 });
-
-/** What a caller may write about a person, by HTTP or by a stream. Values are kept as given, save for emails in lower case. */
-const personal = {
-  first_name: text('First name.', { examples: ['Maria'] }),
-  last_name: text('Last name.', { examples: ['Cantwell'] }),
-  job_title: text('Job title.', { examples: ['United States Senator'] }),
-  functional_area: text('Department or function the person works in.'),
-  company_name: text('Name of the company the person works for.'),
-  company_domain: text('Domain of that company.', { examples: ['senate.gov'] }),
-  company_network_a_url: text('Address of the company page on network_a.'),
-  city: text('City.'),
-  state_region: text('State or region.'),
-  country: text('Country: a name or an ISO 3166 code.', { examples: ['United States'] }),
-  postal_code: text('Postal code.'),
-  network_a_url: text("Address of the person's profile on network_a."),
-  work_emails: arrayOf('Work email addresses, kept in lower case.', email('An email address.'), {
-    maxItems: 50,
-  }),
-  personal_emails: arrayOf('Personal email addresses, kept in lower case.', email('An email address.'), {
-    maxItems: 50,
-  }),
-  phones: arrayOf('Phone numbers as written.', text('A phone number.', { minLength: 1 }), { maxItems: 50 }),
-  age: integer('Age in years.', { minimum: 0, maximum: 150 }),
-  gender: text('Gender as recorded.'),
-};
-
-const recorded = {
-  company_country: text("Country of the company's seat."),
-  company_industry: text('Industry of the company.'),
-  dob: date('Date of birth.'),
-  year_of_birth: integer('Year of birth.', { minimum: 1850, maximum: 2200 }),
-  person_image_url: text('Address of a portrait.', { maxLength: 2048 }),
-  company_image_url: text('Address of the company logo.', { maxLength: 2048 }),
-};
 
 export const Contact = looseObject(
   {
@@ -65,29 +29,7 @@ export const Contact = looseObject(
     company_id: nullable(
       text('Identifier of the company: the same for one company domain within an organization.'),
     ),
-    first_name: nullable(personal.first_name),
-    last_name: nullable(personal.last_name),
-    work_emails: personal.work_emails,
-    personal_emails: personal.personal_emails,
-    phones: personal.phones,
-    network_a_url: nullable(personal.network_a_url),
-    job_title: nullable(personal.job_title),
-    functional_area: nullable(personal.functional_area),
-    company_name: nullable(personal.company_name),
-    company_network_a_url: nullable(personal.company_network_a_url),
-    company_domain: nullable(personal.company_domain),
-    company_country: nullable(recorded.company_country),
-    company_industry: nullable(recorded.company_industry),
-    city: nullable(personal.city),
-    state_region: nullable(personal.state_region),
-    country: nullable(personal.country),
-    postal_code: nullable(personal.postal_code),
-    age: nullable(personal.age),
-    dob: nullable(recorded.dob),
-    year_of_birth: nullable(recorded.year_of_birth),
-    gender: nullable(personal.gender),
-    person_image_url: nullable(recorded.person_image_url),
-    company_image_url: nullable(recorded.company_image_url),
+    ...responseFields,
     audience_ids: arrayOf('Audiences the contact is a member of, ascending.', id('An audience id.')),
     created_at: dateTime('When the contact was first recorded, UTC.'),
     updated_at: dateTime('When the contact last changed, UTC.'),
@@ -96,39 +38,13 @@ export const Contact = looseObject(
 );
 export type Contact = Static<typeof Contact>;
 
-const optionalPersonal = {
-  first_name: optional(personal.first_name),
-  last_name: optional(personal.last_name),
-  job_title: optional(personal.job_title),
-  functional_area: optional(personal.functional_area),
-  company_name: optional(personal.company_name),
-  company_domain: optional(personal.company_domain),
-  company_network_a_url: optional(personal.company_network_a_url),
-  city: optional(personal.city),
-  state_region: optional(personal.state_region),
-  country: optional(personal.country),
-  postal_code: optional(personal.postal_code),
-  network_a_url: optional(personal.network_a_url),
-  work_emails: optional(personal.work_emails),
-  personal_emails: optional(personal.personal_emails),
-  phones: optional(personal.phones),
-  age: optional(personal.age),
-  gender: optional(personal.gender),
-};
-
 /** A record of the `contacts` stream (contract 6.1, 6.2): given fields overwrite, absent ones stay, null clears. */
 export const ContactRecord = strictObject({
   organization_id: organizationId,
   contact_id: id('Identifier of the contact.'),
   data_import_id: optional(text('Import the record came with.')),
   company_id: optional(text('Identifier of the company; derived from the domain when absent.')),
-  ...optionalPersonal,
-  company_country: optional(recorded.company_country),
-  company_industry: optional(recorded.company_industry),
-  dob: optional(recorded.dob),
-  year_of_birth: optional(recorded.year_of_birth),
-  person_image_url: optional(recorded.person_image_url),
-  company_image_url: optional(recorded.company_image_url),
+  ...recordFields,
   audience_ids: optional(
     arrayOf('Audiences to join. A record adds memberships and never removes one.', id('An audience id.'), {
       maxItems: MAX_AUDIENCES_PER_CONTACT,
@@ -142,7 +58,7 @@ export type ContactRecord = Static<typeof ContactRecord>;
 export const CreateContactRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Audience the contact joins.'),
-  ...optionalPersonal,
+  ...createRequestFields,
 });
 export type CreateContactRequest = Static<typeof CreateContactRequest>;
 

@@ -7,81 +7,21 @@ import {
   normalizeProfileUrl,
   profileSlug,
 } from '../search/normalize.js';
-import { emailWords, phoneWords, textWords } from '../search/words.js';
 import { memoize } from '../shared/cache.js';
-import type { ValueField } from './fields.js';
+import { type ContactField, type ContactSearchField, SEARCH_FIELDS, type ValueField } from './fields.js';
 import type { Contact } from './schema.js';
 
-/** Fields that `query` searches, each with its group of the order in contract 3.9: names, emails, company and job, rest. */
-export const CONTACT_SEARCH_GROUPS = {
-  first_name: 0,
-  last_name: 0,
-  emails: 1,
-  job_title: 2,
-  company_name: 2,
-  company_domain: 2,
-  functional_area: 3,
-  city: 3,
-  state_region: 3,
-  country: 3,
-  network_a_slug: 3,
-  phones: 3,
-} as const;
-export type ContactSearchField = keyof typeof CONTACT_SEARCH_GROUPS;
-/** Fields whose values few contacts share: caching what is derived from them does not pay. */
-export const UNIQUE_SEARCH_FIELDS: ReadonlySet<ContactSearchField> = new Set([
-  'emails',
-  'phones',
-  'network_a_slug',
-]);
-export const CONTACT_SEARCH_FIELDS = Object.keys(CONTACT_SEARCH_GROUPS) as ContactSearchField[];
+export type SearchableContact = Pick<Contact, ContactField>;
 
-export type SearchableContact = Pick<
-  Contact,
-  | 'first_name'
-  | 'last_name'
-  | 'work_emails'
-  | 'personal_emails'
-  | 'phones'
-  | 'network_a_url'
-  | 'job_title'
-  | 'functional_area'
-  | 'company_name'
-  | 'company_domain'
-  | 'city'
-  | 'state_region'
-  | 'country'
-  | 'postal_code'
->;
-
-/** The values of a field as they are kept. */
+/** The stored values of a field. */
 export function searchableTexts(contact: SearchableContact, field: ContactSearchField): readonly string[] {
-  switch (field) {
-    case 'emails':
-      return [...contact.work_emails, ...contact.personal_emails];
-    case 'phones':
-      return contact.phones;
-    default: {
-      const text = contact[field === 'network_a_slug' ? 'network_a_url' : field];
-      return text === null ? [] : [text];
-    }
+  const texts: string[] = [];
+  for (const name of SEARCH_FIELDS[field].of) {
+    const value = contact[name];
+    if (typeof value === 'string') texts.push(value);
+    else if (value !== null) texts.push(...value);
   }
-}
-
-/** The words one value of a field can be found by, in order: a phrase lies within one value. Compounds follow the plain words. */
-export function searchableTextWords(field: ContactSearchField, text: string): string[] {
-  switch (field) {
-    case 'emails':
-      return emailWords(text);
-    case 'phones':
-      return phoneWords(text);
-    case 'company_domain':
-      return textWords(normalizeDomain(text));
-    case 'network_a_slug':
-      return textWords(profileSlug(normalizeProfileUrl(text)));
-    default:
-      return textWords(text);
-  }
+  return texts;
 }
 
 const countryOf = memoize(normalizeCountry);

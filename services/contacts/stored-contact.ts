@@ -2,11 +2,17 @@
 
 import { normalizeDomain } from '../search/normalize.js';
 import { memoize } from '../shared/cache.js';
-import { companyId } from '../shared/ids.js';
+import { companyId, newId } from '../shared/ids.js';
 import { nextVersion, type OrderedRecord, type RecordVersion } from '../shared/record-order.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
 import { formatTimestamp, parseTimestamp } from '../shared/time.js';
-import { type Contact, type ContactRecord, MAX_AUDIENCES_PER_CONTACT } from './schema.js';
+import { CONTACT_FIELD_NAMES, CONTACT_FIELDS, type ContactField, isArrayField } from './fields.js';
+import {
+  type Contact,
+  type ContactRecord,
+  type CreateContactRequest,
+  MAX_AUDIENCES_PER_CONTACT,
+} from './schema.js';
 
 /** Everything of a contact but what changes apart from it: its audiences and its times. */
 export type ContactBody = Omit<Contact, 'audience_ids' | 'created_at' | 'updated_at'>;
@@ -59,6 +65,22 @@ export function applyRecord(
   };
 }
 
+/** The contact that a create request describes. `now` is in milliseconds. */
+export function newContact(
+  organizationId: string,
+  { organization_id: _, audience_id, ...fields }: CreateContactRequest,
+  now: number,
+): Contact {
+  const empty = emptyBody(organizationId, newId('con', now));
+  return toContact({
+    createdMs: now,
+    updatedMs: now,
+    recordOrder: null,
+    audienceIds: [audience_id],
+    body: mergeBody(empty, fields),
+  });
+}
+
 /** A contact made through the API, member of one audience. */
 export function createdContact(contact: Contact, audienceId: string): StoredContact {
   const { audience_ids: _, created_at, updated_at, ...given } = contact;
@@ -91,6 +113,11 @@ export function withoutAudience<T extends StoredContact>(stored: T, audienceId: 
   return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
 }
 
+/** Frozen, as all empty contacts share its arrays. */
+const EMPTY_FIELDS = Object.fromEntries(
+  CONTACT_FIELD_NAMES.map((name): [string, unknown] => [name, isArrayField(name) ? Object.freeze([]) : null]),
+) as Pick<ContactBody, ContactField>;
+
 function emptyBody(organizationId: string, id: string): ContactBody {
   return {
     id,
@@ -98,56 +125,23 @@ function emptyBody(organizationId: string, id: string): ContactBody {
     data_import_id: null,
     contact_id: id,
     company_id: null,
-    first_name: null,
-    last_name: null,
-    work_emails: [],
-    personal_emails: [],
-    phones: [],
-    network_a_url: null,
-    job_title: null,
-    functional_area: null,
-    company_name: null,
-    company_network_a_url: null,
-    company_domain: null,
-    company_country: null,
-    company_industry: null,
-    city: null,
-    state_region: null,
-    country: null,
-    postal_code: null,
-    age: null,
-    dob: null,
-    year_of_birth: null,
-    gender: null,
-    person_image_url: null,
-    company_image_url: null,
+    ...EMPTY_FIELDS,
   };
 }
 
-const TEXTS = [
-  'data_import_id',
-  'company_id',
-  'first_name',
-  'last_name',
-  'network_a_url',
-  'job_title',
-  'functional_area',
-  'company_name',
-  'company_network_a_url',
-  'company_domain',
-  'company_country',
-  'company_industry',
-  'city',
-  'state_region',
-  'country',
-  'postal_code',
-  'dob',
-  'gender',
-  'person_image_url',
-  'company_image_url',
-] as const;
-const NUMBERS = ['age', 'year_of_birth'] as const;
-const EMAILS = ['work_emails', 'personal_emails'] as const;
+type FieldsOf<Value> = {
+  [Name in ContactField]: Contact[Name] extends Value ? Name : never;
+}[ContactField];
+
+const fieldsOf = <Value>(type: 'string' | 'integer' | 'array') =>
+  CONTACT_FIELD_NAMES.filter((name) => CONTACT_FIELDS[name].type === type) as FieldsOf<Value>[];
+
+const TEXTS = ['data_import_id', 'company_id', ...fieldsOf<string | null>('string')] as const;
+const NUMBERS = fieldsOf<number | null>('integer');
+const LISTS = fieldsOf<string[]>('array').map((field) => ({
+  field,
+  isEmail: 'format' in CONTACT_FIELDS[field].items && CONTACT_FIELDS[field].items.format === 'email',
+}));
 
 /** The fields of a contact that a record or a request may set. */
 type ContactChanges = Partial<Omit<ContactRecord, 'organization_id' | 'contact_id'>>;
@@ -163,11 +157,12 @@ function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
     const value = changes[field];
     if (value !== undefined) body[field] = value;
   }
-  for (const field of EMAILS) {
+  for (const { field, isEmail } of LISTS) {
     const value = changes[field];
-    if (value !== undefined) body[field] = given(value).map((email) => email.toLowerCase());
+    if (value === undefined) continue;
+    const values = withoutBlanks(value);
+    body[field] = isEmail ? values.map((email) => email.toLowerCase()) : values;
   }
-  if (changes.phones !== undefined) body.phones = given(changes.phones);
   const wasDerived = before.company_id === derivedCompanyId(before);
   if (body.company_id === null || (wasDerived && (changes.company_id ?? null) === null)) {
     body.company_id = derivedCompanyId(body);
@@ -175,7 +170,7 @@ function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
   return body;
 }
 
-function given(values: readonly string[] | null): string[] {
+function withoutBlanks(values: readonly string[] | null): string[] {
   return (values ?? []).filter((value) => value.trim() !== '');
 }
 

@@ -1,18 +1,13 @@
 /** Contract 3.8 to 3.10 in plain TypeScript over a list: what every search store must answer. */
 
 import type { ContactFilter, ContactSearch } from '../../services/contacts/contact-store.js';
+import { type ContactSearchField, SEARCH_FIELDS } from '../../services/contacts/fields.js';
 import type { Contact } from '../../services/contacts/schema.js';
-import {
-  CONTACT_SEARCH_GROUPS,
-  type ContactSearchField,
-  searchableTexts,
-  searchableTextWords,
-  searchableValues,
-} from '../../services/contacts/searchable.js';
+import { searchableTexts, searchableValues } from '../../services/contacts/searchable.js';
 import type { QueryTerm, TextQuery } from '../../services/search/query.js';
 import { codePoints, distanceWithin } from '../../services/shared/text.js';
 
-const GROUPS = Object.entries(CONTACT_SEARCH_GROUPS) as [ContactSearchField, number][];
+const FIELDS = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
 const TYPO = 2;
 
 export interface Ranked {
@@ -59,18 +54,18 @@ function rankOf(contact: Contact, query: TextQuery): number | null {
 function bestMatch(contact: Contact, term: QueryTerm, isFree: boolean): { tier: number; group: number } {
   let tier = 3;
   let group = 3;
-  for (const [field, fieldGroup] of GROUPS) {
+  for (const field of FIELDS) {
     for (const value of wordsOf(contact, field)) {
       const found = tierIn(value, term, isFree);
       tier = Math.min(tier, found);
-      if (found < TYPO) group = Math.min(group, fieldGroup);
+      if (found < TYPO) group = Math.min(group, SEARCH_FIELDS[field].group);
     }
   }
   return { tier, group };
 }
 
 const wordsOf = (contact: Contact, field: ContactSearchField) =>
-  searchableTexts(contact, field).map((text) => searchableTextWords(field, text));
+  searchableTexts(contact, field).map(SEARCH_FIELDS[field].wordsOf);
 
 function tierIn(value: string[], term: QueryTerm, isFree: boolean): number {
   if (term.kind === 'phrase') {

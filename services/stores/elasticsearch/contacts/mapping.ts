@@ -1,13 +1,11 @@
 /** A contact as a document of its index. */
-import { WORD_FIELDS, type WordField } from '../../../contacts/fields.js';
 import {
-  CONTACT_SEARCH_FIELDS,
-  CONTACT_SEARCH_GROUPS,
-  searchableTexts,
-  searchableTextWords,
-  searchableValues,
-  UNIQUE_SEARCH_FIELDS,
-} from '../../../contacts/searchable.js';
+  type ContactSearchField,
+  SEARCH_FIELDS,
+  WORD_FIELDS,
+  type WordField,
+} from '../../../contacts/fields.js';
+import { searchableTexts, searchableValues } from '../../../contacts/searchable.js';
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
 import { isTypoCandidate } from '../../../search/typos.js';
 import { memoize } from '../../../shared/cache.js';
@@ -113,15 +111,16 @@ interface Tokens {
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
 type TextField = (typeof GROUP_FIELDS)[number] | WordField;
 
-const FIELDS = CONTACT_SEARCH_FIELDS.map((name) => {
+const FIELDS = (Object.keys(SEARCH_FIELDS) as ContactSearchField[]).map((name) => {
+  const field = SEARCH_FIELDS[name];
   const tokens = (text: string): Tokens => {
-    const words = searchableTextWords(name, text);
+    const words = field.wordsOf(text);
     return { words: wordTokens(words), letters: letterTokens(words) };
   };
   return {
     name,
-    into: WORD_FIELDS.find((field) => field === name) ?? GROUP_FIELDS[CONTACT_SEARCH_GROUPS[name]],
-    tokens: UNIQUE_SEARCH_FIELDS.has(name) ? tokens : memoize(tokens),
+    into: WORD_FIELDS.find((filtered) => filtered === name) ?? GROUP_FIELDS[field.group],
+    tokens: 'isUnique' in field ? tokens : memoize(tokens),
   };
 });
 

@@ -1,14 +1,8 @@
 import type { ContactFilter } from '../../../contacts/contact-store.js';
 import { duplicateKeys } from '../../../contacts/duplicates.js';
-import type { ValueField } from '../../../contacts/fields.js';
-import {
-  CONTACT_SEARCH_FIELDS,
-  CONTACT_SEARCH_GROUPS,
-  searchableTexts,
-  searchableTextWords,
-  searchableValues,
-  UNIQUE_SEARCH_FIELDS,
-} from '../../../contacts/searchable.js';
+import { type ContactSearchField, SEARCH_FIELDS, type ValueField } from '../../../contacts/fields.js';
+
+import { searchableTexts, searchableValues } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { emailWord } from '../../../search/words.js';
 import {
@@ -23,20 +17,22 @@ import {
 import type { ColumnGroups } from '../text/query-plan.js';
 import type { TermEncoder } from '../text/term-encoder.js';
 
+const FIELD_NAMES = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
+
 export const CONTACT_GROUPS: ColumnGroups = [0, 1, 2].map((group) =>
-  CONTACT_SEARCH_FIELDS.filter((field) => CONTACT_SEARCH_GROUPS[field] === group),
+  FIELD_NAMES.filter((field) => SEARCH_FIELDS[field].group === group),
 );
 
 /** Columns of contact_terms, in order. */
-export const CONTACT_COLUMNS = [...CONTACT_SEARCH_FIELDS, 'exact'] as const;
+export const CONTACT_COLUMNS = [...FIELD_NAMES, 'exact'] as const;
 
 export function contactColumns(text: TermEncoder, body: ContactBody): string[] {
   const { terms } = text;
-  const columns = CONTACT_SEARCH_FIELDS.map((field) => {
+  const columns = FIELD_NAMES.map((field) => {
     return text.encodeColumn(
       searchableTexts(body, field),
-      (value) => searchableTextWords(field, value),
-      UNIQUE_SEARCH_FIELDS.has(field) ? null : field,
+      SEARCH_FIELDS[field].wordsOf,
+      'isUnique' in SEARCH_FIELDS[field] ? null : field,
     );
   });
   const { country, postal_code, company_domain, network_a_url } = searchableValues(body);
