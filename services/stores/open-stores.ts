@@ -16,35 +16,37 @@ import { loadSqlite } from './sqlite/load.js';
 export interface Stores {
   search: SearchStore;
   analytics: AnalyticsStore;
-  /** Of the embedded analytics store; null where a server holds the data. Not to be used once the stores close. */
+  /** Engine of the embedded analytics store, null with a server. Not to be used once the stores close. */
   engine: Engine | null;
-  /** Notes in the data folder, where there is one, on which port this process serves it. */
+  /** Records the port of this process in the data folder, where it has one. */
   announcePort(port: number): void;
-  /** Finishes what is running and lets go of the data folder. */
+  /** Finishes running requests and releases the data folder. */
   close(): Promise<void>;
 }
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
   Partial<Pick<Config, 'elasticsearch' | 'clickhouse'>>;
 
-/** What a process that is to stay does while a server it needs is not up yet. */
+/** For a process that waits at its start for servers that are not up yet. */
 export interface StartupRetryOptions {
   timeoutMs: number;
+  /** Called before each retry, once a second. */
   onRetry(store: StoreName): void;
 }
 
 export interface OpenStoresOptions {
   startupRetry?: StartupRetryOptions;
   clock?: Clock;
-  /** For what stores do in the background. */
+  /** For background jobs of the stores. */
   log?: ElasticsearchStoreOptions['log'];
 }
 
 const RETRY_INTERVAL_MS = 1000;
 
 /**
- * Opens each store where the settings say it is. Throws `DataFolderError` when an embedded one cannot use the data folder or
- * another process holds it, and `StoreUnavailableError` when a server does not answer.
+ * Opens each store where the settings say it is. Throws `DataFolderError` when an embedded store cannot use the data folder
+ * or another process holds it, `SqliteMissingError` when its package is not installed, the errors of the migrations, and
+ * `StoreUnavailableError` when a server does not answer, after `startupRetry.timeoutMs` where it is given.
  */
 export async function openStores(
   config: StoresConfig,
@@ -59,8 +61,8 @@ export async function openStores(
     lock?.release();
   };
   try {
-    const marks = lock && (await import('./data-folder/folder-id.js'));
-    marks?.checkFolderId(dataDir, used);
+    const folderId = lock && (await import('./data-folder/folder-id.js'));
+    folderId?.checkFolderId(dataDir, used);
     const search = elasticsearch
       ? await openElasticsearch(elasticsearch, startupRetry, { clock, log })
       : await withDataFolderErrors(dataDir, async () =>
@@ -73,7 +75,7 @@ export async function openStores(
           openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }),
         );
     opened.push(analytics);
-    marks?.writeFolderId(dataDir, used);
+    folderId?.writeFolderId(dataDir, used);
     const announcePort = (port: number) => lock?.announcePort(port);
     return { search, analytics, engine, announcePort, close };
   } catch (error) {
@@ -92,17 +94,17 @@ async function openElasticsearch(
   return retryUntilAvailable(startupRetry, () => openElasticsearchStore(config, options));
 }
 
-/** Opens a store over the network, once it is up. */
+/** Opens a store of a server, and retries while it is unavailable. */
 async function retryUntilAvailable<T>(
   startupRetry: StartupRetryOptions | undefined,
   open: () => Promise<T>,
 ): Promise<T> {
-  const until = Date.now() + (startupRetry?.timeoutMs ?? 0);
+  const deadline = Date.now() + (startupRetry?.timeoutMs ?? 0);
   for (;;) {
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || !startupRetry || Date.now() > until) throw error;
+      if (!(error instanceof StoreUnavailableError) || !startupRetry || Date.now() > deadline) throw error;
       startupRetry.onRetry(error.store);
       await pause(RETRY_INTERVAL_MS);
     }
@@ -110,20 +112,20 @@ async function retryUntilAvailable<T>(
 }
 
 async function lockFolder(dataDir: string): Promise<FolderLock> {
-  // The lock is a database, so where there is no SQLite this says so first.
+  // The lock is a database: a missing package is reported here first.
   await loadSqlite();
   const { lockDataFolder } = await import('./data-folder/lock.js');
   return lockDataFolder(dataDir);
 }
 
-/** Opens a store of the data folder. */
+/** Opens an embedded store; its errors say what to do about the data folder. */
 async function withDataFolderErrors<T>(dataDir: string, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
-    const isTheFolder =
+    const isFolderError =
       error instanceof StoreUnavailableError || (error instanceof Error && 'errno' in error);
-    if (!isTheFolder) throw error;
+    if (!isFolderError) throw error;
     const { toDataFolderError } = await import('./data-folder/lock.js');
     throw toDataFolderError(dataDir, error);
   }

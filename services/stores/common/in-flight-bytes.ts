@@ -1,19 +1,19 @@
-/** Bytes of answers whose requests are not over: they are kept as text, as objects and as text again, a few times as much. */
+/** Bytes of answers whose requests are in flight. Memory holds a few times as much: text, objects, and text again. */
 export class InFlightBytes {
-  readonly #most: number;
+  readonly #max: number;
   readonly #onRelease: () => void;
   #bytes = 0;
 
-  constructor(most: number, onRelease: () => void = () => undefined) {
-    this.#most = most;
+  constructor(max: number, onRelease: () => void = () => undefined) {
+    this.#max = max;
     this.#onRelease = onRelease;
   }
 
   get isFull(): boolean {
-    return this.#bytes >= this.#most;
+    return this.#bytes >= this.#max;
   }
 
-  /** Counts an answer until its request is over, which its signal tells. */
+  /** Counts an answer until its request ends, which aborts the signal. */
   hold(bytes: number, signal: AbortSignal | undefined): void {
     if (!signal || signal.aborted) return;
     this.#bytes += bytes;

@@ -2,9 +2,9 @@
  * The port to contacts, audiences, visits, keys and credits.
  *
  * Every method is scoped by organization. A resolved write is durable and visible to every later read of any process.
- * A store that cannot answer throws `StoreUnavailableError`; nothing else of a store's own words crosses this port.
+ * A store that cannot answer throws `StoreUnavailableError`; the messages of its library stay in `cause`.
  * A read whose `signal` is aborted stops as soon as the store can and rejects with the signal's reason. The signal is also
- * aborted when the request it belongs to is over: until then a store may count what it answered as under way.
+ * aborted when its request ends: until then a store may count its answer as in flight.
  */
 
 import type { CreditStore } from '../../accounts/credit-store.js';
@@ -13,21 +13,20 @@ import type { AudienceStore } from '../../audiences/audience-store.js';
 import type { ContactStore } from '../../contacts/contact-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
 
-/** Records of streams are durable once they are written. */
 export interface Refreshable {
-  /** Resolves when searches find every record that was written before. */
+  /** Resolves when searches find every record written before. */
   refresh(): Promise<void>;
 }
 
-/** How far the store is with what processes that died have left behind. */
+/** Progress of the recovery from processes that died. */
 export interface RecoveryStatus {
-  /** Reservations of credits that are older than a minute and could not be resolved in the last run. */
+  /** Credit reservations older than a minute that the last run could not resolve. */
   overdueReservations: number;
-  /** What failed since the process started. */
+  /** Failed runs since the process started. */
   failures: number;
 }
 
-/** What a command needs that administers an organization. */
+/** What the commands for keys, credits and audiences need. */
 export type AdminStore = Pick<KeyStore, 'insertKey' | 'listKeys' | 'revokeKey'> &
   CreditStore &
   Pick<AudienceStore, 'getAudience' | 'upsertAudiences'> &
@@ -40,14 +39,14 @@ export interface SearchStore
     Refreshable,
     KeyStore,
     CreditStore {
-  /** Records of a stream that one write should hold where many are waiting. */
+  /** Records per write where many are waiting. */
   readonly preferredBatchSize: number;
-  /** Absent where nothing can be left behind, as a write is one transaction. */
+  /** Absent where every write is one transaction, which needs no recovery. */
   readonly recovery?: Readonly<RecoveryStatus>;
   /** Whether any record, key or credit account belongs to another organization than this one. */
   hasOtherOrganization(organizationId: string): Promise<boolean>;
   /** Throws `StoreUnavailableError` when the store cannot answer. */
   ping(): Promise<void>;
-  /** Finishes what is running, then lets go of every resource. */
+  /** Finishes running requests, then releases every resource. */
   close(): Promise<void>;
 }

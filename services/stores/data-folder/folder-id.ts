@@ -1,6 +1,6 @@
 /**
- * Both stores of a data folder carry the same mark and know of each other, so that neither is served beside an empty or a
- * foreign one: contacts whose figures are gone, or figures whose keys are gone, would be answered as if there had been none.
+ * Both stores of a data folder carry its id and record whether the other lay beside them. A store whose partner is missing, empty or
+ * from another folder is not served: answers would look as if the lost data had never been.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -11,19 +11,19 @@ import { DataFolderError } from './lock.js';
 
 const ID_FILE = 'reachline-mark.json';
 
-/** Which stores of the folder are opened; the others lie on servers. */
+/** Which stores of the folder are used; the others are servers. */
 export interface UsedStores {
   search: boolean;
   analytics: boolean;
 }
 
 interface StoreId {
-  mark: string;
-  /** Whether the other store lay beside it. */
+  id: string;
+  /** Whether the other store of the folder was used with it. */
   hasOther: boolean;
 }
 
-/** Throws `DataFolderError` when a store is missing that lay beside the other, or when the two were never one folder's. */
+/** Throws `DataFolderError` when a store is missing that was used with the other, or when they come from two folders. */
 export function checkFolderId(dataDir: string, used: UsedStores): void {
   const search = readSearchId(dataDir);
   const analytics = readAnalyticsId(dataDir);
@@ -33,7 +33,7 @@ export function checkFolderId(dataDir: string, used: UsedStores): void {
   if (used.analytics && !hasAnalytics(dataDir) && search?.hasOther) {
     throw missing(dataDir, `${ANALYTICS_FOLDER}/`, 'campaigns and deliveries', SEARCH_FILE);
   }
-  if (used.search && used.analytics && search && analytics && search.mark !== analytics.mark) {
+  if (used.search && used.analytics && search && analytics && search.id !== analytics.id) {
     throw new DataFolderError(
       `${SEARCH_FILE} and ${ANALYTICS_FOLDER}/ of the data folder ${resolve(dataDir)} do not belong together: one of them comes from another folder. Put back the one that was here, or restore both from the same backup.`,
     );
@@ -46,17 +46,17 @@ function missing(dataDir: string, store: string, holding: string, other: string)
   );
 }
 
-/** Marks the stores that are open as belonging together, from the first time they are. */
+/** Writes the id into the open stores, where they do not carry it yet. */
 export function writeFolderId(dataDir: string, used: UsedStores): void {
   const search = readSearchId(dataDir);
   const analytics = readAnalyticsId(dataDir);
-  const mark = search?.mark ?? analytics?.mark ?? randomUUID();
+  const id = search?.id ?? analytics?.id ?? randomUUID();
   const together = used.search && used.analytics;
   if (used.search && (!search || (together && !search.hasOther))) {
-    writeSearchId(dataDir, { mark, hasOther: together });
+    writeSearchId(dataDir, { id, hasOther: together });
   }
   if (used.analytics && (!analytics || (together && !analytics.hasOther))) {
-    writeAnalyticsId(dataDir, { mark, hasOther: together });
+    writeAnalyticsId(dataDir, { id, hasOther: together });
   }
 }
 
@@ -67,19 +67,19 @@ function readSearchId(dataDir: string): StoreId | undefined {
     return withDatabase(path, (database) => {
       const row = database.prepare('SELECT mark, has_analytics AS other FROM mark').get();
       const { mark, other } = row as { mark: string; other: number };
-      return { mark, hasOther: Boolean(other) };
+      return { id: mark, hasOther: Boolean(other) };
     });
   } catch {
-    // Not a database, or one without a mark yet: opening it tells.
+    // Not a database, or one that was never migrated: opening it reports that.
     return undefined;
   }
 }
 
-function writeSearchId(dataDir: string, { mark, hasOther }: StoreId): void {
+function writeSearchId(dataDir: string, { id, hasOther }: StoreId): void {
   withDatabase(join(dataDir, SEARCH_FILE), (database) => {
     database
       .prepare('INSERT OR REPLACE INTO mark (only, mark, has_analytics) VALUES (1, ?, ?)')
-      .run(mark, Number(hasOther));
+      .run(id, Number(hasOther));
   });
 }
 
@@ -100,18 +100,18 @@ function hasAnalytics(dataDir: string): boolean {
 function readAnalyticsId(dataDir: string): StoreId | undefined {
   try {
     const file = join(dataDir, ANALYTICS_FOLDER, ID_FILE);
-    const { mark, has_search: hasOther } = JSON.parse(readFileSync(file, 'utf8')) as {
+    const { mark: id, has_search: hasOther } = JSON.parse(readFileSync(file, 'utf8')) as {
       mark: string;
       has_search: boolean;
     };
-    return { mark, hasOther };
+    return { id, hasOther };
   } catch {
     return undefined;
   }
 }
 
-function writeAnalyticsId(dataDir: string, { mark, hasOther }: StoreId): void {
+function writeAnalyticsId(dataDir: string, { id, hasOther }: StoreId): void {
   const file = join(dataDir, ANALYTICS_FOLDER, ID_FILE);
-  writeFileSync(`${file}.new`, JSON.stringify({ mark, has_search: hasOther }), { flush: true });
+  writeFileSync(`${file}.new`, JSON.stringify({ mark: id, has_search: hasOther }), { flush: true });
   renameSync(`${file}.new`, file);
 }

@@ -1,4 +1,4 @@
-/** The stores of a data folder, and what says who holds it. */
+/** Names in a data folder: its stores, its lock, and who holds the lock. */
 export const SEARCH_FILE = 'reachline.db';
 export const ANALYTICS_FOLDER = 'clickhouse';
 export const LOCK_FILE = 'lock.db';

@@ -6,7 +6,7 @@ import { ANALYTICS_FOLDER, LOCK_FILE, LOCK_OWNER_FILE, SEARCH_FILE } from './lay
 import { type LockOwner, readLockOwner, writeLockOwner } from './lock-owner.js';
 
 export interface FolderLock {
-  /** Lets others find the gateway that has the folder. */
+  /** Records the port of the gateway, so that commands find it. */
   announcePort(port: number): void;
   release(): void;
 }
@@ -17,8 +17,9 @@ export class DataFolderError extends Error {
 }
 
 /**
- * Makes this process the only one that serves the folder. The lock is an exclusive transaction on a file of its own, which the
- * operating system lets go of however the process ends, so a crash needs no clean-up.
+ * Locks the folder for this process, and creates it where there is none. The lock is an exclusive transaction on a file of its own,
+ * which the operating system releases however the process ends. Throws `DataFolderError` when another process holds it or the
+ * folder cannot be used.
  */
 export function lockDataFolder(dataDir: string): FolderLock {
   const folder = resolve(dataDir);
@@ -29,7 +30,7 @@ export function lockDataFolder(dataDir: string): FolderLock {
   } catch (error) {
     throw toDataFolderError(folder, error);
   }
-  const holder: LockOwner = { pid: process.pid, since: new Date().toISOString() };
+  const owner: LockOwner = { pid: process.pid, since: new Date().toISOString() };
   let database: InstanceType<typeof DatabaseSync>;
   try {
     database = new DatabaseSync(join(folder, LOCK_FILE));
@@ -45,52 +46,52 @@ export function lockDataFolder(dataDir: string): FolderLock {
     throw toDataFolderError(folder, error);
   }
   try {
-    writeLockOwner(folder, holder);
+    writeLockOwner(folder, owner);
   } catch (error) {
     database.close();
     throw toDataFolderError(folder, error);
   }
   return {
-    announcePort: (port) => writeLockOwner(folder, { ...holder, port }),
+    announcePort: (port) => writeLockOwner(folder, { ...owner, port }),
     release: () => database.close(),
   };
 }
 
 /**
- * Makes the folder, and lets no other user of the machine read what is in it: personal data and hashes of keys. A folder that
- * holds other things as well keeps its own permissions.
+ * Creates the folder, and denies other users its personal data and hashes of keys. A folder that holds other files too keeps its own
+ * permissions.
  */
 export function makePrivate(folder: string): void {
   ensureDir(folder);
   const entries = readdirSync(folder);
   const own = [SEARCH_FILE, `${SEARCH_FILE}-wal`, `${SEARCH_FILE}-shm`, LOCK_FILE, LOCK_OWNER_FILE];
   const known = new Set([...own, `${LOCK_FILE}-journal`, ANALYTICS_FOLDER]);
-  if (entries.every((name) => known.has(name))) close(folder, 0o700);
-  for (const name of own) close(join(folder, name), 0o600);
-  close(join(folder, ANALYTICS_FOLDER), 0o700);
+  if (entries.every((name) => known.has(name))) restrict(folder, 0o700);
+  for (const name of own) restrict(join(folder, name), 0o600);
+  restrict(join(folder, ANALYTICS_FOLDER), 0o700);
 }
 
-/** Makes a file that its user alone can read, unless it is there. What SQLite writes beside a database has its permissions. */
+/** Creates a file that only its user can read. SQLite gives its permissions to the files beside a database. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
 }
 
-function close(path: string, mode: number): void {
+function restrict(path: string, mode: number): void {
   try {
     if (existsSync(path)) chmodSync(path, mode);
   } catch {
-    // Of another user, as mounted volumes are: then it is theirs to decide.
+    // Another user owns it, as with mounted volumes, and decides.
   }
 }
 
 function describeOwner(folder: string): string {
-  const holder = readLockOwner(folder);
-  if (!holder) return '';
-  const { pid, since, port } = holder;
+  const owner = readLockOwner(folder);
+  if (!owner) return '';
+  const { pid, since, port } = owner;
   return ` (process ${pid}, since ${since}${port === undefined ? '' : `, on port ${port}`})`;
 }
 
-/** The error that tells whoever starts a process what to do about a folder, given what a file system or a store said. */
+/** Explains an error of the file system or of an embedded store, and what to do about it. */
 export function toDataFolderError(dataDir: string, cause: unknown): DataFolderError {
   const { code } = cause as NodeJS.ErrnoException;
   const folder = resolve(dataDir);
@@ -115,7 +116,7 @@ const REASONS: Partial<Record<string, string>> = {
   ENOENT: 'it cannot be made',
 };
 
-/** In a few words, from where the trouble began. */
+/** The innermost cause in a few words. */
 function reason(error: unknown): string {
   let origin = error;
   while (origin instanceof Error && origin.cause !== undefined) origin = origin.cause;

@@ -19,7 +19,7 @@ import type { WriteSession } from './writes/write-session.js';
 const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
 const AUDIENCE_GROUPS: ColumnGroups = [['name'], ['tracking_utm_value']];
 
-/** The key of an audience, whether a record of it came or only memberships name it. */
+/** The key of an audience, also of one that only memberships name. */
 export function findAudienceKey(
   connection: Connection,
   organization: number,
@@ -94,7 +94,7 @@ function bodyOf(connection: Connection, organization: number, id: string): strin
   return row[0];
 }
 
-/** Applies stream records, as many as there is time for; each is whole (contract 6.2). */
+/** Applies stream records until time is up; each replaces the whole audience (contract 6.2). */
 export function upsertAudiences(
   session: WriteSession,
   records: readonly OrderedRecord<AudienceRecord>[],

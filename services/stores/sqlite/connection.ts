@@ -2,17 +2,17 @@ import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } f
 
 export type SqlValue = string | number | bigint | null;
 
-/** Milliseconds that a statement waits for another process to finish its write. */
+/** How long a statement waits for the write lock of another process. */
 const BUSY_TIMEOUT_MS = 5000;
 
 export interface ConnectionOptions {
   /** Page cache in MiB. */
   cacheMb: number;
-  /** A reader refuses every write. */
+  /** Rejects every write. */
   readOnly?: boolean;
 }
 
-/** One connection of one thread. Statements are compiled once; rows are arrays, and integers in them are bigint. */
+/** A connection for one thread. Statements are prepared once; rows are arrays, and their integers are bigint. */
 export class Connection {
   readonly #db: DatabaseSyncInstance;
   readonly #statements = new Map<string, StatementSyncInstance>();
@@ -37,7 +37,7 @@ export class Connection {
     this.#db.exec(sql);
   }
 
-  /** Rows changed. */
+  /** The number of rows changed. */
   run(sql: string, ...values: SqlValue[]): number {
     return Number(this.#statement(sql).run(...values).changes);
   }
@@ -50,12 +50,12 @@ export class Connection {
     return this.#statement(sql).all(...values) as Row[];
   }
 
-  /** Everything inside sees one state of the data. */
+  /** All reads of `work` see one snapshot. */
   readTransaction<T>(work: () => T): T {
     return this.#transaction('BEGIN', work);
   }
 
-  /** All of it or nothing. Waits for writes of other processes. */
+  /** Waits for writes of other processes. */
   writeTransaction<T>(work: () => T): T {
     return this.#transaction('BEGIN IMMEDIATE', work);
   }
@@ -72,7 +72,7 @@ export class Connection {
       this.exec('COMMIT');
       return result;
     } catch (error) {
-      // A full disk may have rolled back already.
+      // SQLite has rolled back already on a full disk.
       if (this.#db.isTransaction) this.exec('ROLLBACK');
       throw error;
     }

@@ -1,6 +1,6 @@
 import { RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
 
-/** An error as it crosses from a worker thread to the facade. */
+/** An error as it is sent from a worker to its client. */
 export interface SerializedError {
   message: string;
   stack?: string;
@@ -14,7 +14,7 @@ export interface SerializedError {
 const VALUE_ERRORS = new Set([18, 19, 20]);
 const CALL_ERRORS = new Set([...VALUE_ERRORS, 21, 25]);
 
-/** Whether the error is SQLite's and would befall any other call as well. */
+/** Whether the error is SQLite's and not about the call: any other call would fail too. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailableError) return true;
   const code = resultCodeOf(error);
@@ -38,7 +38,7 @@ export function serializeError(error: unknown): SerializedError {
   };
 }
 
-/** The error a caller of the port sees; the store's own words are in its cause, for the log. */
+/** The error of the port; SQLite's message is in its cause, for logs only. */
 export function toStoreError({ message, stack, unavailable, rejected }: SerializedError): Error {
   const cause = new Error(message);
   if (stack !== undefined) cause.stack = stack;

@@ -5,7 +5,7 @@ import {
 } from '../../shared/idempotency.js';
 import type { Connection } from './connection.js';
 
-/** Outcomes dropped with each one saved: enough to keep up, too few to be felt. */
+/** Expired outcomes deleted per saved one: enough to keep up, at no noticeable cost. */
 const EXPIRED_PER_WRITE = 20;
 
 /** Runs a write once for its idempotency key: the saved outcome is answered again (contract 3.4). */

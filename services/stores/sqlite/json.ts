@@ -1,4 +1,4 @@
-/** The JSON of a T. Threads exchange text, so that the main thread parses once and clones nothing. */
+/** The JSON of a T. Workers send text, so that the main thread parses once and clones nothing. */
 export type Json<T> = string & { readonly json?: T };
 
 export function toJson<T>(value: T): Json<T> {

@@ -1,7 +1,7 @@
 /**
- * Rows of the text indexes come back in the order of their rowid, so rowids follow the time of creation: 39 bits of
- * time in steps of 8 ms, then 24 bits of a running number. A page is read from the newest end, and only rows of the
- * same step need sorting. Moments before 1970 and after 2109 share the first and the last step.
+ * Row ids of the text indexes, in the columns `position` of their tables: 39 bits of creation time in buckets of 8 ms, then 24 bits of a
+ * sequence. FTS5 returns rows by row id, so a page is read from the newest end, and only rows of one bucket need sorting. Times before
+ * 1970 and after 2109 share the first and the last bucket.
  */
 export type RowId = bigint;
 
@@ -10,26 +10,26 @@ const SEQUENCE_BITS = 24n;
 const SEQUENCE_MASK = (1n << SEQUENCE_BITS) - 1n;
 const LAST_BUCKET = 2 ** 39 - 1;
 
-/** Running numbers repeat after this many. */
+/** The sequence wraps around after this many row ids. */
 export const SEQUENCE_SIZE = 2 ** 24;
 
 export const LAST_ROW_ID: RowId = (1n << 63n) - 1n;
 
-export function rowIdOf(createdMs: number, number: number): RowId {
-  return bucketStartAt(createdMs) | BigInt(number % SEQUENCE_SIZE);
+export function rowIdOf(createdMs: number, sequence: number): RowId {
+  return bucketStartAt(createdMs) | BigInt(sequence % SEQUENCE_SIZE);
 }
 
-/** Lowest position a row created at this moment can have. */
+/** Lowest row id of the bucket of a creation time. */
 export function bucketStartAt(createdMs: number): RowId {
-  const step = Math.min(Math.max(Math.floor(createdMs / BUCKET_MS), 0), LAST_BUCKET);
-  return BigInt(step) << SEQUENCE_BITS;
+  const bucket = Math.min(Math.max(Math.floor(createdMs / BUCKET_MS), 0), LAST_BUCKET);
+  return BigInt(bucket) << SEQUENCE_BITS;
 }
 
-/** Lowest position of the step that a position is in. */
-export function bucketStart(position: RowId): RowId {
-  return position & ~SEQUENCE_MASK;
+/** Lowest row id of the bucket of a row. */
+export function bucketStart(rowId: RowId): RowId {
+  return rowId & ~SEQUENCE_MASK;
 }
 
-export function bucketEnd(position: RowId): RowId {
-  return position | SEQUENCE_MASK;
+export function bucketEnd(rowId: RowId): RowId {
+  return rowId | SEQUENCE_MASK;
 }

@@ -12,7 +12,7 @@ import { emptyPage, pageJson } from './pages.js';
 import { type BatchResult, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
-/** Inserts as many as there is time for. The first record of an id and moment stays. */
+/** Inserts visits until time is up. The first record of an id and creation time stays. */
 export function insertVisits(
   session: WriteSession,
   records: readonly OrderedRecord<VisitRecord>[],

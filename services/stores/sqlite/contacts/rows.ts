@@ -1,11 +1,11 @@
-/** A contact as its table keeps it. */
+/** Rows of the table of contacts. */
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
 import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
 
 export interface ContactRow extends StoredContact {
-  position: RowId;
+  rowId: RowId;
 }
 
 export function readContactRow(
@@ -20,9 +20,9 @@ export function readContactRow(
     id,
   );
   if (!row) return undefined;
-  const [position, created, updated, record, audienceIds, body] = row;
+  const [rowId, created, updated, record, audienceIds, body] = row;
   return {
-    position,
+    rowId,
     createdMs: Number(created),
     updatedMs: Number(updated),
     recordOrder: record,
@@ -38,7 +38,7 @@ export type ContactColumns = readonly [
   updatedMs: bigint,
 ];
 
-/** The Contact as JSON, put together without parsing any of it. */
+/** The contact as JSON, assembled without parsing. */
 export function contactJson([body, audienceIds, created, updated]: ContactColumns): string {
   return `${body.slice(0, -1)},"audience_ids":${audienceIds},"created_at":"${formatTimestamp(created)}","updated_at":"${formatTimestamp(updated)}"}`;
 }

@@ -7,6 +7,7 @@ import type { Connection } from '../connection.js';
 import type { Json } from '../json.js';
 import { findOrganizationKey } from '../organizations.js';
 import { emptyPage, pageJson } from '../pages.js';
+import type { RowId } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { countRows, newestRows, type RowSource } from '../text/ordered-rows.js';
 import { planMatch } from '../text/query-plan.js';
@@ -40,7 +41,7 @@ export function searchContacts(connection: Connection, search: ContactSearch): J
     const { rows, total } = findRows(connection, search, organization, audience, rowsToFetch(search.limit));
     return pageJson(rows, total, {
       limit: search.limit,
-      toItem: ({ position }) => bodyAt(connection, organization, position),
+      toItem: ({ rowId }) => bodyAt(connection, organization, rowId),
       sortKeyOf: ({ rank, createdMs, id }) => ({ rank, createdAt: createdMs, id }),
     });
   });
@@ -77,11 +78,11 @@ function countContacts(connection: Connection, organization: number): number {
   return Number(row?.[0] ?? 0);
 }
 
-function bodyAt(connection: Connection, organization: number, position: bigint): string {
+function bodyAt(connection: Connection, organization: number, rowId: RowId): string {
   const row = connection.row<ContactColumns>(
     `SELECT ${COLUMNS} FROM contacts WHERE organization = ? AND position = ?`,
     organization,
-    position,
+    rowId,
   );
   if (!row) throw new Error('a found contact has no row');
   return contactJson(row);

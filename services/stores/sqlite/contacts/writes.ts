@@ -25,7 +25,7 @@ import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
 import { type ContactRow, readContactRow } from './rows.js';
 
-/** Applies stream records (contract 6.2), as many as there is time for. */
+/** Applies stream records (contract 6.2) until time is up. */
 export function upsertContacts(
   session: WriteSession,
   records: readonly OrderedRecord<ContactRecord>[],
@@ -50,7 +50,7 @@ function upsertContact(
   const moved = before !== undefined && before.createdMs !== stored.createdMs;
   writeContact(session, changes, organization, before, {
     ...stored,
-    position: before && !moved ? before.position : session.newRowId('contact_terms', stored.createdMs),
+    rowId: before && !moved ? before.rowId : session.newRowId('contact_terms', stored.createdMs),
   });
 }
 
@@ -70,14 +70,14 @@ function writeContact(
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       organization,
       after.body.id,
-      after.position,
+      after.rowId,
       after.createdMs,
       after.updatedMs,
       after.recordOrder,
       JSON.stringify(after.audienceIds),
       JSON.stringify(after.body),
     );
-    changes.add(after.position, contactColumns(text, after.body));
+    changes.add(after.rowId, contactColumns(text, after.body));
     session.count('contacts', organization);
     for (const id of after.audienceIds) insertMembership(session, organization, id, after);
     return;
@@ -85,7 +85,7 @@ function writeContact(
   connection.run(
     `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, audience_ids = ?, body = ?
       WHERE organization = ? AND id = ?`,
-    after.position,
+    after.rowId,
     after.createdMs,
     after.updatedMs,
     after.recordOrder,
@@ -94,14 +94,14 @@ function writeContact(
     organization,
     after.body.id,
   );
-  const moved = before.position !== after.position;
+  const moved = before.rowId !== after.rowId;
   const columns = contactColumns(text, after.body);
   if (moved) {
-    changes.remove(before.position);
-    changes.add(after.position, columns);
+    changes.remove(before.rowId);
+    changes.add(after.rowId, columns);
     for (const id of before.audienceIds) deleteMembership(session, organization, id, before);
   } else if (columns.join('\n') !== contactColumns(text, before.body).join('\n')) {
-    changes.replace(after.position, columns);
+    changes.replace(after.rowId, columns);
   }
   const held = new Set(moved ? [] : before.audienceIds);
   for (const id of after.audienceIds) {
@@ -118,7 +118,7 @@ function insertMembership(
   session.connection.run(
     `INSERT INTO memberships (audience, position) VALUES (?, ?) ON CONFLICT DO NOTHING`,
     session.audienceKey(organization, audienceId),
-    row.position,
+    row.rowId,
   );
 }
 
@@ -131,7 +131,7 @@ function deleteMembership(
   session.connection.run(
     `DELETE FROM memberships WHERE audience = ? AND position = ?`,
     session.audienceKey(organization, audienceId),
-    row.position,
+    row.rowId,
   );
 }
 
@@ -168,8 +168,8 @@ export function createContact(session: WriteSession, command: CreateContact, now
   }
   const row: ContactRow = {
     ...made,
-    // A trial takes no number: it writes nothing at all.
-    position: dryRun ? 0n : session.newRowId('contact_terms', made.createdMs),
+    // A dry run writes nothing, not even the sequence.
+    rowId: dryRun ? 0n : session.newRowId('contact_terms', made.createdMs),
   };
   if (!dryRun) {
     if (balance !== null) addCredits(connection, organizationId, -requiredCredits);

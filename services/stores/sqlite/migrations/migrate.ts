@@ -6,7 +6,7 @@ import type { Connection } from '../connection.js';
 
 const defaultFolder = join(packageRoot, 'mappings', 'sqlite');
 
-/** The database was made by other migrations than those of this package, so its tables are others too. The message says what to do. */
+/** Other migrations than those of this package created the database, so its tables may differ. The message says what to do. */
 export class MigrationChangedError extends Error {
   override readonly name = 'MigrationChangedError';
 
@@ -17,7 +17,7 @@ export class MigrationChangedError extends Error {
   }
 }
 
-/** Applies the numbered files that were not applied yet, in order. Safe from several processes at once. */
+/** Applies pending numbered files in order, and returns their names. Safe when several processes migrate at once. */
 export function migrate(connection: Connection, folder: string = defaultFolder): string[] {
   const files = readdirSync(folder)
     .filter((name) => /^\d{4}_\w+\.sql$/.test(name))

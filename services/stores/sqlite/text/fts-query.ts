@@ -1,19 +1,19 @@
 /**
- * Terms of the text indexes and the FTS5 expressions that ask for them. Every term begins with the short key of its
- * organization, so no expression can reach another organization's rows, and lists of rows are one organization's only.
+ * Terms of the text indexes and FTS5 queries for them. Every term begins with the key of its organization, so no query reaches rows of
+ * another organization, and each posting list holds rows of one organization only.
  */
 import type { QueryTerm } from '../../../search/query.js';
 
-/** An FTS5 query. Complete in itself: combined with the functions below, never by hand. */
-export type FtsQuery = string & { readonly expression?: never };
+/** An FTS5 query in parentheses or a single term, so that the functions below can combine it. */
+export type FtsQuery = string & { readonly ftsQuery?: never };
 
 /** Quotes would need escaping, spaces and control characters would end the term. */
-const unsafe = /["'\s\p{Cc}]/u;
-const eachUnsafe = /["'\s\p{Cc}]/gu;
+const reserved = /["'\s\p{Cc}]/u;
+const everyReserved = /["'\s\p{Cc}]/gu;
 
-function safe(text: string): string {
-  if (!unsafe.test(text)) return text;
-  return text.replace(eachUnsafe, encodeURIComponent).replaceAll("'", '%27');
+function escapeTerm(text: string): string {
+  if (!reserved.test(text)) return text;
+  return text.replace(everyReserved, encodeURIComponent).replaceAll("'", '%27');
 }
 
 export class OrganizationTerms {
@@ -24,32 +24,32 @@ export class OrganizationTerms {
   }
 
   word(word: string): string {
-    return `${this.#prefix}:${safe(word)}`;
+    return `${this.#prefix}:${escapeTerm(word)}`;
   }
 
-  /** A whole value of one kind. */
-  value(kind: string, value: string): string {
-    return `${this.#prefix}|${kind}:${safe(value)}`;
+  /** A whole value of a field. */
+  value(field: string, value: string): string {
+    return `${this.#prefix}|${field}:${escapeTerm(value)}`;
   }
 
-  /** Words in order, as a column holds them. */
+  /** Words in order, as the text of a column. */
   words(words: readonly string[]): string {
     let text = '';
     for (const word of words) text += text === '' ? this.word(word) : ` ${this.word(word)}`;
     return text;
   }
 
-  /** Carried by every row, for searches that only exclude. */
+  /** In every row, for searches that only exclude. */
   get matchAllTerm(): string {
     return `${this.#prefix}|`;
   }
 
-  /** Carried by no row. */
+  /** In no row. */
   get matchNoneTerm(): string {
     return `${this.#prefix}\\`;
   }
 
-  /** Stands between two values of one field, so that no phrase runs across. */
+  /** Separates the values of one field, so that no phrase spans two. */
   get positionGap(): string {
     return `${this.#prefix}/`;
   }
@@ -72,23 +72,23 @@ export function prefixTerm(term: string): FtsQuery {
   return `"${term}" *`;
 }
 
-export function allOf(expressions: FtsQuery[]): FtsQuery {
-  return join(expressions, ' AND ');
+export function allOf(queries: FtsQuery[]): FtsQuery {
+  return join(queries, ' AND ');
 }
 
-export function anyOf(expressions: FtsQuery[]): FtsQuery {
-  return join(expressions, ' OR ');
+export function anyOf(queries: FtsQuery[]): FtsQuery {
+  return join(queries, ' OR ');
 }
 
-export function andNot(expression: FtsQuery, excluded: FtsQuery[]): FtsQuery {
-  return excluded.length === 0 ? expression : `(${expression} NOT ${anyOf(excluded)})`;
+export function andNot(query: FtsQuery, excluded: FtsQuery[]): FtsQuery {
+  return excluded.length === 0 ? query : `(${query} NOT ${anyOf(excluded)})`;
 }
 
-export function inColumns(columns: readonly string[], expression: FtsQuery): FtsQuery {
-  return `({${columns.join(' ')}} : ${expression})`;
+export function inColumns(columns: readonly string[], query: FtsQuery): FtsQuery {
+  return `({${columns.join(' ')}} : ${query})`;
 }
 
-function join(expressions: FtsQuery[], operator: string): FtsQuery {
-  const [first] = expressions;
-  return expressions.length === 1 && first !== undefined ? first : `(${expressions.join(operator)})`;
+function join(queries: FtsQuery[], operator: string): FtsQuery {
+  const [first] = queries;
+  return queries.length === 1 && first !== undefined ? first : `(${queries.join(operator)})`;
 }

@@ -2,39 +2,40 @@ import type { SortKey } from '../../../search/query.js';
 import type { Connection, SqlValue } from '../connection.js';
 import { bucketEnd, bucketStart, bucketStartAt, LAST_ROW_ID, type RowId } from '../row-ids.js';
 import type { FtsQuery } from './fts-query.js';
+import type { TextIndex } from './text-index.js';
 
-/** Where the rows of a search come from. All of it is one organization's. */
+/** The rows of one organization that a search selects. */
 export interface RowSource {
   /** Table with organization, position, created_ms and id. */
   rows: 'contacts' | 'audiences';
   organization: number;
-  /** Only rows that the text index finds. */
-  match?: { index: 'contact_terms' | 'audience_terms'; expression: FtsQuery };
+  /** Only rows that match the query. */
+  match?: { index: TextIndex; query: FtsQuery };
   /** Only members of this audience, by its key. */
   audience?: number;
 }
 
 export interface OrderedRow {
-  position: RowId;
+  rowId: RowId;
   createdMs: number;
   id: string;
 }
 
-/** Where the page before ended. */
-type End = Pick<SortKey, 'createdAt' | 'id'>;
+/** The last row of the previous page. */
+type PageEnd = Pick<SortKey, 'createdAt' | 'id'>;
 
 export function countRows(connection: Connection, source: RowSource): number {
-  const { from, where, values } = parts(source);
+  const { from, where, values } = select(source);
   const row = connection.row<[bigint]>(`SELECT count(*) FROM ${from} WHERE ${where}`, ...values);
   return Number(row?.[0] ?? 0);
 }
 
-/** The first rows after a moment, by time of creation and id, descending. */
+/** Rows by creation time and id, descending, from the end of the previous page on. */
 export function newestRows(
   connection: Connection,
   source: RowSource,
   limit: number,
-  after?: End,
+  after?: PageEnd,
 ): OrderedRow[] {
   const found: OrderedRow[] = [];
   let bound = LAST_ROW_ID;
@@ -51,10 +52,10 @@ export function newestRows(
       found.push(...rows.sort(newestFirst));
       break;
     }
-    const step = bucketStart(last.position);
-    found.push(...rows.filter(({ position }) => position > bucketEnd(step)).sort(newestFirst));
-    if (found.length < limit) found.push(...rowsInBucket(connection, source, step, limit - found.length));
-    bound = step - 1n;
+    const start = bucketStart(last.rowId);
+    found.push(...rows.filter(({ rowId }) => rowId > bucketEnd(start)).sort(newestFirst));
+    if (found.length < limit) found.push(...rowsInBucket(connection, source, start, limit - found.length));
+    bound = start - 1n;
   }
   return found;
 }
@@ -64,12 +65,12 @@ function newestFirst(left: OrderedRow, right: OrderedRow): number {
 }
 
 function rowsBelow(connection: Connection, source: RowSource, bound: RowId, limit: number): OrderedRow[] {
-  const { from, where, values, position } = parts(source);
+  const { from, where, values, rowId } = select(source);
   return toRows(
     connection.rows(
       `SELECT r.position, r.created_ms, r.id FROM ${from}
-         CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${position}
-        WHERE ${where} AND ${position} <= ? ORDER BY ${position} DESC LIMIT ?`,
+         CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${rowId}
+        WHERE ${where} AND ${rowId} <= ? ORDER BY ${rowId} DESC LIMIT ?`,
       source.organization,
       ...values,
       bound,
@@ -78,20 +79,20 @@ function rowsBelow(connection: Connection, source: RowSource, bound: RowId, limi
   );
 }
 
-/** Rows of the one step that begins at `start`: few, unless many were imported with the same time. */
+/** Rows of one bucket: few, unless many were imported with the same time. */
 function rowsInBucket(
   connection: Connection,
   source: RowSource,
   start: RowId,
   limit: number,
-  after?: End,
+  after?: PageEnd,
 ): OrderedRow[] {
-  const { from, where, values, position } = parts(source);
+  const { from, where, values, rowId } = select(source);
   return toRows(
     connection.rows(
       `SELECT r.position, r.created_ms, r.id FROM ${from}
-         CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${position}
-        WHERE ${where} AND ${position} BETWEEN ? AND ? ${after ? 'AND (r.created_ms, r.id) < (?, ?)' : ''}
+         CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${rowId}
+        WHERE ${where} AND ${rowId} BETWEEN ? AND ? ${after ? 'AND (r.created_ms, r.id) < (?, ?)' : ''}
         ORDER BY r.created_ms DESC, r.id DESC LIMIT ?`,
       source.organization,
       ...values,
@@ -103,41 +104,42 @@ function rowsInBucket(
   );
 }
 
-/** The narrowest table first: the text index, else the members, else the rows themselves. */
-function parts({ rows, organization, match, audience }: RowSource): {
+/** Joins from the narrowest table: the text index, else the members, else the rows themselves. */
+function select({ rows, organization, match, audience }: RowSource): {
   from: string;
   where: string;
   values: SqlValue[];
-  position: string;
+  /** The column. */
+  rowId: string;
 } {
   if (match && audience !== undefined) {
     return {
-      // Values are bound in the order of their question marks, and only the condition comes after what callers add.
+      // Callers bind before `values`, so the parameters stand in `where` alone.
       from: `${match.index} t CROSS JOIN memberships m ON m.position = t.rowid`,
       where: `${match.index} MATCH ? AND m.audience = ?`,
-      values: [match.expression, audience],
-      position: 't.rowid',
+      values: [match.query, audience],
+      rowId: 't.rowid',
     };
   }
   if (match) {
     return {
       from: `${match.index} t`,
       where: `${match.index} MATCH ?`,
-      values: [match.expression],
-      position: 't.rowid',
+      values: [match.query],
+      rowId: 't.rowid',
     };
   }
   if (audience !== undefined) {
-    return { from: 'memberships m', where: 'm.audience = ?', values: [audience], position: 'm.position' };
+    return { from: 'memberships m', where: 'm.audience = ?', values: [audience], rowId: 'm.position' };
   }
   return {
     from: `${rows} p`,
     where: 'p.organization = ? AND p.position IS NOT NULL',
     values: [organization],
-    position: 'p.position',
+    rowId: 'p.position',
   };
 }
 
 function toRows(rows: [bigint, bigint, string][]): OrderedRow[] {
-  return rows.map(([position, created, id]) => ({ position, createdMs: Number(created), id }));
+  return rows.map(([rowId, created, id]) => ({ rowId, createdMs: Number(created), id }));
 }

@@ -9,46 +9,46 @@ import {
   type OrganizationTerms,
 } from './fts-query.js';
 
-/** Rows of one rank of contract 3.9. */
+/** Rows of one rank (contract 3.9). */
 export interface RankQuery {
   rank: number;
   match: FtsQuery;
 }
 
-/** Classes that count the same in the first order of contract 3.9. */
+/** Rows that match equally well: exactly, by prefixes, or with typos. */
 export interface Tier {
-  /** All rows of this tier and the ones before it. */
+  /** Rows of this tier and of those before it. */
   cumulative: FtsQuery;
   ranks: RankQuery[];
 }
 
-/** A search of a text index: the rows it matches, apart by rank, best first. */
+/** A search of a text index as one query per rank, best first. */
 export interface MatchPlan {
   all: FtsQuery;
   tiers: Tier[];
 }
 
-/** Columns of the groups of contract 3.9, best first, save the last, which is everything else. */
+/** Columns of each group of contract 3.9, best first; all other columns are the last group. */
 export type ColumnGroups = readonly (readonly string[])[];
 
-/** Words of letters of the index that are at most `typos` typos away from the word, the word itself not among them. */
+/** Other words of the index at most `typos` typos away. */
 export type FindSimilar = (word: string, typos: number) => string[];
 
 export function planMatch(
   terms: OrganizationTerms,
   groups: ColumnGroups,
-  conditions: FtsQuery[],
+  filters: FtsQuery[],
   query: TextQuery | undefined,
   findSimilar: FindSimilar,
 ): MatchPlan {
   const required = query?.required ?? [];
   const excluded = (query?.excluded ?? []).map((term) => terms.exact(term));
-  const narrow = (expressions: FtsQuery[]) => {
-    const every = [...expressions, ...conditions];
+  const withFilters = (queries: FtsQuery[]) => {
+    const every = [...queries, ...filters];
     return andNot(allOf(every.length > 0 ? every : [exactTerm(terms.matchAllTerm)]), excluded);
   };
   if (required.length === 0) {
-    const all = narrow([]);
+    const all = withFilters([]);
     return { all, tiers: [{ cumulative: all, ranks: [{ rank: 0, match: all }] }] };
   }
   const exact = required.map((term) => terms.exact(term));
@@ -56,13 +56,13 @@ export function planMatch(
     term.kind === 'word' && term.prefix ? terms.prefix(term.word) : terms.exact(term),
   );
   const similar = required.map((term, index) =>
-    anyOfChunked(terms, [prefixes[index] as FtsQuery, ...similarWords(terms, term, findSimilar)]),
+    anyOfChunked(terms, [prefixes[index] as FtsQuery, ...similarTerms(terms, term, findSimilar)]),
   );
   const inGroups = groups.map((columns) => inColumns(columns, anyOf(prefixes)));
   const tiers: Tier[] = [];
   let before: FtsQuery | undefined;
   for (const [number, words] of [exact, prefixes, similar].entries()) {
-    const cumulative = narrow(words);
+    const cumulative = withFilters(words);
     if (cumulative === before) continue;
     const better = before === undefined ? [] : [before];
     const ranks = [...inGroups, undefined].map((inGroup, group) => ({
@@ -78,23 +78,23 @@ export function planMatch(
   return { all: before as FtsQuery, tiers };
 }
 
-const ALTERNATIVES_PER_GROUP = 32;
+const ALTERNATIVES_PER_CHUNK = 32;
 
 /**
- * Any of many expressions. FTS5 looks at every alternative of an OR for every row it finds, and makes one OR of an OR
- * within an OR; "but not a term that no row has" keeps groups apart, so that a row costs their number and the size of one.
+ * OR over many queries. FTS5 evaluates every alternative of an OR for every row, and flattens nested ORs; NOT a term that no row has
+ * keeps chunks apart, so that a row costs the number of chunks and the size of one.
  */
-function anyOfChunked(terms: OrganizationTerms, expressions: FtsQuery[]): FtsQuery {
-  if (expressions.length <= ALTERNATIVES_PER_GROUP) return anyOf(expressions);
-  const groups: FtsQuery[] = [];
-  for (let from = 0; from < expressions.length; from += ALTERNATIVES_PER_GROUP) {
-    const group = anyOf(expressions.slice(from, from + ALTERNATIVES_PER_GROUP));
-    groups.push(andNot(group, [exactTerm(terms.matchNoneTerm)]));
+function anyOfChunked(terms: OrganizationTerms, queries: FtsQuery[]): FtsQuery {
+  if (queries.length <= ALTERNATIVES_PER_CHUNK) return anyOf(queries);
+  const chunks: FtsQuery[] = [];
+  for (let from = 0; from < queries.length; from += ALTERNATIVES_PER_CHUNK) {
+    const chunk = anyOf(queries.slice(from, from + ALTERNATIVES_PER_CHUNK));
+    chunks.push(andNot(chunk, [exactTerm(terms.matchNoneTerm)]));
   }
-  return anyOf(groups);
+  return anyOf(chunks);
 }
 
-function similarWords(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar): FtsQuery[] {
+function similarTerms(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar): FtsQuery[] {
   if (term.kind === 'phrase' || term.typos === 0) return [];
   return findSimilar(term.word, term.typos)
     .filter((word) => !(term.prefix && word.startsWith(term.word)))

@@ -1,22 +1,24 @@
 import type { SortKey } from '../../../search/query.js';
 import type { Connection } from '../connection.js';
+import type { FtsQuery } from './fts-query.js';
 import { countRows, newestRows, type OrderedRow, type RowSource } from './ordered-rows.js';
 import type { MatchPlan } from './query-plan.js';
+import type { TextIndex } from './text-index.js';
 
 export interface RankedRow extends OrderedRow {
   rank: number;
 }
 
-/** The rows of a text search in the order of contract 3.9, from a position on, and how many there are in all. */
+/** Rows of a text search in the order of contract 3.9, from the end of the previous page on, and their total. */
 export function rankedRows(
   connection: Connection,
-  source: Omit<RowSource, 'match'> & { index: 'contact_terms' | 'audience_terms' },
+  source: Omit<RowSource, 'match'> & { index: TextIndex },
   plan: MatchPlan,
   limit: number,
   after?: SortKey,
 ): { rows: RankedRow[]; total: number } {
   const { index, ...base } = source;
-  const matching = (expression: string): RowSource => ({ ...base, match: { index, expression } });
+  const matching = (query: FtsQuery): RowSource => ({ ...base, match: { index, query } });
   const total = countRows(connection, matching(plan.all));
   const rows: RankedRow[] = [];
   let before = 0;
@@ -24,15 +26,15 @@ export function rankedRows(
     const lastRank = ranks.at(-1)?.rank ?? 0;
     if (after && after.rank > lastRank) continue;
     if (rows.length >= limit || (!after && rows.length >= total)) break;
-    // Past a cursor it is not known what came before, so only a search from the start can skip what is empty.
-    let left = Number.POSITIVE_INFINITY;
+    // Behind a cursor the number of earlier rows is unknown, so only a first page can skip empty ranks.
+    let remaining = Number.POSITIVE_INFINITY;
     if (!after) {
       const upTo = cumulative === plan.all ? total : countRows(connection, matching(cumulative));
-      left = upTo - before;
+      remaining = upTo - before;
       before = upTo;
     }
     for (const { rank, match } of ranks) {
-      if (left <= 0 || rows.length >= limit) break;
+      if (remaining <= 0 || rows.length >= limit) break;
       if (after && after.rank > rank) continue;
       const found = newestRows(
         connection,
@@ -40,7 +42,7 @@ export function rankedRows(
         limit - rows.length,
         after?.rank === rank ? after : undefined,
       );
-      left -= found.length;
+      remaining -= found.length;
       for (const row of found) rows.push({ ...row, rank });
     }
   }

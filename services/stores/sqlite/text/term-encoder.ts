@@ -1,12 +1,12 @@
 import { isTypoCandidate } from '../../../search/typos.js';
 import type { OrganizationTerms } from './fts-query.js';
 
-/** Makes the columns of one organization's rows in one text index, and tells of the words of letters it meets. */
+/** Encodes columns of one text index for one organization, and adds words that queries may misspell to the vocabulary. */
 export class TermEncoder {
   readonly terms: OrganizationTerms;
   readonly #addToVocabulary: (word: string) => void;
   readonly #knownWords = new Set<string>();
-  /** Terms of values that many rows share, such as cities. Their words are known. */
+  /** Terms by field and value, for values that many rows share, such as cities. */
   readonly #cached = new Map<string, Map<string, string>>();
   #size = 0;
 
@@ -15,27 +15,32 @@ export class TermEncoder {
     this.#addToVocabulary = addToVocabulary;
   }
 
-  /** Words and values remembered. */
+  /** Cached words and values. */
   get size(): number {
     return this.#size;
   }
 
-  /** `kind` names values with the same words for the same text; null where remembering them is no use. */
-  encodeColumn(values: readonly string[], wordsOf: (value: string) => string[], kind: string | null): string {
+  /** `cacheKey` groups values that have the same words for the same text; null where values are mostly unique. */
+  encodeColumn(
+    values: readonly string[],
+    wordsOf: (value: string) => string[],
+    cacheKey: string | null,
+  ): string {
     let column = '';
     for (const value of values) {
-      const terms = kind === null ? this.#encode(wordsOf(value)) : this.#encodeCached(kind, value, wordsOf);
+      const terms =
+        cacheKey === null ? this.#encode(wordsOf(value)) : this.#encodeCached(cacheKey, value, wordsOf);
       if (terms === '') continue;
       column = column === '' ? terms : `${column} ${this.terms.positionGap} ${terms}`;
     }
     return column;
   }
 
-  #encodeCached(kind: string, value: string, wordsOf: (value: string) => string[]): string {
-    let cached = this.#cached.get(kind);
+  #encodeCached(cacheKey: string, value: string, wordsOf: (value: string) => string[]): string {
+    let cached = this.#cached.get(cacheKey);
     if (!cached) {
       cached = new Map();
-      this.#cached.set(kind, cached);
+      this.#cached.set(cacheKey, cached);
     }
     let terms = cached.get(value);
     if (terms === undefined) {

@@ -1,6 +1,6 @@
-/** A queue that takes from its tenants in turn: however much one of them asks for, every other goes next. */
+/** A round-robin queue of tenants: however many items one of them has, every other goes next. */
 export class FairQueue<T> {
-  /** In the order of their next turns. */
+  /** By tenant, in the order of their next turns. */
   readonly #waiting = new Map<string, T[]>();
   #size = 0;
 
@@ -23,7 +23,7 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /** Puts an item that was taken back: its tenant goes on with it at its next turn. */
+  /** Puts an unfinished item back at the front of its tenant. */
   unshift(tenant: string, item: T): void {
     const items = this.#waiting.get(tenant);
     if (items) items.unshift(item);
@@ -37,7 +37,7 @@ export class FairQueue<T> {
     return false;
   }
 
-  /** Takes the oldest item of the first tenant that is admitted, whose next turn then comes last. */
+  /** Takes the oldest item of the first admitted tenant, and moves the tenant to the end. */
   shift(isAdmitted: (tenant: string) => boolean): T | undefined {
     for (const [tenant, items] of this.#waiting) {
       if (!isAdmitted(tenant)) continue;

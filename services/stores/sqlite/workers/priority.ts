@@ -1,9 +1,9 @@
 import { setPriority } from 'node:os';
 
-/** How nice threads and processes are: a busy event loop goes before searches, and both before bulk loads and long searches. */
+/** Niceness of threads and processes: the event loop goes before searches, and both before bulk loads and long searches. */
 export const NICENESS = { lookup: 0, search: 2, writer: 5, longSearch: 10 };
 
-/** Of a process; 0 is the calling thread, which on Linux has a priority of its own. */
+/** Sets the niceness of a process; 0 is the calling thread, which on Linux has its own. */
 export function lowerPriority(niceness: number, process = 0): void {
   try {
     setPriority(process, niceness);
