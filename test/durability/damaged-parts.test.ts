@@ -7,7 +7,7 @@ import { run } from '../cli/support.js';
 import { temporaryFolder } from '../support/gateway.js';
 import { runServer } from '../support/server-process.js';
 
-/** Files of the data of parts, below the folder of the analytics store. */
+/** Data files of parts in the folder of the analytics store. */
 function dataFiles(folder: string, table: string): string[] {
   const all = readdirSync(folder, { recursive: true, withFileTypes: true });
   return all
@@ -15,7 +15,7 @@ function dataFiles(folder: string, table: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-describe('parts of ClickHouse that were damaged on disk', function () {
+describe('ClickHouse parts that are damaged on disk', function () {
   this.timeout(120_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let files: string[];
@@ -56,7 +56,7 @@ describe('parts of ClickHouse that were damaged on disk', function () {
     await stores.close();
   });
 
-  it('are found by doctor --deep where only a byte changed', async () => {
+  it('are found by doctor --deep when a single byte changed', async () => {
     const healthy = await run(['doctor', '--deep'], { env: environment });
     expect(healthy.stdout)
       .to.include('The search store is whole')

@@ -13,8 +13,8 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 
 const ORGANIZATION = 'org_environment';
 
-/** What a server that cannot start says: a line or two, exit code 1, no stack. */
-async function refusalOf(options: ServerOptions): Promise<string> {
+/** The message of a server that cannot start: exit code 1, no output, no stack trace. */
+async function startupErrorOf(options: ServerOptions): Promise<string> {
   const { code, output, errors } = await runServer(options);
   expect(code, output + errors).to.equal(1);
   expect(output).to.equal('');
@@ -26,7 +26,7 @@ function expectFewLines(message: string): void {
   expect(message.split('\n').length, message).to.be.within(1, 2);
 }
 
-describe('A server that cannot start says why and what to do', function () {
+describe('A server that cannot start', function () {
   this.timeout(120_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let running: ServerProcess;
@@ -42,8 +42,8 @@ describe('A server that cannot start says why and what to do', function () {
     await folder.remove();
   });
 
-  it('a second process on the folder names the first, and does it no harm', async () => {
-    const message = await refusalOf({ dataDir: folder.path });
+  it('names the process that holds the data folder, and leaves it unharmed', async () => {
+    const message = await startupErrorOf({ dataDir: folder.path });
     expectFewLines(message);
     expect(message).to.include(folder.path);
     expect(message).to.include(String(running.pid));
@@ -54,15 +54,18 @@ describe('A server that cannot start says why and what to do', function () {
     expect(found.body.total_count).to.equal(2);
   });
 
-  it('a port in use is named', async () => {
+  it('names a port in use', async () => {
     const { port } = new URL(running.url);
-    const message = await refusalOf({ dataDir: join(folder.path, 'other'), environment: { PORT: port } });
+    const message = await startupErrorOf({
+      dataDir: join(folder.path, 'other'),
+      environment: { PORT: port },
+    });
     expectFewLines(message);
     expect(message).to.include(port).and.to.include('PORT=');
   });
 
-  it('an address of another machine is named', async () => {
-    const message = await refusalOf({
+  it('names an address of another machine', async () => {
+    const message = await startupErrorOf({
       dataDir: join(folder.path, 'other'),
       environment: { HOST: '203.0.113.7' },
     });
@@ -70,8 +73,8 @@ describe('A server that cannot start says why and what to do', function () {
     expect(message).to.include('HOST=203.0.113.7');
   });
 
-  it('all bad environment variables are named at once, a line each', async () => {
-    const message = await refusalOf({
+  it('names all invalid environment variables at once, a line each', async () => {
+    const message = await startupErrorOf({
       dataDir: join(folder.path, 'other'),
       environment: { PORT: 'eighty', REACHLINE_RATE_LIMIT: '-1', REACHLINE_RATELIMIT: '5' },
     });
@@ -80,23 +83,23 @@ describe('A server that cannot start says why and what to do', function () {
     expect(message).to.include('REACHLINE_RATELIMIT is not a setting');
   });
 
-  it('a data folder that is a file, or lies below one, is named', async () => {
+  it('names a data folder that is a file, or lies below one', async () => {
     const file = join(folder.path, 'file');
     writeFileSync(file, '');
     for (const dataDir of [file, join(file, 'data')]) {
-      const message = await refusalOf({ dataDir });
+      const message = await startupErrorOf({ dataDir });
       expectFewLines(message);
       expect(message).to.include(dataDir).and.to.include('REACHLINE_DATA_DIR');
     }
   });
 
-  // Root may write everywhere; a read-only file system, below, stops it as well.
+  // Root may write everywhere; the read-only disk below stops it too.
   if (process.getuid?.() !== 0) {
-    it('a folder that may not be written is named', async () => {
+    it('names a data folder that it may not write', async () => {
       const dataDir = join(folder.path, 'forbidden');
       await (await startServer({ dataDir })).stop();
       chmodSync(dataDir, 0o500);
-      const message = await refusalOf({ dataDir });
+      const message = await startupErrorOf({ dataDir });
       chmodSync(dataDir, 0o700);
       expectFewLines(message);
       expect(message).to.include(dataDir).and.to.include('permission');
@@ -104,7 +107,7 @@ describe('A server that cannot start says why and what to do', function () {
   }
 });
 
-describe('A disk that is', function () {
+describe('A server on a small disk', function () {
   this.timeout(120_000);
   let disk: SmallDisk;
 
@@ -118,20 +121,20 @@ describe('A disk that is', function () {
   });
   afterEach(() => disk?.remove());
 
-  it('read-only is named', async () => {
+  it('names the data folder when the disk is read-only', async () => {
     const dataDir = join(disk.path, 'data');
     await (await startServer({ dataDir })).stop();
     disk.makeReadOnly();
-    const message = await refusalOf({ dataDir });
+    const message = await startupErrorOf({ dataDir });
     expectFewLines(message);
     expect(message).to.include(dataDir).and.to.include('read-only');
   });
 
-  it('full, or nearly, at the first start is named, and does no lasting harm', async () => {
+  it('names the data folder when the disk is full at the first start, and starts once space is free', async () => {
     const dataDir = join(disk.path, 'data');
     for (const leave of [0, 65_536, 400_000]) {
       disk.fill(leave);
-      const message = await refusalOf({ dataDir });
+      const message = await startupErrorOf({ dataDir });
       expectFewLines(message);
       expect(message).to.include(dataDir).and.to.include('free space');
       disk.free();
@@ -140,7 +143,7 @@ describe('A disk that is', function () {
     expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('full while serving makes writes 503 and leaves reads, a kill and a restart unharmed', async () => {
+  it('answers writes with 503 while the disk is full, reads on, and survives a kill and a restart', async () => {
     const dataDir = join(disk.path, 'data');
     const key = await prepareOrganization(dataDir, ORGANIZATION, 100);
     let server = await startServer({ dataDir, key });
@@ -168,15 +171,15 @@ describe('A disk that is', function () {
     ];
     const writes = () =>
       Promise.all([
-        create('refused'),
+        create('rejected'),
         server.ingest(
           'contacts',
-          Array.from({ length: 300 }, (_, index) => person(`refused_${index}`)),
+          Array.from({ length: 300 }, (_, index) => person(`rejected_${index}`)),
         ),
         server.ingest(
           'website-visits',
           Array.from({ length: 300 }, (_, index) => ({
-            id: `refused_${index}`,
+            id: `rejected_${index}`,
             createdAt: '2026-01-02T00:00:00Z',
           })),
         ),
@@ -186,7 +189,7 @@ describe('A disk that is', function () {
       const contacts = await server.call('/api/contacts/search', { organization_id: ORGANIZATION });
       const words = await server.call('/api/contacts/search', {
         organization_id: ORGANIZATION,
-        query: 'refused',
+        query: 'rejected',
       });
       const members = await server.call('/api/audiences/contacts/search', {
         organization_id: ORGANIZATION,
@@ -216,7 +219,7 @@ describe('A disk that is', function () {
       return body.credit_balance;
     };
     const before = { contacts: 1, words: 0, members: 1, visits: 1, impressions: 5 };
-    const expectRefusals = async () => {
+    const expectUnavailable = async () => {
       for (const answer of await writes()) {
         expect(answer.status, answer.text).to.equal(503);
         expect(answer.body.code).to.equal('store_unavailable');
@@ -224,16 +227,16 @@ describe('A disk that is', function () {
         expect(answer.text).not.to.match(/SQL|disk|DB::/i);
       }
       expect(await state()).to.deep.equal(before);
-      expect(await balance(), 'a trial writes nothing, so it needs no space').to.equal(100);
+      expect(await balance(), 'a dry run writes nothing, so it needs no space').to.equal(100);
     };
 
     disk.fill();
-    await expectRefusals();
+    await expectUnavailable();
     await server.kill();
     disk.fill();
     server = await startServer({ dataDir, key });
     disk.fill();
-    await expectRefusals();
+    await expectUnavailable();
 
     disk.free();
     for (const answer of await writes()) expect(answer.status, answer.text).to.equal(200);
@@ -243,7 +246,7 @@ describe('A disk that is', function () {
     await server.kill();
     server = await startServer({ dataDir, key });
     expect(await state()).to.deep.equal(after);
-    expect((await create('refused')).headers.get('Idempotency-Replayed')).to.equal('true');
+    expect((await create('rejected')).headers.get('Idempotency-Replayed')).to.equal('true');
     expect(await balance()).to.equal(97);
     await server.kill();
   });

@@ -6,7 +6,7 @@ import { prepareOrganization, type ServerProcess, startServer } from '../support
 
 const ORGANIZATION = 'org_stop';
 
-describe('Stopping a server', function () {
+describe('A graceful shutdown', function () {
   this.timeout(60_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let key: string;
@@ -22,24 +22,28 @@ describe('Stopping a server', function () {
   afterEach(() => server.kill());
   after(() => folder.remove());
 
-  /** An intake whose body has only begun to arrive; the server has taken it when `begun` resolves. */
-  function slowIntake(id: string) {
+  /** An ingest request whose body is incomplete; `started` resolves when the server handles it. */
+  function slowIngest(id: string) {
     const sent = request(`${server.url}/api/ingest/contacts`, {
       method: 'POST',
       headers: { 'X-Api-Key': key, 'Content-Type': 'application/x-ndjson', Expect: '100-continue' },
     });
-    const begun = new Promise<void>((resolve) => sent.once('continue', resolve));
+    const started = new Promise<void>((resolve) => sent.once('continue', resolve));
     const answer = new Promise<IncomingMessage>((resolve, reject) => {
       sent.once('response', resolve);
       sent.once('error', reject);
     });
     answer.catch(() => undefined);
     sent.flushHeaders();
-    return { begun, answer, finish: () => sent.end(JSON.stringify({ contact_id: id, first_name: 'Last' })) };
+    return {
+      started,
+      answer,
+      finish: () => sent.end(JSON.stringify({ contact_id: id, first_name: 'Last' })),
+    };
   }
 
-  /** Resolves once no new connection is taken. */
-  async function closedToOthers(): Promise<void> {
+  /** Resolves once new connections are rejected. */
+  async function closedToNewConnections(): Promise<void> {
     const { port, hostname } = new URL(server.url);
     const isOpen = () =>
       new Promise<boolean>((resolve) => {
@@ -52,14 +56,14 @@ describe('Stopping a server', function () {
   }
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`on ${signal} finishes what is under way, takes nothing new, and exits with 0`, async () => {
+    it(`finishes requests in flight on ${signal}, rejects new connections, and exits with 0`, async () => {
       const id = `contact_of_${signal}`;
-      const intake = slowIntake(id);
-      await intake.begun;
+      const ingest = slowIngest(id);
+      await ingest.started;
       server.signal(signal);
-      await closedToOthers();
-      intake.finish();
-      const answer = await intake.answer;
+      await closedToNewConnections();
+      ingest.finish();
+      const answer = await ingest.answer;
       expect(answer.statusCode).to.equal(200);
       expect(answer.headers.connection).to.equal('close');
       answer.resume();
@@ -70,7 +74,7 @@ describe('Stopping a server', function () {
     });
   }
 
-  it('answers nothing that comes after it was told to stop, not even on a connection that is open', async () => {
+  it('answers no request that arrives after the signal, not even on an open connection', async () => {
     const { port, hostname } = new URL(server.url);
     const record = JSON.stringify({ contact_id: 'pipelined' });
     const socket = connect(Number(port), hostname);
@@ -85,7 +89,7 @@ describe('Stopping a server', function () {
     await new Promise((resolve) => socket.once('data', resolve));
     expect(received).to.match(/^HTTP\/1\.1 100 /);
     server.signal('SIGTERM');
-    await closedToOthers();
+    await closedToNewConnections();
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(`${record}GET /readyz HTTP/1.1\r\nHost: test\r\n\r\n`);
     await closed;
@@ -94,7 +98,7 @@ describe('Stopping a server', function () {
     expect(await server.ended).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('is not held up by a connection that is kept alive and idle', async () => {
+  it('does not wait for an idle keep-alive connection', async () => {
     const { port, hostname } = new URL(server.url);
     const idle = connect(Number(port), hostname);
     const closed = new Promise((resolve) => idle.once('close', resolve));
@@ -104,7 +108,7 @@ describe('Stopping a server', function () {
     await closed;
   });
 
-  it('is not held up by a connection that never sent anything', async () => {
+  it('does not wait for a connection that never sent a request', async () => {
     const { port, hostname } = new URL(server.url);
     const silent = connect(Number(port), hostname);
     await new Promise((resolve) => silent.once('connect', resolve));
@@ -114,15 +118,15 @@ describe('Stopping a server', function () {
     await closed;
   });
 
-  it('hurries at a second signal, whatever is still under way', async () => {
-    const intake = slowIntake('never_finished');
-    await intake.begun;
+  it('aborts requests in flight at a second signal', async () => {
+    const ingest = slowIngest('never_finished');
+    await ingest.started;
     server.signal('SIGTERM');
-    await closedToOthers();
+    await closedToNewConnections();
     server.signal('SIGINT');
     const { code, signal } = await server.ended;
     expect(code ?? signal).not.to.equal(0);
-    await intake.answer.then(
+    await ingest.answer.then(
       () => expect.fail('it was answered'),
       () => undefined,
     );

@@ -14,7 +14,7 @@ import { type Client, nextOperation, type Operation } from './operations.js';
 
 const ROUNDS = Number(process.env.TEST_KILL_ROUNDS ?? 10);
 const CLIENTS = 6;
-/** Data folders killed on at the same time: most of a round waits for one thread. */
+/** Data folders tested in parallel: most of a round waits for one thread. */
 const LANES = 2;
 
 describe('kill -9', function () {
@@ -22,7 +22,7 @@ describe('kill -9', function () {
 
   it(`loses nothing that was acknowledged, and does nothing by halves, in ${ROUNDS} rounds of all kinds of writes`, async () => {
     const lanes = await Promise.all(
-      Array.from({ length: LANES }, (_, lane) => killAgainAndAgain(Math.ceil((ROUNDS - lane) / LANES))),
+      Array.from({ length: LANES }, (_, lane) => killRepeatedly(Math.ceil((ROUNDS - lane) / LANES))),
     );
     const sum = (name: 'answered' | 'unanswered') => lanes.reduce((total, lane) => total + lane[name], 0);
     const startMs = lanes.flatMap((lane) => lane.startMs).sort((a, b) => a - b);
@@ -32,7 +32,7 @@ describe('kill -9', function () {
     expect(sum('unanswered')).to.be.greaterThan(0);
   });
 
-  it('starts again without help after kills during the very first start', async () => {
+  it('starts without manual repair after kills during its first start', async () => {
     const folder = await temporaryFolder();
     try {
       for (let kill = 0; kill < 8; kill++) await killWhileStarting(folder.path);
@@ -54,8 +54,8 @@ interface Lane {
   startMs: number[];
 }
 
-/** Rounds on one data folder of: write, kill, start, and look for everything. */
-async function killAgainAndAgain(rounds: number): Promise<Lane> {
+/** Rounds on one data folder: write, kill, start, verify. */
+async function killRepeatedly(rounds: number): Promise<Lane> {
   const folder = await temporaryFolder();
   const key = await prepareOrganization(folder.path, ORGANIZATION, START_CREDITS);
   const start = () => startServer({ dataDir: folder.path, key });
@@ -93,7 +93,7 @@ async function killAgainAndAgain(rounds: number): Promise<Lane> {
   }
 }
 
-/** Kills after some answer, or a moment later: in the middle of what the other clients are doing. */
+/** Kills after a random answer or shortly after it, in the middle of the writes of other clients. */
 async function writeUntilKilled(
   server: ServerProcess,
   clients: readonly Client[],

@@ -6,20 +6,20 @@ export const START_CREDITS = 10_000_000;
 /** Range of every delivery of the test. */
 export const RANGE = { start_date: '2026-01-25', end_date: '2026-02-04' };
 
-/** A contact as the service must have it. */
+/** A contact as the server must store it. */
 export interface KnownContact {
   id: string;
-  /** A word that only this contact has. */
+  /** A unique word. */
   marker: string;
   title: string;
-  /** Titles it had before. */
+  /** Earlier titles. */
   formerTitles: string[];
   audiences: Set<string>;
-  /** Audiences it was taken out of, or may have been in. */
+  /** Audiences it was removed from, or may have been in. */
   formerAudiences: Set<string>;
 }
 
-/** Figures of one row of deliveries: the newest report of it counts. */
+/** Metrics of one delivery row; the newest report counts. */
 export interface KnownCampaign {
   id: string;
   name: string;
@@ -35,7 +35,7 @@ interface ContactBody {
   audience_ids: string[];
 }
 
-/** What was acknowledged, and so must be there. */
+/** Every acknowledged write. */
 export class Ledger {
   readonly contacts = new Map<string, KnownContact>();
   readonly audiences = new Map<string, string>();
@@ -57,7 +57,7 @@ export class Ledger {
     this.#touchedAudiences.add(id);
   }
 
-  /** Visits of a page that is theirs alone. */
+  /** Visits by page; each page belongs to one request. */
   visitsOf(page: string, ids: readonly string[]): void {
     for (const id of ids) this.visits.add(id);
     this.#touchedVisits.set(page, ids);
@@ -68,7 +68,7 @@ export class Ledger {
     this.#touchedCampaigns.add(campaign);
   }
 
-  /** Checks everything that was acknowledged since the last check. */
+  /** Verifies the writes acknowledged since the last check. */
   async verifyRecent(server: ServerProcess): Promise<void> {
     const checks = [
       ...[...this.#touchedContacts].map((contact) => () => verifyContact(server, contact)),
@@ -90,7 +90,7 @@ export class Ledger {
     this.#touchedCampaigns = new Set();
   }
 
-  /** Reads all there is, and finds neither more nor less than was acknowledged. */
+  /** Reads everything, and expects exactly the acknowledged writes. */
   async verifyAll(server: ServerProcess): Promise<void> {
     const contacts = await allOf<ContactBody>(server, '/api/contacts/search', 'contacts');
     const expected = [...this.contacts.values()].map(summaryOf);
@@ -143,14 +143,14 @@ const summaryOf = ({ id, marker, title, audiences }: KnownContact) =>
 const summaryOfBody = ({ contact_id, company_name, job_title, audience_ids }: ContactBody) =>
   `${contact_id} ${company_name} ${job_title} ${audience_ids}`;
 
-/** Asks for what must succeed. */
+/** A call that must succeed. */
 export async function ok(server: ServerProcess, path: string, body: object) {
   const answer = await server.call(path, { organization_id: ORGANIZATION, ...body });
   expect(answer.status, `${path} ${answer.text}`).to.equal(200);
   return answer;
 }
 
-/** The contacts a search for a marker finds. */
+/** Contacts that a search for the marker finds. */
 export async function findMarker(server: ServerProcess, marker: string): Promise<ContactBody[]> {
   const { body } = await ok(server, '/api/contacts/search', { query: marker });
   const contacts = body.contacts as ContactBody[];
@@ -158,7 +158,7 @@ export async function findMarker(server: ServerProcess, marker: string): Promise
   return contacts;
 }
 
-/** By its id, by words, by filters and in its audiences it is one and the same. */
+/** Reads by id, by words, by filters and by audience return the same contact. */
 async function verifyContact(server: ServerProcess, contact: KnownContact): Promise<void> {
   const { id, marker, title } = contact;
   const { body } = await ok(server, '/api/contacts/get', { contact_id: id });
@@ -188,7 +188,7 @@ async function verifyVisits(server: ServerProcess, page: string, ids: readonly s
   expect((body.visits as { id: string }[]).map(({ id }) => id).sort()).to.deep.equal([...ids].sort());
 }
 
-/** Names and figures of at most 100 campaigns. */
+/** Verifies names and metrics of at most 100 campaigns. */
 async function verifyCampaigns(server: ServerProcess, campaigns: readonly KnownCampaign[]): Promise<void> {
   if (campaigns.length === 0) return;
   const { body } = await ok(server, '/api/advertising/network_a/campaigns', {
@@ -238,7 +238,7 @@ async function allOf<Item>(server: ServerProcess, path: string, name: string, fi
   return items;
 }
 
-/** Runs all, a few at a time. */
+/** Runs all, at most `width` at once. */
 export async function inParallel(width: number, jobs: readonly (() => Promise<void>)[]): Promise<void> {
   let next = 0;
   const run = async () => {

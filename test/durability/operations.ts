@@ -11,19 +11,19 @@ import {
   ok,
 } from './ledger.js';
 
-/** One request of a client, whose effect goes into the ledger when it is acknowledged. */
+/** One request of a client; its effect is added to the ledger when it is acknowledged. */
 export interface Operation {
-  /** Rejects with anything but an `AssertionError` when the answer never came. */
+  /** Rejects with another error than `AssertionError` when no answer arrives. */
   send(server: ServerProcess): Promise<void>;
-  /** Finds out, after a restart, what became of a request that was never answered, by sending it again where that is allowed. */
+  /** Determines after a restart the outcome of an unanswered request, by a retry where that is allowed. */
   settle(server: ServerProcess): Promise<void>;
 }
 
-/** A client, which alone touches its contacts' membership in its audience, and its campaigns. */
+/** The only client that changes memberships of its audience, and its campaigns. */
 export interface Client {
   ledger: Ledger;
   audience: string;
-  /** Contacts of all clients: memberships of one contact are changed by several at once. */
+  /** Contacts of all clients, so that several change the memberships of one contact at once. */
   shared: KnownContact[];
   contacts: KnownContact[];
   campaigns: KnownCampaign[];
@@ -31,7 +31,7 @@ export interface Client {
 
 let made = 0;
 
-/** A word of its own: none is the beginning of another. */
+/** A unique word; none is a prefix of another. */
 export function newMarker(): string {
   return `k${String(++made).padStart(7, '0')}`;
 }
@@ -49,12 +49,12 @@ export function nextOperation(client: Client): Operation {
     const contact = pick(client.shared);
     if (contact) return changeMembership(client, contact);
   }
-  if (kind < 75) return intakeContacts(client, chance(2) ? 1200 : randomInt(1, 20));
-  if (kind < 78) return intakeAudiences(client);
-  if (kind < 86) return intakeVisits(client);
-  if (kind < 92) return intakeCampaigns(client);
+  if (kind < 75) return ingestContacts(client, chance(2) ? 1200 : randomInt(1, 20));
+  if (kind < 78) return ingestAudiences(client);
+  if (kind < 86) return ingestVisits(client);
+  if (kind < 92) return ingestCampaigns(client);
   const campaign = pick(client.campaigns);
-  return campaign ? intakeDeliveries(client, campaign) : createContact(client);
+  return campaign ? ingestDeliveries(client, campaign) : createContact(client);
 }
 
 function createContact({ ledger, audience, shared }: Client): Operation {
@@ -146,8 +146,8 @@ function changeMembership({ ledger, audience }: Client, contact: KnownContact): 
   };
 }
 
-/** Records in their order, all of them applied when it is answered. A stream may be sent again without a key. */
-function intake(
+/** Records in order, all applied when it is answered. A retry needs no idempotency key. */
+function ingest(
   stream: string,
   records: readonly object[],
   done: () => void,
@@ -168,7 +168,7 @@ function intake(
   };
 }
 
-function intakeContacts({ ledger, audience, contacts }: Client, count: number): Operation {
+function ingestContacts({ ledger, audience, contacts }: Client, count: number): Operation {
   const markers = Array.from({ length: count }, newMarker);
   const changed = pick(contacts);
   const title = `Title${newMarker()}`;
@@ -199,7 +199,7 @@ function intakeContacts({ ledger, audience, contacts }: Client, count: number): 
       ledger.contact(changed);
     }
   };
-  // Any part of the records may be there, but no part of a record.
+  // Any of the records may be stored, but each one whole.
   const beforeAgain = async (server: ServerProcess) => {
     for (const marker of markers.slice(0, 5)) {
       const { status } = await server.call('/api/contacts/get', {
@@ -215,18 +215,18 @@ function intakeContacts({ ledger, audience, contacts }: Client, count: number): 
       expect(members.body.contacts).to.deep.equal(found);
     }
   };
-  return intake('contacts', [...records, ...changes], done, beforeAgain);
+  return ingest('contacts', [...records, ...changes], done, beforeAgain);
 }
 
-function intakeAudiences({ ledger }: Client): Operation {
+function ingestAudiences({ ledger }: Client): Operation {
   const markers = Array.from({ length: randomInt(1, 4) }, newMarker);
   const records = markers.map((marker) => ({ id: `aud_${marker}`, name: `Audience ${marker}` }));
-  return intake('audiences', records, () => {
+  return ingest('audiences', records, () => {
     for (const { id, name } of records) ledger.audience(id, name);
   });
 }
 
-function intakeVisits({ ledger, audience }: Client): Operation {
+function ingestVisits({ ledger, audience }: Client): Operation {
   const page = newMarker();
   const records = Array.from({ length: randomInt(1, 12) }, (_, index) => ({
     id: `${page}_${index}`,
@@ -234,7 +234,7 @@ function intakeVisits({ ledger, audience }: Client): Operation {
     audienceId: audience,
     startUrl: `https://www.kill.example/${page}/`,
   }));
-  return intake('website-visits', records, () =>
+  return ingest('website-visits', records, () =>
     ledger.visitsOf(
       page,
       records.map(({ id }) => id),
@@ -242,7 +242,7 @@ function intakeVisits({ ledger, audience }: Client): Operation {
   );
 }
 
-function intakeCampaigns({ ledger, campaigns }: Client): Operation {
+function ingestCampaigns({ ledger, campaigns }: Client): Operation {
   const renamed = pick(campaigns);
   const known = renamed ?? {
     id: `cam_${newMarker()}`,
@@ -257,7 +257,7 @@ function intakeCampaigns({ ledger, campaigns }: Client): Operation {
     companyRows: new Map(),
   }));
   const records = [known, ...fresh].map(({ id }) => ({ id, name: `Campaign ${newMarker()}` }));
-  return intake('network-a-campaigns', records, () => {
+  return ingest('network-a-campaigns', records, () => {
     for (const [index, campaign] of [known, ...fresh].entries()) {
       campaign.name = records[index]?.name ?? '';
       if (!campaigns.includes(campaign)) campaigns.push(campaign);
@@ -266,8 +266,8 @@ function intakeCampaigns({ ledger, campaigns }: Client): Operation {
   });
 }
 
-/** Rows of two months and both breakdowns, some of them restating what an earlier request reported. */
-function intakeDeliveries({ ledger }: Client, campaign: KnownCampaign): Operation {
+/** Rows of two months and both breakdowns, some of them restatements of earlier rows. */
+function ingestDeliveries({ ledger }: Client, campaign: KnownCampaign): Operation {
   const dates = ['2026-01-30', '2026-01-31', '2026-02-01', '2026-02-02'].filter(() => chance(70));
   const rows = (dates.length > 0 ? dates : ['2026-01-29']).flatMap((date) => {
     const company = `com_${randomInt(3)}`;
@@ -287,7 +287,7 @@ function intakeDeliveries({ ledger }: Client, campaign: KnownCampaign): Operatio
     ad_spend: `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`,
     reported_at: new Date().toISOString(),
   }));
-  return intake('network-a-deliveries', records, () => {
+  return ingest('network-a-deliveries', records, () => {
     for (const row of rows) {
       if (row.company_id)
         campaign.companyRows.set(`${row.date} ${row.company_id}`, [row.company_id, row.impressions]);

@@ -3,18 +3,18 @@ import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, statfsSync, writeS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system of a few megabytes of memory. */
+/** A tmpfs of a few megabytes. */
 export interface SmallDisk {
   path: string;
-  /** Leaves no more than so many bytes free. */
+  /** Leaves at most `leave` bytes free. */
   fill(leave?: number): void;
-  /** Gives back what `fill` took. */
+  /** Frees what `fill` took. */
   free(): void;
   makeReadOnly(): void;
   remove(): void;
 }
 
-/** Null where this user may not mount one. */
+/** Null when this user may not mount one. */
 export function mountSmallDisk(megabytes: number): SmallDisk | null {
   const path = mkdtempSync(join(tmpdir(), 'reachline-disk-'));
   try {
@@ -38,7 +38,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | null {
     free: () => rmSync(ballast),
     makeReadOnly: () => void execFileSync('mount', ['-o', 'remount,ro', path]),
     remove() {
-      // Lazily: what a dying process still holds open goes with it.
+      // Lazily, as a dying process may still hold files open.
       execFileSync('umount', ['-l', path]);
       rmdirSync(path);
     },

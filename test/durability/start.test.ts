@@ -11,7 +11,7 @@ import { endOf, type ServerProcess, spawnServer, startServer } from '../support/
 const DEMO = 'org_demo';
 const KEY = /rl_live_[0-9A-Za-z_]+/;
 
-/** The lines a reader would copy, once the whole of the text is there. */
+/** The requests that the demo prints, once all of them are there. */
 async function curlLines(server: ServerProcess): Promise<string[]> {
   for (;;) {
     const lines = server
@@ -49,7 +49,7 @@ describe('serve --demo in an empty folder', function () {
   });
   afterEach(() => folder.remove());
 
-  it('prints an address, a key and three requests that answer as they stand', async () => {
+  it('prints an address, a key and three requests that work when copied', async () => {
     let server = await start();
     try {
       const lines = await curlLines(server);
@@ -74,7 +74,7 @@ describe('serve --demo in an empty folder', function () {
     }
   });
 
-  it('completes a load that kill -9 cut off', async () => {
+  it('completes a load that kill -9 interrupted', async () => {
     const child = spawnServer({ cwd: folder.path, args: ['serve', '--demo'] });
     const ended = endOf(child);
     const begun = new Promise<void>((resolve) => {

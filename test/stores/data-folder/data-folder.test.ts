@@ -20,8 +20,8 @@ import { removeTempFolders, tempFolder } from '../sqlite/temp-folder.js';
 const open = (dataDir: string) => openStores({ dataDir, searchThreads: 1 });
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-/** What opening is refused with. */
-async function refusal(dataDir: string): Promise<DataFolderError> {
+/** The error of opening the folder. */
+async function openingError(dataDir: string): Promise<DataFolderError> {
   const error = await open(dataDir).then(
     (stores) => stores.close().then(() => undefined),
     (reason: unknown) => reason,
@@ -30,7 +30,7 @@ async function refusal(dataDir: string): Promise<DataFolderError> {
   return error as DataFolderError;
 }
 
-async function madeFolder(): Promise<string> {
+async function createFolder(): Promise<string> {
   const dataDir = join(tempFolder(), 'data');
   await (await open(dataDir)).close();
   return dataDir;
@@ -39,10 +39,10 @@ async function madeFolder(): Promise<string> {
 describe('A data folder', () => {
   after(removeTempFolders);
 
-  it('is readable by its user alone, with everything in it', async () => {
+  it('is readable by its user only, with all its files', async () => {
     const mask = process.umask(0o022);
     try {
-      const dataDir = await madeFolder();
+      const dataDir = await createFolder();
       expect(modeOf(dataDir)).to.equal('700');
       for (const name of readdirSync(dataDir)) {
         const path = join(dataDir, name);
@@ -53,7 +53,7 @@ describe('A data folder', () => {
     }
   });
 
-  it('that others could read is closed to them when it is opened', async () => {
+  it('loses the permissions of other users when it is opened', async () => {
     const mask = process.umask(0o022);
     try {
       const dataDir = join(tempFolder(), 'data');
@@ -68,17 +68,17 @@ describe('A data folder', () => {
     }
   });
 
-  it('leaves the permissions of what else its process writes alone', async () => {
+  it('leaves the file mode mask of the process unchanged', async () => {
     const mask = process.umask(0o022);
     try {
-      await madeFolder();
+      await createFolder();
       expect(process.umask()).to.equal(0o022);
     } finally {
       process.umask(mask);
     }
   });
 
-  it('keeps its permissions where other things lie beside the stores', async () => {
+  it('keeps its permissions when it holds other files too', async () => {
     const dataDir = join(tempFolder(), 'home');
     mkdirSync(dataDir);
     writeFileSync(join(dataDir, 'letter.txt'), 'Dear');
@@ -92,25 +92,27 @@ describe('A data folder', () => {
     ['missing', (path: string) => rmSync(path)],
     ['empty', (path: string) => truncateSync(path)],
   ] as const) {
-    it(`whose database file is ${how} beside the other store is not served as if it were new`, async () => {
-      const dataDir = await madeFolder();
+    it(`is rejected when its database file is ${how} beside the analytics store`, async () => {
+      const dataDir = await createFolder();
       lose(join(dataDir, 'reachline.db'));
-      expect((await refusal(dataDir)).message).to.match(/^reachline\.db .* missing or empty.* Put it back/);
+      expect((await openingError(dataDir)).message).to.match(
+        /^reachline\.db .* missing or empty.* Put it back/,
+      );
       const accounts = await openSqliteAdminStore({ dataDir }).catch((error: unknown) => error);
       expect(accounts).to.be.instanceOf(DataFolderError);
     });
   }
 
-  it('whose analytics folder is missing or empty beside the database is not served as if it were new', async () => {
-    const dataDir = await madeFolder();
+  it('is rejected when its analytics store is missing or empty beside the database', async () => {
+    const dataDir = await createFolder();
     rmSync(join(dataDir, 'clickhouse'), { recursive: true });
-    expect((await refusal(dataDir)).message).to.match(/^clickhouse\/ .* missing or empty/);
+    expect((await openingError(dataDir)).message).to.match(/^clickhouse\/ .* missing or empty/);
     mkdirSync(join(dataDir, 'clickhouse'));
-    expect((await refusal(dataDir)).message).to.match(/^clickhouse\/ .* missing or empty/);
+    expect((await openingError(dataDir)).message).to.match(/^clickhouse\/ .* missing or empty/);
   });
 
-  it('whose stores come from two folders is refused', async () => {
-    const [dataDir, other] = [await madeFolder(), await madeFolder()];
+  it('is rejected when its stores come from two folders', async () => {
+    const [dataDir, other] = [await createFolder(), await createFolder()];
     for (const suffix of ['', '-wal', '-shm']) {
       const [from, to] = [other, dataDir].map((folder) => join(folder, `reachline.db${suffix}`)) as [
         string,
@@ -119,26 +121,26 @@ describe('A data folder', () => {
       rmSync(to, { force: true });
       if (existsSync(from)) cpSync(from, to);
     }
-    expect((await refusal(dataDir)).message).to.include('do not belong together');
+    expect((await openingError(dataDir)).message).to.include('do not belong together');
   });
 
-  it('may begin anew once the store that is left was moved away', async () => {
-    const dataDir = await madeFolder();
+  it('starts empty once both stores are gone', async () => {
+    const dataDir = await createFolder();
     rmSync(join(dataDir, 'reachline.db'));
     rmSync(join(dataDir, 'clickhouse'), { recursive: true });
     await (await open(dataDir)).close();
     await (await open(dataDir)).close();
   });
 
-  it('takes the other store in when it was on a server before', async () => {
+  it('accepts a second store that was on a server before', async () => {
     const dataDir = join(tempFolder(), 'data');
     await (await openSqliteAdminStore({ dataDir })).close();
     await (await open(dataDir)).close();
     await (await open(dataDir)).close();
   });
 
-  it('tells damage in the database when it is checked, and nothing when all is well', async () => {
-    const dataDir = await madeFolder();
+  it('reports damage of its database when it is checked, and nothing when it is whole', async () => {
+    const dataDir = await createFolder();
     expect(checkIntegrity(dataDir)).to.deep.equal([]);
     const path = join(dataDir, 'reachline.db');
     const database = new DatabaseSync(path);

@@ -1,4 +1,4 @@
-/** Writes to the store in the folder given until it is stopped, and prints each write that was acknowledged. */
+/** Writes to the store of a folder until it is killed, and prints each acknowledged write. */
 
 import { execFileSync } from 'node:child_process';
 import { StoreUnavailableError } from '../../../services/shared/store-errors.js';

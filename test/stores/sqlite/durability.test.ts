@@ -11,8 +11,8 @@ import { tempFolder } from './temp-folder.js';
 const fixture = fileURLToPath(new URL('./durability.fixture.js', import.meta.url));
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 
-describe('what the SQLite store acknowledged', () => {
-  it('is there after the process was killed', async () => {
+describe('The SQLite store', () => {
+  it('keeps every acknowledged write after kill -9', async () => {
     const dataDir = tempFolder();
     const child = spawn(process.execPath, [fixture, dataDir, 'forever'], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -20,9 +20,9 @@ describe('what the SQLite store acknowledged', () => {
     const created: string[] = [];
     let loaded = 0;
     for await (const line of createInterface({ input: child.stdout })) {
-      const told = JSON.parse(line) as { created?: string; loaded?: number };
-      if (told.created) created.push(told.created);
-      loaded = told.loaded ?? loaded;
+      const event = JSON.parse(line) as { created?: string; loaded?: number };
+      if (event.created) created.push(event.created);
+      loaded = event.loaded ?? loaded;
       if (created.length >= 40 && loaded > 0 && !child.killed) child.kill('SIGKILL');
     }
     const store = await openSqliteStore({ dataDir, searchThreads: 1 });
@@ -35,7 +35,7 @@ describe('what the SQLite store acknowledged', () => {
     await store.close();
   }).timeout(120_000);
 
-  it('stays readable while the disk is full, and writing goes on when there is room again', async function () {
+  it('reads while the disk is full, and writes again once space is free', async function () {
     if (!hasPrlimit) {
       console.log('      skipped: needs prlimit to limit the size of files');
       this.skip();
@@ -45,17 +45,17 @@ describe('what the SQLite store acknowledged', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-    const told = JSON.parse(line) as { acknowledged: number };
-    expect(told.acknowledged).to.be.above(0);
-    expect(told).to.deep.equal({
-      acknowledged: told.acknowledged,
+    const result = JSON.parse(line) as { acknowledged: number };
+    expect(result.acknowledged).to.be.above(0);
+    expect(result).to.deep.equal({
+      acknowledged: result.acknowledged,
       isUnavailable: true,
-      during: told.acknowledged,
-      after: told.acknowledged + 1,
+      during: result.acknowledged,
+      after: result.acknowledged + 1,
     });
   }).timeout(120_000);
 
-  it('replays an idempotency key after the store was opened again', async () => {
+  it('replays an idempotency key after a restart', async () => {
     const dataDir = tempFolder();
     const create = async (id: string) => {
       const store = await openSqliteStore({ dataDir, searchThreads: 1, clock: { now: () => T0 } });
@@ -76,10 +76,12 @@ describe('what the SQLite store acknowledged', () => {
   });
 });
 
-describe('a bulk load of the SQLite store', () => {
-  it('lets reads and other writes through', async () => {
+describe('A bulk load into the SQLite store', () => {
+  it('lets reads and other writes finish before it', async () => {
     const store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
     await store.upsertAudiences(accepted([{ organization_id: 'org', id: 'aud', name: 'A' }], T0));
+    // Starts the search process, which takes longer than a search.
+    await store.searchContacts(asked('org', { limit: 1 }));
     const order: string[] = [];
     const note = (name: string) => () => order.push(name);
     const records = Array.from({ length: 20_000 }, (_, index) => ({
@@ -107,8 +109,8 @@ describe('a bulk load of the SQLite store', () => {
   }).timeout(120_000);
 });
 
-describe('a search with very many words a typo away', () => {
-  it('finds those of the 1000 nearest words, and stays whole when it asks for them many times', async () => {
+describe('A search with very many similar words', () => {
+  it('finds the 1000 nearest words, also when the query repeats its word', async () => {
     const store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
     const letters = 'abcdefghijklmnopqrstuvwxyz';
     const records = Array.from({ length: 26 * 26 * 4 }, (_, index) => {

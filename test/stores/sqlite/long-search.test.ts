@@ -5,13 +5,13 @@ import { asked, load, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { removeTempFolders, tempFolder } from './temp-folder.js';
 
-const LEFT = new Error('the client left');
+const DISCONNECTED = new Error('the client disconnected');
 const CONTACTS = 5000;
 
-/** Thousands of beginnings that every contact has: seconds of one statement, in which SQLite listens to nothing. */
+/** Thousands of prefixes that match every contact: seconds of one statement, which SQLite cannot interrupt. */
 const words = Array.from({ length: 4000 }, (_, index) => 'm'.repeat(1 + (index % 6)));
 
-describe('A search that takes very long in SQLite', () => {
+describe('A very long search in SQLite', () => {
   let store: SearchStore;
   before(async () => {
     store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
@@ -32,7 +32,7 @@ describe('A search that takes very long in SQLite', () => {
       .searchContacts({ ...asked('org_a'), filters: [{ kind: 'words', field: 'job_title', words }] }, signal)
       .catch((error: unknown) => error);
 
-  it('keeps nothing else waiting: single records, keys, writes, and searches of others', async () => {
+  it('does not delay reads by id, keys, writes, or searches of other organizations', async () => {
     const controller = new AbortController();
     let isOver = false;
     const long = search(controller.signal).finally(() => {
@@ -51,16 +51,16 @@ describe('A search that takes very long in SQLite', () => {
     expect((await store.searchContacts(asked('org_b'))).total).to.equal(0);
     await store.ping();
     expect(isOver).to.equal(false);
-    controller.abort(LEFT);
-    expect(await long).to.equal(LEFT);
+    controller.abort(DISCONNECTED);
+    expect(await long).to.equal(DISCONNECTED);
   });
 
-  it('ends when its caller leaves, so that the next search of the same organization begins', async () => {
+  it('is cancelled when its client disconnects, so that the next search of its organization runs', async () => {
     const controller = new AbortController();
     const long = search(controller.signal);
     const next = store.searchContacts(asked('org_a', { limit: 1 }));
-    controller.abort(LEFT);
-    expect(await long).to.equal(LEFT);
+    controller.abort(DISCONNECTED);
+    expect(await long).to.equal(DISCONNECTED);
     expect((await next).total).to.equal(CONTACTS + 1);
   });
 });

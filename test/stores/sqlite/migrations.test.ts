@@ -8,18 +8,18 @@ import { MigrationChangedError, migrate } from '../../../services/stores/sqlite/
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { tempFolder } from './temp-folder.js';
 
-describe('migrations of the SQLite store', () => {
+describe('SQLite migrations', () => {
   const files = readdirSync(join(packageRoot, 'mappings', 'sqlite')).sort();
   const open = (folder = tempFolder()) => new Connection(join(folder, 'x.db'), { cacheMb: 2 });
 
-  it('are applied once, in order', () => {
+  it('run once, in order', () => {
     const connection = open();
     expect(migrate(connection)).to.deep.equal(files);
     expect(migrate(connection)).to.deep.equal([]);
     connection.close();
   });
 
-  it('of another version are refused, with what to do about it', () => {
+  it('reject a database of another version, and say what to do', () => {
     const folder = tempFolder();
     cpSync(join(packageRoot, 'mappings', 'sqlite'), folder, { recursive: true });
     const connection = open();
@@ -32,7 +32,7 @@ describe('migrations of the SQLite store', () => {
     connection.close();
   });
 
-  it('that fail leave nothing behind', () => {
+  it('write nothing when one of them fails', () => {
     const folder = tempFolder();
     writeFileSync(
       join(folder, '0001_create_things.sql'),
@@ -44,7 +44,7 @@ describe('migrations of the SQLite store', () => {
     connection.close();
   });
 
-  it('of several openings at once are applied by one of them', async () => {
+  it('run once when several processes open a new folder at once', async () => {
     const dataDir = join(tempFolder(), 'new', 'folder');
     const stores = await Promise.all([
       openSqliteStore({ dataDir, searchThreads: 1 }),

@@ -5,7 +5,7 @@ import { asked, freshOrganization, load } from '../../contract/search-support.js
 import { wordsTwoTyposFrom } from '../../support/near-words.js';
 import { removeTempFolders, tempFolder } from './temp-folder.js';
 
-describe('Words near a word of a query', () => {
+describe('Similar words of a query in SQLite', () => {
   const word = 'nebukadnezar';
   let store: SearchStore;
   before(async () => {
@@ -16,7 +16,7 @@ describe('Words near a word of a query', () => {
     removeTempFolders();
   });
 
-  it('are asked for up to a thousand, the nearest first, however many an organization has', async () => {
+  it('are the 1000 nearest, however many an organization has', async () => {
     const organization = freshOrganization();
     const far = wordsTwoTyposFrom(word, 3000);
     const near = Array.from({ length: 25 }, (_, index) => `nebukadneza${LETTERS[index]}`);

@@ -9,7 +9,7 @@ import { tempFolder } from './temp-folder.js';
 
 const ORGANIZATION = 'org_congress';
 
-describe('the members of Congress in the SQLite store', () => {
+describe('Members of Congress in the SQLite store', () => {
   let store: SearchStore | undefined;
 
   before(async () => {
@@ -45,7 +45,7 @@ describe('the members of Congress in the SQLite store', () => {
     });
   }
 
-  it('are found by the beginning of a first name, not by its middle', async () => {
+  it('are found by a prefix of the first name, not by its middle', async () => {
     const found = await names({ first_name: 'mar' });
     expect(found).to.include('Maria Cantwell');
     for (const name of found) expect(name).to.match(/(^|\W)m[aá]r/i);

@@ -1,4 +1,4 @@
-/** A process of a pool that can be asked for a statement that never ends. */
+/** A search process with an operation that never ends. */
 import { DatabaseSync } from '@photostructure/sqlite';
 import { READY, type RpcRequest } from '../../../services/stores/sqlite/workers/rpc.js';
 

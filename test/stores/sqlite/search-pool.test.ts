@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect } from 'chai';
 import { OverloadedError, StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { SearchPool } from '../../../services/stores/sqlite/workers/search-pool.js';
@@ -9,9 +9,9 @@ interface Counted {
 }
 type Fixture = { count: () => string; endless: () => string; large: () => string; die: () => string };
 
-const LEFT = new Error('the client left');
+const DISCONNECTED = new Error('the client disconnected');
 
-describe('The processes that search', () => {
+describe('The search pool', () => {
   const pools: SearchPool<Fixture>[] = [];
   const start = (size: number) => {
     const entry = new URL('./search-pool.fixture.js', import.meta.url);
@@ -21,12 +21,12 @@ describe('The processes that search', () => {
   };
   const count = async (pool: SearchPool<Fixture>, organization: string) =>
     (await pool.call(organization, 'count', [])) as unknown as Counted;
-  /** A search that never ends by itself, and what gives it up. */
+  /** A search that never ends by itself, and how its client abandons it. */
   const endless = (pool: SearchPool<Fixture>, organization: string) => {
     const controller = new AbortController();
     const search = {
       ended: false,
-      abandon: () => controller.abort(LEFT),
+      abandon: () => controller.abort(DISCONNECTED),
       outcome: Promise.resolve<unknown>(null),
     };
     search.outcome = pool.call(organization, 'endless', [], controller.signal).catch((error: unknown) => {
@@ -38,47 +38,47 @@ describe('The processes that search', () => {
 
   afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.close())));
 
-  it('end a statement whose caller has left, and search on', async () => {
+  it('kills a statement whose client disconnected, and runs the next', async () => {
     const pool = start(1);
     await count(pool, 'org_a');
     const search = endless(pool, 'org_a');
     const next = count(pool, 'org_a');
     search.abandon();
-    expect(await search.outcome).to.equal(LEFT);
+    expect(await search.outcome).to.equal(DISCONNECTED);
     expect((await next).calls).to.equal(1);
     expect([pool.running, pool.waiting]).to.deep.equal([0, 0]);
   });
 
-  it('never see a search whose caller left before it was its turn', async () => {
+  it('drops a waiting search whose client disconnected', async () => {
     const pool = start(1);
     const { process: id } = await count(pool, 'org_a');
     const first = count(pool, 'org_a');
     const controller = new AbortController();
     const dropped = pool.call('org_a', 'endless', [], controller.signal).catch((error: unknown) => error);
     const last = count(pool, 'org_a');
-    controller.abort(LEFT);
-    expect(await dropped).to.equal(LEFT);
+    controller.abort(DISCONNECTED);
+    expect(await dropped).to.equal(DISCONNECTED);
     await first;
     expect(await last).to.deep.equal({ process: id, calls: 3 });
   });
 
-  it('are not asked for a search whose caller left already', async () => {
+  it('rejects a search whose client disconnected before it', async () => {
     const pool = start(1);
-    const call = pool.call('org_a', 'endless', [], AbortSignal.abort(LEFT));
-    expect(await call.catch((error: unknown) => error)).to.equal(LEFT);
+    const call = pool.call('org_a', 'endless', [], AbortSignal.abort(DISCONNECTED));
+    expect(await call.catch((error: unknown) => error)).to.equal(DISCONNECTED);
     expect(pool.running).to.equal(0);
   });
 
-  it('serve an organization while another has more searches than processes', async () => {
+  it('serves an organization while another has more searches than processes', async () => {
     const pool = start(2);
     const searches = [1, 2, 3, 4].map(() => endless(pool, 'org_a'));
     expect((await count(pool, 'org_b')).calls).to.equal(1);
     expect(searches.some(({ ended }) => ended)).to.equal(false);
     for (const { abandon } of searches) abandon();
-    for (const { outcome } of searches) expect(await outcome).to.equal(LEFT);
+    for (const { outcome } of searches) expect(await outcome).to.equal(DISCONNECTED);
   });
 
-  it('give each organization its turn, however many searches another has waiting', async () => {
+  it('gives organizations turns, however many searches one of them has waiting', async () => {
     const pool = start(1);
     await count(pool, 'org_a');
     const answered: string[] = [];
@@ -90,7 +90,7 @@ describe('The processes that search', () => {
     expect(answered.slice(-3)).to.deep.equal(['org_a', 'org_a', 'org_a']);
   });
 
-  it('are taken from long searches when others wait', async () => {
+  it('makes long searches give way when others wait', async () => {
     const pool = start(1);
     const organizations = ['org_a', 'org_b', 'org_c', 'org_d'];
     const searches = organizations.flatMap((name) => [endless(pool, name), endless(pool, name)]);
@@ -98,21 +98,21 @@ describe('The processes that search', () => {
     expect((await count(pool, 'org_a')).calls).to.be.greaterThan(0);
     expect(searches.some(({ ended }) => ended)).to.equal(false);
     for (const { abandon } of searches) abandon();
-    for (const { outcome } of searches) expect(await outcome).to.equal(LEFT);
-    while (pool.running > 0) await nextTurn();
+    for (const { outcome } of searches) expect(await outcome).to.equal(DISCONNECTED);
+    while (pool.running > 0) await yieldToEventLoop();
     expect(pool.waiting).to.equal(0);
   });
 
-  it('turn away what an organization asks for beyond a bounded number', async () => {
+  it('rejects searches of an organization above a limit', async () => {
     const pool = start(1);
     const asked = Array.from({ length: 300 }, () => count(pool, 'org_a').catch((error: unknown) => error));
     await count(pool, 'org_b');
     const answers = await Promise.all(asked);
-    const refused = answers.filter((answer) => answer instanceof OverloadedError);
-    expect(refused).to.have.length(300 - 250);
+    const rejected = answers.filter((answer) => answer instanceof OverloadedError);
+    expect(rejected).to.have.length(300 - 250);
   });
 
-  it('begin no search while the requests of earlier ones hold many bytes of answers', async () => {
+  it('starts no search while requests in flight hold many bytes of answers', async () => {
     const pool = start(1);
     const requests = [new AbortController(), new AbortController()];
     await Promise.all(requests.map(({ signal }) => pool.call('org_a', 'large', [], signal)));
@@ -123,7 +123,7 @@ describe('The processes that search', () => {
     expect((await next).calls).to.be.greaterThan(1);
   });
 
-  it('that die fail the search they had, and no other', async () => {
+  it('fails only the search of a process that dies', async () => {
     const pool = start(1);
     const dead = pool.call('org_a', 'die', []).catch((error: unknown) => error);
     const next = count(pool, 'org_a');
@@ -131,7 +131,7 @@ describe('The processes that search', () => {
     expect((await next).calls).to.equal(1);
   });
 
-  it('that cannot start fail what waits, and are tried again by the next search', async () => {
+  it('rejects waiting searches when a process cannot start, and tries again at the next', async () => {
     const pool = new SearchPool<Fixture>(
       new URL('./no-such-file.js', import.meta.url),
       { path: '', cacheMb: 1 },
@@ -144,7 +144,7 @@ describe('The processes that search', () => {
     }
   });
 
-  it('end with the store, whatever they are doing', async () => {
+  it('kills running searches when it closes', async () => {
     const pool = start(1);
     await count(pool, 'org_a');
     const searches = [endless(pool, 'org_a'), endless(pool, 'org_a')];

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const folders: string[] = [];
 
-/** A new folder, gone after the tests. */
+/** A new folder, deleted by `removeTempFolders`. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'reachline-sqlite-'));
   folders.push(folder);
   return folder;
 }
 
-/** For an `after` of the tests that made folders. */
+/** For the `after` hook of tests that create folders. */
 export function removeTempFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }

@@ -4,30 +4,30 @@ import { WorkerClient } from '../../../services/stores/sqlite/workers/worker-cli
 
 type Fixture = { echo: (value: number) => string; die: () => string };
 
-describe('a thread of the SQLite store', () => {
+describe('The worker client', () => {
   const start = () =>
     new WorkerClient<Fixture>(new URL('./worker-client.fixture.js', import.meta.url), {
       path: '',
       cacheMb: 1,
     });
 
-  it('that dies fails what was asked of it, and the next call starts it again', async () => {
-    const thread = start();
-    expect(await thread.call('echo', 1)).to.deep.equal([1]);
-    for (const result of await Promise.allSettled([thread.call('die'), thread.call('echo', 2)])) {
+  it('rejects pending calls when its thread dies, and starts a new one at the next call', async () => {
+    const client = start();
+    expect(await client.call('echo', 1)).to.deep.equal([1]);
+    for (const result of await Promise.allSettled([client.call('die'), client.call('echo', 2)])) {
       expect(result.status).to.equal('rejected');
       expect((result as PromiseRejectedResult).reason).to.be.instanceOf(StoreUnavailableError);
     }
-    expect(await thread.call('echo', 3)).to.deep.equal([3]);
-    await thread.close();
+    expect(await client.call('echo', 3)).to.deep.equal([3]);
+    await client.close();
   });
 
-  it('that is closed answers what it was asked before, and nothing after', async () => {
-    const thread = start();
-    const answer = thread.call('echo', 1);
-    await Promise.all([thread.close(), thread.close()]);
+  it('answers calls made before it closes, and rejects later ones', async () => {
+    const client = start();
+    const answer = client.call('echo', 1);
+    await Promise.all([client.close(), client.close()]);
     expect(await answer).to.deep.equal([1]);
-    const [late] = await Promise.allSettled([thread.call('echo', 2)]);
+    const [late] = await Promise.allSettled([client.call('echo', 2)]);
     expect((late as PromiseRejectedResult).reason).to.be.instanceOf(StoreUnavailableError);
   });
 });

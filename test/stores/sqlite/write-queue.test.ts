@@ -10,7 +10,7 @@ import { removeTempFolders, tempFolder } from './temp-folder.js';
 
 const NOW = Date.UTC(2026, 0, 2);
 
-describe('The queue of writes', () => {
+describe('The write queue', () => {
   let connection: Connection;
   let queue: WriteQueue;
   let responses: RpcResponse[];
@@ -35,7 +35,7 @@ describe('The queue of writes', () => {
   };
   const answered = () => responses.map(({ id }) => id);
 
-  it('gives each organization its turn, however many records another has waiting', () => {
+  it('gives organizations turns, however many records one of them has waiting', () => {
     const backlog = Array.from({ length: 30 }, () => contacts('org_a', 500));
     const other = contacts('org_b', 10);
     while (!answered().includes(other)) queue.work();
@@ -44,14 +44,14 @@ describe('The queue of writes', () => {
     expect(answered().filter((id) => id !== other)).to.deep.equal(backlog);
   });
 
-  it('gives each organization its turn with requests as well', () => {
+  it('gives organizations turns with requests', () => {
     const requests = Array.from({ length: 5 }, () => add('org_a', 'setCredits', 'org_a', 1));
     const other = add('org_b', 'setCredits', 'org_b', 1);
     queue.work();
     expect(answered()).to.deep.equal([requests[0], other, ...requests.slice(1)]);
   });
 
-  it('lets a request through between parts of a write that takes long', () => {
+  it('writes a request between the transactions of a long batch', () => {
     const ids = Array.from({ length: 9000 }, (_, index) => `audience_with_a_long_name_${index}`);
     contacts('org_a', 1, { audience_ids: ids });
     queue.work();
@@ -68,7 +68,7 @@ describe('The queue of writes', () => {
     expect(answered()).to.include(request).and.not.include(long);
   });
 
-  it('refuses a write that the store cannot take, and only that', () => {
+  it('rejects a batch that cannot be written, and writes all others', () => {
     const good = [contacts('org_a', 3), contacts('org_b', 3)];
     const bad = add('org_c', 'upsertContacts', JSON.stringify([{ record: null }]));
     good.push(contacts('org_a', 3));
