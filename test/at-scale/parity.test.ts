@@ -108,24 +108,24 @@ function itAnswersAlike(title: string, records: Records, requests: number): void
       [`/api/contacts/create?required_credits=${10_000}`, contact, 402],
     ] as const) {
       const headers = { 'Content-Type': 'application/json', 'X-Api-Key': pair.key };
-      const answer = await sendToBoth({
+      const response = await sendToBoth({
         method: 'POST',
         path,
         headers,
         body: Buffer.from(JSON.stringify(body)),
       });
-      expect(answer.status, `${path}: ${answer.text}`).to.equal(status);
+      expect(response.status, `${path}: ${response.text}`).to.equal(status);
     }
     expectNoDifference();
   });
 
   async function sendOnce(request: FuzzRequest): Promise<Received> {
-    const answer = await sendToBoth(request);
-    coverage.count(request, answer);
-    const page = remembered(request, answer);
+    const response = await sendToBoth(request);
+    coverage.count(request, response);
+    const page = remembered(request, response);
     // A forged cursor must be the same for both.
     if (page && pair.isShared(page.cursor)) remember(seen, page, sentCount);
-    return answer;
+    return response;
   }
 
   /** Follows the cursors, each form with its own. */
@@ -139,9 +139,9 @@ function itAnswersAlike(title: string, records: Records, requests: number): void
     let cursor: string | null | undefined = page.next_cursor;
     while (typeof cursor === 'string' && differences.length === 0) {
       const next = { ...request, body: Buffer.from(JSON.stringify({ ...body, limit, cursor })) };
-      const answer = await sendToBoth(next);
-      coverage.count(next, answer);
-      cursor = (JSON.parse(answer.text) as { next_cursor?: string | null }).next_cursor;
+      const response = await sendToBoth(next);
+      coverage.count(next, response);
+      cursor = (JSON.parse(response.text) as { next_cursor?: string | null }).next_cursor;
     }
   }
 

@@ -60,12 +60,12 @@ export class Documents<Source> {
 
   /** The current document, searchable or not. Throws `IndexMissingError`. */
   async get(id: string, routing?: string, signal?: AbortSignal): Promise<VersionedDocument<Source> | null> {
-    const answer = await this.#cluster.run(
+    const response = await this.#cluster.run(
       (client) => client.get<Source>({ index: this.alias, id, routing }, { ignore: [404], signal }),
       signal,
     );
-    if ((answer as { error?: unknown }).error !== undefined) throw new IndexMissingError(this.alias);
-    return toVersioned<Source>(answer as GetResult);
+    if ((response as { error?: unknown }).error !== undefined) throw new IndexMissingError(this.alias);
+    return toVersioned<Source>(response as GetResult);
   }
 
   /** By id, without the ids that have no document. Throws `IndexMissingError`. */
@@ -272,7 +272,11 @@ function toVersioned<Source>(item: GetResult): VersionedDocument<Source> | null 
   };
 }
 
-function written<Next>(id: string, source: Next, answer: estypes.WriteResponseBase): VersionedDocument<Next> {
-  const { _index: index, _seq_no: seqNo = 0, _primary_term: primaryTerm = 0 } = answer;
+function written<Next>(
+  id: string,
+  source: Next,
+  response: estypes.WriteResponseBase,
+): VersionedDocument<Next> {
+  const { _index: index, _seq_no: seqNo = 0, _primary_term: primaryTerm = 0 } = response;
   return { id, index, source, seqNo, primaryTerm };
 }

@@ -70,7 +70,7 @@ export async function openElasticsearchStore(
 }
 
 /** Bytes of responses not yet sent, above which searches are rejected. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 class ElasticsearchStore implements SearchStore {
   readonly preferredBatchSize = BATCH_RECORDS;
@@ -88,7 +88,7 @@ class ElasticsearchStore implements SearchStore {
   /** Months whose index is known to exist. */
   readonly #months = new Set<string>();
   readonly #visitsMutex = new KeyedMutex();
-  readonly #answers = new InFlightBytes(MAX_ANSWER_BYTES);
+  readonly #responses = new InFlightBytes(MAX_RESPONSE_BYTES);
 
   constructor(
     cluster: Cluster,
@@ -206,9 +206,9 @@ class ElasticsearchStore implements SearchStore {
     signal: AbortSignal | undefined,
     fetch: () => Promise<{ page: Page<T>; bytes: number }>,
   ): Promise<Page<T>> {
-    if (this.#answers.isFull) throw new OverloadedError('search');
+    if (this.#responses.isFull) throw new OverloadedError('search');
     const { page, bytes } = await fetch();
-    this.#answers.hold(bytes, signal);
+    this.#responses.hold(bytes, signal);
     return page;
   }
 

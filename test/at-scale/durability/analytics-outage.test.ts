@@ -50,11 +50,11 @@ describe('ClickHouse killed under writes', () => {
           clicks: version,
           reported_at: new Date(Date.UTC(2026, 1, 1) + version).toISOString(),
         }));
-        const answer = await gateways.callUntilDone('/api/ingest/network-a-deliveries', undefined, {
+        const response = await gateways.callUntilDone('/api/ingest/network-a-deliveries', undefined, {
           raw: rows.map((row) => JSON.stringify(row)).join('\n'),
           headers: { 'Content-Type': 'application/x-ndjson' },
         });
-        expect(answer.body, answer.text).to.include({ accepted: rows.length, rejected: 0 });
+        expect(response.body, response.text).to.include({ accepted: rows.length, rejected: 0 });
         for (const row of rows) clicks.set(`${row.campaign_id}/${row.creative_id}`, version);
         records += rows.length;
       }
@@ -76,8 +76,8 @@ describe('ClickHouse killed under writes', () => {
       const [campaign = ''] = row.split('/');
       expected.set(campaign, (expected.get(campaign) ?? 0) + value);
     }
-    const answer = await gateways.callUntilDone(CAMPAIGNS, { ...RANGE, metrics: ['clicks'] }, {});
-    const campaigns = answer.body.items as { id: string; clicks: number }[];
+    const response = await gateways.callUntilDone(CAMPAIGNS, { ...RANGE, metrics: ['clicks'] }, {});
+    const campaigns = response.body.items as { id: string; clicks: number }[];
     expect(new Map(campaigns.map(({ id, clicks: sum }) => [id, sum]))).to.deep.equal(expected);
     expect(records).to.be.greaterThan(0);
   }).timeout(600_000);

@@ -63,14 +63,14 @@ describe('Creating contacts through several gateways', () => {
     })();
     const ids = new Set<unknown>();
     await inParallel(CREATES, async (number) => {
-      const answer = await four.callUntilDone(
+      const response = await four.callUntilDone(
         '/api/contacts/create',
         { organization_id: ORGANIZATION, audience_id: 'aud', first_name: `Person ${number}` },
         { headers: { 'Idempotency-Key': randomUUID() } },
       );
-      expect(answer.status, answer.text).to.equal(200);
-      expect(answer.body.credits_consumed).to.equal(1);
-      ids.add(answer.body.contact_id);
+      expect(response.status, response.text).to.equal(200);
+      expect(response.body.credits_consumed).to.equal(1);
+      ids.add(response.body.contact_id);
     });
     done = true;
     await killing;
@@ -93,12 +93,12 @@ describe('Creating contacts through several gateways', () => {
     const missed: unknown[] = [];
     await inParallel(PAIRS, async (number) => {
       const name = `pair${number}`;
-      const made = await two.call(number % 2, '/api/contacts/create', {
+      const created = await two.call(number % 2, '/api/contacts/create', {
         organization_id: ORGANIZATION,
         audience_id: 'aud',
         last_name: name,
       });
-      expect(made.status, made.text).to.equal(200);
+      expect(created.status, created.text).to.equal(200);
       const found = await two.call((number + 1) % 2, '/api/contacts/search', {
         organization_id: ORGANIZATION,
         query: `"${name}"`,

@@ -50,9 +50,9 @@ export class Gateways {
   /** Retries until a response tells the outcome: neither a 5xx nor `idempotency_in_progress`. */
   async callUntilDone(path: string, body: unknown, options: CallOptions): Promise<Answer> {
     for (;;) {
-      const answer = await this.call(this.#next++ % this.count, path, body, options).catch(() => null);
-      const isPending = answer?.status === 409 && answer.body.code === 'idempotency_in_progress';
-      if (answer && answer.status < 500 && !isPending) return answer;
+      const response = await this.call(this.#next++ % this.count, path, body, options).catch(() => null);
+      const isPending = response?.status === 409 && response.body.code === 'idempotency_in_progress';
+      if (response && response.status < 500 && !isPending) return response;
       await pause(RETRY_MS);
     }
   }

@@ -128,9 +128,9 @@ class Writes {
   async #create(number: number): Promise<void> {
     const body = { organization_id: ORGANIZATION, audience_id: 'aud', first_name: `Person ${number}` };
     const headers = { 'Idempotency-Key': randomUUID() };
-    const answer = await this.#gateways.callUntilDone('/api/contacts/create', body, { headers });
-    expect(answer.status, answer.text).to.equal(200);
-    this.created.add(answer.body.contact_id as string);
+    const response = await this.#gateways.callUntilDone('/api/contacts/create', body, { headers });
+    expect(response.status, response.text).to.equal(200);
+    this.created.add(response.body.contact_id as string);
   }
 
   async #contacts(number: number): Promise<void> {
@@ -154,10 +154,10 @@ class Writes {
   }
 
   async #ingest(stream: string, records: readonly object[]): Promise<void> {
-    const answer = await this.#gateways.callUntilDone(`/api/ingest/${stream}`, undefined, {
+    const response = await this.#gateways.callUntilDone(`/api/ingest/${stream}`, undefined, {
       raw: records.map((record) => JSON.stringify(record)).join('\n'),
       headers: { 'Content-Type': 'application/x-ndjson' },
     });
-    expect(answer.body, answer.text).to.include({ accepted: records.length, rejected: 0 });
+    expect(response.body, response.text).to.include({ accepted: records.length, rejected: 0 });
   }
 }

@@ -30,7 +30,7 @@ describe('API keys on Elasticsearch', () => {
       const organizationId = freshOrganization();
       let lost = 0;
       proxy.decide = ({ method, path }) =>
-        method === 'PUT' && path.includes('-keys/_create') && lost++ < times ? 'cut answer' : 'pass';
+        method === 'PUT' && path.includes('-keys/_create') && lost++ < times ? 'cut response' : 'pass';
       const key = parseKey(await issueKey(store, { organizationId }));
       expect(lost).to.be.at.least(times);
       proxy.decide = () => 'pass';

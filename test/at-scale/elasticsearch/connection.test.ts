@@ -61,9 +61,9 @@ describe('The connection to Elasticsearch', () => {
       }
       const { hostname, port } = new URL(node);
       const onward = request({ hostname, port, method: incoming.method, path: incoming.url, headers });
-      onward.on('response', (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(outgoing);
+      onward.on('response', (response) => {
+        outgoing.writeHead(response.statusCode ?? 500, response.headers);
+        response.pipe(outgoing);
       });
       incoming.pipe(onward);
     });

@@ -8,9 +8,9 @@ export type Fate =
   /** Never reaches the cluster. */
   | 'cut'
   /** Reaches the cluster; the response is lost. */
-  | 'cut answer'
+  | 'cut response'
   /** Answered by the proxy; `forwarded` sends it to the cluster too. */
-  | { answer: object; forwarded?: boolean };
+  | { response: object; forwarded?: boolean };
 
 export interface ProxiedRequest {
   method: string;
@@ -44,31 +44,31 @@ export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpP
       outgoing.destroy();
       return;
     }
-    const forge = (answer: object) => {
+    const forge = (response: object) => {
       outgoing.writeHead(200, {
         'Content-Type': 'application/vnd.elasticsearch+json;compatible-with=9',
         'X-Elastic-Product': 'Elasticsearch',
       });
-      outgoing.end(JSON.stringify(answer));
+      outgoing.end(JSON.stringify(response));
     };
     if (typeof fate === 'object' && !fate.forwarded) {
-      forge(fate.answer);
+      forge(fate.response);
       return;
     }
     const { hostname, port } = new URL(upstream);
     const onward = request({ hostname, port, method, path, headers });
     onward.on('error', () => outgoing.destroy());
-    onward.on('response', (answer) => {
-      if (fate === 'cut answer') {
-        answer.resume().on('end', () => outgoing.destroy());
+    onward.on('response', (response) => {
+      if (fate === 'cut response') {
+        response.resume().on('end', () => outgoing.destroy());
         return;
       }
       if (typeof fate === 'object') {
-        answer.resume().on('end', () => forge(fate.answer));
+        response.resume().on('end', () => forge(fate.response));
         return;
       }
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(outgoing);
+      outgoing.writeHead(response.statusCode ?? 500, response.headers);
+      response.pipe(outgoing);
     });
     // Aborting the response aborts the request.
     outgoing.on('close', () => onward.destroy());

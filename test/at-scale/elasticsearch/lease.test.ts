@@ -86,7 +86,7 @@ describe('Leases on Elasticsearch', () => {
 
   it('leaves a lease with the process whose acquire request got no response', async () => {
     let lost = 0;
-    proxy.decide = ({ method }) => (method === 'PUT' && lost++ === 0 ? 'cut answer' : 'pass');
+    proxy.decide = ({ method }) => (method === 'PUT' && lost++ === 0 ? 'cut response' : 'pass');
     const lease = await acquire(proxy.config);
     expect(lost).to.be.greaterThan(1);
     expect(lease).to.not.equal(null);

@@ -98,9 +98,9 @@ describe('Reindexing behind an alias', () => {
     definition.version = 2;
     definition.mappings.properties.note = { type: 'keyword' };
     writeFileSync(file, JSON.stringify(definition));
-    const made = await Promise.all([migrate({ mappings }), migrate({ mappings }), migrate({ mappings })]);
-    expect(made.flat(), 'three concurrent processes reindex once').to.have.length(1);
-    expect(made.flat()[0]).to.match(/-audiences-v2-2-/);
+    const created = await Promise.all([migrate({ mappings }), migrate({ mappings }), migrate({ mappings })]);
+    expect(created.flat(), 'three concurrent processes reindex once').to.have.length(1);
+    expect(created.flat()[0]).to.match(/-audiences-v2-2-/);
     expect(await store.getAudience(ORGANIZATION, 'aud')).to.include({ name: 'Audience' });
     const rejected = await migrate().catch((error: Error) => error);
     expect(rejected).to.have.property('name', 'MigrationNeededError');
@@ -180,14 +180,15 @@ class Traffic {
     switch (number % 5) {
       case 0: {
         const contactId = `created_${number}`;
-        const made = await this.#store.createContact({
+        const created = await this.#store.createContact({
           contact: newContact(ORGANIZATION, contactId, { first_name: 'Created' }),
           audienceId: 'aud',
           requiredCredits: 1,
           onDuplicate: 'create',
           dryRun: false,
         });
-        if (made.kind !== 'done' || made.value.kind !== 'created') throw new Error(JSON.stringify(made));
+        if (created.kind !== 'done' || created.value.kind !== 'created')
+          throw new Error(JSON.stringify(created));
         this.created.add(contactId);
         this.members.add(contactId);
         return;

@@ -119,8 +119,8 @@ export async function createIndex(
         { ignore: [400] },
       ),
     )
-    .then((answer) => {
-      const { error } = answer as { error?: { type?: string; reason?: string } };
+    .then((response) => {
+      const { error } = response as { error?: { type?: string; reason?: string } };
       if (error && error.type !== 'resource_already_exists_exception') {
         throw unavailable(`${error.type}: ${error.reason}`);
       }
@@ -134,11 +134,11 @@ export async function liveIndices(
   resource: Resource,
 ): Promise<LiveIndex[]> {
   const all = names.alias(resource);
-  const answer = await cluster.run((client) =>
+  const response = await cluster.run((client) =>
     client.indices.get({ index: all, features: ['aliases', 'mappings'] }, { ignore: [404] }),
   );
-  if ('error' in answer) return [];
-  return Object.entries(answer as estypes.IndicesGetResponse).map(([index, { aliases = {}, mappings }]) => {
+  if ('error' in response) return [];
+  return Object.entries(response as estypes.IndicesGetResponse).map(([index, { aliases = {}, mappings }]) => {
     const { version = 0, checksum = '' } = (mappings?._meta ?? {}) as { version?: number; checksum?: string };
     const own = Object.keys(aliases).filter((alias) => alias !== all);
     return {
@@ -231,9 +231,11 @@ async function aliasesBehind(
   cluster: Cluster,
   alias: string,
 ): Promise<{ index: string; aliases: Set<string> }[]> {
-  const answer = await cluster.run((client) => client.indices.getAlias({ index: alias }, { ignore: [404] }));
-  if ('error' in answer) return [];
-  return Object.entries(answer as estypes.IndicesGetAliasResponse).map(([index, { aliases }]) => ({
+  const response = await cluster.run((client) =>
+    client.indices.getAlias({ index: alias }, { ignore: [404] }),
+  );
+  if ('error' in response) return [];
+  return Object.entries(response as estypes.IndicesGetAliasResponse).map(([index, { aliases }]) => ({
     index,
     aliases: new Set(Object.keys(aliases)),
   }));

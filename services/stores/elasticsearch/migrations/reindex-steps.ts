@@ -26,10 +26,10 @@ export async function blockWrites(cluster: Cluster, index: string): Promise<void
 
 export async function unblockWrites(cluster: Cluster, index: string): Promise<void> {
   await untilAcknowledged(`the removal of the write block of ${index}`, async () => {
-    const answer = await cluster.run((client) =>
+    const response = await cluster.run((client) =>
       client.indices.putSettings({ index, settings: { 'index.blocks.write': null } }, { ignore: [404] }),
     );
-    return 'error' in answer || answer.acknowledged;
+    return 'error' in response || response.acknowledged;
   });
 }
 
@@ -48,13 +48,13 @@ export async function moveAliases(
     { remove: { index: target, alias: buildingAlias(target), must_exist: true } },
   ];
   await untilAcknowledged(`the move of the aliases to ${target}`, async () => {
-    const answer = await cluster.run((client) =>
+    const response = await cluster.run((client) =>
       client.indices.updateAliases({ actions }, { ignore: [404] }),
     );
-    if (!('error' in answer)) return answer.acknowledged;
+    if (!('error' in response)) return response.acknowledged;
     // An earlier attempt was done but not acknowledged, or another process has rolled back.
     if ((await stateOf(cluster, target)) === 'serving') return true;
-    throw unavailable(JSON.stringify(answer.error));
+    throw unavailable(JSON.stringify(response.error));
   });
 }
 
@@ -97,8 +97,10 @@ export async function dropIndex(cluster: Cluster, index: string): Promise<void> 
 
 /** An index without an alias is never written or searched again. */
 async function stateOf(cluster: Cluster, target: string): Promise<'building' | 'serving' | 'gone'> {
-  const answer = await cluster.run((client) => client.indices.getAlias({ index: target }, { ignore: [404] }));
-  const aliases = Object.keys((answer as estypes.IndicesGetAliasResponse)[target]?.aliases ?? {});
+  const response = await cluster.run((client) =>
+    client.indices.getAlias({ index: target }, { ignore: [404] }),
+  );
+  const aliases = Object.keys((response as estypes.IndicesGetAliasResponse)[target]?.aliases ?? {});
   if (aliases.length === 0) return 'gone';
   return aliases.includes(buildingAlias(target)) ? 'building' : 'serving';
 }
