@@ -114,7 +114,7 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
     );
     await workers.start();
     await send(batches);
-    await topics.drained(...STREAMS);
+    await workers.drained(...STREAMS);
     await workers.expectState(history);
     expect(await workers.deadLetters()).to.deep.equal([]);
     // What lies in the topic tells whether the batches were compressed at all.

@@ -53,7 +53,7 @@ describe(`a worker frozen at named points until its partitions are reassigned (T
           // Newer states of what it holds.
           await topics.produce(stream, records.slice(half));
           const other = await workers.start([stream]);
-          await topics.drained(stream);
+          await workers.drained(stream);
           expectSame(await actual[stream](), expected);
           // Then only the late writer can change anything.
           expect((await other.stop()).code).to.equal(0);

@@ -33,7 +33,7 @@ describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
     frozen.signal('SIGSTOP');
     const begun = performance.now();
     const other = await workers.start();
-    await topics.drained(...STREAMS);
+    await workers.drained(...STREAMS);
     await workers.expectState(history);
     await pause(FROZEN_MS - (performance.now() - begun));
     const before = await committedOffsets(topics);

@@ -57,7 +57,7 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
 
       await workers.start();
       while (pieces.length > 0) await produce();
-      await topics.drained(...STREAMS);
+      await workers.drained(...STREAMS);
       await workers.expectState(history);
       await expectPoisonRejected(topics, poison);
     });

@@ -117,7 +117,7 @@ describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
           await proxies[server].clear();
           await pause(FAULT_MS);
         }
-        await workers.drained(worker, ...STREAMS);
+        await workers.drained(...STREAMS);
         await workers.expectState(history);
         expect(await workers.deadLetters()).to.deep.equal([]);
         if (isStore) expect(rebalances(worker), worker.output()).to.equal(0);

@@ -127,7 +127,7 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
       await produceSlowly(history, killing);
       await killing;
       if (isBroker) await topics.drained(...STREAMS);
-      else await workers.drained(worker, ...STREAMS);
+      else await workers.drained(...STREAMS);
       supervised?.stop();
       await workers.expectState(history);
       expect(await workers.deadLetters()).to.deep.equal([]);
@@ -143,13 +143,13 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
     const tables = `${database}_tables`;
     await client.command({ query: `RENAME TABLE ${tables}.deliveries TO ${tables}.away` });
     for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
-    await workers.drained(worker, 'website-visits', 'contacts');
+    await workers.drained('website-visits', 'contacts');
     await pause(AWAY_MS);
     expect(await topics.behind('network-a-deliveries')).to.equal(
       history['network-a-deliveries'].records.length,
     );
     await client.command({ query: `RENAME TABLE ${tables}.away TO ${tables}.deliveries` });
-    await workers.drained(worker, 'network-a-deliveries');
+    await workers.drained('network-a-deliveries');
     await workers.expectState(history);
 
     expect(rebalances(worker), worker.output()).to.equal(0);
@@ -164,14 +164,14 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
     const environment = { ...clickhousePlan.environment, CLICKHOUSE_PASSWORD: 'another' };
     const other = await startServer({ ...clickhousePlan, environment });
     for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
-    await workers.drained(worker, 'website-visits', 'contacts');
+    await workers.drained('website-visits', 'contacts');
     await pause(AWAY_MS);
     expect(await topics.behind('network-a-deliveries')).to.equal(
       history['network-a-deliveries'].records.length,
     );
     await other.stop();
     await clickhouse.start();
-    await workers.drained(worker, 'network-a-deliveries');
+    await workers.drained('network-a-deliveries');
     await workers.expectState(history);
     expect(rebalances(worker), worker.output()).to.equal(0);
     expect(await workers.deadLetters()).to.deep.equal([]);

@@ -37,7 +37,7 @@ describe(`dead letters that the broker rejects (TEST_SEED=${SEED})`, function ()
     for (const stream of STREAMS) expect(await topics.behind(stream), stream).to.be.greaterThan(0);
     expect(await restartsOf(worker)).to.be.greaterThan(0);
     await limitDeadLetters(9_000_000);
-    await topics.drained(...STREAMS);
+    await workers.drained(...STREAMS);
     await workers.expectState(history);
     await expectPoisonRejected(topics, sent.flat().filter(({ headers }) => headers).length);
     while ((await failingOf(worker)).length > 0) await pause(100);

@@ -59,7 +59,7 @@ describe('replayed dead letters', function () {
     await change(`ADD CONSTRAINT few CHECK clicks <= ${MOST_CLICKS}`);
     await workers.start([STREAM]);
     await topics.produce(STREAM, records);
-    await topics.drained(STREAM);
+    await workers.drained(STREAM);
     const letters = await topics.deadLetters(STREAM);
     const actual = letters.map(({ key, headers }) => [
       key?.toString(),
@@ -85,7 +85,7 @@ describe('replayed dead letters', function () {
     const again = await command('replay', '--stream', STREAM, '--rate', '50');
     expect(again, again.stderr).to.include({ code: 0 });
     expect(again.stdout).to.match(/^20 records sent again\./);
-    await topics.drained(STREAM);
+    await workers.drained(STREAM);
     const attempts = (await topics.deadLetters(STREAM)).map(({ headers }) =>
       headerText(headers, HEADER.attempts),
     );
@@ -110,7 +110,7 @@ describe('replayed dead letters', function () {
     const { code, stdout } = await command('replay');
     expect({ code, stdout }).to.include({ code: 0 });
     expect(stdout).to.match(/^20 records sent again\./);
-    await topics.drained(STREAM);
+    await workers.drained(STREAM);
     expectSame(await actualDeliveries(database.config), states(records));
     expect(await topics.deadLetters(STREAM)).to.have.lengthOf(40);
     expect((await command('replay')).stderr).to.contain('There are no dead letters to replay.');
@@ -135,13 +135,13 @@ describe('replayed dead letters', function () {
     await topics.produce(STREAM, sent(MOST_CLICKS + 1));
     await topics.produce(STREAM, sent(MOST_CLICKS + 2));
     await topics.produce(STREAM, sent(1));
-    await topics.drained(STREAM);
+    await workers.drained(STREAM);
     // They are rejected once more, and keep their order then too.
     expect((await command('replay')).stdout).to.match(/^4 records sent again\./);
-    await topics.drained(STREAM);
+    await workers.drained(STREAM);
     await change('DROP CONSTRAINT few');
     expect((await command('replay')).stdout).to.match(/^4 records sent again\./);
-    await topics.drained(STREAM);
+    await workers.drained(STREAM);
     const actual = await actualDeliveries(database.config);
     for (const { key } of sent(1)) expect(actual.get(key), key).to.equal('1000|1|2.50');
 

@@ -34,7 +34,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     const history = histories(new Random(SEED), COUNT);
     await workers.start();
     for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
-    await topics.drained(...STREAMS);
+    await workers.drained(...STREAMS);
     await workers.expectState(history);
     expect(await workers.deadLetters()).to.deep.equal([]);
   });
@@ -52,7 +52,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
       worker = await workers.start();
     }
     await producing;
-    await topics.drained(...STREAMS);
+    await workers.drained(...STREAMS);
     await workers.expectState(history);
   });
 
@@ -83,7 +83,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     });
     await workers.start(['contacts']);
     await topics.produce('contacts', mixed);
-    await topics.drained('contacts');
+    await workers.drained('contacts');
     const letters = await topics.deadLetters('contacts');
     const actualLetters = letters.map(({ key, value, headers }) => [
       headerText(headers, 'trace'),
@@ -114,7 +114,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     const [second, third] = await Promise.all([workers.start(), workers.start()]);
     await producing;
     await Promise.all([second.stop(), third.stop()]);
-    await topics.drained(...STREAMS);
+    await workers.drained(...STREAMS);
     await workers.expectState(history);
     expect(rebalances(first), 'the others joined').to.be.greaterThan(0);
     expect(await workers.deadLetters()).to.deep.equal([]);
@@ -126,7 +126,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
     expect(await worker.stop()).to.deep.equal({ code: 0, signal: null });
     await workers.start();
-    await topics.drained(...STREAMS);
+    await workers.drained(...STREAMS);
     await workers.expectState(history);
   });
 
@@ -150,7 +150,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     }
     await producer.disconnect();
     await topics.visible('contacts', records.length);
-    await topics.drained('contacts');
+    await workers.drained('contacts');
     expectSame(await actualContacts(indices.config), expected);
   });
 
@@ -167,12 +167,12 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     await transaction.send({ topic: topicOf(topics.config, 'contacts'), messages: records });
     // The end that `drained` compares with stands still before the transaction, so it says that nothing is left to read.
     await workers.start(['contacts']);
-    await topics.drained('contacts');
+    await workers.drained('contacts');
     expect(await actualContacts(indices.config)).to.have.property('size', 0);
     await transaction.commit();
     await producer.disconnect();
     await topics.visible('contacts', records.length);
-    await topics.drained('contacts');
+    await workers.drained('contacts');
     expectSame(await actualContacts(indices.config), expected);
   });
 
@@ -185,7 +185,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
       headers,
     }));
     await topics.produce('contacts', rejected);
-    await topics.drained('contacts');
+    await workers.drained('contacts');
     const letters = await topics.deadLetters('contacts');
     expect(letters.map(({ value }) => String(value))).to.deep.equal(rejected.map(({ value }) => value));
   });

@@ -82,12 +82,17 @@ export class Workers {
     return letters.flat();
   }
 
-  /** Resolves when the workers have committed every record; rejects when the worker ends before. */
-  async drained(worker: ServerProcess, ...streams: StreamName[]): Promise<void> {
-    const ended = worker.ended.then(({ code, signal }) => {
-      throw new Error(`the worker ended with ${code ?? signal}:\n${worker.output().slice(-3000)}`);
+  /** Resolves when the workers have committed every record; rejects when the last of them ends before. */
+  async drained(...streams: StreamName[]): Promise<void> {
+    const workers = [...this.#running];
+    const allEnded = Promise.all(workers.map(({ ended }) => ended)).then((ends) => {
+      const ended = workers.map((worker, index) => {
+        const { code, signal } = ends[index] as Awaited<ServerProcess['ended']>;
+        return `the worker ended with ${code ?? signal}:\n${worker.output().slice(-3000)}`;
+      });
+      throw new Error(ended.at(-1) ?? 'no worker was started');
     });
-    await Promise.race([this.#topics.drained(...streams), ended]);
+    await Promise.race([this.#topics.drained(...streams), allEnded]);
   }
 
   async killAll(): Promise<void> {
