@@ -1,6 +1,6 @@
 /**
- * Admission control: how much may be under way at once, in all and per key, and for how long. Whatever a client, a handler or
- * a store does, a request gives back what it holds when its time is up.
+ * Admission control: limits concurrent requests and their memory, in total and per key, and the duration of each. A request releases
+ * what it holds at its deadline at the latest, whatever client, handler or store do.
  */
 import type { Context } from 'koa';
 import { Problem } from '../http/problems.js';
@@ -8,21 +8,21 @@ import { Problem } from '../http/problems.js';
 const MIB = 1024 * 1024;
 
 export interface AdmissionLimits {
-  /** Slots of operations whose body is there. */
+  /** Slots of operations whose body has arrived. */
   slots: number;
   slotsPerKey: number;
-  /** Requests whose body is still arriving, and ingest requests until they are answered. */
+  /** Requests whose body is still arriving; an ingest request counts until it is answered. */
   bodies: number;
   bodiesPerKey: number;
-  /** Bytes of those bodies, after decompression. */
+  /** Bytes of these bodies, after decompression. */
   bodyBytes: number;
   bodyBytesPerKey: number;
-  /** Bytes of answers that their clients have not read yet. */
+  /** Bytes of responses that clients have not read yet. */
   answerBytes: number;
   answerBytesPerKey: number;
 }
 
-/** No key can use up what the others need. */
+/** A key has a share of each limit, so that it cannot starve others. */
 export const ADMISSION_LIMITS: AdmissionLimits = {
   slots: 1000,
   slotsPerKey: 500,
@@ -36,10 +36,10 @@ export const ADMISSION_LIMITS: AdmissionLimits = {
 
 const RETRY = { 'Retry-After': '1' };
 
-/** Made once, as its stack would cost every request. */
-const OVER = new DOMException('The request is over.', 'AbortError');
+/** Created once: capturing a stack per request is expensive. */
+const REQUEST_ENDED = new DOMException('The request has ended.', 'AbortError');
 
-/** What is held, by one key or by all. */
+/** What requests hold, of one key or in total. */
 export interface Usage {
   requests: number;
   slots: number;
@@ -60,8 +60,8 @@ export class Admission {
   }
 
   /**
-   * Runs a request until it settles or its time is up: 408 while the body is still arriving, else 504. Throws 503 when too much
-   * is under way.
+   * Runs a request with a deadline: rejects with 408 when its body has not arrived by then, else with 504. Throws 503 when too many
+   * bodies are arriving.
    */
   run(ctx: Context, keyId: string, work: (request: AdmittedRequest) => Promise<void>): Promise<void> {
     const request = this.#enter(ctx, keyId);
@@ -103,13 +103,13 @@ export class Admission {
     return request;
   }
 
-  /** A key that holds nothing is forgotten. */
+  /** Drops the usage of a key that holds nothing. */
   forget(keyId: string, key: Usage): void {
     if (key.requests === 0 && key.answerBytes === 0) this.#keys.delete(keyId);
   }
 }
 
-/** What one request holds of the process. */
+/** What one request holds. */
 export class AdmittedRequest {
   readonly #admission: Admission;
   readonly #key: Usage;
@@ -132,61 +132,61 @@ export class AdmittedRequest {
     key.bodies++;
   }
 
-  /** Aborted when the client leaves, the time is up, or the answer is ready. Made only when asked for. */
+  /** Aborted when the client disconnects, at the deadline, and when the response is ready. Created on first use. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#released) this.#controller.abort(OVER);
+      if (this.#released) this.#controller.abort(REQUEST_ENDED);
     }
     return this.#controller.signal;
   }
 
-  /** Counts bytes of a body. Throws 503 when too many are under way. */
+  /** Counts bytes of the body. Throws 503 above the limit. */
   receive(bytes: number): void {
     if (this.#released) return;
     const { total, limits } = this.#admission;
     if (total.bodyBytes + bytes > limits.bodyBytes) {
-      throw overloaded(`${limits.bodyBytes} bytes of requests are under way`);
+      throw overloaded(`${limits.bodyBytes} bytes of request bodies are in memory`);
     }
     if (this.#key.bodyBytes + bytes > limits.bodyBytesPerKey) {
-      throw overloaded(`${limits.bodyBytesPerKey} bytes of requests of this key are under way`);
+      throw overloaded(`${limits.bodyBytesPerKey} bytes of request bodies of this key are in memory`);
     }
     this.#bodyBytes += bytes;
     total.bodyBytes += bytes;
     this.#key.bodyBytes += bytes;
   }
 
-  /** The body is there: gives its place back and takes slots instead. Throws 503 when there are none. */
+  /** Releases the body and acquires slots. Throws 503 when there are not enough. */
   bodyArrived(slots: number): void {
     if (this.#released) return;
-    this.#leaveBody();
+    this.#releaseBody();
     const { total, limits } = this.#admission;
-    if (total.slots + slots > limits.slots) throw overloaded('Too many requests are under way');
+    if (total.slots + slots > limits.slots) throw overloaded('Too many requests are in progress');
     if (this.#key.slots + slots > limits.slotsPerKey) {
-      throw overloaded('Too many requests of this key are under way');
+      throw overloaded('Too many requests of this key are in progress');
     }
     this.#slots = slots;
     total.slots += slots;
     this.#key.slots += slots;
   }
 
-  /** Counts an answer until `closed`. Throws 503 when too much of others waits to be read. */
+  /** Counts the response until `closed`. Throws 503 above the limit; a response larger than the limit is sent when it is the only one. */
   answer(bytes: number): void {
     if (this.#closed) return;
     const { total, limits } = this.#admission;
     const key = this.#key;
     if (total.answerBytes > 0 && total.answerBytes + bytes > limits.answerBytes) {
-      throw overloaded(`${limits.answerBytes} bytes of answers wait to be read`);
+      throw overloaded(`${limits.answerBytes} bytes of responses are unread`);
     }
     if (key.answerBytes > 0 && key.answerBytes + bytes > limits.answerBytesPerKey) {
-      throw overloaded(`${limits.answerBytesPerKey} bytes of answers of this key wait to be read`);
+      throw overloaded(`${limits.answerBytesPerKey} bytes of responses of this key are unread`);
     }
     total.answerBytes += bytes;
     key.answerBytes += bytes;
     this.#answerBytes = bytes;
   }
 
-  /** The client has read the answer, or left, in which case what is not ready is given up. */
+  /** The response was read, or the client disconnected, which aborts the request. */
   closed(): void {
     this.#closed = true;
     if (!this.#released) this.abort();
@@ -197,11 +197,11 @@ export class AdmittedRequest {
     this.#admission.forget(this.#keyId, this.#key);
   }
 
-  /** Gives everything back but answers, and lets stores know that the request is over. */
+  /** Releases everything except the response, and aborts the signal. */
   release(): void {
     if (this.#released) return;
-    this.#controller?.abort(OVER);
-    this.#leaveBody();
+    this.#controller?.abort(REQUEST_ENDED);
+    this.#releaseBody();
     this.#released = true;
     const { total } = this.#admission;
     total.requests--;
@@ -212,10 +212,10 @@ export class AdmittedRequest {
   }
 
   abort(): void {
-    this.#controller?.abort(OVER);
+    this.#controller?.abort(REQUEST_ENDED);
   }
 
-  #leaveBody(): void {
+  #releaseBody(): void {
     if (this.#bodies === 0) return;
     this.#bodies = 0;
     const { total } = this.#admission;

@@ -1,4 +1,4 @@
-/** The API as a whole: the thirteen operations, what they use, and the document that describes them. */
+/** The list of operations, the services they use, and their OpenAPI document. */
 import type { TSchema } from 'typebox';
 import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
 import { type AdvertisingServices, advertisingEndpoints } from '../advertising/endpoints.js';

@@ -18,15 +18,15 @@ import { createCors } from './cors.js';
 import { DOCS_CSP, renderDocs } from './docs-page.js';
 import { createErrorWriter } from './error-handler.js';
 import { checkReadiness } from './health.js';
-import { createIntake } from './ingest-endpoint.js';
+import { createIngestEndpoint } from './ingest-endpoint.js';
 import { instrumentStore, type StoreTiming } from './instrument-store.js';
 import type { Metrics } from './metrics.js';
 import type { RateLimiter } from './rate-limit.js';
 import { createRequestContext } from './request-context.js';
 
-export interface AppDependencies {
+export interface AppDeps {
   stores: Pick<Stores, 'search' | 'analytics'>;
-  /** Where records are taken into; their stores when absent. */
+  /** Publishes ingested records to Kafka; without it they are written to their stores. */
   publisher?: Publisher;
   logger: Logger;
   metrics: Metrics;
@@ -34,34 +34,34 @@ export interface AppDependencies {
   version: Version;
   rateLimiter: RateLimiter;
   corsOrigins: readonly string[];
-  /** Proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies?: readonly string[];
   requestTimeoutMs: number;
   provisionalDays: number;
-  /** Whether `/metrics` is among the routes; true when absent. */
+  /** Serves `/metrics` on this port; default true. */
   servesMetrics?: boolean;
-  /** True once the process has begun to stop. */
+  /** True during graceful shutdown: `/readyz` then answers 503. */
   stopping(): boolean;
 }
 
-/** Milliseconds for which readiness is not asked for again: nobody needs a key to ask. */
-const CACHE_MS = 1000;
+/** Cache of `/readyz`, in milliseconds: it needs no API key, so it must not load the stores. */
+const READINESS_CACHE_MS = 1000;
 
-/** Codes of a client that leaves in the middle of a request or answer, or sends what is not HTTP: no failure of ours. */
-const LEAVING = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_\w+)$/;
+/** Error codes of a client that disconnects in the middle of a request or response, or does not send HTTP. */
+const CLIENT_ERRORS = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_\w+)$/;
 
-/** The gateway as a Koa application. It listens on nothing and opens nothing by itself. */
-export function createApp(dependencies: AppDependencies, served: readonly ApiEndpoint[] = endpoints): Koa {
-  const { stores, publisher, logger, metrics, clock, version } = dependencies;
+/** The gateway as a Koa application. Does not listen and opens nothing. */
+export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoints): Koa {
+  const { stores, publisher, logger, metrics, clock, version } = deps;
   const authenticate = createAuthenticate(stores.search, clock);
-  const addressOf = createClientAddress(dependencies.trustedProxies);
+  const addressOf = createClientAddress(deps.trustedProxies);
   const timedSearch = instrumentStore(stores.search, 'search', metrics.stores);
   const timedAnalytics = instrumentStore(stores.analytics, 'analytics', metrics.stores);
-  const admission = new Admission(dependencies.requestTimeoutMs);
+  const admission = new Admission(deps.requestTimeoutMs);
   metrics.measure({ usage: () => admission.total });
   const router = new Router();
 
-  /** The caller, after key and rate limit. Answers without a promise while the key is fresh in memory. */
+  /** Authenticates and rate-limits the caller. Synchronous while the key is cached. Throws 401 and 429. */
   function admit(ctx: Context): Principal | Promise<Principal> {
     const known = authenticate(
       ctx.req.headers['x-api-key'] as string | undefined,
@@ -72,7 +72,7 @@ export function createApp(dependencies: AppDependencies, served: readonly ApiEnd
 
   function limit(ctx: Context, principal: Principal): Principal {
     ctx.state.principal = principal;
-    const headers = dependencies.rateLimiter.take(principal.keyId);
+    const headers = deps.rateLimiter.take(principal.keyId);
     if (headers) ctx.set(headers);
     return principal;
   }
@@ -82,7 +82,7 @@ export function createApp(dependencies: AppDependencies, served: readonly ApiEnd
       search: timedSearch(timing),
       analytics: timedAnalytics(timing),
       clock,
-      provisionalDays: dependencies.provisionalDays,
+      provisionalDays: deps.provisionalDays,
     };
   }
 
@@ -100,24 +100,24 @@ export function createApp(dependencies: AppDependencies, served: readonly ApiEnd
     });
   }
 
-  const intake = createIntake(stores, publisher, metrics, clock);
+  const ingest = createIngestEndpoint(stores, publisher, metrics, clock);
   router.post('/api/ingest/:stream', async (ctx) => {
     ctx.state.operation = '/api/ingest/{stream}';
     const principal = await admit(ctx);
-    await admission.run(ctx, principal.keyId, (request) => intake(ctx, principal, request));
+    await admission.run(ctx, principal.keyId, (request) => ingest(ctx, principal, request));
   });
 
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
-  const checkStores = cached(CACHE_MS, () => checkReadiness({ ...stores, intake: publisher }));
+  const checkStores = cached(READINESS_CACHE_MS, () => checkReadiness({ ...stores, intake: publisher }));
   router.get('/readyz', async (ctx) => {
     const { ready, stores: states } = await checkStores();
-    const stopping = dependencies.stopping();
+    const stopping = deps.stopping();
     ctx.status = ready && !stopping ? 200 : 503;
     ctx.body = { ready: ready && !stopping, stores: states, stopping };
   });
-  if (dependencies.servesMetrics !== false) {
+  if (deps.servesMetrics !== false) {
     router.get('/metrics', async (ctx) => {
       ctx.type = metrics.registry.contentType;
       ctx.body = await metrics.render();
@@ -139,36 +139,30 @@ export function createApp(dependencies: AppDependencies, served: readonly ApiEnd
 
   const app = new Koa();
   app.on('error', (error: NodeJS.ErrnoException) => {
-    if (LEAVING.test(error.code ?? '')) logger.debug({ err: error }, 'the connection of a request ended');
-    else logger.error({ err: error }, 'answer could not be written');
+    if (CLIENT_ERRORS.test(error.code ?? '')) logger.debug({ err: error }, 'client disconnected');
+    else logger.error({ err: error }, 'the response could not be written');
   });
   app.use(
-    createRequestContext(
-      logger,
-      metrics,
-      addressOf,
-      createCors(dependencies.corsOrigins),
-      createErrorWriter(logger),
-    ),
+    createRequestContext(logger, metrics, addressOf, createCors(deps.corsOrigins), createErrorWriter(logger)),
   );
   app.use(router.routes());
-  app.use((ctx) => refuseUnrouted(ctx, router));
+  app.use((ctx) => rejectUnrouted(ctx, router));
   return app;
 }
 
-/** Text that changes from day to day only, as its examples name recent ones: made once a day, and not sent to whoever has it. */
-function serveText(clock: Clock, type: string, make: () => string, headers: Record<string, string> = {}) {
+/** Serves text whose examples name recent dates: rendered once per UTC day, with an ETag for conditional requests. */
+function serveText(clock: Clock, type: string, render: () => string, headers: Record<string, string> = {}) {
   let day = '';
   let body = Buffer.alloc(0);
   let etag = '';
   return (ctx: Context): void => {
     const today = utcDate(clock.now());
     if (today !== day) {
-      body = Buffer.from(make());
+      body = Buffer.from(render());
       etag = createHash('sha256').update(body).digest('base64url');
       day = today;
     }
-    // Asked for again each time, and sent only where it has changed.
+    // Clients revalidate every time.
     ctx.set('Cache-Control', 'no-cache');
     ctx.set(headers);
     ctx.etag = etag;
@@ -179,7 +173,7 @@ function serveText(clock: Clock, type: string, make: () => string, headers: Reco
   };
 }
 
-function refuseUnrouted(ctx: Context, router: Router): void {
+function rejectUnrouted(ctx: Context, router: Router): void {
   const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
   if (allowed.size > 0 && !allowed.has(ctx.method)) {
     const allow = [...allowed].join(', ');
@@ -187,6 +181,6 @@ function refuseUnrouted(ctx: Context, router: Router): void {
   }
   throw new Problem(
     'route_not_found',
-    `There is nothing at ${ctx.method} ${ctx.path.slice(0, 256)}; see /openapi.json for what there is.`,
+    `No route for ${ctx.method} ${ctx.path.slice(0, 256)}; see /openapi.json.`,
   );
 }

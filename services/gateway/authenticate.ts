@@ -7,7 +7,7 @@ import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors
 import type { Clock } from '../shared/time.js';
 import { WrongKeyLimiter } from './wrong-keys.js';
 
-/** How long what the store said holds, so that a revocation takes effect in every process well within 5 s (contract 2.2). */
+/** A revocation takes effect in every process within 5 s (contract 2.2). */
 const CACHE_TTL_MS = 2000;
 const MAX_ENTRIES = 10_000;
 /**
@@ -15,10 +15,10 @@ const MAX_ENTRIES = 10_000;
  * available. Nothing can be revoked meanwhile: a revocation is written to that same store.
  */
 const STALE_IF_ERROR_MS = 10 * 60_000;
-/** What a lookup may take: of a key that may be used stale, and of any other. */
+/** Lookup timeouts: when a stale entry could be used instead, and otherwise. */
 const REFRESH_TIMEOUT_MS = 1000;
 const LOOKUP_TIMEOUT_MS = 5000;
-/** Lookups of keys not seen before that run at once. */
+/** Concurrent lookups of keys that are not cached. */
 const MAX_LOOKUPS = 100;
 
 const RETRY = { 'Retry-After': '1' };
@@ -34,8 +34,8 @@ interface KnownKey {
 }
 
 /**
- * Answers at once where the key was seen lately, else after asking the store. Throws 401 in one form for every reason, and 429
- * when too many wrong keys came from the address.
+ * Verifies the `X-Api-Key` header; synchronous while the key is cached. Throws the same 401 for every reason, 429 for too many wrong
+ * keys from the address, 503 for too many concurrent lookups, and the errors of the key store.
  */
 export type Authenticate = (header: string | undefined, address: string) => Principal | Promise<Principal>;
 
@@ -45,11 +45,11 @@ export function createAuthenticate(
   wrongKeys = new WrongKeyLimiter(),
 ): Authenticate {
   const known = new LRUCache<string, KnownKey>({ max: MAX_ENTRIES });
-  /** Ids that are no key's, apart from the others so that they never evict one. */
+  /** Ids without a key, in a cache of their own so that they never evict a key. */
   const unknown = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: CACHE_TTL_MS });
-  /** Headers that were verified: hashing costs more than the rest of a request's check. */
+  /** By header, to skip hashing the secret, the most expensive part of the check. */
   const verified = new LRUCache<string, KnownKey>({ max: MAX_ENTRIES });
-  /** Lookups under way; every request that needs the same key waits for the same one. */
+  /** Pending lookups by key id, shared by concurrent requests. */
   const lookups = new Map<string, Promise<KnownKey | null>>();
   let unknownLookups = 0;
 
@@ -69,8 +69,8 @@ export function createAuthenticate(
   }
 
   function lookUp(id: string, last: KnownKey | undefined, address: string): Promise<KnownKey | null> {
-    const underWay = lookups.get(id);
-    if (underWay) return underWay;
+    const pending = lookups.get(id);
+    if (pending) return pending;
     const found = last ? refresh(id, last) : findUnknown(id, address);
     lookups.set(id, found);
     const forget = () => lookups.delete(id);
@@ -84,7 +84,7 @@ export function createAuthenticate(
     }
     wrongKeys.take(address);
     unknownLookups++;
-    const stored = await findWithin(LOOKUP_TIMEOUT_MS, id).finally(() => unknownLookups--);
+    const stored = await findWithTimeout(LOOKUP_TIMEOUT_MS, id).finally(() => unknownLookups--);
     if (!stored || !keyIsActive(stored, clock.now())) {
       unknown.set(id, true);
       return null;
@@ -95,30 +95,30 @@ export function createAuthenticate(
     return entry;
   }
 
-  /** As last known, where the store cannot say. */
+  /** Falls back to the cached entry while the store is down (stale-if-error). */
   async function refresh(id: string, last: KnownKey): Promise<KnownKey | null> {
     try {
-      const stored = await findWithin(REFRESH_TIMEOUT_MS, id);
+      const stored = await findWithTimeout(REFRESH_TIMEOUT_MS, id);
       if (stored && keyIsActive(stored, clock.now())) return update(last, stored);
       last.freshUntil = 0;
       known.delete(id);
       unknown.set(id, true);
       return null;
     } catch (error) {
-      const isOut = error instanceof StoreUnavailableError || error instanceof StoreTimeoutError;
-      if (!isOut || performance.now() - last.loadedAt > STALE_IF_ERROR_MS) throw error;
+      const isDown = error instanceof StoreUnavailableError || error instanceof StoreTimeoutError;
+      if (!isDown || performance.now() - last.loadedAt > STALE_IF_ERROR_MS) throw error;
       last.freshUntil = performance.now() + CACHE_TTL_MS;
       return last;
     }
   }
 
-  function findWithin(milliseconds: number, id: string): Promise<StoredKey | null> {
+  function findWithTimeout(timeoutMs: number, id: string): Promise<StoredKey | null> {
     const controller = new AbortController();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(new StoreTimeoutError('search'));
         controller.abort();
-      }, milliseconds);
+      }, timeoutMs);
       keys
         .findKey(id, controller.signal)
         .then(resolve, reject)
@@ -142,7 +142,7 @@ export function createAuthenticate(
   };
 }
 
-/** In place, so that headers verified before need no new hash. */
+/** Updates in place, so that verified headers need no new hash. */
 function update(entry: KnownKey, stored: StoredKey): KnownKey {
   const now = performance.now();
   return Object.assign(entry, {
@@ -154,7 +154,7 @@ function update(entry: KnownKey, stored: StoredKey): KnownKey {
   });
 }
 
-/** Unknown, malformed, expired or revoked: one answer, so that it tells nothing about which keys exist. */
+/** The same for unknown, malformed, expired and revoked keys, so that it does not reveal which keys exist. */
 function invalidKey(): Problem {
   return new Problem('invalid_api_key', 'The API key is not valid.', {}, CHALLENGE);
 }

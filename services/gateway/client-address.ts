@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { addressKey, addressRange } from '../shared/ip-address.js';
 
-/** Tells where a request comes from. */
+/** The IP address of the client; empty once the socket is closed. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * The address of the peer or, where that is a trusted proxy, the last address of `X-Forwarded-For` that is not one. What stands
- * before it in the header is the client's own claim.
+ * The peer address or, behind trusted proxies, the last address of `X-Forwarded-For` that is not a trusted proxy. Addresses before it
+ * can be forged by the client.
  */
 export function createClientAddress(trustedProxies: readonly string[] = []): ClientAddress {
   const peerOf = (request: IncomingMessage) => request.socket.remoteAddress ?? '';

@@ -3,17 +3,17 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
-  /** Connections open at once; beyond it the one that has been idle longest is closed. */
+  /** Maximum open connections; above it the longest idle one is closed. */
   max: number;
-  /** Milliseconds until the headers of a request have to be there, and the first byte of a connection. */
+  /** Milliseconds within which the headers of a request must arrive. */
   headersMs: number;
-  /** Milliseconds a connection is kept for its next request: longer than load balancers keep theirs (contract 1.8). */
+  /** Keep-alive timeout in milliseconds: longer than that of load balancers (contract 1.8). */
   keepAliveMs: number;
-  /** Milliseconds between two looks at how long requests take to arrive. */
+  /** Milliseconds between two checks of these timeouts. */
   checkMs: number;
 }
 
-/** A half of the descriptors is left to stores and files. */
+/** Half of the file descriptors are left for stores and files. */
 export function connectionLimits(openFiles = openFileLimit()): ConnectionLimits {
   return {
     max: Math.min(10_000, Math.floor(openFiles / 2)),
@@ -24,13 +24,13 @@ export function connectionLimits(openFiles = openFileLimit()): ConnectionLimits 
 }
 
 /**
- * The connections of a server: how many there may be, and which of them answer. Stopping waits for answers and for nothing
- * else: `closeIdleConnections` leaves a connection that never sent a request, as browsers keep in reserve, open for a minute.
+ * Limits the connections of a server and tracks their responses for graceful shutdown, which waits for responses only. Node's
+ * `closeIdleConnections` leaves a connection that never sent a request, such as a browser's spare one, open for a minute.
  */
 export class Connections {
   readonly #max: number;
-  readonly #answers = new Map<Socket, Set<ServerResponse>>();
-  /** Those without an answer under way, the longest idle first. One that only sent a part of its headers is among them. */
+  readonly #responses = new Map<Socket, Set<ServerResponse>>();
+  /** Connections without a response in progress, longest idle first; includes those that sent only part of their headers. */
   readonly #idle = new Set<Socket>();
   #stopping = false;
 
@@ -40,57 +40,57 @@ export class Connections {
   }
 
   get size(): number {
-    return this.#answers.size;
+    return this.#responses.size;
   }
 
-  answering(socket: Socket, response: ServerResponse): void {
-    const answers = this.#answers.get(socket);
+  trackResponse(socket: Socket, response: ServerResponse): void {
+    const responses = this.#responses.get(socket);
     if (this.#stopping) response.setHeader('Connection', 'close');
-    answers?.add(response);
+    responses?.add(response);
     this.#idle.delete(socket);
     response.once('close', () => {
-      answers?.delete(response);
-      if (answers?.size !== 0) return;
+      responses?.delete(response);
+      if (responses?.size !== 0) return;
       if (this.#stopping) socket.end();
       else if (!socket.destroyed) this.#idle.add(socket);
     });
   }
 
-  /** Whether an answer has begun to go out. */
+  /** True once the headers of a response were sent. */
   hasAnswered(socket: Socket): boolean {
-    for (const response of this.#answers.get(socket) ?? []) if (response.headersSent) return true;
+    for (const response of this.#responses.get(socket) ?? []) if (response.headersSent) return true;
     return false;
   }
 
   stop(): void {
     this.#stopping = true;
-    for (const [socket, answers] of this.#answers) {
-      if (answers.size === 0) socket.destroy();
-      for (const response of answers) {
+    for (const [socket, responses] of this.#responses) {
+      if (responses.size === 0) socket.destroy();
+      for (const response of responses) {
         if (!response.headersSent) response.setHeader('Connection', 'close');
       }
     }
   }
 
   #add(socket: Socket): void {
-    if (this.#answers.size >= this.#max) {
+    if (this.#responses.size >= this.#max) {
       const [longestIdle] = this.#idle;
       (longestIdle ?? socket).destroy();
       if (!longestIdle) return;
       this.#remove(longestIdle);
     }
-    this.#answers.set(socket, new Set());
+    this.#responses.set(socket, new Set());
     this.#idle.add(socket);
     socket.once('close', () => this.#remove(socket));
   }
 
   #remove(socket: Socket): void {
-    this.#answers.delete(socket);
+    this.#responses.delete(socket);
     this.#idle.delete(socket);
   }
 }
 
-/** Descriptors this process may have; the common default where the system does not say. */
+/** The open-files limit of this process; 1024, the common default, where the system does not say. */
 function openFileLimit(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 1024);

@@ -5,10 +5,10 @@ const ALLOWED_HEADERS = 'Content-Type, X-Api-Key, Idempotency-Key, X-Request-Id,
 const EXPOSED_HEADERS =
   'X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Ignored-Fields, Server-Timing';
 
-/** Looks at the origin of a request; false when that was all the request asked about. */
+/** Checks the origin of a request. False when the request is answered (a preflight). Throws 403. */
 export type Cors = (ctx: Context, origin: string) => boolean;
 
-/** Refuses requests that a page of another origin sends, unless the configuration names that origin (contract 1.6). */
+/** Rejects cross-origin requests unless the configuration allows their origin (contract 1.6). */
 export function createCors(origins: readonly string[]): Cors {
   const allowed = new Set(origins);
   return (ctx, origin) => {
@@ -17,7 +17,7 @@ export function createCors(origins: readonly string[]): Cors {
     if (!allowed.has(origin)) {
       throw new Problem(
         'origin_not_allowed',
-        'Requests from pages of this origin are refused; REACHLINE_CORS_ORIGINS names the ones that may call.',
+        'Requests from pages of this origin are rejected; REACHLINE_CORS_ORIGINS lists the allowed origins.',
       );
     }
     ctx.set('Access-Control-Allow-Origin', origin);

@@ -8,17 +8,17 @@ import { answerUnreadBody } from './unread-body.js';
 
 const RETRY_AFTER_SECONDS = '1';
 
-/** Answers a request with what went wrong. */
+/** Answers a request with the problem of an error. */
 export type ErrorWriter = (ctx: Context, error: unknown) => void;
 
-/** The only writer of error bodies: `application/problem+json`, never with a store's own words. */
+/** The only writer of error bodies: `application/problem+json`, never with the message of a store. */
 export function createErrorWriter(logger: Logger): ErrorWriter {
   const warnOfOverload = createOverloadWarning(logger);
   return (ctx, error) => {
     if (ctx.res.destroyed) {
-      // The client has left: nobody is answered, and whatever was given up for it is no failure. Its request is logged as 499.
+      // The client disconnected: aborting its work is not a failure. The request is logged as 499.
       ctx.respond = false;
-      logger.debug({ request_id: ctx.state.requestId, err: error }, 'given up, as the client left');
+      logger.debug({ request_id: ctx.state.requestId, err: error }, 'aborted: the client disconnected');
       return;
     }
     const problem = toProblem(error);
@@ -37,20 +37,20 @@ export function createErrorWriter(logger: Logger): ErrorWriter {
 
 const OVERLOAD_WARNING_MS = 1000;
 
-/** One line a second with a count: a line for each would be more work while there is too much of it. */
+/** Logs one line per second with a count: a line per request would add load during an overload. */
 function createOverloadWarning(logger: Logger): () => void {
-  let refused = 0;
+  let rejected = 0;
   return () => {
-    if (refused++ > 0) return;
+    if (rejected++ > 0) return;
     const warn = () => {
-      logger.warn({ code: 'overloaded', refused }, 'requests were refused, as too many are under way');
-      refused = 0;
+      logger.warn({ code: 'overloaded', refused: rejected }, 'requests rejected: overloaded');
+      rejected = 0;
     };
     setTimeout(warn, OVERLOAD_WARNING_MS).unref();
   };
 }
 
-/** What a client is told of an error, whatever it was. */
+/** Maps any error to a problem. */
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreUnavailableError) {
@@ -65,8 +65,8 @@ function toProblem(error: unknown): Problem {
     return new Problem(
       'overloaded',
       error.store === 'intake'
-        ? 'Too many records wait to be taken in. None of these was lost: send them again shortly.'
-        : `Too much waits for the ${error.store} store already; try again shortly.`,
+        ? 'The ingest queue is full. None of these records was accepted; send them again shortly.'
+        : `The queue of the ${error.store} store is full; try again shortly.`,
       {},
       { 'Retry-After': RETRY_AFTER_SECONDS },
     );
@@ -82,6 +82,7 @@ function toProblem(error: unknown): Problem {
   return new Problem('internal', 'An unexpected error happened. Quote the request id when you report it.');
 }
 
+/** Reads the rest of an unfinished body for a bounded time, so that the client can read the response. */
 function writeProblem(ctx: Context, problem: Problem): void {
   ctx.status = problem.status;
   ctx.set(problem.headers);

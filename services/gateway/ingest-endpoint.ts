@@ -20,39 +20,39 @@ import type { Stores } from '../stores/open-stores.js';
 import type { AdmittedRequest } from './admission.js';
 import type { Metrics } from './metrics.js';
 
-/** Bytes of records a request may carry, after decompression. */
-export const INTAKE_LIMIT = 16 * 1024 * 1024;
+/** Maximum bytes of records per request, after decompression. */
+export const INGEST_BODY_LIMIT = 16 * 1024 * 1024;
 
 /**
- * `POST /api/ingest/{stream}`: the body's records go through the same pipeline as those of every other source, to their store or,
- * where there is a publisher, to the topic of their stream.
+ * `POST /api/ingest/{stream}`: sends the records of the body through the ingest pipeline, to their store or, with a publisher, to the
+ * Kafka topic of their stream. Throws a Problem when the request as a whole is rejected.
  */
-export function createIntake(
+export function createIngestEndpoint(
   stores: Pick<Stores, 'search' | 'analytics'>,
   publisher: Publisher | undefined,
   metrics: Metrics,
   clock: Clock,
 ) {
-  const accept = acceptanceClock(clock);
-  return async function intake(ctx: Context, principal: Principal, request: AdmittedRequest): Promise<void> {
+  const acceptance = acceptanceClock(clock);
+  return async function ingest(ctx: Context, principal: Principal, request: AdmittedRequest): Promise<void> {
     requireScope(principal, 'ingest:write');
     const name = (ctx.params as { stream: string }).stream;
     const stream = findStream(name);
     if (!stream) throw new Problem('stream_not_found', unknownStream(name));
     const dryRun = readParameters(ctx);
     const type = requireMediaType(ctx, ['application/x-ndjson', 'application/json']);
-    if (Number(ctx.get('Content-Length')) > INTAKE_LIMIT) throw tooLarge();
+    if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
     sendContinue(ctx);
     const { accepted, rejected, errors } = await ingestLines({
-      stream: dryRun ? unwritten(stream) : (publisher?.toKafka(stream, request.signal) ?? stream),
+      stream: dryRun ? withoutWrites(stream) : (publisher?.toKafka(stream, request.signal) ?? stream),
       stores,
       source: bodyOf(ctx, request),
       format: type === 'application/json' ? 'json' : 'ndjson',
       organizationId: principal.organizationId,
-      acceptance: accept(),
+      acceptance: acceptance(),
       signal: request.signal,
     }).catch((error: unknown) => {
-      throw translate(error);
+      throw toProblem(error);
     });
     const answer = { stream: name, accepted, rejected, errors };
     if (dryRun) {
@@ -75,7 +75,7 @@ export const IngestQuery = strictObject({
 });
 const validateQuery = compileValidator(IngestQuery);
 
-/** Whether it is a dry run. Throws 422 for parameters the route does not have, so that a misspelt one never writes. */
+/** True for a dry run. Throws 422 for unknown parameters, so that a misspelt `dry_run` never writes. */
 function readParameters(ctx: Context): boolean {
   const { query, errors } = readQuery(ctx, IngestQuery, validateQuery);
   errors.push(...readIdempotencyKey(ctx, false).errors);
@@ -83,21 +83,21 @@ function readParameters(ctx: Context): boolean {
   return query.dry_run as boolean;
 }
 
-/** The stream with its rules, and without anything that writes. */
-const unwritten = (stream: Stream): Stream => ({
+/** The stream with its validation, but without writes. */
+const withoutWrites = (stream: Stream): Stream => ({
   ...stream,
   write: async () => undefined,
   refresh: undefined,
 });
 
-/** The bytes of the body, decompressed. Piped by hand, as `pipeline` destroys the connection that the answer has to take. */
+/** The decompressed body. Not `stream.pipeline`, which destroys the connection that the response needs. */
 function bodyOf({ req, headers }: Context, request: AdmittedRequest): AsyncIterable<Buffer> {
   let bytes = 0;
   const limit = new Transform({
     transform(chunk: Buffer, _, done) {
       bytes += chunk.length;
       try {
-        if (bytes > INTAKE_LIMIT) throw tooLarge();
+        if (bytes > INGEST_BODY_LIMIT) throw tooLarge();
         request.receive(chunk.length);
         done(null, chunk);
       } catch (error) {
@@ -107,20 +107,20 @@ function bodyOf({ req, headers }: Context, request: AdmittedRequest): AsyncItera
   });
   const input = decoderOf(headers['content-encoding'], limit);
   req.pipe(input);
-  const giveUp = () => limit.destroy(request.signal.reason as Error);
-  request.signal.addEventListener('abort', giveUp, { once: true });
+  const abort = () => limit.destroy(request.signal.reason as Error);
+  request.signal.addEventListener('abort', abort, { once: true });
   req.once('close', () => {
     if (!req.complete) limit.destroy(new Problem('invalid_body', 'The body ended early.'));
   });
   limit.once('close', () => {
-    request.signal.removeEventListener('abort', giveUp);
+    request.signal.removeEventListener('abort', abort);
     req.unpipe(input);
     if (input !== limit) input.destroy();
   });
   return limit;
 }
 
-/** What the bytes as sent are written to. */
+/** The stream to pipe the raw body into: `output`, behind a decoder where the body is compressed. */
 function decoderOf(encoding: string | undefined, output: Transform): Transform {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return output;
   if (encoding !== 'gzip') {
@@ -135,8 +135,8 @@ function decoderOf(encoding: string | undefined, output: Transform): Transform {
   return gunzip;
 }
 
-/** What went wrong with the body itself; anything else stays what it was. */
-function translate(error: unknown): unknown {
+/** Maps an error of the body to a Problem; returns any other error unchanged. */
+function toProblem(error: unknown): unknown {
   if (error instanceof UnreadableInputError) return new Problem(error.code, error.message);
   return error;
 }
@@ -144,6 +144,6 @@ function translate(error: unknown): unknown {
 function tooLarge(): Problem {
   return new Problem(
     'body_too_large',
-    `A request may carry at most ${INTAKE_LIMIT} bytes of records; send several.`,
+    `A request may carry at most ${INGEST_BODY_LIMIT} bytes of records; send several.`,
   );
 }

@@ -3,22 +3,22 @@ import { cached } from '../shared/cache.js';
 import type { RecoveryStatus } from '../stores/common/search-store.js';
 import type { Usage } from './admission.js';
 
-/** Everything this process counts. The names are contract. */
+/** Metrics of a gateway process. Their names are public. */
 export interface Metrics {
   registry: Registry;
-  /** The answer of `/metrics`. */
+  /** The body of `/metrics`. */
   render(): Promise<string>;
   observeRequest(operation: string, status: number, seconds: number): void;
   problems: Counter<'code'>;
   stores: Histogram<'store' | 'operation' | 'outcome'>;
   ingested: Counter<'stream' | 'outcome'>;
-  /** Tells the gauges where to look. */
+  /** Sets where the gauges read their values. */
   measure(sources: Partial<GaugeSources>): void;
 }
 
-/** What gauges show, looked up when they are read. */
+/** Values of the gauges, read at each scrape. */
 export interface GaugeSources {
-  /** Bytes of records that wait for Kafka. */
+  /** Bytes of records queued for Kafka. */
   queuedBytes(): number;
   usage(): Usage;
   connections(): number;
@@ -26,7 +26,7 @@ export interface GaugeSources {
   recovery(): Readonly<RecoveryStatus> | undefined;
 }
 
-/** Milliseconds for which the answer of `/metrics` is not made again: nobody needs a key to ask. */
+/** Cache of `/metrics`, in milliseconds: it needs no API key, so it must be cheap. */
 export const RENDER_CACHE_MS = 1000;
 
 export function createMetrics(): Metrics {
@@ -91,7 +91,7 @@ export function createMetrics(): Metrics {
     name: 'reachline_credit_reservations_overdue',
     help: 'Credits reserved for more than a minute, for a contact that could neither be found nor ruled out; reservations.',
     registers: [registry],
-    // Every process sees the same ones.
+    // All processes see the same reservations.
     aggregator: 'max',
     collect() {
       this.set(sources.recovery()?.overdueReservations ?? 0);
@@ -106,7 +106,7 @@ export function createMetrics(): Metrics {
       this.inc(sources.recovery()?.failures ?? 0);
     },
   });
-  // Looking a series up by its labels anew costs more than observing it.
+  // Looking up a series by its labels is slower than observing it.
   const series = new Map<string, { observe(seconds: number): void }>();
   return {
     registry,

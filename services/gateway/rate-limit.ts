@@ -1,6 +1,8 @@
 import { Problem } from '../http/problems.js';
 
 const WINDOW_SECONDS = 60;
+/** Full buckets are evicted above this number. */
+const MAX_BUCKETS = 10_000;
 
 interface Bucket {
   tokens: number;
@@ -9,21 +11,21 @@ interface Bucket {
 }
 
 export interface RateLimiter {
-  /** Headers of draft-ietf-httpapi-ratelimit-headers for the answer; throws 429 when the bucket is empty. */
+  /** Takes a token; returns the response headers of draft-ietf-httpapi-ratelimit-headers. Throws 429 when the bucket is empty. */
   take(keyId: string): Record<'RateLimit' | 'RateLimit-Policy', string> | undefined;
-  /** Counts requests that the key sent elsewhere, even beyond what its bucket holds. */
+  /** Takes tokens for requests that other workers admitted; the bucket may become negative. */
   charge(keyId: string, requests: number): void;
 }
 
-/** A token bucket a key, holding `limit` requests and refilled over 60 s; a limit of 0 switches it off. */
+/** A token bucket per key: `limit` requests per 60 s. A limit of 0 disables it. `now` is monotonic, in milliseconds. */
 export function createRateLimiter(limit: number, now: () => number = () => performance.now()): RateLimiter {
   if (limit === 0) return { take: () => undefined, charge: () => undefined };
   const policy = `"default";q=${limit};w=${WINDOW_SECONDS}`;
   const perMillisecond = limit / (WINDOW_SECONDS * 1000);
   const buckets = new Map<string, Bucket>();
 
-  /** A full bucket says no more than no bucket. */
-  function dropFull(time: number) {
+  /** A full bucket equals an absent one, so it can be evicted. */
+  function evictFull(time: number) {
     for (const [keyId, bucket] of buckets) {
       if (bucket.tokens + (time - bucket.filledAt) * perMillisecond >= limit) buckets.delete(keyId);
     }
@@ -33,7 +35,7 @@ export function createRateLimiter(limit: number, now: () => number = () => perfo
     const time = now();
     let bucket = buckets.get(keyId);
     if (!bucket) {
-      if (buckets.size >= 10_000) dropFull(time);
+      if (buckets.size >= MAX_BUCKETS) evictFull(time);
       bucket = { tokens: limit, filledAt: time };
       buckets.set(keyId, bucket);
     }

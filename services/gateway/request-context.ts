@@ -11,8 +11,8 @@ import type { RequestState } from './request-state.js';
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The outermost middleware: gives every request its id, turns errors into answers, and writes the request's line to the log
- * and its time to the metrics once the answer has gone out. It is one function, since each layer costs every request.
+ * The outermost middleware: assigns the request id, turns errors into problems, and logs and measures the request once the response
+ * is sent. One function, because each middleware costs time per request.
  */
 export function createRequestContext(
   logger: Logger,
@@ -22,7 +22,7 @@ export function createRequestContext(
   writeError: ErrorWriter,
 ) {
   return async function requestContext(ctx: Context, next: Next): Promise<void> {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { headers } = ctx.req;
     const given = headers['x-request-id'] as string | undefined;
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : newId('req');
@@ -31,7 +31,7 @@ export function createRequestContext(
     ctx.res.setHeader('X-Request-Id', requestId);
     ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
     ctx.res.setHeader('Cache-Control', 'no-store');
-    ctx.res.once('close', () => finish(ctx, state, begun));
+    ctx.res.once('close', () => finish(ctx, state, startedAt));
     try {
       if (headers.origin === undefined || cors(ctx, headers.origin)) await next();
     } catch (error) {
@@ -39,10 +39,10 @@ export function createRequestContext(
     }
   };
 
-  function finish(ctx: Context, state: RequestState, begun: number): void {
-    const elapsed = performance.now() - begun;
-    // 499, after nginx: the client left before the answer was complete.
+  function finish(ctx: Context, state: RequestState, startedAt: number): void {
+    const elapsed = performance.now() - startedAt;
     state.admitted?.closed();
+    // 499, as in nginx: the client disconnected before the response was complete.
     const status = ctx.res.writableFinished ? ctx.res.statusCode : 499;
     metrics.observeRequest(state.operation ?? 'other', status, elapsed / 1000);
     if (state.problem !== undefined) metrics.problems.inc({ code: state.problem });

@@ -9,45 +9,47 @@ import { type Clock, systemClock } from '../shared/time.js';
 import { readVersion } from '../shared/version.js';
 import type { Stores } from '../stores/open-stores.js';
 import { createApp } from './app.js';
-import type { Peers } from './cluster/worker.js';
+import type { ClusterWorker } from './cluster/worker.js';
 import { type ConnectionLimits, Connections, connectionLimits } from './connections.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { createRateLimiter } from './rate-limit.js';
-import { serveRequests } from './refused-requests.js';
+import { serveRequests } from './rejected-requests.js';
 
-/** A listening gateway. */
+/** A gateway that listens. */
 export interface Gateway {
   /** Base address, such as http://127.0.0.1:8080. */
   url: string;
   registry: Registry;
-  /** Takes nothing new, lets requests under way finish, and resolves when the last has. Leaves the stores open. */
+  /** Graceful shutdown: closes the port, finishes pending requests, then resolves. Leaves the stores open. */
   stop(): Promise<void>;
 }
 
-/** The port is taken or may not be used. The message says what to do. */
+/** The port is in use or not permitted. The message says what to do. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
 export interface GatewayOptions {
   clock?: Clock;
-  peers?: Peers;
+  clusterWorker?: ClusterWorker;
   publisher?: Publisher;
   limits?: Partial<ConnectionLimits>;
 }
 
-const MARGIN_MS = 15_000;
+/** Node's timeouts come this much later than the deadline of a request, which answers with a better problem. */
+const SOCKET_MARGIN_MS = 15_000;
 
+/** Starts a gateway on open stores. Throws ListenError; other listen errors are passed on. */
 export async function startGateway(
   config: Config,
   stores: Pick<Stores, 'search' | 'analytics'>,
   logger: Logger,
-  { clock = systemClock, peers, publisher, ...options }: GatewayOptions = {},
+  { clock = systemClock, clusterWorker, publisher, ...options }: GatewayOptions = {},
 ): Promise<Gateway> {
   let stopping = false;
   const limits = { ...connectionLimits(), ...options.limits };
   const ownMetrics = createMetrics();
-  const metrics = peers ? peers.shareMetrics(ownMetrics) : ownMetrics;
+  const metrics = clusterWorker ? clusterWorker.shareMetrics(ownMetrics) : ownMetrics;
   const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({
     stores,
@@ -57,7 +59,7 @@ export async function startGateway(
     servesMetrics: config.metricsPort === 0,
     clock,
     version: readVersion(),
-    rateLimiter: peers ? peers.shareRateLimit(rateLimiter) : rateLimiter,
+    rateLimiter: clusterWorker ? clusterWorker.shareRateLimit(rateLimiter) : rateLimiter,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     requestTimeoutMs: config.requestTimeoutMs,
@@ -67,15 +69,14 @@ export async function startGateway(
   const handle = app.callback();
   const server = createServer({
     headersTimeout: limits.headersMs,
-    // The application's own deadline is earlier, and says what the request waited for.
-    requestTimeout: config.requestTimeoutMs + MARGIN_MS,
+    requestTimeout: config.requestTimeoutMs + SOCKET_MARGIN_MS,
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
-    // Told in the form of every other error.
+    // A missing Host header is answered with a problem instead.
     requireHostHeader: false,
   });
-  // Ends a connection whose client neither sends nor reads.
-  server.timeout = config.requestTimeoutMs + MARGIN_MS;
+  // Closes a connection whose client neither sends nor reads.
+  server.timeout = config.requestTimeoutMs + SOCKET_MARGIN_MS;
   const connections = new Connections(server, limits.max);
   serveRequests(server, (request, response) => void handle(request, response), connections, metrics, logger);
   metrics.measure({

@@ -2,9 +2,9 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { Problem } from '../http/problems.js';
 
-/** Wrong keys an address may send at once, and then per second. */
+/** Wrong keys per client network: burst, and refill per second. */
 const BURST = 300;
-const PER_SECOND = 5;
+const REFILL_PER_SECOND = 5;
 const MAX_ADDRESSES = 10_000;
 
 interface Bucket {
@@ -13,7 +13,7 @@ interface Bucket {
   filledAt: number;
 }
 
-/** Limits keys that turn out wrong by the address of their client, in a token bucket each (contract 1.9). */
+/** Rate-limits wrong API keys by client network, with token buckets (contract 1.9). `now` is monotonic, in milliseconds. */
 export class WrongKeyLimiter {
   readonly #now: () => number;
   readonly #buckets = new LRUCache<string, Bucket>({ max: MAX_ADDRESSES });
@@ -22,7 +22,7 @@ export class WrongKeyLimiter {
     this.#now = now;
   }
 
-  /** Throws 429 when the address has sent too many. */
+  /** Takes a token before a lookup. Throws 429 when the bucket is empty. */
   take(address: string): void {
     const bucket = this.#bucketOf(clientNetwork(address));
     if (bucket.tokens < 1) {
@@ -30,13 +30,13 @@ export class WrongKeyLimiter {
         'rate_limited',
         'Too many API keys that are not valid came from this address; wait before you try another.',
         {},
-        { 'Retry-After': String(Math.ceil((1 - bucket.tokens) / PER_SECOND)) },
+        { 'Retry-After': String(Math.ceil((1 - bucket.tokens) / REFILL_PER_SECOND)) },
       );
     }
     bucket.tokens -= 1;
   }
 
-  /** The key was good after all. */
+  /** Returns the token: the key was valid. */
   refund(address: string): void {
     const bucket = this.#bucketOf(clientNetwork(address));
     bucket.tokens = Math.min(BURST, bucket.tokens + 1);
@@ -49,13 +49,13 @@ export class WrongKeyLimiter {
       bucket = { tokens: BURST, filledAt: now };
       this.#buckets.set(network, bucket);
     }
-    bucket.tokens = Math.min(BURST, bucket.tokens + ((now - bucket.filledAt) / 1000) * PER_SECOND);
+    bucket.tokens = Math.min(BURST, bucket.tokens + ((now - bucket.filledAt) / 1000) * REFILL_PER_SECOND);
     bucket.filledAt = now;
     return bucket;
   }
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address, which is what one client is given. */
+/** The IPv4 address, or the /64 network of an IPv6 address, which is what one client is assigned. */
 export function clientNetwork(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -5,10 +5,10 @@ import { escapePointer, type FieldError, fieldName, MAX_ERRORS } from '../shared
 import type { AdmissionTicket } from './admission-ticket.js';
 import { Problem } from './problems.js';
 
-/** Bytes of a body. */
+/** Default maximum of a body, in bytes. */
 export const BODY_LIMIT = 1024 * 1024;
 
-/** Bytes of bodies that hold little more than identifiers. */
+/** Maximum in bytes of bodies that hold little more than identifiers. */
 export const SMALL_BODY_LIMIT = 64 * 1024;
 
 export type BodyLimit = typeof BODY_LIMIT | typeof SMALL_BODY_LIMIT;
@@ -18,16 +18,16 @@ const parserOf = (limit: number) =>
     enableTypes: ['json'],
     jsonLimit: `${limit}b`,
     strict: false,
-    // `__proto__` is a field like any other that no request has: validation refuses it by name. The types lack the option.
+    // Validation rejects `__proto__` as an unknown field. The types lack the option.
     ...{ onProtoPoisoning: 'ignore' },
     onerror: (error) => {
-      throw translate(error, limit);
+      throw toProblem(error, limit);
     },
   });
 const parsers = new Map([BODY_LIMIT, SMALL_BODY_LIMIT].map((limit) => [limit, parserOf(limit)]));
 const parsed = async () => {};
 
-/** The JSON object of a request, as sent. Throws 400, 413 and 415. */
+/** The JSON object of a request. Throws 400, 413, 415, and 503 where admission rejects its bytes. */
 export async function readBody(
   ctx: Context,
   request: AdmissionTicket,
@@ -39,11 +39,11 @@ export async function readBody(
     throw new Problem('unsupported_media_type', 'Send the body as it is, without a content encoding.');
   }
   const { 'content-length': length } = ctx.req.headers;
-  // A body whose length is not told may have as many bytes as are allowed.
+  // Without a Content-Length, the maximum is reserved.
   request.receive(length === undefined ? limit : Math.min(Number(length), limit));
   sendContinue(ctx);
   const chunks: Buffer[] = [];
-  // The parser decodes leniently, so the bytes are watched on their way: a listener attached in the same tick misses none.
+  // The parser replaces invalid UTF-8; keep the raw chunks to detect it. A listener attached in the same tick misses none.
   ctx.req.on('data', (chunk: Buffer) => chunks.push(chunk));
   await (parsers.get(limit) as Middleware)(ctx, parsed);
   const raw = ctx.request.rawBody as string | undefined;
@@ -59,12 +59,12 @@ export async function readBody(
   return body as Record<string, unknown>;
 }
 
-/** Tells a client that waits for it to send the body. */
+/** Answers `Expect: 100-continue`, once the request may be accepted. */
 export function sendContinue({ req, res }: Context): void {
   if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
 }
 
-/** Throws 415 unless the body is of one of these types, in UTF-8. */
+/** The media type of the body. Throws 415 unless it is one of `types`, in UTF-8. */
 export function requireMediaType(ctx: Context, types: readonly string[]): string {
   const header = ctx.req.headers['content-type'] ?? '';
   if (types.includes(header)) return header;
@@ -86,7 +86,7 @@ export function requireMediaType(ctx: Context, types: readonly string[]): string
   return type;
 }
 
-function translate(error: Error & { type?: string }, limit: number): Problem {
+function toProblem(error: Error & { type?: string }, limit: number): Problem {
   if (error.type === 'entity.too.large') {
     return new Problem('body_too_large', `The body may have at most ${limit} bytes.`);
   }
@@ -99,31 +99,31 @@ function translate(error: Error & { type?: string }, limit: number): Problem {
 }
 
 /**
- * Takes white space off both ends of every string, and leaves out what counts as not given: null and blank values
- * (contract 1.4). `errors` point to text no store could keep: NUL characters and halves of surrogate pairs.
+ * Trims every string, and drops null and blank values, which count as absent (contract 1.4). `errors` point to text that no store
+ * can hold: NUL characters and lone surrogates.
  */
-export function tidy(body: Record<string, unknown>): {
-  tidied: Record<string, unknown>;
+export function normalizeStrings(body: Record<string, unknown>): {
+  normalized: Record<string, unknown>;
   errors: FieldError[];
 } {
   const errors: FieldError[] = [];
-  // Without a prototype, so that a field called `__proto__` is a field.
-  const tidied: Record<string, unknown> = Object.hasOwn(body, '__proto__') ? Object.create(null) : {};
+  // Without a prototype, so that `__proto__` is an ordinary field.
+  const normalized: Record<string, unknown> = Object.hasOwn(body, '__proto__') ? Object.create(null) : {};
   for (const name in body) {
-    // One level deep, as every request is: following a body that nests without end would overflow the stack.
+    // One level deep, as every request is: recursion could overflow the stack.
     let value = body[name];
-    if (typeof value === 'string') value = tidyText(value, errors, name);
+    if (typeof value === 'string') value = normalizeString(value, errors, name);
     else if (Array.isArray(value)) {
       value = value.map((item, index) =>
-        typeof item === 'string' ? tidyText(item, errors, name, index) : item,
+        typeof item === 'string' ? normalizeString(item, errors, name, index) : item,
       );
     }
-    if (value !== null && value !== '') tidied[name] = value;
+    if (value !== null && value !== '') normalized[name] = value;
   }
-  return { tidied, errors };
+  return { normalized, errors };
 }
 
-function tidyText(text: string, errors: FieldError[], name: string, index?: number): string {
+function normalizeString(text: string, errors: FieldError[], name: string, index?: number): string {
   if ((text.includes('\0') || !text.isWellFormed()) && errors.length < MAX_ERRORS) {
     const pointer = `/${escapePointer(name.slice(0, 128))}${index === undefined ? '' : `/${index}`}`;
     errors.push({

@@ -3,21 +3,22 @@ import type { SortKey } from '../search/query.js';
 import type { FieldError } from '../shared/validation.js';
 import { invalid } from './problems.js';
 
-/** What a cursor belongs to: one search of one organization. The page size may change between pages. */
+/** A cursor is only valid for the same search of the same organization. The page size may change between pages. */
 export interface CursorScope {
   operation: string;
   organizationId: string;
-  /** The request's filters, without cursor and limit. */
+  /** Filters of the request, without cursor and limit. */
   filters: Record<string, unknown>;
 }
 
+/** The cursor of the page after `position`; null on the last page. */
 export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string | null {
   if (sortKey === null) return null;
   const { rank, createdAt, id } = sortKey;
   return Buffer.from(JSON.stringify([scopeHash(scope), rank, createdAt, id])).toString('base64url');
 }
 
-/** Throws 422 for anything but a cursor of the same search. Only a search that ranks what it finds gives out ranks but 0. */
+/** Throws 422 unless it is a cursor of the same search. Only ranked searches issue a rank other than 0. */
 export function readCursor(
   scope: CursorScope,
   cursor: string | null | undefined,
@@ -33,12 +34,12 @@ export function readCursor(
     typeof id !== 'string'
   ) {
     throw invalid(
-      refusal('invalid_cursor', 'cursor is not one that this service gave out; start again without it.'),
+      cursorError('invalid_cursor', 'cursor is not one that this service gave out; start again without it.'),
     );
   }
   if (hash !== scopeHash(scope)) {
     throw invalid(
-      refusal(
+      cursorError(
         'cursor_mismatch',
         'cursor belongs to a search with other filters; repeat those, or start again without it.',
       ),
@@ -47,7 +48,7 @@ export function readCursor(
   return { rank: rank as number, createdAt: createdAt as number, id };
 }
 
-const refusal = (code: string, detail: string): FieldError => ({ pointer: '/cursor', code, detail });
+const cursorError = (code: string, detail: string): FieldError => ({ pointer: '/cursor', code, detail });
 
 function decode(cursor: string): unknown[] {
   try {

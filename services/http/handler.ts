@@ -1,9 +1,9 @@
-/** What stands between the wire and an endpoint's handler, in the order of contract 3.2: key, scope, body, organization, rules. */
+/** Runs the checks of every operation in the order of contract 3.2 (scope, body, organization, rules), then its handler. */
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
 import { compileValidator } from '../shared/validation.js';
 import type { AdmissionTicket } from './admission-ticket.js';
-import { readBody, tidy } from './body.js';
+import { normalizeStrings, readBody } from './body.js';
 import type { Endpoint, HandlerContext } from './endpoint.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
 import { type Principal, requireScope } from './principal.js';
@@ -11,7 +11,7 @@ import { invalid, Problem } from './problems.js';
 import { readQuery } from './query-string.js';
 import { serialize } from './serialize.js';
 
-/** Clients commonly refuse more than 8 or 16 KiB of headers in all. */
+/** Common clients reject more than 8 or 16 KiB of headers in total. */
 const MAX_HEADER_LENGTH = 4096;
 
 export type Handler<Services> = (
@@ -21,7 +21,7 @@ export type Handler<Services> = (
   request: AdmissionTicket,
 ) => Promise<void>;
 
-/** Compiles the endpoint's schemas once and returns what serves one request. */
+/** Compiles the schemas of an endpoint. The returned function serves one request and throws a Problem when it rejects it. */
 export function createHandler<Services>(
   endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
 ): Handler<Services> {
@@ -33,7 +33,9 @@ export function createHandler<Services>(
     requireScope(principal, endpoint.scope);
     requireJsonAccepted(ctx);
     const sent = await readBody(ctx, request, endpoint.bodyLimit);
-    const { tidied: body, errors } = tidy(isLenient(ctx) ? knownFields(ctx, sent, fields) : sent);
+    const { normalized: body, errors } = normalizeStrings(
+      isLenient(ctx) ? knownFields(ctx, sent, fields) : sent,
+    );
     requireOwnOrganization(body.organization_id, principal);
     if (!('organization_id' in fields)) delete body.organization_id;
     const { query, errors: queryErrors } = readQuery(ctx, endpoint.query, validateQuery);
@@ -61,7 +63,7 @@ export function createHandler<Services>(
   };
 }
 
-/** The same answer whether the other organization exists or not. */
+/** Throws the same 403 whether the other organization exists or not. */
 function requireOwnOrganization(organizationId: unknown, principal: Principal): void {
   if (typeof organizationId !== 'string' || organizationId === principal.organizationId) return;
   throw new Problem(
@@ -85,7 +87,7 @@ function isLenient(ctx: Context): boolean {
   return prefer !== undefined && /\bhandling\s*=\s*"?lenient/i.test(String(prefer));
 }
 
-/** The fields the operation has; those it does not have are ignored, and told in a header. */
+/** Drops unknown fields and lists them in `X-Ignored-Fields`. */
 function knownFields(ctx: Context, sent: Record<string, unknown>, fields: object): Record<string, unknown> {
   const known: Record<string, unknown> = {};
   const ignored: string[] = [];
@@ -99,7 +101,7 @@ function knownFields(ctx: Context, sent: Record<string, unknown>, fields: object
   return known;
 }
 
-/** Percent-encoded names: as many as every client can take in one header. */
+/** Percent-encoded names, as many as fit into 4096 characters. */
 function ignoredFields(names: readonly string[]): string {
   let header = '';
   for (const name of names) {

@@ -1,6 +1,6 @@
 import type { FieldError } from '../shared/validation.js';
 
-/** Every error a client can meet, and the one class that carries it to the error handler (contract 1.2). */
+/** Every error of the API: status and title by code (contract 1.2). */
 
 export const PROBLEMS = {
   malformed_request: [400, 'The request is not valid HTTP'],
@@ -11,7 +11,7 @@ export const PROBLEMS = {
   insufficient_credits: [402, 'The credit balance does not cover this'],
   organization_mismatch: [403, 'The API key belongs to another organization'],
   insufficient_scope: [403, 'The API key lacks the scope this needs'],
-  origin_not_allowed: [403, 'Requests from this origin are refused'],
+  origin_not_allowed: [403, 'This origin is not allowed'],
   contact_not_found: [404, 'No such contact'],
   audience_not_found: [404, 'No such audience'],
   company_not_found: [404, 'No such company'],
@@ -29,20 +29,21 @@ export const PROBLEMS = {
   expectation_failed: [417, 'The expectation cannot be met'],
   validation_failed: [422, 'The request breaks a rule'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
-  page_window_exceeded: [422, 'The page lies too deep'],
+  page_window_exceeded: [422, 'Page is beyond the pagination limit'],
   too_many_points: [422, 'The time series would have too many points'],
   rate_limited: [429, 'Too many requests'],
   headers_too_large: [431, 'The headers are too large'],
   internal: [500, 'Something went wrong on our side'],
   store_unavailable: [503, 'A data store cannot be reached'],
-  overloaded: [503, 'The service has too much to do'],
+  overloaded: [503, 'Service overloaded'],
   timeout: [504, 'The request took too long'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** Members beside the standard ones, such as `credit_balance` or `candidates`. */
+/** Additional members, such as `credit_balance` or `candidates`. */
 export type ProblemExtras = Record<string, unknown> & { errors?: FieldError[] };
 
+/** Thrown to answer a request with `application/problem+json`. `message` is the detail that the client sees. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;
@@ -64,7 +65,7 @@ export class Problem extends Error {
   }
 }
 
-/** A 422 that names its fields; all problems of a request at once. */
+/** A 422 with all field errors of a request. */
 export function invalid(...errors: FieldError[]): Problem {
   const detail =
     errors.length === 1
@@ -73,7 +74,7 @@ export function invalid(...errors: FieldError[]): Problem {
   return new Problem('validation_failed', detail, { errors });
 }
 
-/** A 422 for a filter of which nothing is left to search for. Ignoring the filter would return everything. */
+/** A 422 for a filter without a letter or digit. Ignoring the filter would return everything. */
 export function noWords(field: string): Problem {
   return invalid({
     pointer: `/${field}`,

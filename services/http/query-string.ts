@@ -6,8 +6,8 @@ import type { FieldError, Validator } from '../shared/validation.js';
 type Properties = Record<string, { type?: string; default?: unknown }>;
 
 /**
- * Query parameters by their schema. A query string only has text, so `true` and whole numbers are read where the schema
- * asks for them; anything else stays text and is an error. Pointers read `?required_credits`.
+ * Parses and validates query parameters. Booleans and integers are converted where the schema has them; any other text stays text,
+ * which validation rejects. Pointers are written `?required_credits`.
  */
 export function readQuery(
   ctx: Context,
@@ -34,8 +34,8 @@ export function readQuery(
     } else if (Array.isArray(value)) {
       errors.push({ pointer: `?${name}`, code: 'repeated', detail: `${name} may be given once.` });
     } else if (value !== undefined) {
-      // Also where it is empty: `?dry_run` must not be taken for no dry run (contract 1.4).
-      query[name] = read(value.trim(), property.type);
+      // Also when empty: `?dry_run` must not mean false (contract 1.4).
+      query[name] = convert(value.trim(), property.type);
     }
   }
   if (validate)
@@ -43,7 +43,7 @@ export function readQuery(
   return { query, errors };
 }
 
-function read(text: string, type: string | undefined): unknown {
+function convert(text: string, type: string | undefined): unknown {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;

@@ -1,4 +1,4 @@
-/** What an API key may allow. */
+/** Permissions of an API key. */
 export const SCOPES = [
   'contacts:read',
   'contacts:write',
@@ -10,5 +10,5 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Everything but bringing data in. */
+/** All scopes except ingest. */
 export const DEFAULT_SCOPES: Scope[] = SCOPES.filter((scope) => scope !== 'ingest:write');

@@ -1,30 +1,25 @@
-import { setImmediate } from 'node:timers/promises';
+import { TimeSlice } from '../shared/async.js';
 
-/** Characters of a list above which an answer is written in slices; below, one call is faster. */
-const LARGE = 128 * 1024;
-/** Milliseconds a slice may hold the event loop. */
-const SLICE_MS = 4;
+/** Lists above this many characters are serialized in time slices; below, one call is faster. */
+const LARGE_LIST_CHARS = 128 * 1024;
 
-/** Bytes from which on a text costs more to send than to turn into a buffer first. */
-const LONG = 4096;
-/** Characters turned into bytes at once: joining all of a large answer first would hold the event loop for as long as it is. */
-const CHUNK = 256 * 1024;
+/** From this length on, sending a string is slower than converting it to a buffer first. */
+const LONG_TEXT_CHARS = 4096;
+/** Characters converted to bytes at once; converting a whole large response would block the event loop. */
+const CHUNK_CHARS = 256 * 1024;
 
-/**
- * The JSON of an answer, as what is sent fastest. Lists are written a few milliseconds at a time, so that no answer holds up
- * everybody else's.
- */
-export async function serialize(answer: object): Promise<string | Buffer> {
-  const fields = Object.entries(answer);
+/** Serializes a response to JSON. Large lists yield to the event loop, so that one response does not delay all others. */
+export async function serialize(response: object): Promise<string | Buffer> {
+  const fields = Object.entries(response);
   if (fields.some(([, value]) => isLargeList(value))) return serializeLarge(fields);
-  const text = JSON.stringify(answer);
-  return text.length < LONG ? text : Buffer.from(text);
+  const text = JSON.stringify(response);
+  return text.length < LONG_TEXT_CHARS ? text : Buffer.from(text);
 }
 
-/** Judged by the first item: the items of an answer are much alike. */
+/** Estimated from the first item. */
 function isLargeList(value: unknown): value is unknown[] {
   if (!Array.isArray(value) || value.length < 2) return false;
-  return value.length * JSON.stringify(value[0]).length > LARGE;
+  return value.length * JSON.stringify(value[0]).length > LARGE_LIST_CHARS;
 }
 
 async function serializeLarge(fields: [name: string, value: unknown][]): Promise<Buffer> {
@@ -32,11 +27,11 @@ async function serializeLarge(fields: [name: string, value: unknown][]): Promise
   let text = '';
   const write = (more: string) => {
     text += more;
-    if (text.length < CHUNK) return;
+    if (text.length < CHUNK_CHARS) return;
     chunks.push(Buffer.from(text));
     text = '';
   };
-  let begun = performance.now();
+  const slice = new TimeSlice();
   let separator = '{';
   for (const [name, value] of fields) {
     if (value === undefined) continue;
@@ -47,11 +42,9 @@ async function serializeLarge(fields: [name: string, value: unknown][]): Promise
       continue;
     }
     for (const [index, item] of value.entries()) {
-      write(`${index === 0 ? '[' : ','}${JSON.stringify(item)}`);
-      if (performance.now() - begun > SLICE_MS) {
-        await setImmediate();
-        begun = performance.now();
-      }
+      const json = JSON.stringify(item);
+      write(`${index === 0 ? '[' : ','}${json}`);
+      if (slice.shouldYield(json.length)) await slice.yieldToEventLoop();
     }
     write(']');
   }

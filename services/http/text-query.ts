@@ -2,7 +2,7 @@ import type { TextQuery } from '../search/query.js';
 import { parseQuery } from '../search/query-parser.js';
 import { invalid, noWords } from './problems.js';
 
-/** The parsed `query`. Throws 422 when it holds too many words, or none. */
+/** Parses `query`; undefined when absent. Throws 422 for too many words or none. */
 export function toTextQuery(text: string | null | undefined): TextQuery | undefined {
   if (!text) return undefined;
   const query = parseQuery(text);

@@ -6,26 +6,26 @@ import cluster from 'node:cluster';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { startProcesses } from '../../services/gateway/cluster/primary.js';
-import { connectPeers } from '../../services/gateway/cluster/worker.js';
+import { startPrimary } from '../../services/gateway/cluster/primary.js';
+import { connectToPrimary } from '../../services/gateway/cluster/worker.js';
 import { createLogger, logFile } from '../../services/shared/logger.js';
 
 const folder = process.argv[2] as string;
 
 if (cluster.isPrimary) {
   cluster.setupPrimary({ args: [folder] });
-  const processes = await startProcesses(3, createLogger('info', logFile(2)), { backoffMs: 5 });
-  process.stdout.write(`${processes?.url}\n`);
-  await processes?.failed;
+  const primary = await startPrimary(3, createLogger('info', logFile(2)), { backoffMs: 5 });
+  process.stdout.write(`${primary?.url}\n`);
+  await primary?.failed;
   process.exit(1);
 }
 
 // Written synchronously, so that the test knows every process there ever was.
 writeFileSync(join(folder, `pid-${process.pid}`), '');
-const peers = connectPeers();
+const clusterWorker = connectToPrimary();
 if (existsSync(join(folder, 'broken'))) process.exit(3);
 const server = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1', () =>
-  peers.listening(`http://127.0.0.1:${(server.address() as { port: number }).port}`),
+  clusterWorker.listening(`http://127.0.0.1:${(server.address() as { port: number }).port}`),
 );
 process.on('SIGUSR2', () => process.exit(4));
 process.on('SIGTERM', () => process.exit(0));

@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import { Publisher } from '../../../ingest/publisher.js';
 import { superviseWorker } from '../../../ingest/worker/supervisor.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
-import { startProcesses } from '../../gateway/cluster/primary.js';
-import { connectPeers, type Peers } from '../../gateway/cluster/worker.js';
+import { startPrimary } from '../../gateway/cluster/primary.js';
+import { type ClusterWorker, connectToPrimary } from '../../gateway/cluster/worker.js';
 import { startGateway } from '../../gateway/server.js';
 import { type Config, loadConfig } from '../../shared/config.js';
 import { createLogger, logFile } from '../../shared/logger.js';
@@ -53,33 +53,33 @@ async function serveAlone(io: Io, config: Config, options: ServeOptions): Promis
   return closed;
 }
 
-/** Brings the stores up to date once, and leaves the requests to processes that it keeps up. */
+/** Brings the stores up to date once, and leaves the requests to primary that it keeps up. */
 async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
   warnOfIgnored(config, logger);
   const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
   const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
   await stores.close();
-  const processes = await startProcesses(config.processes, logger);
-  if (!processes) return EXIT.failed;
-  const closed = untilClosed(() => processes.stop(), logger, { delay: GRACE_MS + 2000 });
-  sayListening(io, processes.url, options, key);
+  const primary = await startPrimary(config.processes, logger);
+  if (!primary) return EXIT.failed;
+  const closed = untilClosed(() => primary.stop(), logger, { delay: GRACE_MS + 2000 });
+  sayListening(io, primary.url, options, key);
   // The event loop of the primary is empty then, which would count as an orderly end.
-  void processes.failed.then(() => process.exit(EXIT.failed));
+  void primary.failed.then(() => process.exit(EXIT.failed));
   return closed;
 }
 
-/** One of those processes. */
+/** One of those primary. */
 async function serveAmongOthers(config: Config): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2, { atomic: true }));
-  const peers = connectPeers();
+  const clusterWorker = connectToPrimary();
   try {
     const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
-    const { url, closed } = await listen(config, stores, logger, peers);
-    peers.listening(url);
+    const { url, closed } = await listen(config, stores, logger, clusterWorker);
+    clusterWorker.listening(url);
     return await closed;
   } catch (error) {
-    peers.leave();
+    clusterWorker.unref();
     throw error;
   }
 }
@@ -89,11 +89,13 @@ async function listen(
   config: Config,
   stores: Stores,
   logger: Logger,
-  peers?: Peers,
+  clusterWorker?: ClusterWorker,
 ): Promise<{ url: string; closed: Promise<number> }> {
   const { kafka } = config;
   const publisher = kafka ? new Publisher(kafka, logger) : undefined;
-  const gateway = await orClose(stores, () => startGateway(config, stores, logger, { peers, publisher }));
+  const gateway = await orClose(stores, () =>
+    startGateway(config, stores, logger, { clusterWorker, publisher }),
+  );
   stores.announcePort(Number(new URL(gateway.url).port || 80));
   // Only this process can write to an embedded store.
   const isWorker = kafka && !(config.elasticsearch && config.clickhouse);
@@ -107,7 +109,7 @@ async function listen(
   };
   const closed = untilClosed(stop, logger, {
     delay: GRACE_MS,
-    repeatable: peers && ['SIGTERM', 'SIGINT', 'SIGHUP'],
+    repeatable: clusterWorker && ['SIGTERM', 'SIGINT', 'SIGHUP'],
   });
   return { url: gateway.url, closed };
 }

@@ -1,17 +1,17 @@
-/** What a gateway process and the process that started it tell each other. */
+/** Messages between a cluster worker and the primary. */
 import type { Registry } from 'prom-client';
 
-/** By key: requests admitted since the last message. */
-export type Spent = [keyId: string, requests: number][];
-export type Counts = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+/** Requests admitted since the last message, per key. */
+export type AdmittedRequests = [keyId: string, requests: number][];
+export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-export type FromGateway =
+export type FromWorker =
   | { type: 'listening'; url: string }
-  | { type: 'spent'; spent: Spent }
+  | { type: 'admitted'; admitted: AdmittedRequests }
   | { type: 'render'; id: number }
-  | { type: 'counts'; id: number; counts: Counts };
+  | { type: 'collected'; id: number; values: MetricValues };
 
-export type ToGateway =
-  | { type: 'spent'; spent: Spent }
+export type FromPrimary =
+  | { type: 'admitted'; admitted: AdmittedRequests }
   | { type: 'rendered'; id: number; text: string }
-  | { type: 'count'; id: number };
+  | { type: 'collect'; id: number };

@@ -1,36 +1,36 @@
-/** Several gateway processes that share one port, on `node:cluster`. */
+/** Runs several gateway workers on one port with `node:cluster`. */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
-import type { Counts, FromGateway, ToGateway } from './messages.js';
+import type { FromPrimary, FromWorker, MetricValues } from './messages.js';
 
-export interface Processes {
+export interface Primary {
   url: string;
-  /** Has every process finish its requests and end; resolves when all have. */
+  /** Graceful shutdown of all workers; resolves when all have exited. */
   stop(): Promise<void>;
-  /** Resolves when one of them could not be started again and again, once the others have been stopped; the log says why. */
+  /** Resolves when a worker keeps crashing on start, after all others have stopped; the worker has logged the reason. */
   failed: Promise<void>;
 }
 
 const BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 30_000;
-/** Starts of one slot, in a row, that ended before the process listened. */
+/** Consecutive starts of one slot that exited before listening. */
 const MAX_FAILED_STARTS = 5;
-/** A process that ran for less counts as failed for the backoff, though not as a failed start. */
+/** A worker that ran for less increases the backoff, but is not a failed start. */
 const STABLE_MS = 10_000;
-const COUNTS_TIMEOUT_MS = 1000;
+const COLLECT_TIMEOUT_MS = 1000;
 
 /**
- * Starts the processes, each of which runs this program again, and another for each that ends. Null when the first ends before
- * it listens; it has said why.
+ * Forks `count` workers, which run this program again, and restarts those that exit. Resolves once all listen; null when the first one
+ * exits before it listens, having logged the reason.
  */
-export async function startProcesses(
+export async function startPrimary(
   count: number,
   logger: Logger,
   { backoffMs = BACKOFF_MS } = {},
-): Promise<Processes | null> {
+): Promise<Primary | null> {
   const serving = new Set<Worker>();
   const all = new Set<Worker>();
   let stopping = false;
@@ -47,11 +47,11 @@ export async function startProcesses(
       all.delete(worker);
       serving.delete(worker);
     });
-    // A message to a process that has just been killed; its end is dealt with where it is waited for.
+    // A message to a worker that was just killed; `exit` handles it.
     worker.on('error', () => undefined);
-    worker.on('message', (message: FromGateway) => {
+    worker.on('message', (message: FromWorker) => {
       if (message.type === 'listening') serving.add(worker);
-      else if (message.type === 'spent') {
+      else if (message.type === 'admitted') {
         for (const other of serving) if (other !== worker) send(other, message);
       } else if (message.type === 'render') {
         void collect().then((text) => send(worker, { type: 'rendered', id: message.id, text }));
@@ -60,15 +60,15 @@ export async function startProcesses(
     return worker;
   }
 
-  /** The address it listens on; null when it ended before. */
+  /** Its URL once it listens; null when it exits before. */
   function listens(worker: Worker): Promise<string | null> {
     return new Promise((resolve) => {
-      worker.on('message', (message: FromGateway) => message.type === 'listening' && resolve(message.url));
+      worker.on('message', (message: FromWorker) => message.type === 'listening' && resolve(message.url));
       worker.once('exit', () => resolve(null));
     });
   }
 
-  /** Starts a process in this slot again whenever it ends, until too many starts in a row have failed. */
+  /** Restarts the worker of this slot whenever it exits, until too many consecutive starts have failed. */
   async function supervise(slot: number, first: Worker): Promise<void> {
     let failedStarts = 0;
     let shortRuns = 0;
@@ -85,14 +85,14 @@ export async function startProcesses(
       if (failedStarts >= MAX_FAILED_STARTS) {
         logger.fatal(
           ended,
-          `a gateway process ended before it listened, ${failedStarts} times in a row; all processes are stopped`,
+          `a gateway process exited before listening, ${failedStarts} times in a row; stopping all processes`,
         );
         await stop();
         return fail();
       }
-      // The first end of a process that had been running is made up for at once.
+      // The first exit after a stable run is restarted at once.
       const delayMs = shortRuns === 0 ? 0 : Math.min(MAX_BACKOFF_MS, backoffMs * 2 ** shortRuns);
-      logger.error(ended, `a gateway process ended; another takes its place in ${delayMs} ms`);
+      logger.error(ended, `a gateway process exited; restarting it in ${delayMs} ms`);
       await pause(delayMs);
       if (stopping) return;
     }
@@ -119,32 +119,32 @@ export async function startProcesses(
   return { url, failed, stop };
 }
 
-function send(worker: Worker, message: ToGateway): void {
+function send(worker: Worker, message: FromPrimary): void {
   if (worker.isConnected()) worker.send(message);
 }
 
-/** Adds up the metrics of all serving processes; one that does not answer in time is left out. */
+/** Sums the metrics of all serving workers; leaves out workers that do not answer within a second. */
 function collector(serving: ReadonlySet<Worker>): () => Promise<string> {
   let lastId = 0;
   return async () => {
     const id = ++lastId;
-    const counts = await Promise.all([...serving].map((worker) => countsOf(worker, id)));
-    return AggregatorRegistry.aggregate(counts.filter((given) => given !== null)).metrics();
+    const values = await Promise.all([...serving].map((worker) => collectFrom(worker, id)));
+    return AggregatorRegistry.aggregate(values.filter((each) => each !== null)).metrics();
   };
 }
 
-function countsOf(worker: Worker, id: number): Promise<Counts | null> {
+function collectFrom(worker: Worker, id: number): Promise<MetricValues | null> {
   return new Promise((resolve) => {
-    const settle = (counts: Counts | null) => {
+    const settle = (values: MetricValues | null) => {
       clearTimeout(timer);
       worker.off('message', receive);
-      resolve(counts);
+      resolve(values);
     };
-    const receive = (message: FromGateway) => {
-      if (message.type === 'counts' && message.id === id) settle(message.counts);
+    const receive = (message: FromWorker) => {
+      if (message.type === 'collected' && message.id === id) settle(message.values);
     };
-    const timer = setTimeout(settle, COUNTS_TIMEOUT_MS, null);
+    const timer = setTimeout(settle, COLLECT_TIMEOUT_MS, null);
     worker.on('message', receive);
-    send(worker, { type: 'count', id });
+    send(worker, { type: 'collect', id });
   });
 }

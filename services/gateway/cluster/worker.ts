@@ -1,44 +1,45 @@
-/** What a gateway process has in common with the others that share its port. */
+/** What a gateway worker shares with the other workers on its port, through the primary. */
 import { cached } from '../../shared/cache.js';
 import { type Metrics, RENDER_CACHE_MS } from '../metrics.js';
 import type { RateLimiter } from '../rate-limit.js';
-import type { FromGateway, ToGateway } from './messages.js';
+import type { FromPrimary, FromWorker } from './messages.js';
 
-export interface Peers {
-  /** The limiter, which also counts what the others admit, a moment later. */
+export interface ClusterWorker {
+  /** A limiter that also counts what other workers admit, up to 50 ms later. */
   shareRateLimit(limiter: RateLimiter): RateLimiter;
-  /** The metrics, rendered together with those of the others. */
+  /** Metrics that render as the sum over all workers. */
   shareMetrics(metrics: Metrics): Metrics;
+  /** Tells the primary that this worker listens. */
   listening(url: string): void;
-  /** Lets this process end although it listens for messages. */
-  leave(): void;
+  /** Unrefs the IPC channel, so that it does not keep the process alive. */
+  unref(): void;
 }
 
-const SPENT_INTERVAL_MS = 50;
+const SHARE_INTERVAL_MS = 50;
 
-/** For a process that `startProcesses` started. */
-export function connectPeers(): Peers {
-  const send = (message: FromGateway) => void (process.connected && process.send?.(message));
-  const receive = (handle: (message: ToGateway) => void) => void process.on('message', handle);
+/** For a process forked by `startPrimary`. */
+export function connectToPrimary(): ClusterWorker {
+  const send = (message: FromWorker) => void (process.connected && process.send?.(message));
+  const receive = (handle: (message: FromPrimary) => void) => void process.on('message', handle);
 
   return {
     shareRateLimit(limiter) {
-      const spent = new Map<string, number>();
-      const tell = () => {
-        send({ type: 'spent', spent: [...spent] });
-        spent.clear();
+      const admitted = new Map<string, number>();
+      const flush = () => {
+        send({ type: 'admitted', admitted: [...admitted] });
+        admitted.clear();
       };
       receive((message) => {
-        if (message.type !== 'spent') return;
-        for (const [keyId, requests] of message.spent) limiter.charge(keyId, requests);
+        if (message.type !== 'admitted') return;
+        for (const [keyId, requests] of message.admitted) limiter.charge(keyId, requests);
       });
       return {
         ...limiter,
         take(keyId) {
           const headers = limiter.take(keyId);
           if (headers) {
-            if (spent.size === 0) setTimeout(tell, SPENT_INTERVAL_MS).unref();
-            spent.set(keyId, (spent.get(keyId) ?? 0) + 1);
+            if (admitted.size === 0) setTimeout(flush, SHARE_INTERVAL_MS).unref();
+            admitted.set(keyId, (admitted.get(keyId) ?? 0) + 1);
           }
           return headers;
         },
@@ -52,8 +53,8 @@ export function connectPeers(): Peers {
         if (message.type === 'rendered') {
           waiting.get(message.id)?.(message.text);
           waiting.delete(message.id);
-        } else if (message.type === 'count') {
-          send({ type: 'counts', id: message.id, counts: await metrics.registry.getMetricsAsJSON() });
+        } else if (message.type === 'collect') {
+          send({ type: 'collected', id: message.id, values: await metrics.registry.getMetricsAsJSON() });
         }
       });
       return {
@@ -70,6 +71,6 @@ export function connectPeers(): Peers {
     },
 
     listening: (url) => send({ type: 'listening', url }),
-    leave: () => process.channel?.unref(),
+    unref: () => process.channel?.unref(),
   };
 }

@@ -1,4 +1,4 @@
-/** Requests that never reach the application: what Node's HTTP parser refuses, in the form of every other error (contract 1.8). */
+/** Answers requests that never reach the application, such as those Node's HTTP parser rejects, as problems (contract 1.8). */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
@@ -11,7 +11,7 @@ import { answerUnreadBody, LINGER_BYTES, LINGER_MS } from './unread-body.js';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Hands requests to `handle`, and answers those that are not HTTP. */
+/** Passes requests to `handle`, and answers those that are not valid HTTP. */
 export function serveRequests(
   server: Server,
   handle: Handle,
@@ -19,43 +19,43 @@ export function serveRequests(
   metrics: Metrics,
   logger: Logger,
 ): void {
-  /** Connections that were told, with the bytes they had sent by then. */
-  const told = new WeakMap<Socket, number>();
+  /** Connections that were answered, and the bytes they had sent by then. */
+  const answered = new WeakMap<Socket, number>();
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
-    connections.answering(request.socket, response);
+    connections.trackResponse(request.socket, response);
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      refuse(request, response, new Problem('malformed_request', 'The request has no Host header.'));
+      reject(request, response, new Problem('malformed_request', 'The request has no Host header.'));
     } else handle(request, response);
   }
 
-  function refuse(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
-    const requestId = note(problem, request.socket);
+  function reject(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
+    const requestId = logRejection(problem, request.socket);
     response.statusCode = problem.status;
     for (const [name, value] of Object.entries(headersOf(requestId))) response.setHeader(name, value);
     answerUnreadBody(request, response, problemText(problem, requestId, '/'));
   }
 
-  function note(problem: Problem, socket: Socket): string {
+  function logRejection(problem: Problem, socket: Socket): string {
     const requestId = newId('req');
     metrics.problems.inc({ code: problem.code });
     logger.info(
       { request_id: requestId, status: problem.status, code: problem.code, client: socket.remoteAddress },
-      'request refused',
+      'request rejected',
     );
     return requestId;
   }
 
   server.on('request', receive);
-  // Answered with 100 Continue where the body is read, so that nobody sends a body that is refused.
+  // 100 Continue is sent where the body is read, so that a client does not send a body that is rejected.
   server.on('checkContinue', receive);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    connections.answering(request.socket, response);
-    refuse(request, response, new Problem('expectation_failed', 'Expect may only be 100-continue.'));
+    connections.trackResponse(request.socket, response);
+    reject(request, response, new Problem('expectation_failed', 'Expect may only be 100-continue.'));
   });
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const before = told.get(socket);
+    const before = answered.get(socket);
     if (before !== undefined) {
       if (socket.bytesRead - before > LINGER_BYTES) socket.destroy();
       return;
@@ -69,8 +69,8 @@ export function serveRequests(
       socket.destroy();
       return;
     }
-    told.set(socket, socket.bytesRead);
-    const requestId = note(problem, socket);
+    answered.set(socket, socket.bytesRead);
+    const requestId = logRejection(problem, socket);
     const body = problemText(problem, requestId, '/');
     const headers = {
       ...headersOf(requestId),
@@ -91,7 +91,7 @@ const headersOf = (requestId: string) => ({
   'X-Request-Id': requestId,
 });
 
-/** Null where nobody is there to be told. */
+/** Null when no response can be sent. */
 function toProblem(code = ''): Problem | null {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new Problem('request_timeout', 'The request did not arrive in time.');
