@@ -10,7 +10,7 @@ const KEY = /^rl_live_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 const randomText = (length: number) =>
   Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
 
-/** Tells a mistyped or cut-off key from a wrong one without asking a store. */
+/** Detects a mistyped or truncated key without a lookup. */
 function checksum(keyId: string, secret: string): string {
   let number = crc32(`rl_live_${keyId}_${secret}`);
   let text = '';
@@ -45,7 +45,7 @@ export interface KeyRequest {
   expiresAt?: string;
 }
 
-/** Makes a key and stores all but its secret. The returned text is the only copy. */
+/** Creates a key and stores the hash of its secret. The returned key cannot be shown again. Throws the errors of the store. */
 export async function issueKey(
   store: Pick<KeyStore, 'insertKey'>,
   request: KeyRequest,

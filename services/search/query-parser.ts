@@ -5,11 +5,11 @@ import type { QueryTerm, TextQuery } from './query.js';
 import { allowedTypos } from './typos.js';
 import { emailWord, nationalDigits } from './words.js';
 
-/** Of `query`, as written and once folded. */
+/** Characters of `query`, as written and once folded. */
 export const MAX_QUERY_LENGTH = 200;
 const MAX_QUERY_WORDS = 12;
 
-/** Why a query is refused. */
+/** Why a query is rejected. */
 export interface QueryProblem {
   code: 'too_long' | 'too_many_words';
   detail: string;

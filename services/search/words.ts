@@ -1,14 +1,14 @@
-/** The words that stand for a text, an email address or a phone number, in what is stored and in what is searched. */
+/** Index and query words of texts, email addresses and phone numbers. */
 import { compounds, fold, phoneDigits, words } from '../shared/text.js';
 
-/** Words, then compounds. */
+/** The words of a text, then its emails and domains. */
 export function textWords(text: string): string[] {
   const value = words(text);
   value.push(...compounds(text));
   return value;
 }
 
-/** Nearly every address: in it `compounds` finds the address itself and nothing else. */
+/** Matches nearly every address, for which `compounds` finds only the address itself. */
 const plainEmail = /^[a-z0-9][a-z0-9._+-]*@[a-z0-9.-]*[a-z0-9]$/;
 
 /** The address also counts as one word, and so does its domain. */

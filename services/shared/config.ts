@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox';
 import { didYouMean } from './did-you-mean.js';
 import { addressRange } from './ip-address.js';
 
-/** Every setting, with its default: the only place that knows the environment's names. */
+/** Every setting with its default: the only place with names of environment variables. */
 const Environment = Type.Object({
   PORT: Type.Integer({
     default: 8080,
@@ -27,12 +27,12 @@ const Environment = Type.Object({
     type: 'string',
     enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     default: 'info',
-    description: 'Least severe log line that is written.',
+    description: 'Minimum level of log lines.',
   }),
   REACHLINE_RATE_LIMIT: Type.Integer({
     default: 6000,
     minimum: 0,
-    description: 'Requests a key may send in 60 seconds; 0 for no limit.',
+    description: 'Requests per key in 60 seconds; 0 for no limit.',
   }),
   REACHLINE_PROVISIONAL_DAYS: Type.Integer({
     default: 7,
@@ -46,20 +46,19 @@ const Environment = Type.Object({
   }),
   REACHLINE_TRUSTED_PROXIES: Type.String({
     default: '',
-    description:
-      'Addresses or CIDR blocks of proxies whose X-Forwarded-For tells where a request comes from, separated by commas.',
+    description: 'Addresses or CIDR blocks of proxies whose X-Forwarded-For is trusted, separated by commas.',
   }),
   REACHLINE_REQUEST_TIMEOUT_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
     maximum: 600_000,
-    description: 'Milliseconds after which a request is given up.',
+    description: 'Deadline of a request in milliseconds.',
   }),
   REACHLINE_SEARCH_THREADS: Type.Integer({
     default: Math.max(1, Math.min(4, availableParallelism() - 1)),
     minimum: 1,
     maximum: 64,
-    description: 'Searches of one organization that run at once in the embedded store.',
+    description: 'Concurrent searches per organization in the embedded store.',
   }),
   REACHLINE_PROCESSES: Type.Integer({
     default: 1,
@@ -78,27 +77,27 @@ const Environment = Type.Object({
   ELASTICSEARCH_PASSWORD: Type.String({ default: '', description: 'Password for Elasticsearch.' }),
   ELASTICSEARCH_ADMIN_USERNAME: Type.String({
     default: '',
-    description: 'User name with which migrate --bootstrap makes the account of ELASTICSEARCH_USERNAME.',
+    description: 'User name with which migrate --bootstrap creates the account of ELASTICSEARCH_USERNAME.',
   }),
   ELASTICSEARCH_ADMIN_PASSWORD: Type.String({ default: '', description: 'Password of that user.' }),
   ELASTICSEARCH_CA_FILE: Type.String({
     default: '',
-    description: 'PEM file of the authority that signed the certificates of Elasticsearch.',
+    description: 'PEM file of the certificate authority of Elasticsearch.',
   }),
   ELASTICSEARCH_INDEX_PREFIX: Type.String({
     default: 'reachline',
     pattern: '^[a-z][a-z0-9_]{0,31}$',
-    description: 'Beginning of the names of all indices.',
+    description: 'Prefix of the names of all indices.',
   }),
   CLICKHOUSE_URL: Type.String({
     default: '',
-    description: 'Address of ClickHouse over HTTP; without one, the engine runs in this process.',
+    description: 'URL of the HTTP interface of ClickHouse; empty to run the engine in this process.',
   }),
   CLICKHOUSE_USERNAME: Type.String({ default: 'default', description: 'User name for ClickHouse.' }),
   CLICKHOUSE_PASSWORD: Type.String({ default: '', description: 'Password for ClickHouse.' }),
   CLICKHOUSE_ADMIN_USERNAME: Type.String({
     default: '',
-    description: 'User name with which migrate --bootstrap makes the account of CLICKHOUSE_USERNAME.',
+    description: 'User name with which migrate --bootstrap creates the account of CLICKHOUSE_USERNAME.',
   }),
   CLICKHOUSE_ADMIN_PASSWORD: Type.String({ default: '', description: 'Password of that user.' }),
   CLICKHOUSE_DATABASE: Type.String({
@@ -113,66 +112,66 @@ const Environment = Type.Object({
   }),
   KAFKA_BROKERS: Type.String({
     default: '',
-    description:
-      'Addresses of Kafka brokers, host:port, separated by commas; without one, there is no Kafka.',
+    description: 'Addresses of Kafka brokers, host:port, separated by commas; empty to run without Kafka.',
   }),
   KAFKA_CLIENT_ID: Type.String({
     default: 'reachline',
     minLength: 1,
-    description: 'Name by which brokers know this process.',
+    description: 'Client id sent to the brokers.',
   }),
   KAFKA_GROUP: Type.String({
     default: 'reachline',
     minLength: 1,
-    description: 'Beginning of the names of the consumer groups.',
+    description: 'Prefix of the names of the consumer groups.',
   }),
   KAFKA_SESSION_TIMEOUT_MS: Type.Integer({
     default: 30_000,
     minimum: 6000,
     maximum: 300_000,
-    description: 'Milliseconds after which the partitions of a worker that fell silent go to others.',
+    description:
+      'Session timeout in milliseconds: the partitions of a worker without heartbeats are then reassigned.',
   }),
-  KAFKA_TLS: Type.Boolean({ default: false, description: 'Whether brokers are spoken to over TLS.' }),
+  KAFKA_TLS: Type.Boolean({ default: false, description: 'Use TLS for the brokers.' }),
   KAFKA_CA_FILE: Type.String({
     default: '',
-    description: 'PEM file of the authority that signed the certificates of the brokers.',
+    description: 'PEM file of the certificate authority of the brokers.',
   }),
   KAFKA_SASL_MECHANISM: Type.Unsafe<'' | SaslMechanism>({
     type: 'string',
     enum: ['', 'plain', 'scram-sha-256', 'scram-sha-512'],
     default: '',
-    description: 'How Kafka is told the user name and password.',
+    description: 'SASL mechanism.',
   }),
   KAFKA_USERNAME: Type.String({ default: '', description: 'User name for Kafka.' }),
   KAFKA_PASSWORD: Type.String({ default: '', description: 'Password for Kafka.' }),
   REACHLINE_TOPIC_PREFIX: Type.String({
     default: '',
     pattern: '^[A-Za-z0-9._-]{0,100}$',
-    description: 'Put before the name of a stream, makes the name of its topic.',
+    description: 'Prefix of the topic names; the rest is the name of the stream.',
   }),
   REACHLINE_TOPIC_PARTITIONS: Type.Integer({
     default: 6,
     minimum: 1,
     maximum: 1000,
-    description: 'Partitions of the topics that migrate makes.',
+    description: 'Partitions of the topics that migrate creates.',
   }),
   REACHLINE_TOPIC_REPLICAS: Type.Integer({
     default: -1,
     minimum: -1,
     maximum: 100,
-    description: 'Replicas of the topics that migrate makes; -1 for what the brokers are set to.',
+    description: 'Replication factor of the topics that migrate creates; -1 uses the broker default.',
   }),
   REACHLINE_WORKER_PORT: Type.Integer({
     default: 8081,
     minimum: 0,
     maximum: 65535,
-    description: 'Port on which a worker tells its health and metrics.',
+    description: 'Port on which a worker serves health and metrics.',
   }),
   REACHLINE_METRICS_PORT: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: 65535,
-    description: 'Port on which a gateway answers /metrics, and PORT no more; 0 for PORT itself.',
+    description: 'Port on which a gateway serves /metrics instead of PORT; 0 for PORT itself.',
   }),
   REACHLINE_SQL_PORT: Type.Integer({
     default: 0,
@@ -184,11 +183,12 @@ const Environment = Type.Object({
   REACHLINE_SQL_PASSWORD: Type.String({ default: '', description: 'Password of that port.' }),
   REACHLINE_URL: Type.String({
     default: '',
-    description: 'Base address of a gateway that ingest sends through; stands for --url.',
+    description: 'Base URL of the gateway that ingest sends to; same as --url.',
   }),
   REACHLINE_API_KEY: Type.String({
     default: '',
-    description: 'Key for that gateway; stands for --api-key, which every user of the machine can see in ps.',
+    description:
+      'API key for that gateway; same as --api-key, which every user of the machine can see in ps.',
   }),
 });
 type Environment = Static<typeof Environment>;
@@ -201,7 +201,7 @@ export interface Config {
   host: string;
   dataDir: string;
   logLevel: Environment['REACHLINE_LOG_LEVEL'];
-  /** Requests a key may send in 60 seconds; 0 for no limit. */
+  /** Requests per key in 60 seconds; 0 for no limit. */
   rateLimit: number;
   provisionalDays: number;
   corsOrigins: string[];
@@ -217,11 +217,11 @@ export interface Config {
   clickhouse: ClickHouseConfig | null;
   /** Null when there is no Kafka. */
   kafka: KafkaConfig | null;
-  /** Administrators of the servers, for `migrate --bootstrap` alone; null where none is given. */
+  /** Administrators of the servers, only for `migrate --bootstrap`; null when not configured. */
   admins: { elasticsearch: Credentials | null; clickhouse: Credentials | null };
-  /** Where a worker tells its health and metrics. */
+  /** Port of the health and metrics of a worker. */
   workerPort: number;
-  /** Of `/metrics` of a gateway; 0 for that of everything else. */
+  /** Port of the metrics of a gateway; 0 for `port`. */
   metricsPort: number;
   /** Null when the SQL endpoint is off. */
   sqlEndpoint: { port: number; password: string } | null;
@@ -254,20 +254,20 @@ export interface KafkaConfig {
   /** `host:port` each. */
   brokers: string[];
   clientId: string;
-  /** Beginning of the names of the consumer groups. */
+  /** Prefix of the names of the consumer groups. */
   group: string;
-  /** A worker that was silent for so long is none any more. */
+  /** Milliseconds without a heartbeat after which a worker leaves its group. */
   sessionTimeoutMs: number;
   tls: { caFile: string | null } | null;
   sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
   topicPrefix: string;
-  /** Of the topics that are made. */
+  /** Of new topics. */
   partitions: number;
-  /** Of the topics that are made; -1 for what the brokers are set to. */
+  /** Of new topics; -1 uses the broker default. */
   replicas: number;
 }
 
-/** The environment breaks rules; the message lists all of them. */
+/** The environment is invalid; the message lists every problem, one per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

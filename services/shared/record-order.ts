@@ -1,8 +1,7 @@
-/** The total order of records (contract 6.2): the same in every store, and fixed before a record is written. */
-import type { Clock } from './time.js';
-import { parseTimestamp } from './time.js';
+/** The total order of records (contract 6.2): equal in every store, and assigned before a record is written. */
+import { type Clock, parseTimestamp } from './time.js';
 
-/** A record, when it was accepted, and its place in its source. */
+/** A record with its acceptance time and its position in its source. */
 export interface OrderedRecord<Record> {
   record: Record;
   /** Milliseconds since the epoch. */
@@ -11,22 +10,22 @@ export interface OrderedRecord<Record> {
   sequence: number;
 }
 
-/** Makes the time it speaks of positive and 16 digits long, for every year from 0 to 9999. */
+/** Makes an event time positive and 16 digits long for every year from 0 to 9999. */
 const TIME_OFFSET_MS = 1_100_000_000_000_000;
 /** 13 digits of milliseconds: until the year 2286. */
 const ACCEPTED_DIGITS = 1e13;
-/** 10 digits. Offsets beyond begin anew at 0, which matters only to two records accepted in one millisecond. */
+/** 10 digits. Larger offsets wrap around, which only matters for two records accepted in the same millisecond. */
 const SEQUENCE_DIGITS = 1e10;
 
 /**
- * What a record is compared by: 39 digits of (the time it speaks of, else of its acceptance; its acceptance; its sequence). Two of
- * them compare as texts as they do as numbers, and the number fits into 128 bits.
+ * The sort key of a record: 39 digits of event time (else acceptance time), acceptance time, sequence. Keys compare alike as strings and
+ * as numbers, and fit into 128 bits. Throws RangeError when `time` is not a date-time.
  */
 export function recordOrder(time: string | null | undefined, acceptedAt: number, sequence: number): string {
   const accepted = Math.min(Math.max(0, acceptedAt), ACCEPTED_DIGITS - 1);
-  const spokenOf = time ? parseTimestamp(time) : accepted;
+  const eventMs = time ? parseTimestamp(time) : accepted;
   return (
-    String(TIME_OFFSET_MS + spokenOf) +
+    String(TIME_OFFSET_MS + eventMs) +
     String(ACCEPTED_DIGITS + accepted).slice(1) +
     String(SEQUENCE_DIGITS + (sequence % SEQUENCE_DIGITS)).slice(1)
   );
@@ -51,19 +50,19 @@ export function nextVersion(
   return { createdMs, recordOrder: order };
 }
 
-/** When a request was accepted. The sequence of a record is its line added to that of its request. */
+/** Acceptance of a request. The sequence of a record is that of its request plus its line. */
 export interface Acceptance {
   acceptedAt: number;
   sequence: number;
 }
 
-/** Lines of a request of which none reaches into the sequence of the next. */
+/** Sequence numbers reserved per request. */
 const LINES_PER_REQUEST = 1e8;
 const REQUESTS_PER_MILLISECOND = SEQUENCE_DIGITS / LINES_PER_REQUEST;
 
 /**
- * Accepts requests one after another. No two of one process tie, also when they come in one millisecond or the clock is set back:
- * time stands still then, and the sequence goes on.
+ * Assigns acceptances that strictly increase within a process, also within one millisecond and when the clock is set back: the time
+ * then stands still and the sequence increases.
  */
 export function acceptanceClock(clock: Clock): () => Acceptance {
   let acceptedAt = 0;
@@ -80,7 +79,7 @@ export function acceptanceClock(clock: Clock): () => Acceptance {
   };
 }
 
-/** Records in the order in which they are given. */
+/** Assigns consecutive sequences to records accepted together. */
 export function inOrder<Record>(
   records: readonly Record[],
   acceptedAt: number,

@@ -1,10 +1,10 @@
-/** Builders for the JSON Schemas that validate, type and document everything. Each takes its description first. */
+/** Builders for JSON Schemas, which validate, type and document. Each takes its description first. */
 import Type, { type TSchema, type TUnsafe } from 'typebox';
 import { ID_PATTERN } from './ids.js';
 
 type Options = Record<string, unknown>;
 
-/** Optional and nullable at once: how the specification writes most request fields. */
+/** Optional and nullable, like most request fields. */
 export function optional<T extends TSchema>(schema: T) {
   return Type.Optional(nullable(schema));
 }
@@ -26,13 +26,13 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Type.Static<T> |
   });
 }
 
-/** The limit of characters holds as written and once folded (contract 3.2): what is searched does not outgrow it. */
+/** `maxLength` applies to the text and to its folded form (contract 3.2), which is what is searched. */
 export const text = (description: string, options: Options = {}) => {
   const maxLength = Number(options.maxLength ?? 1024);
   return Type.String({ description, ...options, maxLength, [MAX_FOLDED_LENGTH]: maxLength });
 };
 
-/** Keyword of the schemas: at most so many characters once folded. */
+/** Schema keyword: maximum characters once folded. */
 export const MAX_FOLDED_LENGTH = 'x-max-folded-length';
 
 export const integer = (description: string, options: Options = {}) =>
@@ -64,11 +64,11 @@ export const stringEnum = <const T extends string>(
   options: Options = {},
 ) => Type.Unsafe<T>({ type: 'string', description, enum: [...values], ...options });
 
-/** An object that refuses fields it does not name: every request body and every ingested record. */
+/** An object without additional fields: request bodies and ingested records. */
 export const strictObject = <T extends Record<string, TSchema>>(properties: T, options: Options = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
-/** An object that may gain fields: every response. */
+/** An object that may gain fields: responses. */
 export const looseObject = <T extends Record<string, TSchema>>(properties: T, options: Options = {}) =>
   Type.Object(properties, options);
 

@@ -1,6 +1,6 @@
 /**
- * Text as both search stores see it. What is stored and what is asked pass through the same functions,
- * so a word matches in one store exactly when it matches in the other (contract 3.9).
+ * Text normalization for both search stores. Stored and searched text pass through the same functions, so a word matches in one store
+ * exactly when it matches in the other (contract 3.9).
  */
 
 /** Letters whose stroke or ligature Unicode does not decompose, so dropping marks alone would keep them. */
@@ -33,14 +33,14 @@ export function fold(text: string): string {
     .replace(undecomposed, (letter) => UNDECOMPOSED[letter] ?? letter);
 }
 
-/** No character becomes more when it is folded: U+FDFA stands for 18 letters. */
+/** The most letters that one character folds to: U+FDFA. */
 export const MAX_FOLDED_GROWTH = 18;
 
-/** Symbols, squared words and presentation forms. All other characters become at most `USUAL_GROWTH` when they are folded. */
+/** Symbols, squared words and presentation forms. Every other character folds to at most `USUAL_GROWTH` characters. */
 export const growing = /[\u2000-\u33ff\uf900-\uffff]/;
 export const USUAL_GROWTH = 3;
 
-/** Whether the folded text has at most `limit` code points. Text that is longer already as it stands is not looked at. */
+/** Whether the folded text has at most `limit` code points. True for text whose plain length exceeds it: `maxLength` rejects that. */
 export function foldsWithin(text: string, limit: number): boolean {
   if (text.length * MAX_FOLDED_GROWTH <= limit || plainAscii.test(text)) return true;
   if (text.length * USUAL_GROWTH <= limit && !growing.test(text)) return true;
@@ -48,11 +48,11 @@ export function foldsWithin(text: string, limit: number): boolean {
   return codePoints(fold(text)) <= limit;
 }
 
-/** What a message says of text that `foldsWithin` refuses. */
+/** Message for text that `foldsWithin` rejects. */
 export const tooLongOnceFolded = (limit: number) =>
   `must have at most ${limit} characters also when those that stand for several, such as ligatures, are written out.`;
 
-/** Folded, with every run of white space one space and none at the ends: for whole-value comparison. */
+/** Folded, trimmed, with white space collapsed: for whole-value comparison. */
 export function foldValue(text: string): string {
   return fold(text).trim().replace(/\s+/g, ' ');
 }
@@ -73,8 +73,8 @@ const outsideDomains = /[^\p{L}\p{N}.-]/u;
 const leadingLetters = /^\p{L}{2,}/u;
 
 /**
- * Emails and domains inside a text, folded: each counts as one word beside the words it is made of. Scans in time
- * proportional to the text: one regular expression for both would be quadratic.
+ * Emails and domains in a text, folded: each counts as one word in addition to its parts. Linear in the length of the text; a single
+ * regular expression would be quadratic.
  */
 export function compounds(text: string): string[] {
   if (!text.includes('@') && !text.includes('.')) return [];
@@ -138,7 +138,7 @@ export function codePoints(text: string): number {
   return length;
 }
 
-/** Three rows of the table of distances, used again by every call. */
+/** Three rows of the distance matrix, reused by every call. */
 let rows: [number[], number[], number[]] = [[], [], []];
 
 /**
@@ -154,7 +154,7 @@ export function distanceWithin(left: string, right: string, limit: number): numb
   let [beforeLast, last, current] = rows;
   for (let column = 0; column <= b.length; column++) last[column] = Math.min(column, tooFar);
   for (let row = 1; row <= a.length; row++) {
-    // Cells further than `limit` from the diagonal are too far whatever the letters; the two beside the band are read.
+    // Only the band within `limit` of the diagonal can hold a small enough distance; the cells next to it are read.
     const from = Math.max(1, row - limit);
     const to = Math.min(b.length, row + limit);
     current[from - 1] = from === 1 ? Math.min(row, tooFar) : tooFar;
@@ -191,7 +191,7 @@ function letters(word: string): number[] {
   return codes;
 }
 
-/** Blank text counts as not given (contract 1.4). */
+/** Null for blank text, which counts as absent (contract 1.4). */
 export function orNull(text: string | null | undefined): string | null {
   return text === undefined || text === null || text.trim() === '' ? null : text;
 }

@@ -25,7 +25,7 @@ ajv.addKeyword({
   type: 'string',
   schemaType: 'number',
   error: { message: 'is too long once folded' },
-  // Written into the compiled check: a call for every text of every record would be felt.
+  // Inlined into the compiled validator: a call per text of a record is measurably slower.
   code(context: KeywordCxt) {
     const { data, gen } = context;
     const limit = Number(context.schema);
@@ -36,15 +36,15 @@ ajv.addKeyword({
 
 const dateTimeShape = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** Of the years 0000 to 9999: a moment in UTC is written with four digits. */
-const MOMENTS = { first: Date.UTC(-1, 12), last: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
+/** The years 0000 to 9999 in UTC, which ISO 8601 writes with four digits. */
+const TIMESTAMP_RANGE = { first: Date.UTC(-1, 12), last: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
-/** The library's own format lets leap seconds through, which `Date` cannot hold. */
+/** The format of ajv-formats accepts leap seconds, which `Date` cannot represent. */
 function isDateTime(text: string): boolean {
   const day = dateTimeShape.exec(text)?.[1];
   if (day === undefined || !isDate(day)) return false;
-  const moment = Date.parse(text);
-  return moment >= MOMENTS.first && moment <= MOMENTS.last;
+  const timestamp = Date.parse(text);
+  return timestamp >= TIMESTAMP_RANGE.first && timestamp <= TIMESTAMP_RANGE.last;
 }
 
 const isDate = memoize((day) => {
@@ -52,25 +52,25 @@ const isDate = memoize((day) => {
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
 });
 
-/** More would help nobody and costs memory for a hostile body. */
+/** Errors per request: more only cost memory for a hostile body. */
 export const MAX_ERRORS = 100;
 const MAX_UNKNOWN_FIELDS = MAX_ERRORS - 1;
 /** Unknown fields for which a known one is suggested. */
 const MAX_HINTS = 8;
 
-/** Checks a value against a schema; an empty list means it is valid. */
-/** One broken rule. `pointer` is a JSON Pointer into the body, or `?name` for a query parameter, `#Name` for a header. */
+/** One violation of a rule. `pointer` is a JSON Pointer into the body, or `?name` for a query parameter, `#Name` for a header. */
 export interface FieldError {
   pointer: string;
   code: string;
   detail: string;
 }
 
+/** The violations of a value, at most `MAX_ERRORS`; empty when it is valid. */
 export type Validator = (value: unknown) => FieldError[];
 
 const compiled = new WeakMap<TSchema, Validator>();
 
-/** Compiles a schema once. */
+/** Compiles a schema once per process. Throws when the schema is invalid. */
 export function compileValidator(schema: TSchema): Validator {
   const known = compiled.get(schema);
   if (known) return known;
@@ -84,7 +84,7 @@ export function compileValidator(schema: TSchema): Validator {
     let hints = 0;
     for (const error of check.errors ?? []) {
       if (found.length >= MAX_ERRORS) break;
-      // Looking for what was meant costs more than all the rest.
+      // Finding a suggestion is the most expensive part.
       const known = error.keyword === 'additionalProperties' && ++hints > MAX_HINTS ? [] : fields;
       found.push(explain(error, known));
     }
@@ -101,9 +101,8 @@ interface ListSchema {
 }
 
 /**
- * What of a value there is any use in checking. Ajv finds every error before the first hundred are taken, half a million of them
- * in one body, so that counts are checked before it: a list that is too long is one error, and the items of a long list are
- * checked up to the hundredth that is wrong.
+ * Bounds the part of a value that Ajv checks, because Ajv collects every error, up to half a million per body. Counts are checked first:
+ * a list that is too long is one error, and the items of a long list are checked up to the hundredth invalid one.
  */
 function createBounds(schema: TSchema, fields: readonly string[]) {
   const { properties = {}, additionalProperties } = schema as {
@@ -152,13 +151,13 @@ function createBounds(schema: TSchema, fields: readonly string[]) {
           detail: `${fieldName(pointer)} must have at most ${items(maxItems)}.`,
         });
         bounded[name] = list.slice(0, minItems);
-      } else bounded[name] = untilWrong(list, ajv.compile(itemSchema));
+      } else bounded[name] = upToLastReported(list, ajv.compile(itemSchema));
     }
     return { bounded, errors };
   };
 }
 
-/** As Ajv orders errors: those of the object first, then by field. */
+/** Sorts errors as Ajv does: those of the object first, then by field. */
 function inOrderOf(fields: readonly string[], errors: FieldError[]): FieldError[] {
   const ranks = new Map(fields.map((name, index) => [escapePointer(name), index]));
   const rank = ({ pointer, code }: FieldError) =>
@@ -166,16 +165,16 @@ function inOrderOf(fields: readonly string[], errors: FieldError[]): FieldError[
   return errors.sort((one, other) => rank(one) - rank(other));
 }
 
-/** The items up to the last that is told of. */
-function untilWrong(list: readonly unknown[], isRight: (item: unknown) => boolean): unknown[] {
-  let wrong = 0;
-  const end = list.findIndex((item) => !isRight(item) && ++wrong >= MAX_ERRORS);
+/** The items up to the hundredth invalid one, the last that is reported. */
+function upToLastReported(list: readonly unknown[], isValid: (item: unknown) => boolean): unknown[] {
+  let invalid = 0;
+  const end = list.findIndex((item) => !isValid(item) && ++invalid >= MAX_ERRORS);
   return end < 0 ? [...list] : list.slice(0, end + 1);
 }
 
 export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** The value at a JSON Pointer as a sentence names it: `limit`, `work_emails[0]`. */
+/** The name of the value at a JSON Pointer, for messages: `limit`, `work_emails[0]`. */
 export function fieldName(pointer: string): string {
   const [field, ...indices] = pointer.split('/').slice(1);
   if (field === undefined) return 'The body';
@@ -183,7 +182,7 @@ export function fieldName(pointer: string): string {
   return name + indices.map((index) => `[${index}]`).join('');
 }
 
-/** A name that would be lost in a sentence (empty, with spaces or punctuation) stands in quotes. */
+/** Quotes names that are empty or contain spaces or punctuation. */
 const quoted = (name: string) => (/^[\p{L}\p{N}_.-]+$/u.test(name) ? name : JSON.stringify(name));
 
 /** Other products call the field `linkedin_url`: here the network is `network_a`. */
