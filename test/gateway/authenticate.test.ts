@@ -77,13 +77,13 @@ describe('Authentication', () => {
     }
   }
 
-  it('looks a key up once for all requests that wait for it', async () => {
+  it('looks up a key once for concurrent requests', async () => {
     const outcomes = await Promise.all(Array.from({ length: 500 }, () => outcome(key)));
     expect(new Set(outcomes)).to.deep.equal(new Set(['org_a']));
     expect(keys.lookups).to.equal(1);
   });
 
-  it('leaves one lookup of a key waiting while the store hangs, and keeps the key good', async function () {
+  it('keeps at most one lookup of a key pending while the store hangs, and accepts the cached key', async function () {
     this.timeout(20_000);
     await call(key);
     keys.held = new Promise(() => undefined);
@@ -94,7 +94,7 @@ describe('Authentication', () => {
     expect(keys.waiting).to.equal(0);
   });
 
-  it('keeps a good key through an outage although thousands of wrong ones were tried', async function () {
+  it('accepts a cached key during an outage even after thousands of wrong keys', async function () {
     this.timeout(20_000);
     await call(key);
     for (let index = 0; index < wrong.length; index++) {
@@ -112,7 +112,7 @@ describe('Authentication', () => {
     stores = await openStores({ dataDir: folder.path, searchThreads: 1 });
   });
 
-  it('asks the store for few of the wrong keys of one address, and tells when to try again', async () => {
+  it('rate-limits wrong keys per address with Retry-After', async () => {
     await call(key, '2001:db8:0:1::1');
     const before = keys.lookups;
     const codes = [];
@@ -129,14 +129,14 @@ describe('Authentication', () => {
     expect(await outcome(wrong[2000] as string, '2001:db8:0:2::1')).to.equal('invalid_api_key');
   });
 
-  it('does not count keys that are good', async () => {
+  it('does not rate-limit valid keys', async () => {
     for (let index = 0; index < 400; index++) {
       const good = await issueKey(stores.search, { organizationId: 'org_b' });
       expect(await outcome(good)).to.equal('org_b');
     }
   });
 
-  it('refuses a revoked key once it looks it up again', async function () {
+  it('rejects a revoked key after the cache has expired', async function () {
     this.timeout(10_000);
     expect(await outcome(key)).to.equal('org_a');
     await stores.search.revokeKey(parseKey(key)?.id as string, new Date().toISOString());

@@ -34,7 +34,7 @@ describe('The connections of a gateway', function () {
     [`POST ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...headers, '\r\n'].join('\r\n');
   const jsonOf = (key: string) => [`X-Api-Key: ${key}`, 'Content-Type: application/json'];
 
-  describe('show why a body is refused although it is still being sent:', () => {
+  describe('deliver the response to a body that is rejected while it is still being sent:', () => {
     let url: string;
     before(async () => {
       url = await start();
@@ -77,14 +77,14 @@ describe('The connections of a gateway', function () {
       });
     }
 
-    it('too large in chunks', async () => {
+    it('a chunked body that is too large', async () => {
       const chunks = sixMib.flatMap((bytes) => [`${bytes.length.toString(16)}\r\n`, bytes, '\r\n']);
       const headers = [...jsonOf(stores.key), 'Transfer-Encoding: chunked'];
       const answer = parseAnswer(await sendBytes(url, [head(SEARCH, ...headers), ...chunks]));
       expect(answer.body.code).to.equal('body_too_large');
     });
 
-    it('and do not ask for it first', async () => {
+    it('a body announced by Expect: 100-continue, which is never requested', async () => {
       const headers = ['X-Api-Key: wrong', 'Content-Length: 9', 'Expect: 100-continue'];
       const refused = await sendBytes(url, [head(SEARCH, ...headers)]);
       expect(parseAnswer(refused).body.code).to.equal('invalid_api_key');
@@ -95,7 +95,7 @@ describe('The connections of a gateway', function () {
     });
   });
 
-  describe('answer what is not HTTP with a problem:', () => {
+  describe('answer invalid HTTP with a problem:', () => {
     let url: string;
     before(async () => {
       url = await start({ headersMs: 200, checkMs: 50 });
@@ -119,7 +119,7 @@ describe('The connections of a gateway', function () {
     }
   });
 
-  it('are kept for 75 s, also where headers have to come sooner', async () => {
+  it('are kept alive for 75 s, although headers time out sooner', async () => {
     const url = await start({ headersMs: 100, checkMs: 20 });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const sockets = new Set<Socket>();
@@ -140,7 +140,7 @@ describe('The connections of a gateway', function () {
     agent.destroy();
   });
 
-  it('are open to new clients although idle ones have taken them all', async () => {
+  it('accept a new client by closing the longest idle connection', async () => {
     const url = await start({ max: 50 });
     const { port, hostname } = new URL(url);
     const idle = await Promise.all(
@@ -157,7 +157,7 @@ describe('The connections of a gateway', function () {
     for (const socket of idle) socket.destroy();
   });
 
-  it('are closed when they send nothing at all', async () => {
+  it('are closed when they never send a request', async () => {
     const url = await start({ headersMs: 100, checkMs: 20 });
     expect(await sendBytes(url, [])).to.equal('');
   });

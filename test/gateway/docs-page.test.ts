@@ -12,7 +12,7 @@ const unescaped = (text: string) =>
   text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 
 describe('The documentation page', () => {
-  it('allows by hash the one script and the one style it has, and requests to its own origin only', () => {
+  it('allows its script and style by hash, and requests to its own origin only', () => {
     for (const [tag, directive] of [
       ['script', 'script-src'],
       ['style', 'style-src'],
@@ -30,7 +30,7 @@ describe('The documentation page', () => {
     expect(page.replaceAll(/<(?:pre|textarea|td)\b.*?<\/(?:pre|textarea|td)>/gs, '')).not.to.match(/https?:/);
   });
 
-  it('leads to every operation and schema by links that have a target each', () => {
+  it('links to every operation and schema', () => {
     const targets = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(targets).size).to.equal(targets.length);
     for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(targets).to.include(target);
@@ -38,7 +38,7 @@ describe('The documentation page', () => {
       expect(page).to.contain(`<code>${path}</code>`).and.contain(summary);
   });
 
-  it('shows requests that can be sent as they stand, and an answer of each operation', () => {
+  it('shows a request that can be sent unchanged and a response for each operation', () => {
     const forms = [...page.matchAll(/<form data-path="([^"]+)".*?<textarea[^>]*>(.*?)<\/textarea>/gs)];
     expect(forms.map(([, path]) => path)).to.deep.equal([
       ...endpoints.map(({ path }) => path),
@@ -52,7 +52,7 @@ describe('The documentation page', () => {
     expect(page.match(/Example of an answer/g)).to.have.lengthOf(endpoints.length + 1);
   });
 
-  it('escapes what it shows', () => {
+  it('escapes HTML in its content', () => {
     const document = apiDocument(endpoints, '<script>alert(1)</script>');
     expect(renderDocs(document)).not.to.contain('<script>alert');
   });

@@ -21,7 +21,7 @@ const CAMPAIGNS = '/api/advertising/network_a/campaigns';
 const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
 
 describe('A gateway whose search store has lost a table', () => {
-  it('answers 503 where it is needed, and serves the rest on', async () => {
+  it('answers 503 for operations that need the table, and serves all others', async () => {
     const gateway = await startTestGateway();
     try {
       await gateway.ingest('website-visits', [{ id: 'v', createdAt: '2026-11-01T00:00:00Z' }]);
@@ -41,8 +41,8 @@ describe('A gateway whose search store has lost a table', () => {
   });
 });
 
-describe('A gateway with no time', () => {
-  it('answers 504 to what takes longer', async () => {
+describe('A gateway with a short request timeout', () => {
+  it('answers 504 to requests that take longer', async () => {
     const gateway = await startTestGateway({ requestTimeoutMs: 1 });
     try {
       const answer = await gateway.call(CAMPAIGNS, range);
@@ -120,15 +120,15 @@ describe('An operation that fails', () => {
     return { status: response.status, headers: response.headers, body, text };
   }
 
-  it('in an unforeseen way is a plain 500', async () => {
+  it('with an unexpected error answers 500 without details', async () => {
     expectProblem(await call('/api/fails'), 500, 'internal');
   });
 
-  it('is refused when it weighs more than one key may have under way', async () => {
+  it('answers 503 when it needs more slots than a key may hold', async () => {
     expectProblem(await call('/api/weighs'), 503, 'overloaded');
   });
 
-  it('leaves the service able to say that it has too much to do, and to serve other keys', async () => {
+  it('answers 503 overloaded above the limit of one key, and serves other keys', async () => {
     const other = await gateway.keyFor('org_b');
     const waiting = Array.from({ length: 600 }, () => call('/api/waits'));
     let refused: Answer;

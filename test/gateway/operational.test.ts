@@ -8,7 +8,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const SEARCH = '/api/contacts/search';
 
-describe('What a gateway tells without a key', () => {
+describe('The operational endpoints of a gateway', () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();
@@ -19,7 +19,7 @@ describe('What a gateway tells without a key', () => {
   const sampleOf = (text: string, name: string) =>
     Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
 
-  it('asks the stores once whether they are ready, however many want to know', async () => {
+  it('ping the stores once for concurrent /readyz requests', async () => {
     const { search } = gateway.stores;
     const ping = search.ping.bind(search);
     let pings = 0;
@@ -32,12 +32,12 @@ describe('What a gateway tells without a key', () => {
     expect(pings).to.be.within(1, 10);
   });
 
-  it('renders metrics once for all that ask at about the same time', async () => {
+  it('render metrics once for concurrent /metrics requests', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => get('/metrics')));
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
   });
 
-  it('shows what is under way', async function () {
+  it('report requests in flight, their bodies and open connections', async function () {
     this.timeout(20_000);
     const { port, hostname } = new URL(gateway.url);
     const socket = connect(Number(port), hostname);
@@ -59,7 +59,7 @@ describe('What a gateway tells without a key', () => {
     expect(sampleOf(text, 'reachline_http_body_bytes')).to.equal(0);
   });
 
-  it('has its metrics on a port of their own where one is set', async () => {
+  it('serve /metrics on its own port when one is configured', async () => {
     const port = await freePort();
     const config = loadConfig({
       PORT: '0',

@@ -3,7 +3,7 @@ import { createRateLimiter } from '../../services/gateway/rate-limit.js';
 import { Problem } from '../../services/http/problems.js';
 
 describe('Rate limit', () => {
-  it('lets a key send its limit at once, then as fast as the bucket refills', () => {
+  it('allows a burst of the limit, then requests at the refill rate', () => {
     let now = 0;
     const { take } = createRateLimiter(60, () => now);
     for (let request = 59; request >= 0; request--) {
@@ -19,7 +19,7 @@ describe('Rate limit', () => {
     expect(take('key')?.RateLimit).to.match(/r=59;/);
   });
 
-  it('tells how long to wait', () => {
+  it('returns Retry-After when the bucket is empty', () => {
     const { take } = createRateLimiter(2, () => 0);
     take('key');
     take('key');
@@ -29,7 +29,7 @@ describe('Rate limit', () => {
       .that.deep.includes({ 'Retry-After': '30', 'RateLimit-Policy': '"default";q=2;w=60' });
   });
 
-  it('counts requests sent elsewhere, and is paid back for those beyond the limit', () => {
+  it('charges requests admitted by other workers, and refills a negative bucket', () => {
     let now = 0;
     const { take, charge } = createRateLimiter(60, () => now);
     charge('key', 58);
@@ -43,14 +43,14 @@ describe('Rate limit', () => {
     expect(take('key')?.RateLimit).to.match(/r=0;/);
   });
 
-  it('keeps keys apart', () => {
+  it('limits each key separately', () => {
     const { take } = createRateLimiter(1, () => 0);
     take('one');
     expect(() => take('one')).to.throw(Problem);
     expect(take('two')?.RateLimit).to.match(/r=0;/);
   });
 
-  it('is off at 0', () => {
+  it('is disabled by a limit of 0', () => {
     const { take } = createRateLimiter(0, () => 0);
     for (let request = 0; request < 1000; request++) expect(take('key')).to.equal(undefined);
   });

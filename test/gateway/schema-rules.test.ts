@@ -55,14 +55,14 @@ describe('Every schema', () => {
     });
   }
 
-  it('refuses fields it does not name where it is asked for, and leaves room to grow where it answers', () => {
+  it('rejects unknown fields in requests, and allows additional fields in responses', () => {
     for (const [name, schema] of schemas) {
       if (Object.keys(schema).length === 0) continue;
       expect(schema.additionalProperties, name).to.equal(name.endsWith('response') ? undefined : false);
     }
   });
 
-  it('limits every text and every list it is asked with', () => {
+  it('limits every string and array of a request', () => {
     for (const [name, schema] of schemas.filter(([name]) => !name.endsWith('response'))) {
       for (const [where, field] of fieldsOf(schema, name)) {
         const types = [field.type].flat();
@@ -74,7 +74,7 @@ describe('Every schema', () => {
     }
   });
 
-  it('writes the names of fields in one way', () => {
+  it('names fields in snake case, and those of visits in camel case', () => {
     for (const [name, schema] of schemas) {
       const camelCase = name.startsWith('website-visits record');
       for (const [where] of fieldsOf(schema, name)) {
@@ -89,7 +89,7 @@ describe('Every schema', () => {
 
 describe('Every operation', () => {
   for (const { path, summary, scope, request, example, problems = [], idempotent } of endpoints) {
-    it(`${path} is documented as it is`, () => {
+    it(`${path} is documented as declared`, () => {
       expect(summary).to.match(/^[A-Z].*[a-z]$/);
       expect(SCOPES).to.include(scope);
       expect(compileValidator(request)(example), 'its example').to.deep.equal([]);
@@ -195,13 +195,13 @@ describe('The OpenAPI document', () => {
   });
   after(() => gateway.close());
 
-  it('is served as it is made', async () => {
+  it('is served as generated', async () => {
     const { body } = await gateway.call('/openapi.json', undefined, { method: 'GET', key: null });
     const info = { ...(body.info as object), version: '0.0.0' };
     expect({ ...body, info }).to.deep.equal(openApi);
   });
 
-  it('names every route, and only routes', async () => {
+  it('lists exactly the routes of the gateway', async () => {
     const operations = endpoints.map(({ path }) => path);
     const others = Object.keys(paths).filter((path) => !operations.includes(path as `/api/${string}`));
     expect(others.sort()).to.deep.equal([
@@ -222,7 +222,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('gives every operation an id of its own', () => {
+  it('gives every operation a unique id', () => {
     const ids = Object.values(paths).flatMap((methods) =>
       Object.values(methods).map(({ operationId }) => operationId),
     );
@@ -231,13 +231,13 @@ describe('The OpenAPI document', () => {
     expect(ids).to.include.members(['audiencesContactsAdd', 'advertisingNetworkACompany', 'ingest']);
   });
 
-  it('refers to nothing that is not there', () => {
+  it('has no dangling references', () => {
     const references = referencesOf(openApi);
     expect(references.length).to.be.above(50);
     for (const reference of references) expect(resolvePointer(reference), reference).to.be.an('object');
   });
 
-  it('has no id of a schema left, and every component is used', () => {
+  it('has no $id left and no unused component', () => {
     const { components } = openApi as { components: { schemas: Json } };
     const references = new Set(referencesOf(openApi));
     for (const name of Object.keys(components.schemas)) {

@@ -41,7 +41,7 @@ describe('Bodies that never end', function () {
   after(() => gateway.close());
 
   for (const [name, path, headers, begun] of BODIES) {
-    it(`leave room for others when they came ${name} to ${path}`, async () => {
+    it(`do not block other requests when sent ${name} to ${path}`, async () => {
       const head = [
         `POST ${path} HTTP/1.1`,
         'Host: 127.0.0.1',

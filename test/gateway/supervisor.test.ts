@@ -43,7 +43,7 @@ describe('The supervisor of gateway processes', function () {
     while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
   };
 
-  it('ends every process with exit code 1 and the reason when one slot cannot be started', async () => {
+  it('stops every process with exit code 1 and logs the reason when one slot cannot be started', async () => {
     const [victim, ...others] = await pids();
     expect(others).to.have.lengthOf(2);
     await writeFile(join(folder.path, 'broken'), '');
@@ -58,7 +58,7 @@ describe('The supervisor of gateway processes', function () {
     expect(said.filter(({ msg }) => /; restarting it in/.test(msg))).to.have.lengthOf(5);
   });
 
-  it('counts failed starts by slot, so that all of them may fail at the same time', async () => {
+  it('counts failed starts per slot, so that all slots may fail at the same time', async () => {
     const first = await pids();
     await writeFile(join(folder.path, 'broken'), '');
     for (const pid of first) process.kill(pid, 'SIGUSR2');

@@ -7,7 +7,7 @@ import type { Problem } from '../../services/http/problems.js';
 
 const ANSWER = Buffer.alloc(8 * 1024 * 1024);
 
-describe('Answers that clients do not read', () => {
+describe('Responses that clients do not read', () => {
   const limits = {
     ...ADMISSION_LIMITS,
     answerBytes: 3 * ANSWER.length,
@@ -45,7 +45,7 @@ describe('Answers that clients do not read', () => {
       socket.once('readable', () => resolve([String(socket.read(12)), socket]));
     });
 
-  it('are bounded for each key and in all, and given back when the clients leave', async () => {
+  it('are bounded per key and in total, and released when the clients disconnect', async () => {
     const [OK, FULL] = ['HTTP/1.1 200', 'HTTP/1.1 503'];
     const [first, second] = [await ask('a'), await ask('a')];
     expect([first[0], second[0], (await ask('a'))[0]]).to.deep.equal([OK, OK, FULL]);

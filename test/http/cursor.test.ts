@@ -11,7 +11,7 @@ const position = fc.record({
 });
 
 describe('Cursors', () => {
-  it('give back the position they were made of', () => {
+  it('decode to the sort key they encode', () => {
     fc.assert(
       fc.property(position, (at) => {
         expect(readCursor(scope, writeCursor(scope, at), true)).to.deep.equal(at);
@@ -19,7 +19,7 @@ describe('Cursors', () => {
     );
   });
 
-  it('hold for any order of the filters and any page size', () => {
+  it('are valid for any order of the filters and any page size', () => {
     const cursor = writeCursor(
       { ...scope, filters: { city: 'Oslo', country: 'NO' } },
       { rank: 0, createdAt: 1, id: 'c' },
@@ -29,7 +29,7 @@ describe('Cursors', () => {
     });
   });
 
-  it('are refused with another filter, operation or organization', () => {
+  it('of another filter, operation or organization are rejected', () => {
     const cursor = writeCursor(scope, { rank: 0, createdAt: 1, id: 'c' });
     for (const other of [
       { ...scope, filters: {} },
@@ -43,7 +43,7 @@ describe('Cursors', () => {
     }
   });
 
-  it('are refused with a rank where nothing is ranked', () => {
+  it('with a rank are rejected by unranked searches', () => {
     for (const rank of [-1, 5, 2 ** 63]) {
       const cursor = writeCursor(scope, { rank, createdAt: 1, id: 'c' });
       expect(() => readCursor(scope, cursor, false))
@@ -53,7 +53,7 @@ describe('Cursors', () => {
     }
   });
 
-  it('are refused when made up', () => {
+  it('that the service did not issue are rejected', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => {
         expect(() => readCursor(scope, text, true))

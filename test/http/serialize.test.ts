@@ -6,12 +6,12 @@ const large = (items: unknown[]) =>
   Array.from({ length: 2000 }, (_, index) => ({ index, items, pad: 'x'.repeat(100) }));
 
 describe('Serialization', () => {
-  it('leaves small answers to one call', async () => {
+  it('serializes small responses in one call', async () => {
     const answer = { items: [{ a: 1 }, { a: 2 }], page: 1 };
     expect(await serialize(answer)).to.equal(JSON.stringify(answer));
   });
 
-  it('writes large answers to the letter as one call would', async () => {
+  it('serializes large responses exactly as one call would', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.jsonValue()),

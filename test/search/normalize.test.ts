@@ -33,7 +33,7 @@ describe('normal forms', () => {
     [normalizeCountry, anyText],
   ];
   for (const [form, text] of forms) {
-    it(`${form.name} gives what it gives of its own result`, () => {
+    it(`${form.name} is idempotent`, () => {
       fc.assert(
         fc.property(text, (given) => {
           expect(form(form(given))).to.equal(form(given));
@@ -76,14 +76,14 @@ describe('normal forms', () => {
     expect(normalizeCountry('Atlantis')).to.equal('atlantis');
   });
 
-  it('addresses compare in any spelling', () => {
+  it('equal IP addresses compare equal in any spelling', () => {
     expect(addressKey('10.0.0.1')).to.equal(addressKey('::ffff:10.0.0.1'));
     expect(addressKey('2001:DB8:0::1')).to.equal(addressKey('2001:db8::1'));
     expect(addressKey('10.1')).to.equal(null);
     expect(addressKey('not')).to.equal(null);
   });
 
-  it('a block has a first and a last address', () => {
+  it('a CIDR block has a first and a last address', () => {
     const range = addressRange('10.0.0.77/24');
     expect(range).to.deep.equal({ from: addressKey('10.0.0.0'), to: addressKey('10.0.0.255') });
     expect(addressRange('2001:db8::/32')?.to).to.equal(addressKey('2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'));

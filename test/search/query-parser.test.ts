@@ -85,7 +85,7 @@ describe('a query', () => {
     });
   }
 
-  it('tells how words may match', () => {
+  it('allows prefixes from 2 letters and typos by length', () => {
     expect(parsed('a al alan alexander r2d2abcd ann@x.example "alan"').required).to.deep.equal([
       { kind: 'word', word: 'a', prefix: false, typos: 0 },
       { kind: 'word', word: 'al', prefix: true, typos: 0 },
@@ -116,7 +116,7 @@ describe('a query', () => {
     }
   });
 
-  it('never fails, and holds folded words only', () => {
+  it('never throws, and contains folded words only', () => {
     fc.assert(
       fc.property(queryText, (text) => {
         const query = parseQuery(text);

@@ -24,7 +24,7 @@ const SERVICE_LINKS = {
 };
 
 describe('The configuration', () => {
-  it('lists the problems of every setting at once, also where one is not even a number', () => {
+  it('lists the problems of all settings at once', () => {
     const problems = problemsOf({ PORT: 'abc', ELASTICSEARCH_URL: 'foo', KAFKA_BROKERS: ':::' });
     expect(problems).to.have.lengthOf(3);
     expect(problems.join('\n')).to.match(
@@ -32,13 +32,13 @@ describe('The configuration', () => {
     );
   });
 
-  it('judges no rule by the default of a setting that is invalid', () => {
+  it('skips rules that depend on an invalid setting', () => {
     const problems = problemsOf({ REACHLINE_SQL_PORT: 'x', REACHLINE_SQL_PASSWORD: 'secret' });
     expect(problems).to.have.lengthOf(1);
     expect(problems[0]).to.match(/^REACHLINE_SQL_PORT is "x"/);
   });
 
-  it('shows an address with the port of the store it is about', () => {
+  it('names the usual port of the store in a problem with its address', () => {
     expect(problemsOf({ CLICKHOUSE_URL: 'clickhouse' })[0]).to.contain('http://127.0.0.1:8123');
     expect(problemsOf({ ELASTICSEARCH_URL: 'elasticsearch' })[0]).to.contain('http://127.0.0.1:9200');
   });
@@ -60,18 +60,18 @@ describe('The configuration', () => {
     });
   }
 
-  it('takes origins as browsers send them', () => {
+  it('accepts origins as browsers send them', () => {
     const origins = ['https://app.example.com', 'http://localhost:5173', 'chrome-extension://abcdef'];
     expect(loadConfig({ REACHLINE_CORS_ORIGINS: origins.join(', ') }).corsOrigins).to.deep.equal(origins);
   });
 
-  it('ignores the variables that Kubernetes sets for a Service called reachline, and tells them', () => {
+  it('ignores and lists the variables that Kubernetes sets for a Service called reachline', () => {
     const { ignoredVariables, port } = loadConfig({ ...SERVICE_LINKS, PORT: '9000' });
     expect(ignoredVariables).to.deep.equal(Object.keys(SERVICE_LINKS).sort());
     expect(port).to.equal(9000);
   });
 
-  it('ignores the address of a Service whose name makes a setting', () => {
+  it('ignores the address of a Service in a variable named like a setting', () => {
     const links = { REACHLINE_WORKER_PORT: 'tcp://10.96.0.8:8081', REACHLINE_SQL_PORT: 'tcp://10.96.0.9:80' };
     const { workerPort, ignoredVariables } = loadConfig(links);
     expect(workerPort).to.equal(8081);
@@ -79,7 +79,7 @@ describe('The configuration', () => {
     expect(loadConfig({ REACHLINE_WORKER_PORT: '9081' }).workerPort).to.equal(9081);
   });
 
-  it('rejects a misspelt setting with the one that was meant', () => {
+  it('rejects a misspelt setting and suggests the right one', () => {
     expect(problemsOf({ REACHLINE_RATELIMIT: '5' })).to.deep.equal([
       'REACHLINE_RATELIMIT is not a setting of Reachline. Did you mean REACHLINE_RATE_LIMIT?',
     ]);
@@ -87,7 +87,7 @@ describe('The configuration', () => {
     expect(problemsOf({ REACHLINE_KAFKA_BROKERS: 'k:9092' })[0]).to.match(/Did you mean KAFKA_BROKERS\?$/);
   });
 
-  it('ignores a name that is near to none, and tells it', () => {
+  it('ignores and lists a name that is similar to no setting', () => {
     const names = { REACHLINE_IMAGE_TAG: '1.2', REACHLINE_TLS: 'on', REACHLINE_SPEED: '9' };
     expect(loadConfig(names).ignoredVariables).to.deep.equal(Object.keys(names).sort());
   });

@@ -48,14 +48,14 @@ describe('The log of requests', function () {
     }
   }
 
-  it('tells where a request came from, and cuts its path', async () => {
+  it('contains the client address and a truncated path', async () => {
     await fetch(`${gateway.url}/${'x'.repeat(15_000)}`, { headers: { 'X-Forwarded-For': '203.0.113.9' } });
     const { path, client } = await line(({ msg }) => msg === 'request');
     expect(path).to.have.lengthOf(257);
     expect(client).to.equal('203.0.113.9');
   });
 
-  it('never holds a key, however often it is encoded in a path', async () => {
+  it('redacts an API key that is percent-encoded several times in a path', async () => {
     for (const spelling of ['rl_live_', 'rl%5flive_', '%72l_live%5F', 'rl%255flive_', '%2572l%25255flive_']) {
       lines = [];
       await fetch(`${gateway.url}/x/${spelling}AbCdEfGh_secret?key=${spelling}AbCdEfGh_secret`);
@@ -64,7 +64,7 @@ describe('The log of requests', function () {
     expect(loggedPath('/a%20b%')).to.equal('/a%20b%');
   });
 
-  it('has no error for what is not HTTP, before or within a body', async () => {
+  it('logs no error for invalid HTTP, before or within a body', async () => {
     await sendBytes(gateway.url, ['HELLO\r\n\r\n']);
     const head = `POST /api/contacts/search HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${stores.key}\r\nContent-Type: application/json\r\n`;
     await sendBytes(gateway.url, [`${head}Transfer-Encoding: chunked\r\n\r\n`, 'zz\r\n']);
@@ -73,7 +73,7 @@ describe('The log of requests', function () {
     expect(lines.map(({ code }) => code)).to.include('malformed_request');
   });
 
-  describe('of operations that take long', () => {
+  describe('of slow operations', () => {
     const begun: (() => void)[] = [];
     const aborted: unknown[] = [];
     let url: string;
@@ -130,7 +130,7 @@ describe('The log of requests', function () {
         `\r\n${body}`,
       ].join('\r\n');
 
-    it('has a client that leaves as 499, and its work is given up', async () => {
+    it('logs 499 for a client that disconnects, and aborts its work', async () => {
       const running = new Promise<void>((resolve) => begun.push(resolve));
       const { port, hostname } = new URL(url);
       const socket: Socket = connect(Number(port), hostname);
@@ -144,7 +144,7 @@ describe('The log of requests', function () {
       expect(lines).to.have.lengthOf(1);
     });
 
-    it('has what ran out of time without a stack', async () => {
+    it('logs a timeout without a stack', async () => {
       await sendBytes(url, [text()]);
       const logged = await line(({ level }) => level === 50);
       expect(logged).to.include({ code: 'timeout', detail: 'The request took longer than 1 s.' });
@@ -152,7 +152,7 @@ describe('The log of requests', function () {
       expect(aborted).to.have.lengthOf(2);
     });
 
-    it('counts what was refused as overloaded in one warning', async () => {
+    it('counts requests rejected as overloaded in one warning', async () => {
       await Promise.all(Array.from({ length: 1000 }, () => sendBytes(url, [text()])));
       const refused = lines.filter(({ msg, code }) => msg === 'request' && code === 'overloaded').length;
       const warnings = () => lines.filter(({ level }) => level === 40);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { acceptanceClock, recordOrder } from '../../services/shared/record-order.js';
 
 describe('the order of records', () => {
-  it('is that of time, acceptance and sequence, compared as text and as a number', () => {
+  it('compares event time, acceptance and sequence, as strings and as numbers', () => {
     const year = (text: string) => Date.parse(text);
     const parts = fc.record({
       time: fc.option(
@@ -45,18 +45,18 @@ describe('the order of records', () => {
     );
   });
 
-  it('takes a topic without times, and offsets beyond ten digits', () => {
+  it('accepts records without a time, and offsets beyond ten digits', () => {
     expect(recordOrder(null, -1, 1)).to.equal(recordOrder(null, 0, 1));
     expect(recordOrder(null, 0, 12_345_678_901)).to.equal(recordOrder(null, 0, 2_345_678_901));
   });
 
-  it('reads a leap second as the second after it began', () => {
+  it('reads a leap second as the second after it', () => {
     expect(recordOrder('2016-12-31T23:59:60Z', 0, 0)).to.equal(recordOrder('2017-01-01T00:00:00Z', 0, 0));
   });
 });
 
 describe('the acceptance of requests', () => {
-  it('puts every line of a request before those of the next, whatever the clock does', () => {
+  it('orders every line of a request before those of the next, whatever the clock does', () => {
     const steps = fc.array(fc.constantFrom(0, 0, 0, 1, 1000, -5000), { minLength: 1, maxLength: 400 });
     fc.assert(
       fc.property(steps, (moves) => {
@@ -74,7 +74,7 @@ describe('the acceptance of requests', () => {
     );
   });
 
-  it('is of the clock as long as it goes on', () => {
+  it('follows the clock while it advances', () => {
     let now = 1000;
     const accept = acceptanceClock({ now: () => now });
     expect([accept(), accept()].map(({ acceptedAt }) => acceptedAt)).to.deep.equal([1000, 1000]);

@@ -109,12 +109,12 @@ describe('Regular expressions that see text of users', function () {
     }
   });
 
-  it('are all there that are said to see short text', () => {
+  it('are all used that are listed as seeing short text', () => {
     const known = new Set(literals.map(({ text }) => text));
     expect([...bounded].filter((text) => !known.has(text))).to.deep.equal([]);
   });
 
-  it('are put together at run time only where it is known why', () => {
+  it('are built at run time only where listed with a reason', () => {
     expect(composing).to.deep.equal(COMPOSED.map(([file]) => file));
   });
 });

@@ -39,7 +39,7 @@ function distance(left: string, right: string): number {
 }
 
 describe('text', () => {
-  it('is folded once and for all', () => {
+  it('folds idempotently', () => {
     fc.assert(
       fc.property(anyText, (text) => fold(fold(text)) === fold(text)),
       { numRuns: 3000 },
@@ -71,7 +71,7 @@ describe('text', () => {
     );
   });
 
-  it('has words of letters and digits only, which are their own words', () => {
+  it('splits into words of letters and digits only, idempotently', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         for (const word of words(text)) {
@@ -100,12 +100,12 @@ describe('text', () => {
     });
   }
 
-  it('parts at everything else', () => {
+  it('splits at every other character', () => {
     expect(words("O'Neill-Luján, Jr. (42)")).to.deep.equal(['o', 'neill', 'lujan', 'jr', '42']);
     expect(words('--')).to.deep.equal([]);
   });
 
-  it('has emails and domains that count as one word', () => {
+  it('finds emails and domains as one word', () => {
     expect(compounds('Write to Ann.Lee@X.example, or see www.x.example.')).to.deep.equal([
       'ann.lee@x.example',
       'www.x.example',
@@ -113,7 +113,7 @@ describe('text', () => {
     expect(compounds('no. such. thing. 3.5')).to.deep.equal([]);
   });
 
-  it('has the emails and domains that one regular expression would find', () => {
+  it('finds the same emails and domains as one regular expression', () => {
     // The rule in one expression, which is too slow for long text.
     const rule = /[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}/gu;
     const byRule = (text: string) =>
@@ -129,7 +129,7 @@ describe('text', () => {
     );
   });
 
-  it('loses the slashes it ends with, and no others', () => {
+  it('loses trailing slashes only', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('/', 'a', '\n'), maxLength: 12 }), (text) => {
         expect(trimTrailingSlashes(text)).to.equal(text.replace(/\/+$/, ''));
@@ -137,12 +137,12 @@ describe('text', () => {
     );
   });
 
-  it('has phone numbers that count as their digits', () => {
+  it('reduces phone numbers to their digits', () => {
     expect(phoneDigits('+1 (202) 224-3441')).to.equal('12022243441');
     expect(phoneDigits('n/a')).to.equal('');
   });
 
-  it('is within a distance exactly when the textbook says so', () => {
+  it('has the same edit distance as the textbook algorithm', () => {
     fc.assert(
       fc.property(nearText, nearText, fc.integer({ min: 0, max: 3 }), (left, right, limit) => {
         const typos = distance(left, right);

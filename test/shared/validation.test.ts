@@ -11,13 +11,13 @@ import { VisitRecord } from '../../services/visits/schema.js';
 const organization = { organization_id: 'org_a' };
 
 describe('Validation', () => {
-  it('is silent about a good body', () => {
+  it('returns no errors for a valid body', () => {
     expect(
       compileValidator(SearchContactsRequest)({ ...organization, first_name: 'Ada', limit: 1000 }),
     ).to.deep.equal([]);
   });
 
-  it('names every broken rule at once, by pointer', () => {
+  it('returns every violation at once, with its pointer', () => {
     const errors = compileValidator(CreateContactRequest)({
       ...organization,
       first_name: 7,
@@ -34,13 +34,13 @@ describe('Validation', () => {
     ]);
   });
 
-  it('has one error for a list that is too long, whatever is in it', () => {
+  it('returns one error for a list that is too long, whatever its items', () => {
     const phones = Array.from({ length: 500_000 }, () => 0);
     const errors = compileValidator(CreateContactRequest)({ ...organization, audience_id: 'a', phones });
     expect(errors.map(({ pointer, code }) => [pointer, code])).to.deep.equal([['/phones', 'too_many_items']]);
   });
 
-  it('has at most 100 errors for a long list that is full of them', () => {
+  it('returns at most 100 errors for a long list of invalid items', () => {
     const audience_ids = Array.from({ length: 900 }, (_, index) => (index % 2 === 0 ? '' : 'aud_1'));
     const errors = compileValidator(ContactRecord)({ ...organization, contact_id: 'a', audience_ids });
     expect(errors).to.have.lengthOf(100);
@@ -51,7 +51,7 @@ describe('Validation', () => {
     ).to.deep.equal([]);
   });
 
-  it('counts unknown fields beyond the first', () => {
+  it('counts unknown fields beyond the first 99', () => {
     const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`frist_name${index}`, 1]));
     const errors = compileValidator(SearchContactsRequest)({ ...unknown, ...organization });
     expect(errors).to.have.lengthOf(100);
@@ -69,7 +69,7 @@ describe('Validation', () => {
     ['state', null],
   ] as const;
   for (const [given, meant] of guesses) {
-    it(`${meant ? `asks whether ${given} meant ${meant}` : `makes no guess for ${given}`}`, () => {
+    it(`${meant ? `suggests ${meant} for ${given}` : `suggests nothing for ${given}`}`, () => {
       const [error] = compileValidator(SearchContactsRequest)({ ...organization, [given]: 'x' });
       expect(error).to.include({ pointer: `/${given}`, code: 'unknown_field' });
       if (meant) expect(error?.detail).to.include(`Did you mean ${meant}?`);
@@ -77,7 +77,7 @@ describe('Validation', () => {
     });
   }
 
-  it('names the field and the place in it, and quotes a name that would be lost', () => {
+  it('names the field and the index, and quotes a name with spaces or punctuation', () => {
     const details = (body: object) =>
       compileValidator(CreateContactRequest)(body).map(({ detail }) => detail);
     const good = { ...organization, audience_id: 'a' };
@@ -128,7 +128,7 @@ describe('Validation', () => {
     ['yesterday', false],
   ];
   for (const [createdAt, good] of moments) {
-    it(`${good ? 'takes' : 'refuses'} the moment ${createdAt}`, () => {
+    it(`${good ? 'accepts' : 'rejects'} the timestamp ${createdAt}`, () => {
       const errors = compileValidator(VisitRecord)({ id: 'v', organizationId: 'o', createdAt });
       expect(errors.map(({ code }) => code)).to.deep.equal(good ? [] : ['invalid_date_time']);
     });

@@ -30,7 +30,7 @@ export const audienceSearch = gatewaySuite('Search in one of several audiences',
     return { ids: contacts.map(({ contact_id }) => contact_id).sort(), total: body.total_count };
   };
 
-  it('finds the members that match, in every audience', async () => {
+  it('finds the matching members of every audience', async () => {
     expect(await search('one', { city: 'London' })).to.deep.equal({ ids: [], total: 0 });
     expect(await search('two', { city: 'London' })).to.deep.equal({ ids: ['ada'], total: 1 });
     expect(await search('three', { city: 'London' })).to.deep.equal({ ids: ['ada', 'alan'], total: 2 });

@@ -41,7 +41,7 @@ export const credits = gatewaySuite('Credits under concurrent creations', (start
   const ofStatus = (answers: readonly Answer[], status: number) =>
     answers.filter((answer) => answer.status === status);
 
-  it('64 at once on a balance of 10 make exactly 10 contacts and refuse 54', async () => {
+  it('64 concurrent creations on a balance of 10 create exactly 10 contacts and reject 54', async () => {
     const key = await meteredOrganization('org_parallel');
     const answers = await Promise.all(
       Array.from({ length: CREATES }, (_, index) => create('org_parallel', key, `Person ${index}`)),
@@ -60,7 +60,7 @@ export const credits = gatewaySuite('Credits under concurrent creations', (start
     expect(await countContacts('org_parallel', key)).to.equal(BALANCE);
   });
 
-  it('each of them sent twice under one idempotency key is never debited twice', async () => {
+  it('a creation sent twice with one idempotency key is debited once', async () => {
     const organization = 'org_doubled';
     const key = await meteredOrganization(organization);
     const doubles = await Promise.all(
@@ -93,7 +93,7 @@ export const credits = gatewaySuite('Credits under concurrent creations', (start
     expect(await countContacts(organization, key)).to.equal(BALANCE);
   });
 
-  it('costs of several credits are met in full or not at all', async () => {
+  it('a creation that costs several credits is debited in full or not at all', async () => {
     const organization = 'org_several';
     const key = await meteredOrganization(organization);
     const answers = await Promise.all(

@@ -35,7 +35,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
   const create = (body: object, query = '', headers: Record<string, string> = {}) =>
     gateway.call(`${CREATE}${query}`, { ...organization, audience_id: 'aud_1', ...body }, { headers });
 
-  it('tell of a key that has expired as of one that never was', async () => {
+  it('are the same for an expired key and an unknown one', async () => {
     const request = { organizationId: 'org_a', scopes: ['*'] };
     const expired = await issueKey(gateway.stores.search, {
       ...request,
@@ -53,7 +53,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
     expect((await gateway.call(SEARCH, organization, { key: later })).status).to.equal(200);
   });
 
-  it('name the scope that a key lacks', async () => {
+  it('name the missing scope', async () => {
     const key = await gateway.keyFor('org_a', ['contacts:read']);
     expectProblem(
       await gateway.call(CREATE, { ...organization, audience_id: 'aud_1' }, { key }),
@@ -73,7 +73,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
     expect(bodies[0]).to.deep.equal(bodies[1]);
   });
 
-  it('tell what a creation costs and what there is, and leave the balance alone', async () => {
+  it('name cost and balance of a creation that exceeds the credits, and do not debit it', async () => {
     const key = await gateway.keyFor('org_poor');
     await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }], { key });
     await gateway.stores.search.setCredits('org_poor', 2);
@@ -91,7 +91,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
     expect(search.body.total_count).to.equal(0);
   });
 
-  it('do not keep a 402 for its idempotency key', async () => {
+  it('do not store a 402 under its idempotency key', async () => {
     const key = await gateway.keyFor('org_refilled');
     await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }], { key });
     await gateway.stores.search.setCredits('org_refilled', 0);
@@ -142,7 +142,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       });
     }
 
-    it('also means an audience that memberships name but no record describes', async () => {
+    it('comes for an audience that only memberships mention', async () => {
       await gateway.ingest('contacts', [{ contact_id: 'con_2', audience_ids: ['aud_unborn'] }]);
       expectProblem(
         await gateway.call('/api/audiences/get', { ...organization, audience_id: 'aud_unborn' }),
@@ -153,7 +153,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
   });
 
   describe('409', () => {
-    it('names the contact that exists', async () => {
+    it('names the existing contact', async () => {
       for (const body of [
         { work_emails: ['x@example.com', 'ADA@example.com'] },
         { network_a_url: 'http://de.linkedin.com/in/Ada/?a=b' },
@@ -167,7 +167,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       }
     });
 
-    it('lists at most 20 of the companies a domain belongs to', async () => {
+    it('lists at most 20 companies of an ambiguous domain', async () => {
       const answer = await gateway.call(COMPANY, { ...range, domain: 'https://www.acme.example/about' });
       expectProblem(answer, 409, 'ambiguous_domain', organization);
       const candidates = answer.body.candidates as object[];
@@ -176,7 +176,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       expect(answer.body.detail).to.include('25 companies');
     });
 
-    it('answers a request whose twin is still running, and only one of them is done', async () => {
+    it('rejects a request while the first with its idempotency key is running, and applies one of them', async () => {
       const refused: Answer[] = [];
       for (let attempt = 0; attempt < 40 && refused.length === 0; attempt++) {
         const answers = await Promise.all(
@@ -199,7 +199,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
   });
 
   describe('422', () => {
-    it('idempotency_key_reused comes for another body or other parameters, on each route by itself', async () => {
+    it('idempotency_key_reused comes for a different body or parameters, per route', async () => {
       const headers = { 'Idempotency-Key': 'reused' };
       const body = { first_name: 'Once', last_name: 'Only' };
       expect((await create(body, '', headers)).status).to.equal(200);
@@ -216,7 +216,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       expect(added.headers.get('Idempotency-Replayed')).to.equal(null);
     });
 
-    it('points to an idempotency key that is none', async () => {
+    it('points to a malformed idempotency key', async () => {
       for (const bad of ['a b', '""', 'x'.repeat(256)]) {
         const answer = await create({}, '', { 'Idempotency-Key': bad });
         expectProblem(answer, 422, 'validation_failed');
@@ -422,7 +422,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       });
     }
 
-    it('does not come at the very edge of a rule', async () => {
+    it('does not come for values at the limits', async () => {
       for (const body of [
         { start_date: '2016-01-01', end_date: '2026-01-08', granularity: 'monthly' },
         { start_date: '2026-01-01', end_date: '2026-01-01', campaign_ids: [], search: null },
@@ -461,7 +461,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       });
     }
 
-    it('lists the problems of text, rules and parameters together', async () => {
+    it('lists errors of text, rules and parameters together', async () => {
       const answer = await create({ age: 'old', phones: ['1', 'a\0b'] }, '?required_credits=x');
       expectProblem(answer, 422, 'validation_failed');
       expect(brokenRules(answer)).to.deep.equal([
@@ -471,7 +471,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       ]);
     });
 
-    it('stays short however much is wrong', async () => {
+    it('has a bounded number of errors', async () => {
       const answer = await create({ phones: Array.from({ length: 100_000 }, () => '\0') });
       expectProblem(answer, 422, 'validation_failed');
       expect(brokenRules(answer)).to.have.length.within(100, 200);
@@ -494,7 +494,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       expect(await count()).to.equal(before);
     });
 
-    it('comes for any parameter where an operation has none', async () => {
+    it('comes for any query parameter of an operation without parameters', async () => {
       for (const query of ['limit=5', 'toString=1', '__proto__=1']) {
         const answer = await gateway.call(`${SEARCH}?${query}`, organization);
         expectProblem(answer, 422, 'validation_failed');

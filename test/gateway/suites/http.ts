@@ -28,7 +28,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
         expectProblem(await gateway.call(path, { organization_id: 'org_b' }), 403, 'organization_mismatch');
       });
 
-      it('answers 422 with a pointer to each broken field', async () => {
+      it('answers 422 with a pointer to each invalid field', async () => {
         const answer = await gateway.call(path, { ...organization, no_such_field: 1 });
         expectProblem(answer, 422, 'validation_failed');
         expect(brokenRules(answer)).to.include('/no_such_field unknown_field');
@@ -92,7 +92,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(brokenRules(answer)).to.deep.equal(['/first_name invalid_type']);
     });
 
-    it('with __proto__ are taken without it where the client is lenient', async () => {
+    it('with __proto__ are accepted without it under handling=lenient', async () => {
       const raw = '{"organization_id": "org_a", "__proto__": {"limit": "x"}}';
       const answer = await gateway.call(SEARCH, undefined, {
         raw,
@@ -102,12 +102,12 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(answer.headers.get('X-Ignored-Fields')).to.equal('__proto__');
     });
 
-    it('may hold the replacement character itself', async () => {
+    it('may contain the replacement character', async () => {
       const answer = await gateway.call(SEARCH, { ...organization, query: 'x\ufffdy' });
       expect(answer.status).to.equal(200);
     });
 
-    it('of 64 KiB are too large where there are only identifiers', async () => {
+    it('of 64 KiB are too large for operations with only identifiers', async () => {
       for (const { path, bodyLimit } of endpoints) {
         const raw = JSON.stringify({ ...organization, filler: 'x'.repeat(64 * 1024) });
         const answer = await gateway.call(path, undefined, { raw });
@@ -135,7 +135,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       });
     }
 
-    it('that are compressed are refused on operations', async () => {
+    it('that are compressed are rejected by operations', async () => {
       const raw = gzipSync(JSON.stringify(organization));
       expectProblem(
         await gateway.call(SEARCH, undefined, { raw, headers: { 'Content-Encoding': 'gzip' } }),
@@ -144,7 +144,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       );
     });
 
-    it('with text no store can keep are 422', async () => {
+    it('with text that no store can hold are 422', async () => {
       for (const query of ['a\0b', 'a\ud800b']) {
         const answer = await gateway.call(SEARCH, { ...organization, query });
         expectProblem(answer, 422, 'validation_failed');
@@ -152,7 +152,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       }
     });
 
-    it('may leave fields null or blank', async () => {
+    it('may contain null and blank fields', async () => {
       const answer = await gateway.call(SEARCH, {
         ...organization,
         first_name: null,
@@ -164,7 +164,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(answer.body.total_count).to.equal(1);
     });
 
-    it('are not searched by a filter that says nothing', async () => {
+    it('with a filter without words are 422', async () => {
       const answer = await gateway.call(SEARCH, {
         ...organization,
         first_name: '?!',
@@ -175,7 +175,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     });
   });
 
-  it('ignores unknown fields only when asked to, and tells which', async () => {
+  it('ignores unknown fields only under handling=lenient, and lists them', async () => {
     const body = { ...organization, frist_name: 'x', 'ünknown, one': 1, first_name: 'mar' };
     expectProblem(await gateway.call(SEARCH, body), 422, 'validation_failed');
     const lenient = await gateway.call(SEARCH, body, { headers: { Prefer: 'handling=lenient' } });
@@ -190,7 +190,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     expect(brokenRules(broken)).to.deep.equal(['/limit too_small']);
   });
 
-  it('answers 406 when JSON is not wanted', async () => {
+  it('answers 406 when Accept excludes JSON', async () => {
     expectProblem(
       await gateway.call(SEARCH, organization, { headers: { Accept: 'text/html' } }),
       406,
@@ -208,7 +208,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     }
   });
 
-  it('answers 404 where there is nothing', async () => {
+  it('answers 404 for an unknown route', async () => {
     for (const path of [
       '/api',
       '/api/contacts',
@@ -220,7 +220,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     }
   });
 
-  it('echoes a request id, and makes one where none or a bad one is given', async () => {
+  it('echoes a valid request id, and generates one otherwise', async () => {
     const given = await gateway.call(SEARCH, organization, { headers: { 'X-Request-Id': 'abc-123' } });
     expect(given.headers.get('X-Request-Id')).to.equal('abc-123');
     for (const bad of ['x'.repeat(129), 'a b']) {
@@ -229,7 +229,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     }
   });
 
-  it('tells clients neither to keep answers nor to guess their type', async () => {
+  it('forbids caching and type sniffing of responses', async () => {
     for (const answer of [
       await gateway.call(SEARCH, organization),
       await gateway.call(SEARCH, organization, { key: null }),
@@ -240,13 +240,13 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     }
   });
 
-  it('reports the time of the store', async () => {
+  it('reports the store time in Server-Timing', async () => {
     const answer = await gateway.call(SEARCH, organization);
     expect(answer.headers.get('Server-Timing')).to.match(/^store;dur=\d+\.\d$/);
     expect(Number.parseFloat(answer.headers.get('Server-Timing')?.slice(10) ?? '')).to.be.above(0);
   });
 
-  it('has one answer for unknown, malformed, expired and revoked keys', async () => {
+  it('answers unknown, malformed, expired and revoked keys alike', async () => {
     const expired = await gateway.keyFor('org_a');
     const revoked = await gateway.keyFor('org_a');
     const idOf = (key: string) => key.slice('rl_live_'.length, 'rl_live_'.length + 8);
@@ -263,13 +263,13 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     for (const body of bodies) expect(body).to.deep.equal(bodies[0]);
   });
 
-  it('takes no key from the query string', async () => {
+  it('accepts no key in the query string', async () => {
     const answer = await gateway.call(`${SEARCH}?api_key=${gateway.key}`, organization, { key: null });
     expectProblem(answer, 401, 'missing_api_key');
   });
 
   describe('from pages of other origins', () => {
-    it('refuses requests', async () => {
+    it('rejects requests', async () => {
       const answer = await gateway.call(SEARCH, organization, {
         headers: { Origin: 'https://elsewhere.example' },
       });
@@ -277,7 +277,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(answer.headers.get('Access-Control-Allow-Origin')).to.equal(null);
     });
 
-    it('takes requests of its own origin', async () => {
+    it('accepts requests of its own origin', async () => {
       const answer = await gateway.call(SEARCH, organization, { headers: { Origin: gateway.url } });
       expect(answer.status).to.equal(200);
     });
@@ -292,7 +292,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       }
     });
 
-    it('tell that both stores answer', async () => {
+    it('report that both stores answer', async () => {
       const answer = await gateway.call('/readyz', undefined, { method: 'GET' });
       expect(answer.body).to.deep.equal({
         ready: true,
@@ -313,8 +313,8 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     });
   });
 
-  describe('intake', () => {
-    it('tells of each refused record and keeps the others', async () => {
+  describe('the ingest endpoint', () => {
+    it('reports each rejected record and writes the others', async () => {
       const answer = await gateway.ingest('contacts', [
         { contact_id: 'in_1', first_name: 'Good' },
         { contact_id: 'in_2', age: 'old' },
@@ -331,7 +331,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       ).to.equal(200);
     });
 
-    it('writes nothing in a dry run, and tells what it would do', async () => {
+    it('writes nothing in a dry run, and reports what it would do', async () => {
       const records = [{ contact_id: 'in_dry' }, { contact_id: 'in_bad', age: 'old' }];
       const send = (query: string) => gateway.call(`/api/ingest/contacts${query}`, records);
       const dry = await send('?dry_run=true');
@@ -345,7 +345,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect((await found()).status).to.equal(200);
     });
 
-    it('refuses parameters it does not have, and empty ones, before it writes', async () => {
+    it('rejects unknown and empty parameters before it writes', async () => {
       for (const [query, rule] of [
         ['?dry_run', '?dry_run invalid_type'],
         ['?dry_run=', '?dry_run invalid_type'],
@@ -360,7 +360,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(none.status).to.equal(404);
     });
 
-    it('takes a JSON array, and gzip', async () => {
+    it('accepts a JSON array and gzip', async () => {
       const records = [{ contact_id: 'in_5' }, { contact_id: 'in_6' }];
       const array = await gateway.call('/api/ingest/contacts', records);
       expect(array.body).to.include({ accepted: 2, rejected: 0 });
@@ -371,7 +371,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(zipped.body).to.include({ accepted: 2, rejected: 0 });
     });
 
-    it('refuses what it cannot read as a whole', async () => {
+    it('rejects a body that it cannot read', async () => {
       const send = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
         gateway.call('/api/ingest/contacts', undefined, { raw, headers });
       expectProblem(await send('[{"contact_id": "x"'), 400, 'invalid_json');
@@ -389,7 +389,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expectProblem(await gateway.call('/api/ingest/contact', [{}]), 404, 'stream_not_found');
     });
 
-    it('needs its scope', async () => {
+    it('requires the scope ingest:write', async () => {
       const key = await gateway.keyFor('org_a', ['contacts:write']);
       expectProblem(await gateway.ingest('contacts', [], { key }), 403, 'insufficient_scope');
     });
@@ -403,7 +403,7 @@ export const limits = gatewaySuite('A gateway with limits', (start) => {
   });
   after(() => gateway.close());
 
-  it('turns a key away that sends too much, and no other', async () => {
+  it('rate-limits a key and no other', async () => {
     for (let request = 0; request < 3; request++) {
       const answer = await gateway.call(SEARCH, organization);
       expect(answer.status).to.equal(200);
@@ -416,7 +416,7 @@ export const limits = gatewaySuite('A gateway with limits', (start) => {
     expect(other.status).to.equal(200);
   });
 
-  it('answers pages of an origin that is named', async () => {
+  it('answers requests of an allowed origin', async () => {
     const preflight = await gateway.call(SEARCH, undefined, {
       method: 'OPTIONS',
       raw: '',

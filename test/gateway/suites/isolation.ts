@@ -359,18 +359,18 @@ export const isolation = gatewaySuite('An organization', (start) => {
   });
   after(() => gateway.close());
 
-  it('is told the same, byte for byte, whatever another holds under the same ids', () => {
+  it('gets the same responses, byte for byte, whatever another organization stores under the same ids', () => {
     for (const [index, line] of alone.entries()) expect(beside[index]).to.equal(line);
     expect(beside).to.have.length(alone.length);
     expect(alone.length).to.be.above(100);
   });
 
-  it('keeps what it holds, whatever another changes under the same ids', () => {
+  it('keeps its data, whatever another organization changes under the same ids', () => {
     expect(betaAfter).to.deep.equal(betaBefore);
     expect(betaBefore.join('\n')).to.include('Zanzibar').and.include('8888');
   });
 
-  it('cannot read on with the cursor of another', async () => {
+  it('cannot use a cursor of another organization', async () => {
     for (const path of ['/api/contacts/search', '/api/website-visits/search']) {
       const { body } = await b.call({ path, body: { organization_id: 'org_b', limit: 1 } });
       const { next_cursor: cursor } = body;
@@ -381,7 +381,7 @@ export const isolation = gatewaySuite('An organization', (start) => {
     }
   });
 
-  it('gets one refusal for every other organization, before anything else is looked at', async () => {
+  it('gets the same 403 for every other organization, before any other check', async () => {
     const bodies = await Promise.all(
       ['org_b', 'org_nobody'].map(async (organization_id) => {
         const body = { organization_id, contact_id: 'con_1', audience_id: '!' };
@@ -392,7 +392,7 @@ export const isolation = gatewaySuite('An organization', (start) => {
     expect(bodies[0]).to.equal(bodies[1]).and.include('organization_mismatch');
   });
 
-  it('shares no idempotency key with another, not even while a request runs', async () => {
+  it('shares no idempotency key with another organization, not even while a request runs', async () => {
     for (let round = 0; round < 10; round++) {
       const headers = { 'Idempotency-Key': `race-${round}` };
       const answers = await Promise.all(
@@ -412,7 +412,7 @@ export const isolation = gatewaySuite('An organization', (start) => {
     }
   });
 
-  it('has company ids of its own for a domain that others have too', async () => {
+  it('has its own company id for a domain that other organizations share', async () => {
     const ids = await Promise.all(
       [a, b].map(async ({ id }, index) => {
         const { body } = await ([a, b][index] as Organization).call({

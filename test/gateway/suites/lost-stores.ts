@@ -10,7 +10,7 @@ const COMPANY = '/api/advertising/network_a/company';
 const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
 
 export const searchStoreGone = gatewaySuite('A gateway whose search store is gone', (start) => {
-  it('answers 503 without a word of the store, and serves advertising on', async () => {
+  it('answers 503 without the message of the search store, and still serves advertising', async () => {
     const gateway = await start();
     try {
       await gateway.call(SEARCH, organization);
@@ -31,7 +31,7 @@ export const searchStoreGone = gatewaySuite('A gateway whose search store is gon
 });
 
 export const analyticsStoreGone = gatewaySuite('A gateway whose analytics store is gone', (start) => {
-  it('answers 503 without a word of the store, and serves contacts on', async () => {
+  it('answers 503 without the message of the analytics store, and still serves contacts', async () => {
     const gateway = await start();
     try {
       await gateway.stores.analytics.close();

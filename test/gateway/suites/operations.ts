@@ -302,7 +302,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
   describe('contacts/create', () => {
     const body = { ...organization, audience_id: 'aud_2', first_name: ' Grace ', age: 85, city: '' };
 
-    it('answers the contact, which get and every search then show', async () => {
+    it('returns the contact, which get and every search then return', async () => {
       const made = await ask('/api/contacts/create', {
         ...body,
         last_name: 'Hopper',
@@ -338,7 +338,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
       }
     });
 
-    it('debits what it costs, once', async () => {
+    it('debits its cost once', async () => {
       const key = await gateway.keyFor('org_metered');
       const call = (query: string, headers: Record<string, string> = {}) =>
         gateway.call(
@@ -371,7 +371,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
       expect(body.total_count).to.equal(4);
     });
 
-    it('returns, rejects or repeats a duplicate as it is asked to', async () => {
+    it('returns, rejects or creates a duplicate by its parameters', async () => {
       const key = await gateway.keyFor('org_twins');
       const call = (query: string, audience: string) =>
         gateway.call(
@@ -399,7 +399,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     });
   });
 
-  it('audiences/contacts/add answers the same again, and remove undoes it', async () => {
+  it('audiences/contacts/add is idempotent, and remove undoes it', async () => {
     const body = { ...organization, audience_id: 'aud_3', contact_id: 'con_5' };
     const members = async () =>
       ids((await ask('/api/audiences/contacts/search', { ...organization, audience_id: 'aud_3' })).contacts);

@@ -57,7 +57,7 @@ export const randomRequests = (defaultCount: number) =>
       await gateway.close();
     });
 
-    it(`answers ${count} of them as documented, whatever they hold`, async function () {
+    it(`answers ${count} random requests as documented`, async function () {
       this.timeout(600_000);
       const random = new Random(SEED);
       const seen: Seen[] = [];
@@ -94,7 +94,7 @@ export const randomRequests = (defaultCount: number) =>
       for (const status of [400, 401, 404, 415, 422]) expect([...statuses.keys()]).to.include(status);
     });
 
-    it('still answers as before', async () => {
+    it('serves requests as before', async () => {
       const answer = await gateway.call('/api/contacts/get', {
         organization_id: 'org_a',
         contact_id: 'con_7',

@@ -26,7 +26,7 @@ export const visitsPaging = gatewaySuite('Paging through all visits while new on
   });
   after(() => gateway.close());
 
-  it('gives each that was there from the start exactly once, newest first', async function () {
+  it('returns each visit that existed at the start exactly once, newest first', async function () {
     this.timeout(60_000);
     const seen: VisitLine[] = [];
     let cursor: unknown = null;
