@@ -64,7 +64,11 @@ export async function openStores(
     const folderId = lock && (await import('./data-folder/folder-id.js'));
     folderId?.checkFolderId(dataDir, used);
     const search = elasticsearch
-      ? await openElasticsearch(elasticsearch, startupRetry, { clock, log })
+      ? await retryUntilAvailable(startupRetry, async () => {
+          // 120 files, so loaded only where it is used.
+          const { openElasticsearchStore } = await import('./elasticsearch/store.js');
+          return openElasticsearchStore(elasticsearch, { clock, log });
+        })
       : await withDataFolderErrors(dataDir, async () =>
           (await loadSqlite()).openSqliteStore({ ...config, clock }),
         );
@@ -82,16 +86,6 @@ export async function openStores(
     await close();
     throw error;
   }
-}
-
-/** Loads the client of Elasticsearch, 120 files, only where it is used. */
-async function openElasticsearch(
-  config: NonNullable<StoresConfig['elasticsearch']>,
-  startupRetry: StartupRetryOptions | undefined,
-  options: ElasticsearchStoreOptions,
-): Promise<SearchStore> {
-  const { openElasticsearchStore } = await import('./elasticsearch/store.js');
-  return retryUntilAvailable(startupRetry, () => openElasticsearchStore(config, options));
 }
 
 /** Opens a store of a server, and retries while it is unavailable. */

@@ -5,7 +5,7 @@ import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactSearch, CreateContact, Membership } from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
-import type { Idempotency, IdempotencyConflict } from '../../shared/idempotency.js';
+import type { IdempotencyConflict } from '../../shared/idempotency.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
@@ -15,6 +15,7 @@ import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { openDatabase } from './database.js';
 import type { LookupOperations } from './workers/lookup-thread.js';
+import type { Result } from './workers/rpc.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
 import { WorkerClient } from './workers/worker-client.js';
@@ -95,21 +96,15 @@ class SqliteStore implements SearchStore {
   }
 
   createContact(command: CreateContact) {
-    return this.#withIdempotencyKey(command.contact.organization_id, command.idempotency, () =>
-      this.#writer.callFor(command.contact.organization_id, 'createContact', command, this.#clock.now()),
-    );
+    return this.#writeOnce(command.contact.organization_id, 'createContact', command);
   }
 
   addMembership(membership: Membership) {
-    return this.#withIdempotencyKey(membership.organizationId, membership.idempotency, () =>
-      this.#writer.callFor(membership.organizationId, 'addMembership', membership, this.#clock.now()),
-    );
+    return this.#writeOnce(membership.organizationId, 'addMembership', membership);
   }
 
   removeMembership(membership: Membership) {
-    return this.#withIdempotencyKey(membership.organizationId, membership.idempotency, () =>
-      this.#writer.callFor(membership.organizationId, 'removeMembership', membership, this.#clock.now()),
-    );
+    return this.#writeOnce(membership.organizationId, 'removeMembership', membership);
   }
 
   upsertContacts(records: readonly OrderedRecord<ContactRecord>[]) {
@@ -180,11 +175,15 @@ class SqliteStore implements SearchStore {
     await Promise.all([this.#writer.close(), this.#lookups.close(), this.#searches.close()]);
   }
 
-  async #withIdempotencyKey<T>(
+  /** Rejects a request whose idempotency key is in progress. */
+  async #writeOnce<Name extends 'createContact' | 'addMembership' | 'removeMembership'>(
     organizationId: string,
-    idempotency: Idempotency | undefined,
-    write: () => Promise<T>,
-  ): Promise<T | IdempotencyConflict> {
+    operation: Name,
+    command: Parameters<WriteOperations[Name]>[0],
+  ): Promise<Result<WriteOperations[Name]> | IdempotencyConflict> {
+    const { idempotency } = command;
+    const args = [command, this.#clock.now()] as Parameters<WriteOperations[Name]>;
+    const write = () => this.#writer.callFor(organizationId, operation, ...args);
     if (!idempotency) return write();
     const name = JSON.stringify([organizationId, idempotency.route, idempotency.key]);
     if (this.#running.has(name)) return { kind: 'idempotency_in_progress' };
