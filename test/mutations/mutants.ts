@@ -34,7 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an older delivery wins',
     file: 'services/stores/clickhouse/rows.js',
-    replace: 'recordOrder(record.reported_at, acceptedAt, sequence)',
+    replace: 'recordOrder(reportedAt(record), acceptedAt, sequence)',
     by: "'1'",
     test: 'worker.test.js',
     only: 'repeated, mixed and restated',
@@ -56,8 +56,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a delivery written late wins over one of equal age',
     file: 'services/stores/clickhouse/rows.js',
-    replace: 'recordOrder(record.reported_at, acceptedAt, sequence)',
-    by: 'recordOrder(record.reported_at, 0, 0)',
+    replace: 'recordOrder(reportedAt(record), acceptedAt, sequence)',
+    by: 'recordOrder(reportedAt(record), 0, 0)',
     test: 'frozen-points.test.js',
     only: 'network-a-deliveries, before the write',
   },
