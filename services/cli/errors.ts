@@ -1,4 +1,4 @@
-/** How errors reach a person: one or two lines that say what to do, and an exit code. */
+/** How errors are shown: one or two lines that say what to do, and an exit code. */
 
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
@@ -7,12 +7,12 @@ export class CommandError extends Error {
   override readonly name: string = 'CommandError';
 }
 
-/** The command was called in a way that cannot work; nothing was done. */
+/** The command was called in a way that cannot work; it did nothing. */
 export class UsageError extends CommandError {
   override readonly name = 'UsageError';
 }
 
-/** Errors whose messages are written for people. By name, so that no heavy module is loaded to tell an error. */
+/** Errors whose messages are shown as they are; by name, so that no heavy module is loaded for them. */
 const EXPLAINED = new Set([
   'BrokenPartsError',
   'CommandError',
@@ -37,7 +37,7 @@ const SYSTEM: Record<string, string> = {
   EPERM: 'may not be read or written by this user',
   EEXIST: 'is a file where a folder is needed',
   EISDIR: 'is a folder',
-  ENOTDIR: 'lies under something that is no folder',
+  ENOTDIR: 'is below something that is not a folder',
   ENOSPC: 'does not fit: the disk is full',
   EROFS: 'lies on a file system that cannot be written',
 };
@@ -62,7 +62,7 @@ function sentence(error: Error): string {
   return `Something went wrong: ${error.message}. Set REACHLINE_LOG_LEVEL=debug to see where.`;
 }
 
-/** With what the driver of the store calls the trouble, such as ECONNREFUSED; its message may hold data. */
+/** Includes the driver's code, such as ECONNREFUSED, but not its message, which may hold data. */
 export function noAnswer({ cause }: Error, store = 'other'): string {
   const { type, code } = (cause ?? {}) as { type?: unknown; code?: unknown };
   const name = [type, code].find((value) => typeof value === 'string' && /^[A-Z][A-Z_]+$/.test(value));

@@ -2,18 +2,18 @@ import closeWithGrace, { type Signals } from 'close-with-grace';
 import type { Logger } from 'pino';
 import { EXIT } from './errors.js';
 
-interface Closing {
-  /** Milliseconds it may take. */
+interface RunUntilSignalOptions {
+  /** Milliseconds that closing may take before the process is ended. */
   delay: number;
-  /** Signals that come twice where processes end together: from the terminal or service manager, and from their parent. */
+  /** Signals that arrive twice when processes end together: from the terminal or service manager, and from their parent. */
   repeatable?: Signals[];
 }
 
-/** Closes at a signal or an error nobody caught; resolves with the exit code. A second signal ends the process at once. */
-export function untilClosed(
+/** Runs until a signal or an uncaught error, then closes; resolves with the exit code. A second signal ends the process at once. */
+export function runUntilSignal(
   close: () => Promise<void>,
   logger: Logger,
-  { delay, repeatable = [] }: Closing,
+  { delay, repeatable = [] }: RunUntilSignalOptions,
 ): Promise<number> {
   return new Promise((resolve) => {
     let closing = false;

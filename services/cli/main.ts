@@ -1,7 +1,10 @@
 #!/usr/bin/env node
-import { run } from './run.js';
+import { CommanderError } from 'commander';
+import { EXIT, explain } from './errors.js';
+import { type Io, printErr } from './io.js';
+import { createProgram } from './program.js';
 
-// A reader that leaves early, such as head, is no failure.
+// A reader that closes the pipe early, such as head, is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
@@ -12,3 +15,30 @@ process.exitCode = await run(process.argv.slice(2), {
   stderr: process.stderr,
   env: process.env,
 });
+
+/** Runs the command line and resolves with its exit code. Never throws. */
+async function run(args: string[], io: Io): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const program = createProgram(io, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      const isRequested = error.code === 'commander.helpDisplayed' || error.code === 'commander.version';
+      return isRequested ? EXIT.ok : EXIT.usage;
+    }
+    const { message, exitCode } = explain(error);
+    printErr(io, message);
+    if (['debug', 'trace'].includes(io.env.REACHLINE_LOG_LEVEL ?? '')) printErr(io, traceOf(error));
+    return exitCode;
+  }
+}
+
+function traceOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const cause = error.cause === undefined ? '' : `\ncaused by: ${traceOf(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}

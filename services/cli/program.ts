@@ -1,7 +1,7 @@
-/** Every command with its options and help. What a command does is loaded when it runs, so that help is quick. */
+/** Every command with its options and help. Commands are imported when they run, so that help is quick. */
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { readVersion } from '../shared/version.js';
-import { type Io, tell } from './io.js';
+import { type Io, printErr } from './io.js';
 
 const STREAMS_HELP = `
 Streams: contacts, audiences, website-visits, network-a-campaigns, network-a-creatives, network-a-companies,
@@ -9,24 +9,24 @@ network-a-deliveries. Records are those of POST /api/ingest/{stream}; loading th
 `;
 
 const COLUMNS_HELP = `
-CSV: the first row names the columns. Without --columns they bear the names of the stream's fields; lists are split at
+CSV: the first row names the columns. Without --columns they have the names of the stream's fields; lists are split at
 semicolons, and an empty cell gives no value. --columns takes
 
   fivetran-linkedin   the tables campaign_history, campaign_group_history, creative_history and ad_analytics_by_creative of
-                      that connector, told by their columns. What a table lacks is read from the others beside it, or
-                      from those named with --with.
+                      that connector, recognized by their columns. What a table lacks is read from the others next to
+                      it, or from those named with --with.
   a JSON file         { "columns":   { "E-Mail": "work_emails", "Company": "company_name" },
                         "constants": { "data_import_id": "crm-2026-08" },
                         "ignore":    ["Notes"] }
-                      Columns it does not mention bear the name of a field; "ignore": "rest" leaves them out.
+                      Columns it does not mention have the name of a field; "ignore": "rest" leaves them out.
 `;
 
-const organizationOption = () => new Option('--organization <id>', 'organization it is about');
+const organizationOption = () => new Option('--organization <id>', 'organization');
 
-/** Commands that have a log, or a report, of their own for warnings. */
+/** Commands that print warnings to a log or report of their own. */
 const LOGS_WARNINGS = new Set(['serve', 'worker', 'doctor']);
 
-/** `exit` is told the exit code of a command that ran. */
+/** `exit` receives the exit code of the command. */
 export function createProgram(io: Io, exit: (code: number) => void): Command {
   const program = new Command('reachline')
     .description('Search contacts, audiences and website visits, and see what advertising does.')
@@ -37,14 +37,14 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     })
     .exitOverride()
     .showHelpAfterError('Run with --help to see how it is used.');
-  // Where no command is given its help is the answer, and a usage error.
+  // Without a command, the help is printed as a usage error.
   program.addHelpText('after', examples('reachline serve --demo', 'reachline doctor'));
 
   program.hook('preAction', async (_, command) => {
     if (LOGS_WARNINGS.has(command.name())) return;
     const { findIgnoredVariables, ignoredVariablesWarning } = await import('../shared/config.js');
     const warning = ignoredVariablesWarning(findIgnoredVariables(io.env));
-    if (warning !== null) tell(io, warning);
+    if (warning !== null) printErr(io, warning);
   });
   addServe(program, io, exit);
   addWorker(program, io, exit);
@@ -53,14 +53,14 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   addKeys(program, io);
   addCredits(program, io);
 
-  const audiences = program.command('audiences').description('make audiences');
+  const audiences = program.command('audiences').description('create audiences');
   audiences
     .command('create')
-    .description('make an audience and print its id')
+    .description('create an audience and print its id')
     .addOption(organizationOption().makeOptionMandatory())
     .requiredOption('--name <name>', 'name of the audience')
-    .option('--id <id>', 'its identifier; made up when absent')
-    .option('--description <text>', 'what it is for')
+    .option('--id <id>', 'its identifier; generated when absent')
+    .option('--description <text>', 'purpose of the audience')
     .addHelpText('after', examples('reachline audiences create --organization org_acme --name "Trial users"'))
     .action(async (options) => (await import('./commands/audiences.js')).createAudience(io, options));
   audiences.addHelpText(
@@ -70,14 +70,14 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
 
   program
     .command('migrate')
-    .description('bring the stores up to date; serve does so by itself')
+    .description('create and upgrade the stores; serve does so by itself')
     .option(
       '--rebuild <indices>',
-      'rebuild these indices of Elasticsearch too, while they are in use: contacts,visits',
+      'also reindex these indices of Elasticsearch, while they are in use: contacts,visits',
     )
     .option(
       '--bootstrap',
-      'make the accounts of ELASTICSEARCH_USERNAME and CLICKHOUSE_USERNAME first, with no more rights than Reachline needs',
+      'create the accounts of ELASTICSEARCH_USERNAME and CLICKHOUSE_USERNAME first, with no more privileges than Reachline needs',
     )
     .addHelpText(
       'after',
@@ -100,7 +100,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   program
     .command('doctor')
     .description('check settings and stores, and say what to fix')
-    .option('--deep', 'also read everything that is stored, and check that it is whole')
+    .option('--deep', 'also read everything that is stored, and check its integrity')
     .addHelpText(
       'after',
       examples('reachline doctor', 'PORT=9000 reachline doctor', 'reachline doctor --deep'),
@@ -125,14 +125,14 @@ function addServe(program: Command, io: Io, exit: (code: number) => void): void 
 function addWorker(program: Command, io: Io, exit: (code: number) => void): void {
   program
     .command('worker')
-    .description('take records from Kafka into the stores')
+    .description('consume records from Kafka into the stores')
     .option('--streams <streams>', 'streams separated by commas; all when absent')
     .addHelpText(
       'after',
       `
-Needs KAFKA_BROKERS. Every stream has a topic of its name and a consumer group; start as many workers as there are
-partitions at most. Records that are refused go to <topic>.dead-letter: see reachline dead-letters. A store that is out is
-waited for. Health and metrics are on REACHLINE_WORKER_PORT.
+Needs KAFKA_BROKERS. Every stream has a topic of its name and a consumer group; start at most as many workers as there
+are partitions. Rejected records go to <topic>.dead-letter: see reachline dead-letters. During an outage of a store the worker
+waits. Health and metrics are on REACHLINE_WORKER_PORT.
 `,
     )
     .addHelpText(
@@ -152,17 +152,17 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
     .argument('<stream>', 'stream the records belong to')
     .argument('<file>', 'NDJSON, CSV or a JSON array, also gzipped; - for standard input')
     .addOption(
-      new Option('--format <format>', 'format, where the name of the file does not tell').choices([
+      new Option('--format <format>', 'format, where the file name does not show it').choices([
         'ndjson',
         'csv',
         'json',
       ]),
     )
-    .addOption(new Option('--organization <id>', 'organization of records that name none'))
+    .addOption(new Option('--organization <id>', 'organization of records without one'))
     .option('--columns <preset|file>', 'how CSV columns become fields; see below')
     .option('--with <file...>', 'other tables of the same export, for --columns fivetran-linkedin')
-    .option('--rejects <file>', 'keep refused records there, as they were')
-    .option('--url <base>', 'send through the gateway there, not into the data folder (or REACHLINE_URL)')
+    .option('--rejects <file>', 'write rejected records to this file, byte for byte')
+    .option('--url <base>', 'send through this gateway instead of into the data folder (or REACHLINE_URL)')
     .option(
       '--api-key <key>',
       'key for --url, with the scope ingest:write (better REACHLINE_API_KEY, hidden from ps)',
@@ -172,7 +172,7 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
       'after',
       examples(
         'reachline ingest contacts contacts.ndjson',
-        'reachline ingest contacts crm.csv --organization org_acme --columns crm.json --rejects refused.csv',
+        'reachline ingest contacts crm.csv --organization org_acme --columns crm.json --rejects rejected.csv',
         'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --columns fivetran-linkedin',
         'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
         'zcat visits.ndjson.gz | reachline ingest website-visits -',
@@ -186,27 +186,27 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
 function addDeadLetters(program: Command, io: Io): void {
   const deadLetters = program
     .command('dead-letters')
-    .description('look at records from Kafka that were refused, and try them again')
+    .description('list rejected records from Kafka, and replay them')
     .addHelpText('after', examples('reachline dead-letters list', 'reachline dead-letters replay --dry-run'));
   deadLetters
     .command('list')
-    .description('show those that were not replayed yet, oldest first')
+    .description('list those not replayed yet, oldest first')
     .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
-    .option('--code <code>', 'refused for this reason only')
-    .option('--limit <number>', 'most that are shown', positiveNumber, 100)
-    .option('--all', 'those that were replayed too')
-    .option('--json', 'a JSON object a line, with the whole record')
+    .option('--code <code>', 'only those rejected with this code')
+    .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
+    .option('--all', 'also those already replayed')
+    .option('--json', 'print one JSON object per line, with the whole record')
     .addHelpText(
       'after',
       `
-PLACE is partition/offset in the topic of the stream; TIMES how often the record was refused.
+PLACE is partition/offset in the topic of the stream; TIMES how often the record was rejected.
 `,
     )
     .addHelpText(
       'after',
       examples(
         'reachline dead-letters list --stream contacts --code invalid_json',
-        'reachline dead-letters list --json > refused.ndjson',
+        'reachline dead-letters list --json > dead-letters.ndjson',
       ),
     )
     .action(async (options) => (await import('./commands/dead-letters.js')).listDeadLetters(io, options));
@@ -214,8 +214,8 @@ PLACE is partition/offset in the topic of the stream; TIMES how often the record
     .command('replay')
     .description('send them to their topics again, once each')
     .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
-    .option('--dry-run', 'say how many there are, and send none')
-    .option('--rate <number>', 'records a second; as fast as it goes when absent', positiveNumber)
+    .option('--dry-run', 'print how many there are, and send none')
+    .option('--rate <number>', 'records per second; unlimited when absent', positiveNumber)
     .addHelpText(
       'after',
       examples(
@@ -230,19 +230,19 @@ PLACE is partition/offset in the topic of the stream; TIMES how often the record
     .requiredOption('--stream <stream>', 'stream of the record')
     .requiredOption('--partition <number>', 'partition of the record', wholeNumber)
     .requiredOption('--offset <number>', 'offset of the record', wholeNumber)
-    .option('--dry-run', 'say how many records would be skipped, and skip none')
+    .option('--dry-run', 'print how many records would be skipped, and skip none')
     .addHelpText(
       'after',
       `
-For a partition that does not go on: its lag grows, and the log of the worker says again and again which partition and offset it
-waits for. See first whether the store is what is wrong; a worker waits for it by itself. Then:
+For a blocked partition: its lag grows, and the log of the worker repeats which partition and offset it waits for. First check
+whether the store is out; a worker waits for it by itself. Then:
 
   1. Stop all workers of the stream (the others may run).
   2. reachline dead-letters skip --stream <stream> --partition <number> --offset <number>
   3. Start the workers.
 
-Records that come before the offset and are not committed yet are moved too. All of them are dead letters with the code
-skipped, so nothing is lost: mend what is wrong, then reachline dead-letters replay --stream <stream>.
+Uncommitted records before the offset are moved too. All of them become dead letters with the code skipped, so nothing is lost:
+fix the cause, then run reachline dead-letters replay --stream <stream>.
 `,
     )
     .addHelpText(
@@ -253,14 +253,14 @@ skipped, so nothing is lost: mend what is wrong, then reachline dead-letters rep
 }
 
 function addKeys(program: Command, io: Io): void {
-  const keys = program.command('keys').description('make, list and revoke API keys');
+  const keys = program.command('keys').description('create, list and revoke API keys');
   keys
     .command('create')
-    .description('make a key and print it; it is shown only once')
+    .description('create a key and print it; it is shown only once')
     .addOption(organizationOption().makeOptionMandatory())
     .option('--name <text>', 'what the key is for')
     .option('--scopes <scopes>', 'scopes separated by commas, * for all; all but ingest:write when absent')
-    .option('--expires <date-time>', 'when it stops working, such as 2027-01-31T00:00:00Z')
+    .option('--expires <date-time>', 'time of expiry, such as 2027-01-31T00:00:00Z')
     .addHelpText(
       'after',
       examples(
@@ -277,7 +277,7 @@ function addKeys(program: Command, io: Io): void {
     .action(async (options) => (await import('./commands/keys.js')).listKeys(io, options));
   keys
     .command('revoke')
-    .description('end a key within 5 seconds, in every process')
+    .description('revoke a key within 5 seconds, in every process')
     .argument('<key id>', 'the 8 characters after rl_live_')
     .addHelpText('after', examples('reachline keys revoke 4fK9aQ2z'))
     .action(async (id) => (await import('./commands/keys.js')).revokeKey(io, id));
@@ -290,11 +290,11 @@ function addKeys(program: Command, io: Io): void {
 function addCredits(program: Command, io: Io): void {
   const credits = program
     .command('credits')
-    .description('the credits an organization has for making contacts');
+    .description('the credits of an organization for creating contacts');
   const amount = () => new Argument('<amount>', 'a whole number, 0 or more').argParser(wholeNumber);
   credits
     .command('set')
-    .description('set the balance; makes the organization metered')
+    .description('set the balance; the organization becomes metered')
     .addOption(organizationOption().makeOptionMandatory())
     .addArgument(amount())
     .addHelpText('after', examples('reachline credits set --organization org_acme 500'))

@@ -13,9 +13,9 @@ async function closing(
 ): Promise<{ code: number; lines: Record<string, unknown>[] }> {
   const script = `
     import { createLogger, logFile } from ${urlOf('shared/logger.js')};
-    import { untilClosed } from ${urlOf('cli/graceful-shutdown.js')};
+    import { runUntilSignal } from ${urlOf('cli/graceful-shutdown.js')};
     setInterval(() => {}, 1000);
-    void untilClosed(async () => { ${close} }, createLogger('info', logFile(2)), { delay: 200 });
+    void runUntilSignal(async () => { ${close} }, createLogger('info', logFile(2)), { delay: 200 });
     ${then}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
   let errors = '';

@@ -41,7 +41,7 @@ describe('reachline ingest', function () {
       stdin: '{"contact_id":"s1","city":"Łódź"}\n{"contact_id":"s2"}',
     });
     expect(code).to.equal(0);
-    expect(stdout).to.match(/^contacts: 2 accepted, 0 refused in [\d.]+ s \([\d ]+ records\/s\)\n$/);
+    expect(stdout).to.match(/^contacts: 2 accepted, 0 rejected in [\d.]+ s \([\d ]+ records\/s\)\n$/);
     expect(await contact('s1')).to.include({ city: 'Łódź' });
   });
 
@@ -69,7 +69,7 @@ describe('reachline ingest', function () {
     const args = ['ingest', 'contacts', input, '--organization', 'org_a', '--rejects', rejects];
     const { code, stdout, stderr } = await run(args, { env });
     expect(code).to.equal(1);
-    expect(stdout).to.match(/2 accepted, 4 refused/);
+    expect(stdout).to.match(/2 accepted, 4 rejected/);
     expect(stderr).to.match(/line 2: \/first_nam: .*first_name.*\(unknown_field\)/);
     expect(stderr).to.match(/line 3: .*\(invalid_utf8\)\nline 4: .*\(line_too_long\)\nline 5: \/age: /);
     const expected = Buffer.concat(bad.flatMap((line) => [line, Buffer.from('\n')]));
@@ -82,8 +82,8 @@ describe('reachline ingest', function () {
   it('shows twenty refusals and counts the others', async () => {
     const { stderr } = await run(['ingest', 'contacts', '-'], { env, stdin: 'x\n'.repeat(50) });
     expect(stderr.match(/^line /gm)?.length).to.equal(20);
-    expect(stderr.match(/more refused/g)).to.have.lengthOf(1);
-    expect(stderr).to.match(/and 30 more refused/);
+    expect(stderr.match(/more rejected/g)).to.have.lengthOf(1);
+    expect(stderr).to.match(/and 30 more rejected/);
   });
 
   it('will not keep refused records in the file it reads', async () => {
@@ -156,7 +156,7 @@ describe('reachline ingest', function () {
     const args = ['ingest', 'contacts', csv, '--organization', 'org_a', '--rejects', rejects];
     const { code, stdout, stderr } = await run(args, { env });
     expect(code).to.equal(1);
-    expect(stdout).to.match(/2 accepted, 3 refused/);
+    expect(stdout).to.match(/2 accepted, 3 rejected/);
     expect(stderr).to.match(/^line 3: \/age.*\nline 4: \/contact_id.*\nline 6: .*3 cells.*2 columns/);
     expect(await readFile(rejects, 'utf8')).to.equal(
       `contact_id,age\r\n${rows.slice(1, 4).join('\r\n')}\r\n`,
@@ -193,7 +193,7 @@ describe('reachline ingest', function () {
         ...through(gateway.key),
       ]);
       expect(code).to.equal(1);
-      expect(stdout).to.match(/334 accepted, 666 refused/);
+      expect(stdout).to.match(/334 accepted, 666 rejected/);
       expect(stderr).to.match(/^line 3: \/age/);
       expect(await readFile(rejects, 'utf8')).to.equal(`${lines.filter((_, n) => n % 3 !== 0).join('\n')}\n`);
       expect(await gateway.stores.search.getContact('org_a', 'g999')).to.include({ contact_id: 'g999' });
@@ -202,8 +202,8 @@ describe('reachline ingest', function () {
     it('counts every refused record once, also those that no answer lists', async () => {
       const stdin = 'x\n'.repeat(250);
       const { stderr } = await run(['ingest', 'contacts', '-', ...through(gateway.key)], { stdin });
-      expect(stderr.match(/more refused/g)).to.have.lengthOf(1);
-      expect(stderr).to.contain('and 230 more refused');
+      expect(stderr.match(/more rejected/g)).to.have.lengthOf(1);
+      expect(stderr).to.contain('and 230 more rejected');
     });
 
     it('takes address and key from the environment', async () => {
@@ -299,7 +299,7 @@ describe('reachline ingest', function () {
         expect(records.code).to.equal(0);
         const { code, stdout } = await run(['ingest', stream, csv(table), ...preset], { env: fromFiles });
         expect(code).to.equal(0);
-        expect(stdout).to.contain(`${accepted} accepted, 0 refused`);
+        expect(stdout).to.contain(`${accepted} accepted, 0 rejected`);
       }
       const stored = await stateOf(fromRecords.REACHLINE_DATA_DIR);
       expect(stored.campaigns.length).to.equal(12);

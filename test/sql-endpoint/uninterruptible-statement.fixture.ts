@@ -1,6 +1,6 @@
 /** `node uninterruptible-statement.fixture.js <data folder>`: opens both stores and a SQL endpoint that permits every statement; shuts down as `serve` does. */
 import { writeSync } from 'node:fs';
-import { untilClosed } from '../../services/cli/graceful-shutdown.js';
+import { runUntilSignal } from '../../services/cli/graceful-shutdown.js';
 import { closeWithEndpoint } from '../../services/cli/sql-endpoint.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { openStores } from '../../services/stores/open-stores.js';
@@ -20,5 +20,5 @@ const endpoint = await startUnrestrictedEndpoint(opened.engine, dataDir, {
   concurrency: 2,
 });
 const stores = closeWithEndpoint(opened, endpoint);
-void untilClosed(() => stores.close(), createLogger('silent'), { delay: 9500 });
+void runUntilSignal(() => stores.close(), createLogger('silent'), { delay: 9500 });
 process.stdout.write(`${endpoint.url}\n`);

@@ -3,9 +3,10 @@ import { STREAMS } from '../../../ingest/streams/index.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import { newId } from '../../shared/ids.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { requireId, withAdminStore } from '../admin-stores.js';
+import { withAdminStore } from '../admin-stores.js';
+import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
-import { type Io, say } from '../io.js';
+import { type Io, printOut } from '../io.js';
 
 export interface CreateAudienceOptions {
   organization: string;
@@ -31,7 +32,7 @@ export async function createAudience(io: Io, options: CreateAudienceOptions): Pr
     await store.upsertAudiences([audience]);
     await store.refresh();
   });
-  say(io, audience.record.id);
+  printOut(io, audience.record.id);
 }
 
 /** By the rules of the stream. */

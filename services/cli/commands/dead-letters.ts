@@ -1,11 +1,10 @@
 import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../../ingest/worker/replay.js';
 import { skipRecords } from '../../../ingest/worker/skip.js';
+import { parseStreams } from '../arguments.js';
 import { UsageError } from '../errors.js';
-import { type Io, say, tell } from '../io.js';
+import { type Io, printErr, printOut, printTable, terminalJson } from '../io.js';
 import { withKafka } from '../kafka.js';
-import { ProgressReport } from '../progress-report.js';
-import { parseStreams } from '../streams.js';
-import { table, terminalJson } from '../table.js';
+import { Progress } from '../progress.js';
 
 export interface ListOptions {
   /** Names separated by commas. */
@@ -32,10 +31,10 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
       return !more;
     }),
   );
-  if (options.json) for (const letter of letters) say(io, terminalJson(toJson(letter)));
-  else if (letters.length > 0) table(io, HEADINGS, letters.map(toRow));
-  if (letters.length === 0) tell(io, 'There are no dead letters.');
-  if (more) tell(io, `There are more; --limit ${options.limit * 10} shows them.`);
+  if (options.json) for (const letter of letters) printOut(io, terminalJson(toJson(letter)));
+  else if (letters.length > 0) printTable(io, HEADINGS, letters.map(toRow));
+  if (letters.length === 0) printErr(io, 'There are no dead letters.');
+  if (more) printErr(io, `There are more; --limit ${options.limit * 10} shows them.`);
 }
 
 export interface ReplayOptions {
@@ -46,21 +45,24 @@ export interface ReplayOptions {
 
 export async function replay(io: Io, { stream, dryRun, rate }: ReplayOptions): Promise<void> {
   const streams = parseStreams(stream);
-  const report = new ProgressReport(io, 'records');
+  const progress = await Progress.start(io);
   const { records: count, truncated } = await withKafka(io, async (cluster, config) => {
     const waiting = new Map<string, number>();
     await eachDeadLetter(cluster, config, { streams }, (letters) => {
       for (const letter of letters) waiting.set(letter.stream, (waiting.get(letter.stream) ?? 0) + 1);
       return true;
     });
-    const onProgress = (name: string, done: number) => report.progress(name, done, waiting.get(name) ?? done);
+    const onProgress = (name: string, done: number) => {
+      const total = waiting.get(name) ?? done;
+      progress.update(`${name}: ${done} of ${total} records`, done, total);
+    };
     return replayDeadLetters(cluster, config, { streams, dryRun, rate, onProgress });
-  }).finally(() => report.end());
-  if (count === 0) tell(io, 'There are no dead letters to replay.');
-  else if (dryRun) say(io, `${recordsOf(count)} would be sent again.`);
-  else say(io, `${recordsOf(count)} sent again. What is refused again is among the dead letters once more.`);
+  }).finally(() => progress.end());
+  if (count === 0) printErr(io, 'There are no dead letters to replay.');
+  else if (dryRun) printOut(io, `${recordsOf(count)} would be sent again.`);
+  else printOut(io, `${recordsOf(count)} sent again. What is rejected again becomes a dead letter again.`);
   if (truncated > 0) {
-    tell(
+    printErr(
       io,
       `${recordsOf(truncated)} left out: too large for a dead letter, which holds the beginning only. The topic of the stream has the whole record, at the place that list --all shows, for as long as it keeps records.`,
     );
@@ -80,9 +82,9 @@ export async function skip(io: Io, { stream: name, partition, offset, dryRun }: 
   const count = await withKafka(io, (cluster, config) =>
     skipRecords(cluster, config, { stream, partition, offset: BigInt(offset), dryRun }),
   );
-  if (dryRun) say(io, `${recordsOf(count)} would be skipped.`);
+  if (dryRun) printOut(io, `${recordsOf(count)} would be skipped.`);
   else
-    say(
+    printOut(
       io,
       `${recordsOf(count)} skipped: now among the dead letters with the code skipped. Start the workers again.`,
     );
@@ -90,7 +92,7 @@ export async function skip(io: Io, { stream: name, partition, offset, dryRun }: 
 
 const recordsOf = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
-const refusedAt = ({ record }: DeadLetterRecord) => new Date(record.timestamp).toISOString();
+const rejectedAt = ({ record }: DeadLetterRecord) => new Date(record.timestamp).toISOString();
 
 function toRow(letter: DeadLetterRecord): string[] {
   const { stream, place, attempts, code, pointer, detail, record } = letter;
@@ -98,7 +100,7 @@ function toRow(letter: DeadLetterRecord): string[] {
   return [
     stream,
     place,
-    refusedAt(letter).slice(0, 19),
+    rejectedAt(letter).slice(0, 19),
     String(attempts),
     code,
     printable(pointer, 60) || '-',
@@ -118,7 +120,7 @@ function toJson(letter: DeadLetterRecord): object {
   return {
     stream,
     place,
-    refused_at: refusedAt(letter),
+    refused_at: rejectedAt(letter),
     attempts,
     code,
     pointer,

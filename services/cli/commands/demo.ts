@@ -1,27 +1,74 @@
-import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
+import { issueKey } from '../../accounts/keys.js';
+import { DEMO_ORGANIZATION, daysBefore } from '../../demo/calendar.js';
+import { DEMO_RECORDS, demoIsLoaded, hasOtherData, loadDemo } from '../../demo/load.js';
 import { loadConfig } from '../../shared/config.js';
-import { openStores } from '../../stores/open-stores.js';
-import { type Io, say, tell } from '../io.js';
-import { loadSample } from '../sample.js';
+import { openStores, type Stores } from '../../stores/open-stores.js';
+import { formatCount, type Io, printErr, printOut } from '../io.js';
+import { Progress } from '../progress.js';
 
 /** Loads the sample data beside what there is, and prints a key for it. */
 export async function demo(io: Io): Promise<void> {
   const stores = await openStores(loadConfig(io.env));
   try {
-    const key = await loadSample(io, stores, false);
+    const key = await loadDemoData(io, stores);
     if (key === null) {
-      tell(
+      printErr(
         io,
         `The sample data is there already. For a key: reachline keys create --organization ${DEMO_ORGANIZATION}`,
       );
       return;
     }
-    say(io, key);
-    tell(
+    printOut(io, key);
+    printErr(
       io,
       `This key is for the organization ${DEMO_ORGANIZATION}; it is shown only once. Now run: reachline serve`,
     );
   } finally {
     await stores.close();
   }
+}
+
+/**
+ * Loads the sample data, or completes an interrupted load. Returns a new key for it; null when it was complete already or, with
+ * `onlyIfEmpty`, when the stores hold something else.
+ */
+export async function loadDemoData(
+  io: Io,
+  stores: Stores,
+  { onlyIfEmpty = false } = {},
+): Promise<string | null> {
+  if (await demoIsLoaded(stores.search)) return null;
+  if (onlyIfEmpty && (await hasOtherData(stores))) return null;
+  printErr(io, `Loading sample data (about ${formatCount(DEMO_RECORDS)} records) …`);
+  const progress = await Progress.start(io);
+  const startedAt = performance.now();
+  await loadDemo(stores, {
+    now: Date.now(),
+    onProgress: (records) => progress.update('', records, DEMO_RECORDS),
+  });
+  progress.end();
+  printErr(io, `Sample data loaded in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+  return issueKey(stores.search, { organizationId: DEMO_ORGANIZATION, name: 'sample data', scopes: ['*'] });
+}
+
+/** `curl` lines that answer on the sample data; `today` is `YYYY-MM-DD`. */
+export function firstRequests(url: string, key: string, today: string): string {
+  const curl = (path: string, body: object) =>
+    `curl -s ${url}${path} -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  const organization_id = DEMO_ORGANIZATION;
+  return [
+    curl('/api/contacts/search', { organization_id, query: 'marketing', limit: 3 }),
+    curl('/api/website-visits/search', {
+      organization_id,
+      start_url: '/pricing',
+      browser: 'chrome',
+      limit: 3,
+    }),
+    curl('/api/advertising/network_a/campaigns', {
+      start_date: daysBefore(today, 30),
+      end_date: today,
+      granularity: 'monthly',
+      page_size: 3,
+    }),
+  ].join('\n\n');
 }

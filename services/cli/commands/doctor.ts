@@ -7,10 +7,10 @@ import { inspectParts } from '../../stores/clickhouse/inspect.js';
 import { findDamagedParts } from '../../stores/clickhouse/parts.js';
 import { readLockOwner } from '../../stores/data-folder/lock-owner.js';
 import { openStores } from '../../stores/open-stores.js';
-import { cannotAnswer, checkServers, type Finding } from '../check-servers.js';
+import { type CheckResult, cannotAnswer, checkServers } from '../check-servers.js';
 import { EXIT, explain } from '../errors.js';
 import { request } from '../http.js';
-import { type Io, say } from '../io.js';
+import { type Io, printOut } from '../io.js';
 
 const NEEDED_NODE = [20, 19] as const;
 /** Merging parts and the write-ahead log need room beside the data itself. */
@@ -18,39 +18,39 @@ const NEEDED_BYTES = 500 * 1024 * 1024;
 const GIB = 1024 ** 3;
 
 export interface DoctorOptions {
-  /** Reads everything that is stored, and checks that it is whole. */
+  /** Reads everything that is stored and checks its integrity. */
   deep?: boolean;
 }
 
-/** Checks, changes nothing that serving would not (nothing at all on servers only), and resolves with exit code 1 when something is to be fixed. */
+/** Resolves with exit code 1 when a check fails. Opening embedded stores migrates them, as `serve` does; servers are only read. */
 export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Promise<number> {
   let problems = 0;
-  const show = (finding: Finding) => {
-    if ('good' in finding) say(io, `✓ ${finding.good}`);
+  const show = (result: CheckResult) => {
+    if ('ok' in result) printOut(io, `✓ ${result.ok}`);
     else {
-      for (const line of finding.problem.split('\n')) {
+      for (const line of result.failed.split('\n')) {
         problems++;
-        say(io, `✗ ${line}`);
+        printOut(io, `✗ ${line}`);
       }
     }
   };
   show(checkNode(process.versions.node));
   const config = readConfig(io);
-  if ('problem' in config) show(config);
+  if ('failed' in config) show(config);
   else {
-    show({ good: 'The settings are valid' });
+    show({ ok: 'The settings are valid' });
     const warning = ignoredVariablesWarning(config.ignoredVariables);
-    if (warning !== null) say(io, `! ${warning}`);
-    const findings = await checkServers(config);
-    if (isEmbedded(config)) findings.push(...checkData(config.dataDir));
-    findings.forEach(show);
+    if (warning !== null) printOut(io, `! ${warning}`);
+    const results = await checkServers(config);
+    if (isEmbedded(config)) results.push(...checkData(config.dataDir));
+    results.forEach(show);
     const server = await findServer(config);
-    const stores = isEmbedded(config) && findings.every(isGood) ? await openOnce(config, deep) : undefined;
+    const stores = isEmbedded(config) && results.every(isOk) ? await openOnce(config, deep) : undefined;
     show(server === undefined ? await checkPort(config) : await describeServer(config, server, stores));
     if (stores) showStores(config, stores, server, show);
     if (deep) (await checkWhole(config, stores)).forEach(show);
   }
-  say(
+  printOut(
     io,
     problems === 0
       ? 'All is well.'
@@ -59,25 +59,25 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
   return problems === 0 ? EXIT.ok : EXIT.failed;
 }
 
-const isGood = (finding: Finding) => 'good' in finding;
+const isOk = (result: CheckResult) => 'ok' in result;
 
 /** Whether any store lies in the data folder. */
 const isEmbedded = ({ elasticsearch, clickhouse }: Config) => !elasticsearch || !clickhouse;
 
-function checkNode(version: string): Finding {
+function checkNode(version: string): CheckResult {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [neededMajor, neededMinor] = NEEDED_NODE;
   const fits = major > neededMajor || (major === neededMajor && minor >= neededMinor);
   return fits
-    ? { good: `Node.js ${version}` }
-    : { problem: `Node.js ${version} is too old: install ${neededMajor}.${neededMinor} or newer` };
+    ? { ok: `Node.js ${version}` }
+    : { failed: `Node.js ${version} is too old: install ${neededMajor}.${neededMinor} or newer` };
 }
 
-function readConfig(io: Io): Config | { problem: string } {
+function readConfig(io: Io): Config | { failed: string } {
   try {
     return loadConfig(io.env);
   } catch (error) {
-    if (error instanceof ConfigError) return { problem: error.message };
+    if (error instanceof ConfigError) return { failed: error.message };
     throw error;
   }
 }
@@ -89,33 +89,33 @@ function nearest(folder: string): string {
   return path;
 }
 
-function checkData(dataDir: string): Finding[] {
+function checkData(dataDir: string): CheckResult[] {
   const folder = checkFolder(dataDir);
-  return isGood(folder) ? [folder, checkDisk(dataDir)] : [folder];
+  return isOk(folder) ? [folder, checkDisk(dataDir)] : [folder];
 }
 
-function checkFolder(dataDir: string): Finding {
+function checkFolder(dataDir: string): CheckResult {
   const path = nearest(dataDir);
   if (!statSync(path).isDirectory()) {
-    return { problem: `${path} is a file: set REACHLINE_DATA_DIR to a folder` };
+    return { failed: `${path} is a file: set REACHLINE_DATA_DIR to a folder` };
   }
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
     return {
-      problem: `${path} cannot be written by this user: change its permissions, or set REACHLINE_DATA_DIR to another folder`,
+      failed: `${path} cannot be written by this user: change its permissions, or set REACHLINE_DATA_DIR to another folder`,
     };
   }
   return path === resolve(dataDir)
-    ? { good: `The data folder ${path} can be written` }
-    : { good: `The data folder ${resolve(dataDir)} is not there yet; serve makes it` };
+    ? { ok: `The data folder ${path} can be written` }
+    : { ok: `The data folder ${resolve(dataDir)} is not there yet; serve makes it` };
 }
 
-function checkDisk(dataDir: string): Finding {
+function checkDisk(dataDir: string): CheckResult {
   const { bavail, bsize } = statfsSync(nearest(dataDir));
   const free = bavail * bsize;
   const text = `${(free / GIB).toFixed(1)} GiB free on the disk of the data folder`;
-  return free >= NEEDED_BYTES ? { good: text } : { problem: `Only ${text}: make room, 0.5 GiB at least` };
+  return free >= NEEDED_BYTES ? { ok: text } : { failed: `Only ${text}: make room, 0.5 GiB at least` };
 }
 
 const baseUrl = ({ host, port }: Config) => {
@@ -136,31 +136,31 @@ async function findServer(config: Config): Promise<string | undefined> {
   }
 }
 
-function checkPort({ host, port }: Config): Promise<Finding> {
+function checkPort({ host, port }: Config): Promise<CheckResult> {
   return new Promise((done) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
       const why = taken ? 'is used by another program' : `cannot be listened on (${error.code})`;
-      done({ problem: `Port ${port} on ${host} ${why}: set PORT or HOST to others` });
+      done({ failed: `Port ${port} on ${host} ${why}: set PORT or HOST to others` });
     });
-    server.listen(port, host, () => server.close(() => done({ good: `Port ${port} on ${host} is free` })));
+    server.listen(port, host, () => server.close(() => done({ ok: `Port ${port} on ${host} is free` })));
   });
 }
 
-/** What came of opening the embedded stores: opened, held by a process that is running, or a finding. */
+/** Outcome of opening the embedded stores: opened, held by a running process, or a result to show. */
 type OpenResult =
   | { kind: 'opened'; damagedParts: string[] }
   | { kind: 'held'; port: number | undefined; detail: string }
   | Failed;
 interface Failed {
-  kind: 'finding';
-  finding: Finding;
+  kind: 'result';
+  result: CheckResult;
 }
 
 async function openOnce(config: Config, deep: boolean): Promise<OpenResult> {
   if (!existsSync(resolve(config.dataDir))) {
-    return { kind: 'finding', finding: { good: 'The stores are made when serve runs first' } };
+    return { kind: 'result', result: { ok: 'The stores are made when serve runs first' } };
   }
   try {
     const stores = await openStores(config);
@@ -173,9 +173,9 @@ async function openOnce(config: Config, deep: boolean): Promise<OpenResult> {
       await stores.close();
     }
   } catch (error) {
-    if (error instanceof StoreUnavailableError) return failed(cannotAnswer(error));
+    if (error instanceof StoreUnavailableError) return asFailed(cannotAnswer(error));
     const { message } = explain(error);
-    if (!/in use/.test(message)) return failed(message);
+    if (!/in use/.test(message)) return asFailed(message);
     return { kind: 'held', port: readLockOwner(resolve(config.dataDir))?.port, detail: message };
   }
 }
@@ -183,31 +183,30 @@ async function openOnce(config: Config, deep: boolean): Promise<OpenResult> {
 const RESTORE = 'restore it from a backup';
 
 /** What `--deep` looks at: every page of SQLite, every part of ClickHouse. */
-async function checkWhole(config: Config, stores: OpenResult | undefined): Promise<Finding[]> {
-  const findings: Finding[] = [];
+async function checkWhole(config: Config, stores: OpenResult | undefined): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
   const hasFolder = existsSync(resolve(config.dataDir));
   if (!config.elasticsearch && hasFolder) {
     const { checkIntegrity } = await import('../../stores/sqlite/integrity.js');
-    findings.push(...whole('The search store', checkIntegrity(config.dataDir)));
+    results.push(...whole('The search store', checkIntegrity(config.dataDir)));
   }
-  if (config.clickhouse)
-    findings.push(...whole('The analytics store', await inspectParts(config.clickhouse)));
-  else if (stores?.kind === 'opened') findings.push(...whole('The analytics store', stores.damagedParts));
+  if (config.clickhouse) results.push(...whole('The analytics store', await inspectParts(config.clickhouse)));
+  else if (stores?.kind === 'opened') results.push(...whole('The analytics store', stores.damagedParts));
   else if (hasFolder) {
-    findings.push({
-      problem:
+    results.push({
+      failed:
         'The parts of the analytics store were not checked: that needs the folder open, and no server that has it',
     });
   }
-  return findings;
+  return results;
 }
 
-const whole = (store: string, problems: readonly string[]): Finding[] =>
+const whole = (store: string, problems: readonly string[]): CheckResult[] =>
   problems.length === 0
-    ? [{ good: `${store} is whole` }]
-    : problems.map((problem) => ({ problem: `${store} is damaged (${problem}): ${RESTORE}` }));
+    ? [{ ok: `${store} is whole` }]
+    : problems.map((problem) => ({ failed: `${store} is damaged (${problem}): ${RESTORE}` }));
 
-const failed = (problem: string): Failed => ({ kind: 'finding', finding: { problem } });
+const asFailed = (failed: string): Failed => ({ kind: 'result', result: { failed } });
 
 /** Whether the server on the port of the settings has the data folder of the settings. */
 const servesFolder = (config: Config, server: string | undefined, stores: OpenResult): boolean =>
@@ -218,27 +217,27 @@ async function describeServer(
   config: Config,
   server: string,
   stores: OpenResult | undefined,
-): Promise<Finding> {
-  if (!stores) return { good: `A Reachline server answers at ${server}` };
+): Promise<CheckResult> {
+  if (!stores) return { ok: `A Reachline server answers at ${server}` };
   const folder = resolve(config.dataDir);
   if (!servesFolder(config, server, stores)) {
     return {
-      problem: `The Reachline server at ${server} does not have the data folder ${folder} but another: set PORT to another port, or REACHLINE_DATA_DIR to its folder`,
+      failed: `The Reachline server at ${server} does not have the data folder ${folder} but another: set PORT to another port, or REACHLINE_DATA_DIR to its folder`,
     };
   }
   const answer = await request(`${server}/readyz`, {}, 5000).catch(() => undefined);
   return answer?.status === 200
-    ? { good: `The stores of ${folder} are open in the server at ${server}, which is ready` }
-    : { problem: `The server at ${server} is not ready (${server}/readyz): see its log` };
+    ? { ok: `The stores of ${folder} are open in the server at ${server}, which is ready` }
+    : { failed: `The server at ${server} is not ready (${server}/readyz): see its log` };
 }
 
 function showStores(
   config: Config,
   stores: OpenResult,
   server: string | undefined,
-  show: (finding: Finding) => void,
+  show: (result: CheckResult) => void,
 ): void {
-  if (stores.kind === 'opened') show({ good: 'The stores open and are up to date' });
-  else if (stores.kind === 'finding') show(stores.finding);
-  else if (!servesFolder(config, server, stores)) show({ problem: stores.detail });
+  if (stores.kind === 'opened') show({ ok: 'The stores open and are up to date' });
+  else if (stores.kind === 'result') show(stores.result);
+  else if (!servesFolder(config, server, stores)) show({ failed: stores.detail });
 }

@@ -6,14 +6,14 @@ import { lines } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { loadConfig } from '../../shared/config.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
-import { requireId } from '../admin-stores.js';
+import { requireId, requireStream } from '../arguments.js';
 import { EXIT, UsageError } from '../errors.js';
 import { openCsvInput } from '../ingest/csv-input.js';
-import { type GatewayTarget, intakeUrl, sendRecords } from '../ingest/gateway-sink.js';
+import { type GatewayTarget, ingestUrl, sendRecords } from '../ingest/gateway-sink.js';
 import { type Format, type Input, openInput, peekArray } from '../ingest/input.js';
 import { Rejects, Report } from '../ingest/report.js';
-import { type Io, say, tell } from '../io.js';
-import { requireStream } from '../streams.js';
+import { type Io, printErr, printOut } from '../io.js';
+import { Progress } from '../progress.js';
 
 export interface IngestCommand {
   stream: string;
@@ -28,7 +28,7 @@ export interface IngestCommand {
   apiKey?: string;
 }
 
-/** Loads records and resolves with the exit code: 1 when any was refused. */
+/** Loads records and resolves with the exit code: 1 when any was rejected. */
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
   if (command.organization !== undefined) requireId('--organization', command.organization);
@@ -57,19 +57,18 @@ async function load(
 ): Promise<number> {
   const rejects =
     command.rejects === undefined ? undefined : new Rejects(command.rejects, opened.headerBytes);
-  const report = new Report(io);
+  const report = new Report(io, opened.input, await Progress.start(io));
   const options = {
     stream,
     source: opened.source,
     organizationId: command.organization,
     onRejected(record: RejectedRecord, untouched: Buffer) {
-      report.refused(record);
+      report.rejected(record);
       rejects?.write(untouched);
     },
     onOverlong: (piece: Buffer) => rejects?.writePiece(piece),
     onProgress: (accepted: number, rejected: number) => report.progress(accepted, rejected),
   };
-  await report.begin(opened.input);
   try {
     const { accepted, rejected } =
       'search' in destination
@@ -82,12 +81,13 @@ async function load(
         : await sendRecords({
             ...options,
             target: destination,
-            everyRefusal: rejects !== undefined,
-            onWait: (reason, wait) => tell(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
+            findEveryRejected: rejects !== undefined,
+            onWait: (reason, wait) =>
+              printErr(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
           });
     report.end();
     rejects?.end();
-    say(io, report.summary(stream.name, accepted, rejected));
+    printOut(io, report.summary(stream.name, accepted, rejected));
     return rejected > 0 ? EXIT.failed : EXIT.ok;
   } finally {
     report.end();
@@ -109,7 +109,7 @@ function targetOf({ env }: Io, command: IngestCommand, stream: Stream): GatewayT
       '--url needs a key with the scope ingest:write: set REACHLINE_API_KEY, or give --api-key <key>.',
     );
   }
-  intakeUrl(url, stream);
+  ingestUrl(url, stream);
   return { url, apiKey };
 }
 
@@ -138,7 +138,7 @@ async function openSource(
   }
   if (command.columns !== undefined || command.with !== undefined) {
     throw new UsageError(
-      '--columns and --with are for CSV; add --format csv where the name of the file does not tell.',
+      '--columns and --with are for CSV; add --format csv where the file name does not show it.',
     );
   }
   if (format === 'ndjson') return { input, source: lines(input.chunks) };

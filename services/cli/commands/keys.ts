@@ -2,10 +2,10 @@ import type { StoredKey } from '../../accounts/key-store.js';
 import { issueKey, keyIsActive } from '../../accounts/keys.js';
 import { SCOPES } from '../../http/scopes.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
-import { requireId, withAdminStore } from '../admin-stores.js';
+import { withAdminStore } from '../admin-stores.js';
+import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
-import { type Io, say, tell } from '../io.js';
-import { table } from '../table.js';
+import { type Io, printErr, printOut, printTable } from '../io.js';
 
 export interface CreateKeyOptions {
   organization: string;
@@ -23,8 +23,8 @@ export async function createKey(io: Io, options: CreateKeyOptions): Promise<void
   const key = await withAdminStore(io, (store) =>
     issueKey(store, { organizationId: options.organization, name: options.name, scopes, expiresAt }),
   );
-  say(io, key);
-  tell(io, 'Keep this key: it is shown only once. Send it in the X-Api-Key header.');
+  printOut(io, key);
+  printErr(io, 'Keep this key: it is shown only once. Send it in the X-Api-Key header.');
 }
 
 function parseScopes(text: string): string[] {
@@ -56,7 +56,7 @@ function parseExpiry(text: string): string {
 export async function listKeys(io: Io, { organization }: { organization?: string }): Promise<void> {
   const keys = await withAdminStore(io, (store) => store.listKeys(organization));
   if (keys.length === 0) {
-    tell(io, 'There are no keys. Make one with: reachline keys create --organization <id>');
+    printErr(io, 'There are no keys. Make one with: reachline keys create --organization <id>');
     return;
   }
   const header = ['ID', 'ORGANIZATION', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES', 'NAME'];
@@ -69,7 +69,7 @@ export async function listKeys(io: Io, { organization }: { organization?: string
     key.scopes.join(','),
     key.name ?? '-',
   ]);
-  table(io, header, rows);
+  printTable(io, header, rows);
 }
 
 function stateOf(key: StoredKey): string {
@@ -82,12 +82,12 @@ export async function revokeKey(io: Io, given: string): Promise<void> {
   const whole = /^rl_live_([0-9A-Za-z]{8})/.exec(given);
   const id = whole?.[1] ?? given;
   if (whole) {
-    tell(
+    printErr(
       io,
       `Only the id ${id} is needed; a whole key on the command line can be seen in ps and in the shell's history.`,
     );
   }
   const known = await withAdminStore(io, (store) => store.revokeKey(id, new Date().toISOString()));
   if (!known) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
-  tell(io, `The key ${id} is revoked.`);
+  printErr(io, `The key ${id} is revoked.`);
 }

@@ -7,9 +7,9 @@ import { REINDEXABLE, type Resource } from '../../stores/elasticsearch/migration
 import { migrateElasticsearch } from '../../stores/elasticsearch/migrations/migrate.js';
 import { openStores } from '../../stores/open-stores.js';
 import { CommandError, UsageError } from '../errors.js';
-import { type Io, say, tell } from '../io.js';
+import { type Io, printErr, printOut } from '../io.js';
 import { withKafka } from '../kafka.js';
-import { ProgressReport } from '../progress-report.js';
+import { Progress } from '../progress.js';
 
 export interface MigrateOptions {
   /** Names separated by commas. */
@@ -24,12 +24,13 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   const reindexed = options.rebuild === undefined ? [] : parseResources(options.rebuild);
   if (options.bootstrap) await bootstrap(io, config);
   if (config.elasticsearch) {
-    const report = new ProgressReport(io, 'documents');
+    const progress = await Progress.start(io);
     const made = await migrateElasticsearch(config.elasticsearch, {
       reindexed,
-      onProgress: (index, copied, total) => report.progress(index, copied, total),
-    }).finally(() => report.end());
-    for (const index of made) tell(io, `${index} serves now.`);
+      onProgress: (index, copied, total) =>
+        progress.update(`${index}: ${copied} of ${total} documents`, copied, total),
+    }).finally(() => progress.end());
+    for (const index of made) printErr(io, `${index} serves now.`);
   } else if (reindexed.length > 0) {
     throw new UsageError('--rebuild is for indices of Elasticsearch; ELASTICSEARCH_URL is not set.');
   }
@@ -37,16 +38,16 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   await stores.close();
   const analystsBy = options.bootstrap ? config.admins.clickhouse : null;
   if (config.clickhouse && !(await grantAccess({ ...config.clickhouse, ...analystsBy }))) {
-    tell(
+    printErr(
       io,
       `ClickHouse does not let ${config.clickhouse.username} make roles, so that of analysts was left out: see docs/analysts.md.`,
     );
   }
   if (config.kafka) {
     const made = await withKafka(io, createTopics);
-    for (const topic of made) tell(io, `The topic ${topic} is there now.`);
+    for (const topic of made) printErr(io, `The topic ${topic} is there now.`);
   }
-  say(io, 'The stores are up to date.');
+  printOut(io, 'The stores are up to date.');
 }
 
 /** What a user may be called without any quoting in statements and addresses. */
@@ -65,13 +66,13 @@ async function bootstrap(io: Io, { elasticsearch, clickhouse, admins }: Config):
     await createElasticsearchAccount(search.config, search.account, search.admin).catch(
       explainRefusal('Elasticsearch', search.admin, 'it takes accounts only with xpack.security.enabled'),
     );
-    tell(io, `Elasticsearch has the account ${search.account.username}.`);
+    printErr(io, `Elasticsearch has the account ${search.account.username}.`);
   }
   if (analytics) {
     await createClickHouseAccount(analytics.config, analytics.admin).catch(
       explainRefusal('ClickHouse', analytics.admin, 'the user needs access management'),
     );
-    tell(io, `ClickHouse has the account ${analytics.account.username}.`);
+    printErr(io, `ClickHouse has the account ${analytics.account.username}.`);
   }
   if (!search && !analytics) {
     throw new UsageError('--bootstrap is for servers; neither ELASTICSEARCH_URL nor CLICKHOUSE_URL is set.');

@@ -1,7 +1,7 @@
 import { apiDocument, endpoints } from '../../gateway/api.js';
 import { readVersion } from '../../shared/version.js';
-import { type Io, say } from '../io.js';
+import { type Io, printOut } from '../io.js';
 
 export function openapi(io: Io): void {
-  say(io, JSON.stringify(apiDocument(endpoints, readVersion().version), null, 2));
+  printOut(io, JSON.stringify(apiDocument(endpoints, readVersion().version), null, 2));
 }

@@ -12,12 +12,11 @@ import { createLogger, logFile } from '../../shared/logger.js';
 import { utcDate } from '../../shared/time.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
-import { untilClosed } from '../graceful-shutdown.js';
-import { warnOfIgnored } from '../ignored-variables.js';
-import { type Io, say, tell } from '../io.js';
-import { firstRequests, loadSample } from '../sample.js';
+import { runUntilSignal } from '../graceful-shutdown.js';
+import { type Io, printErr, printOut } from '../io.js';
 import { withSqlEndpoint } from '../sql-endpoint.js';
-import { startupRetry } from '../startup-retry.js';
+import { logIgnoredVariables, startupRetry } from '../startup.js';
+import { firstRequests, loadDemoData } from './demo.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
 /** Milliseconds from a signal to the end of the process, whatever runs. */
@@ -43,26 +42,30 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 
 async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
-  warnOfIgnored(config, logger);
+  logIgnoredVariables(config, logger);
   const opened = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
   const { stores, url: sql } = await withSqlEndpoint(config, opened);
-  const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
+  const key = await orClose(stores, async () =>
+    options.demo ? loadDemoData(io, stores, { onlyIfEmpty: true }) : null,
+  );
   const { url, closed } = await listen(config, stores, logger);
-  if (sql !== null) say(io, `SQL of all organizations for analysts: ${sql} (docs/analysts.md)`);
+  if (sql !== null) printOut(io, `SQL of all organizations for analysts: ${sql} (docs/analysts.md)`);
   sayListening(io, url, options, key);
   return closed;
 }
 
-/** Brings the stores up to date once, and leaves the requests to primary that it keeps up. */
+/** Migrates the stores once, and leaves the requests to cluster workers that the primary supervises. */
 async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2));
-  warnOfIgnored(config, logger);
+  logIgnoredVariables(config, logger);
   const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
-  const key = await orClose(stores, async () => (options.demo ? loadSample(io, stores, true) : null));
+  const key = await orClose(stores, async () =>
+    options.demo ? loadDemoData(io, stores, { onlyIfEmpty: true }) : null,
+  );
   await stores.close();
   const primary = await startPrimary(config.processes, logger);
   if (!primary) return EXIT.failed;
-  const closed = untilClosed(() => primary.stop(), logger, { delay: GRACE_MS + 2000 });
+  const closed = runUntilSignal(() => primary.stop(), logger, { delay: GRACE_MS + 2000 });
   sayListening(io, primary.url, options, key);
   // The event loop of the primary is empty then, which would count as an orderly end.
   void primary.failed.then(() => process.exit(EXIT.failed));
@@ -107,7 +110,7 @@ async function listen(
     await publisher?.close();
     await stores.close();
   };
-  const closed = untilClosed(stop, logger, {
+  const closed = runUntilSignal(stop, logger, {
     delay: GRACE_MS,
     repeatable: clusterWorker && ['SIGTERM', 'SIGINT', 'SIGHUP'],
   });
@@ -124,12 +127,12 @@ async function orClose<T>(stores: Stores, work: () => Promise<T>): Promise<T> {
 }
 
 function sayListening(io: Io, url: string, options: ServeOptions, key: string | null): void {
-  say(io, `Reachline listens on ${url} (documentation: ${url}/docs)`);
+  printOut(io, `Reachline listens on ${url} (documentation: ${url}/docs)`);
   if (!options.demo) return;
   if (key === null) {
-    tell(io, `Nothing was loaded, as the stores hold data already. For a key: ${KEY_COMMAND}`);
+    printErr(io, `Nothing was loaded, as the stores hold data already. For a key: ${KEY_COMMAND}`);
     return;
   }
-  say(io, `API key of ${DEMO_ORGANIZATION}, shown only once: ${key}`);
-  say(io, `Try:\n\n${firstRequests(url, key, utcDate(Date.now()))}\n`);
+  printOut(io, `API key of ${DEMO_ORGANIZATION}, shown only once: ${key}`);
+  printOut(io, `Try:\n\n${firstRequests(url, key, utcDate(Date.now()))}\n`);
 }

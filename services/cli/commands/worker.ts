@@ -7,13 +7,12 @@ import { loadConfig } from '../../shared/config.js';
 import { createLogger, logFile } from '../../shared/logger.js';
 import type { OperationalServer } from '../../shared/operational-server.js';
 import { openStores } from '../../stores/open-stores.js';
+import { parseStreams } from '../arguments.js';
 import { EXIT } from '../errors.js';
-import { untilClosed } from '../graceful-shutdown.js';
-import { warnOfIgnored } from '../ignored-variables.js';
-import { type Io, say } from '../io.js';
+import { runUntilSignal } from '../graceful-shutdown.js';
+import { type Io, printOut } from '../io.js';
 import { requireKafka } from '../kafka.js';
-import { startupRetry } from '../startup-retry.js';
-import { parseStreams } from '../streams.js';
+import { logIgnoredVariables, startupRetry } from '../startup.js';
 
 const GRACE_MS = 10_000;
 /** Between looks at the event loop, whose delay is told with as much added. */
@@ -30,7 +29,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const kafka = requireKafka(config.kafka);
   const streams = parseStreams(options.streams);
   const logger = createLogger(config.logLevel, logFile(2));
-  warnOfIgnored(config, logger);
+  logIgnoredVariables(config, logger);
   const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
   const registry = new Registry();
   // Each look at the event loop wakes a process that may have nothing else to do.
@@ -61,8 +60,8 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
     await stop();
     throw error;
   }
-  const closed = untilClosed(stop, logger, { delay: GRACE_MS });
-  say(io, `Reachline takes ${streams.join(', ')} from Kafka; health and metrics on ${health.url}`);
+  const closed = runUntilSignal(stop, logger, { delay: GRACE_MS });
+  printOut(io, `Reachline takes ${streams.join(', ')} from Kafka; health and metrics on ${health.url}`);
   void running.failed.then(async (error) => {
     logger.fatal({ err: error }, 'a consumer cannot go on; the process ends so that another takes its place');
     await Promise.race([stop(), pause(GRACE_MS)]);

@@ -21,7 +21,7 @@ import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { type CsvFile, openCsv } from '../../../ingest/sources/csv.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { UsageError } from '../errors.js';
-import { type Io, tell } from '../io.js';
+import { type Io, printErr } from '../io.js';
 import { type Input, openInput } from './input.js';
 
 export const LINKEDIN_PRESET = 'fivetran-linkedin';
@@ -98,7 +98,7 @@ async function openLinkedin(
   const table = recognizeTable(csv.header);
   if (table === null) {
     throw new ColumnsError(
-      `${input.name} is none of the tables this preset knows: campaign_history, campaign_group_history, creative_history and ad_analytics_by_creative are told by their columns.`,
+      `${input.name} is not one of the tables of this preset: campaign_history, campaign_group_history, creative_history and ad_analytics_by_creative are recognized by their columns.`,
     );
   }
   if (streamOfTable(table) !== stream.name) {
@@ -108,14 +108,14 @@ async function openLinkedin(
   }
   const related = new RelatedFiles(io, options);
   if (table === 'campaign_group_history') {
-    // Groups are no records of their own: their names belong into the campaigns beside.
+    // Groups are not records: their names belong to the campaigns next to them.
     const campaigns = await related.find('campaign_history');
     if (campaigns === undefined) {
       throw new UsageError(
         `${input.name} only holds the names of campaign groups. Name the table of campaigns too: --with <campaign_history.csv>`,
       );
     }
-    tell(
+    printErr(
       io,
       `${input.name} names campaign groups: loading the campaigns of ${basename(campaigns)} with these names.`,
     );
@@ -175,7 +175,7 @@ class RelatedFiles {
     const file = await this.find(needed);
     if (file === undefined) {
       const lacks = needed === 'creative_history' ? 'campaigns are unknown' : 'groups have no names';
-      tell(this.#io, `No ${needed} beside ${name}: ${lacks}. Name it with --with <file>.`);
+      printErr(this.#io, `No ${needed} beside ${name}: ${lacks}. Name it with --with <file>.`);
       return joined({});
     }
     const csv = await openCsv(openInput(this.#io, file).chunks);

@@ -6,11 +6,11 @@ import type { Stream } from '../../../ingest/streams/stream.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type HttpAnswer, request } from '../http.js';
 
-/** What one request carries: well under the 16 MiB a gateway takes, and answered in seconds. */
+/** Size of one request: well below the 16 MiB a gateway accepts, and answered in seconds. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const CHUNK_RECORDS = 5000;
 const ATTEMPTS = 8;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 const ANSWER_TIMEOUT_MS = 120_000;
 const BUSY = new Set([429, 502, 503, 504]);
 const NEWLINE = Buffer.from('\n');
@@ -24,11 +24,11 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 
   stream: Stream;
   target: GatewayTarget;
   source: RecordSource;
-  /** Put into records that name none. */
+  /** For records without one. */
   organizationId?: string;
-  /** Whether every refused record must be found, also beyond those that an answer lists. */
-  everyRefusal: boolean;
-  /** Told before each wait. */
+  /** Whether to find every rejected record, also beyond those that an answer lists. */
+  findEveryRejected: boolean;
+  /** Called before each wait. */
   onWait?(reason: string, milliseconds: number): void;
 }
 
@@ -38,8 +38,8 @@ interface Answer {
   errors: RejectedRecord[];
 }
 
-/** The address records of a stream are posted to. Throws a `UsageError` when the base is none. */
-export function intakeUrl(base: string, stream: Stream): URL {
+/** The address records of a stream are posted to. Throws UsageError when `base` is not an HTTP address. */
+export function ingestUrl(base: string, stream: Stream): URL {
   const url = URL.canParse(base) ? new URL(base) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(
@@ -64,17 +64,17 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
     result.rejected += rejected;
     options.onProgress?.(result.accepted, result.rejected);
   };
-  const refuse = (refused: RejectedRecord, raw: RawRecord) => {
+  const reject = (rejected: RejectedRecord, raw: RawRecord) => {
     result.rejected++;
-    options.onRejected?.(refused, raw.untouched ?? raw.bytes);
+    options.onRejected?.(rejected, raw.untouched ?? raw.bytes);
   };
   for await (const records of options.source) {
     for (const raw of records) {
       if (raw.overlong === 'piece') options.onOverlong?.(raw.bytes);
-      else if (raw.overlong) refuse({ line: raw.line, ...TOO_LONG }, raw);
+      else if (raw.overlong) reject({ line: raw.line, ...TOO_LONG }, raw);
       else if (raw.rejection) {
         const { code, pointer, detail } = raw.rejection;
-        refuse({ line: raw.line, code, pointer, detail }, raw);
+        reject({ line: raw.line, code, pointer, detail }, raw);
       } else chunk.add(raw, textOf(raw, options));
       if (chunk.records.length >= CHUNK_RECORDS || chunk.bytes >= CHUNK_BYTES) await send();
     }
@@ -142,7 +142,7 @@ class Sender {
 
   constructor(options: SinkOptions) {
     this.#options = options;
-    this.#url = intakeUrl(options.target.url, options.stream);
+    this.#url = ingestUrl(options.target.url, options.stream);
   }
 
   /** An answer lists its first errors only. The rest are found by sending what lies behind the last one listed again. */
@@ -151,15 +151,15 @@ class Sender {
     let behind = chunk;
     let { errors, rejected } = answer;
     for (;;) {
-      for (const error of errors) this.#refused(error, behind.records[error.line - 1]);
+      for (const error of errors) this.#reject(error, behind.records[error.line - 1]);
       const last = errors.at(-1);
-      if (last === undefined || rejected <= errors.length || !this.#options.everyRefusal) return answer;
+      if (last === undefined || rejected <= errors.length || !this.#options.findEveryRejected) return answer;
       behind = behind.from(last.line);
       ({ errors, rejected } = await this.#post(behind));
     }
   }
 
-  #refused({ code, pointer, detail }: RejectedRecord, raw: RawRecord | undefined): void {
+  #reject({ code, pointer, detail }: RejectedRecord, raw: RawRecord | undefined): void {
     if (raw)
       this.#options.onRejected?.({ line: raw.line, code, pointer, detail }, raw.untouched ?? raw.bytes);
   }
@@ -196,8 +196,8 @@ class Sender {
 function waitOf(answer: HttpAnswer | Error, attempt: number): number {
   const header = answer instanceof Error ? null : answer.headers.get('Retry-After');
   const seconds = header === null ? Number.NaN : Number(header);
-  if (Number.isFinite(seconds)) return Math.min(LONGEST_WAIT_MS, Math.max(0, seconds * 1000));
-  return Math.min(LONGEST_WAIT_MS, 250 * 2 ** attempt);
+  if (Number.isFinite(seconds)) return Math.min(MAX_WAIT_MS, Math.max(0, seconds * 1000));
+  return Math.min(MAX_WAIT_MS, 250 * 2 ** attempt);
 }
 
 /** Why the gateway did not take the records, in its own words where it has some. */

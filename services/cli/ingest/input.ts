@@ -9,12 +9,12 @@ export type Format = 'ndjson' | 'csv' | 'json';
 
 /** An opened file or standard input, decompressed. */
 export interface Input {
-  /** What to call it in messages. */
+  /** Its name in messages. */
   name: string;
   chunks: AsyncIterable<Uint8Array>;
-  /** By the name of the file; undefined where that does not tell. */
+  /** From the file name; undefined where it does not show it. */
   format: Format | undefined;
-  /** Bytes of the file as it lies on the disk; undefined for standard input. */
+  /** Bytes of the file on disk; undefined for standard input. */
   size: number | undefined;
   /** Bytes of it read so far. */
   position(): number;
@@ -54,7 +54,7 @@ function formatOf(file: string): Format | undefined {
   return undefined;
 }
 
-/** Gzip is told by its first two bytes, so that it works in a pipe too. */
+/** Recognizes gzip by its first two bytes, so that it works in a pipe too. */
 async function* decompressed(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let first = new Uint8Array();

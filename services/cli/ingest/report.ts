@@ -1,20 +1,19 @@
 import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
-import type { SingleBar } from 'cli-progress';
 import type { RejectedRecord } from '../../../ingest/pipeline.js';
-import { grouped, type Io, tell } from '../io.js';
+import { formatCount, type Io, printErr } from '../io.js';
+import type { Progress } from '../progress.js';
 import type { Input } from './input.js';
 
 const SHOWN_ERRORS = 20;
-const PLAIN_PROGRESS_MS = 5000;
 const NEWLINE = Buffer.from('\n');
 
 /**
- * The file that keeps refused records as they were, so that it can be mended and loaded again. What it held before stays
- * until there is something new to say.
+ * The file of rejected records, byte for byte, to be corrected and loaded again. Its previous content stays until the first
+ * rejected record or the end.
  */
 export class Rejects {
   readonly #path: string;
-  /** A CSV file is of use only with its header. */
+  /** Header of a CSV file. */
   readonly #header: Buffer | undefined;
   #file: number | undefined;
 
@@ -29,18 +28,18 @@ export class Rejects {
     this.writePiece(NEWLINE);
   }
 
-  /** A piece of a line that goes on. */
+  /** A piece of a line that continues. */
   writePiece(piece: Buffer): void {
-    writeSync(this.#begun(), piece);
+    writeSync(this.#open(), piece);
   }
 
-  /** Everything was read: the file holds what was refused and nothing else. */
+  /** Everything was read: the file holds what was rejected and nothing else. */
   end(): void {
     if (this.#file === undefined) truncateSync(this.#path);
     else closeSync(this.#file);
   }
 
-  #begun(): number {
+  #open(): number {
     if (this.#file !== undefined) return this.#file;
     this.#file = openSync(this.#path, 'w');
     if (this.#header) writeSync(this.#file, Buffer.concat([this.#header, NEWLINE]));
@@ -48,72 +47,45 @@ export class Rejects {
   }
 }
 
-/** Tells a person how a load goes: refused records, progress, and the end. */
+/** Reports an import to people: rejected records, progress, and the summary. */
 export class Report {
   readonly #io: Io;
-  readonly #began = performance.now();
-  #lastLine = performance.now();
-  #bar: SingleBar | undefined;
-  #input: Input | undefined;
+  readonly #input: Input;
+  readonly #progress: Progress;
+  readonly #startedAt = performance.now();
   #shown = 0;
+  #rejected = 0;
   #hasEnded = false;
-  accepted = 0;
-  rejected = 0;
 
-  constructor(io: Io) {
+  constructor(io: Io, input: Input, progress: Progress) {
     this.#io = io;
-  }
-
-  async begin(input: Input): Promise<void> {
     this.#input = input;
-    if (!this.#io.stderr.isTTY) return;
-    const { default: progress } = await import('cli-progress');
-    this.#bar = new progress.SingleBar(
-      {
-        stream: this.#io.stderr as NodeJS.WriteStream,
-        format: input.size === undefined ? '{records} records' : '{bar} {percentage} % | {records} records',
-        hideCursor: true,
-        clearOnComplete: true,
-      },
-      progress.Presets.shades_classic,
-    );
-    this.#bar.start(Math.max(1, input.size ?? 1), 0, { records: 0 });
+    this.#progress = progress;
   }
 
   progress(accepted: number, rejected: number): void {
-    this.accepted = accepted;
-    this.rejected = rejected;
-    const records = grouped(accepted + rejected);
-    this.#bar?.update(this.#input?.position() ?? 0, { records });
-    if (this.#bar || performance.now() - this.#lastLine < PLAIN_PROGRESS_MS) return;
-    this.#lastLine = performance.now();
-    tell(this.#io, `${records} records …`);
+    this.#rejected = rejected;
+    const { size, position } = this.#input;
+    this.#progress.update(`${formatCount(accepted + rejected)} records`, position(), size);
   }
 
-  refused({ line, code, pointer, detail }: RejectedRecord): void {
-    this.rejected++;
+  rejected({ line, code, pointer, detail }: RejectedRecord): void {
+    this.#rejected++;
     if (++this.#shown > SHOWN_ERRORS) return;
-    this.#tell(`line ${line}: ${pointer === '' ? '' : `${pointer}: `}${detail} (${code})`);
+    this.#progress.printLine(`line ${line}: ${pointer === '' ? '' : `${pointer}: `}${detail} (${code})`);
   }
 
   end(): void {
-    this.#bar?.stop();
-    this.#bar = undefined;
+    this.#progress.end();
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const hidden = this.rejected - Math.min(this.#shown, SHOWN_ERRORS);
-    if (hidden > 0) tell(this.#io, `… and ${grouped(hidden)} more refused records.`);
+    const hidden = this.#rejected - Math.min(this.#shown, SHOWN_ERRORS);
+    if (hidden > 0) printErr(this.#io, `… and ${formatCount(hidden)} more rejected records.`);
   }
 
   summary(streamName: string, accepted: number, rejected: number): string {
-    const seconds = Math.max(0.001, (performance.now() - this.#began) / 1000);
-    const rate = grouped((accepted + rejected) / seconds);
-    return `${streamName}: ${grouped(accepted)} accepted, ${grouped(rejected)} refused in ${seconds.toFixed(1)} s (${rate} records/s)`;
-  }
-
-  /** A line above the bar. */
-  #tell(line: string): void {
-    if (this.#bar) this.#io.stderr.write(`\r\u001b[K${line}\n`);
-    else tell(this.#io, line);
+    const seconds = Math.max(0.001, (performance.now() - this.#startedAt) / 1000);
+    const rate = formatCount((accepted + rejected) / seconds);
+    return `${streamName}: ${formatCount(accepted)} accepted, ${formatCount(rejected)} rejected in ${seconds.toFixed(1)} s (${rate} records/s)`;
   }
 }

@@ -1,0 +1,60 @@
+import type progressLibrary from 'cli-progress';
+import type { SingleBar } from 'cli-progress';
+import { type Io, printErr } from './io.js';
+
+const LINE_INTERVAL_MS = 5000;
+
+/** How far long work is: a bar on a terminal, elsewhere a line every 5 s. */
+export class Progress {
+  readonly #io: Io;
+  /** Loaded for terminals only. */
+  readonly #library: typeof progressLibrary | undefined;
+  #bar: SingleBar | undefined;
+  #lastLineAt = performance.now();
+
+  private constructor(io: Io, library: typeof progressLibrary | undefined) {
+    this.#io = io;
+    this.#library = library;
+  }
+
+  static async start(io: Io): Promise<Progress> {
+    return new Progress(io, io.stderr.isTTY ? (await import('cli-progress')).default : undefined);
+  }
+
+  /** Without a `total` there is no bar but the text; without a text there are no lines but the bar. */
+  update(text: string, done: number, total?: number): void {
+    if (this.#library) {
+      this.#bar ??= this.#createBar(this.#library, total !== undefined);
+      this.#bar.setTotal(Math.max(1, total ?? 1));
+      this.#bar.update(Math.min(done, total ?? 1), { text });
+    } else if (text !== '' && performance.now() - this.#lastLineAt >= LINE_INTERVAL_MS) {
+      this.#lastLineAt = performance.now();
+      printErr(this.#io, `${text} …`);
+    }
+  }
+
+  /** Prints a line above the bar. */
+  printLine(line: string): void {
+    if (this.#bar) this.#io.stderr.write(`\r\u001b[K${line}\n`);
+    else printErr(this.#io, line);
+  }
+
+  end(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
+  }
+
+  #createBar(library: typeof progressLibrary, hasTotal: boolean): SingleBar {
+    const bar = new library.SingleBar(
+      {
+        stream: this.#io.stderr as NodeJS.WriteStream,
+        format: hasTotal ? '{bar} {percentage} % {text}' : '{text}',
+        hideCursor: true,
+        clearOnComplete: true,
+      },
+      library.Presets.shades_classic,
+    );
+    bar.start(1, 0, { text: '' });
+    return bar;
+  }
+}
