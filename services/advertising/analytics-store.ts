@@ -21,7 +21,7 @@ export interface AnalyticsReader {
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
 }
 
-/** Of the records of a key the last in the order of contract 6.2 stays, whatever order they are written in. A resolved write is durable and visible. */
+/** The last record of a key in the record order (contract 6.2) wins, in whatever order they are written. A resolved write is durable and visible. */
 export interface AnalyticsWriter {
   /** Records that one write should hold where many are waiting: each write makes a file. */
   readonly preferredBatchSize: number;
@@ -34,6 +34,6 @@ export interface AnalyticsWriter {
 export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {
   /** Throws `StoreUnavailableError` when the store cannot answer. */
   ping(): Promise<void>;
-  /** Waits for what is running, then lets go of every resource. */
+  /** Waits for running statements, then releases every resource. */
   close(): Promise<void>;
 }

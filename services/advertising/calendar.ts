@@ -56,7 +56,7 @@ export function periodsOf({ start, end }: DateRange, granularity: Granularity): 
   return periods;
 }
 
-/** How many periods a range has, without making them. */
+/** The number of periods of a range. */
 export function countPeriods({ start, end }: DateRange, granularity: Granularity): number {
   if (granularity === 'daily') return daysBetween(start, end) + 1;
   const months = (day: string) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
@@ -79,7 +79,7 @@ export function cutsMonth({ start, end }: DateRange): boolean {
   return !start.endsWith('-01') || end !== lastOfMonth(end);
 }
 
-/** The last day whose figures are final: later ones may still be restated (contract 5.11). */
+/** The last final day; later ones may still be restated (contract 5.11). */
 export function lastFinalDay(today: string, provisionalDays: number): string {
   return addDays(today, -provisionalDays);
 }

@@ -1,8 +1,8 @@
-/** What warnings need to know beside the figures, in one statement. Pure. */
+/** What warnings depend on apart from the metrics, in one statement. Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
 import { definedParams, IN_ORGANIZATION, inList, type QueryParams, where } from './sql.js';
 
-/** What was asked for by name. */
+/** Ids and domains that a request names. */
 export interface RequestedIds {
   campaignIds?: string[];
   creativeIds?: string[];
@@ -11,7 +11,7 @@ export interface RequestedIds {
   domains?: string[];
 }
 
-/** First day with deliveries and last one up to today, null without any, and of what was asked that which exists. */
+/** First day with deliveries and the last one up to today, null without any; and those of the requested ids that exist. */
 export interface ContextRow {
   first_date: string | null;
   last_date: string | null;
@@ -25,8 +25,8 @@ export interface ContextRow {
 }
 
 /**
- * The newest day with deliveries up to today. A campaign or creative may have a delivery of a later day, behind which `delivery_dates`
- * does not tell the days before: those few are looked up.
+ * The newest day with deliveries up to today. `delivery_dates` keeps only the last day of a campaign or creative, so those few whose
+ * last day is after today are looked up in `deliveries`.
  */
 const LAST_DATE = `SELECT maxOrNull(day) FROM (
     SELECT last_date AS day FROM delivery_dates WHERE ${IN_ORGANIZATION} AND last_date <= {today:Date}
@@ -36,7 +36,7 @@ const LAST_DATE = `SELECT maxOrNull(day) FROM (
     )
   )`;
 
-/** `currencies` is a statement that answers one array. */
+/** `currencies` is a statement whose result is one array. */
 export function contextQuery(
   organizationId: string,
   today: string,

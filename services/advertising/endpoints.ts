@@ -62,7 +62,7 @@ import { warningsOf } from './warnings.js';
 export interface AdvertisingServices {
   analytics: AnalyticsReader;
   clock: Clock;
-  /** Days before today whose figures networks still restate (contract 5.11). */
+  /** Days before today that networks still restate (contract 5.11). */
   provisionalDays: number;
 }
 
@@ -70,7 +70,7 @@ const endpoint = endpointsWith<AdvertisingServices>();
 
 type AnyCall = HandlerContext<unknown, unknown, AdvertisingServices>;
 
-/** Last month, so that the example has figures wherever the sample data is recent. */
+/** Last month, for which recent sample data has deliveries. */
 const exampleRange = () => {
   const today = utcDate(Date.now());
   return { start_date: addDays(today, -31), end_date: addDays(today, -1) };
@@ -270,7 +270,7 @@ export const searchCompanies = endpoint({
         context,
         requested: filters,
         sparse: isSparse(report, rows.length),
-        companyFigures: rows.length > 0,
+        companyMetrics: rows.length > 0,
       }),
     };
   },
@@ -365,7 +365,7 @@ export const getCompany = endpoint({
         context,
         requested: { campaignIds },
         sparse: isSparse(report, 1),
-        companyFigures: periods.rows.some(({ active }) => active),
+        companyMetrics: periods.rows.some(({ active }) => active),
       }),
     };
   },

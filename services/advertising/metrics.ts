@@ -1,9 +1,9 @@
-/** The one table of metrics: every schema, query, item and document about figures is made from it. */
+/** The one table of metrics, from which every schema, query, item and document on them is generated. */
 
 /** `count`: a whole number. `money`: a decimal, exact, written as a string. */
 export type SummedKind = 'count' | 'money';
 
-/** Metric values a delivery carries and that add up (contract 5.2). */
+/** Metrics of a delivery, which add up (contract 5.2). */
 export const SUMMED_METRICS = {
   ad_spend: { kind: 'money', description: 'Money spent, in the currency of the campaign.' },
   impressions: { kind: 'count', description: 'Times an ad was shown.' },

@@ -1,4 +1,4 @@
-/** The forms under which advertising text is compared. Stored and asked values pass through the same functions. */
+/** The forms under which advertising text is compared. Stored and requested values pass through the same functions. */
 
 /** Text without regard to case, close to Unicode full case folding: ß is ss, every sigma is one. Accents stay. */
 export function caseFold(text: string): string {

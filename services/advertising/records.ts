@@ -35,14 +35,14 @@ export const CompanyRecord = strictObject({
 });
 export type CompanyRecord = Static<typeof CompanyRecord>;
 
-/** Sums of counts are exact up to 2^53, as JSON numbers are, and begin anew at 2^64. */
+/** Sums of counts are exact up to 2^53, as JSON numbers are, and wrap around at 2^64. */
 const countInput = (description: string) => integer(description, { minimum: 0 });
 
 /** Days that deliveries can have (contract 5.1). */
 export const FIRST_DELIVERY_DATE = '2000-01-01';
 export const DAYS_AHEAD = 2;
 
-/** A record of the `network-a-deliveries` stream (contract 5.1). Absent figures are 0. */
+/** A record of the `network-a-deliveries` stream (contract 5.1). Absent metrics are 0. */
 export const DeliveryRecord = strictObject({
   organization_id: organizationId,
   date: date(`Day of the figures, UTC: from ${FIRST_DELIVERY_DATE} to two days after today.`),

@@ -14,12 +14,12 @@ export const MAX_POINTS = 100_000;
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** What every report is asked for. */
+/** Parameters common to all reports. */
 export interface ReportParams {
   organizationId: string;
   range: DateRange;
   granularity: Granularity;
-  /** Metrics and rates of the answer. */
+  /** Metrics and rates of the response. */
   metrics: readonly Metric[];
   /** Today, UTC. */
   today: string;

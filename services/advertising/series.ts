@@ -1,4 +1,4 @@
-/** Time series of the answers, built in parts of the range so that neither a result nor the event loop is held for long. */
+/** Time series of responses, built in parts of the range to bound the size of a result and the time the event loop is blocked. */
 import { TimeSlice } from '../shared/async.js';
 import { countPeriods, type DateRange, type Period, periodOf, periodsOf, splitByMonths } from './calendar.js';
 import { type MetricSums, metricWriter } from './metric-values.js';
@@ -21,7 +21,7 @@ export function isSparse({ range, granularity }: ReportParams, items: number): b
   return items * countPeriods(range, granularity) > MAX_COMPLETE_POINTS;
 }
 
-/** The parts of the range to ask for one after the other: cut between months, as the tables are partitioned. */
+/** The parts of the range to query in sequence: cut between months, as the tables are partitioned. */
 export function seriesParts(report: ReportParams, items: number): ReportParams[] {
   const maxPeriods = Math.floor(ROWS_PER_STATEMENT / Math.max(1, items));
   return splitByMonths(report.range, report.granularity, maxPeriods).map((range) => ({ ...report, range }));
@@ -39,7 +39,7 @@ export class SeriesBuilder {
     this.#report = report;
     this.#sparse = isSparse(report, ids.length);
     this.#write = metricWriter(report.metrics);
-    // Every point is a copy of one with all fields: V8 copies such an object at once, but grows one field by field.
+    // Points are copies of one with all fields: V8 copies an object in one step, but adds fields one by one.
     this.#empty = this.#write({ period: '', start_date: '', end_date: '', provisional: false }, {});
     this.#points = new Map(ids.map((id) => [id, []]));
   }

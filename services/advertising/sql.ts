@@ -22,13 +22,13 @@ export function rangeParams({ start, end }: DateRange): QueryParams {
 export const IN_ORGANIZATION = 'organization_id = {organization_id:String}';
 export const IN_RANGE = 'date BETWEEN {start_date:Date} AND {end_date:Date}';
 
-/** Conditions joined by AND; those that do not apply are left out. */
+/** Conditions joined by AND, without those that do not apply. */
 export function where(...conditions: (string | false | undefined)[]): string {
-  const given = conditions.filter((condition) => condition);
-  return given.length === 0 ? '' : `WHERE ${given.join(' AND ')}`;
+  const applicable = conditions.filter((condition) => condition);
+  return applicable.length === 0 ? '' : `WHERE ${applicable.join(' AND ')}`;
 }
 
-/** `expression IN (values)`, or nothing when the filter is not given. */
+/** `expression IN (values)`, or nothing without the filter. */
 export function inList(expression: string, name: string, values: readonly string[] | undefined) {
   return values && `${expression} IN {${name}:Array(String)}`;
 }
@@ -40,7 +40,7 @@ export function containsAny(keys: readonly string[], search: string | undefined)
     : `(${keys.map((key) => `position(ifNull(${key}, ''), {search:String}) > 0`).join(' OR ')})`;
 }
 
-/** Parameters that were given. */
+/** The parameters that have a value. */
 export function definedParams(
   params: Record<string, string | number | readonly string[] | undefined>,
 ): QueryParams {
@@ -76,7 +76,7 @@ function rateKey(rate: Rate): string {
   return `intDiv(2 * ${scaledNumerator} + ${scaledDenominator}, nullIf(2 * ${scaledDenominator}, 0))`;
 }
 
-/** What a metric or rate is ordered by: exactly the value that is shown. */
+/** The expression that orders by a metric or rate: exactly the value that is shown. */
 export function metricKey(metric: Metric): string {
   return metric in RATES ? rateKey(metric as Rate) : (metric as SummedMetric);
 }
@@ -109,7 +109,7 @@ export interface SeriesSource {
   by: 'campaign_id' | 'creative_id' | 'company_id';
   table: 'deliveries' | 'company_deliveries';
   columns?: string[];
-  /** Beside those on organization, range and ids. */
+  /** In addition to those on organization and range. */
   conditions: (string | undefined)[];
   params?: QueryParams;
 }

@@ -1,4 +1,4 @@
-/** What a reader of the figures must know, as `code: sentence` (contract 5.11). Pure. */
+/** Warnings of a report, as `code: sentence` (contract 5.11). Pure. */
 import { addDays, cutsMonth, earlier } from './calendar.js';
 import type { ContextRow, RequestedIds } from './context-query.js';
 import { isKnownObjective, isKnownStatus } from './normalization.js';
@@ -8,23 +8,23 @@ export interface WarningFacts {
   report: ReportParams;
   context: ContextRow;
   requested: RequestedIds;
-  /** As the request wrote them. */
+  /** As written in the request. */
   statuses?: readonly string[] | null;
   objectiveTypes?: readonly string[] | null;
   /** Whether empty periods were left out. */
   sparse: boolean;
-  /** Whether the answer shows money that may be of several currencies. */
+  /** Whether the response shows money, which may be of several currencies. */
   money?: boolean;
-  /** Whether the answer shows figures of companies. */
-  companyFigures?: boolean;
+  /** Whether the response shows metrics of companies. */
+  companyMetrics?: boolean;
 }
 
-const NAMED_AT_MOST = 5;
+const MAX_NAMED = 5;
 
 /** The first few values, in the order requested, and how many more there are. */
 function some(values: readonly string[]): string {
-  const named = values.slice(0, NAMED_AT_MOST).join(', ');
-  const more = values.length - NAMED_AT_MOST;
+  const named = values.slice(0, MAX_NAMED).join(', ');
+  const more = values.length - MAX_NAMED;
   return more > 0 ? `${named} and ${more} more` : named;
 }
 
@@ -47,7 +47,7 @@ export function warningsOf(facts: WarningFacts): string[] {
       `Amounts are in different currencies (${some(currencies)}) and are not comparable across campaigns.`,
     );
   }
-  if (facts.companyFigures) {
+  if (facts.companyMetrics) {
     warn(
       'company_metrics_approximate',
       'Networks round or withhold small figures of companies, so they need not add up to those of campaigns.',

@@ -3,20 +3,20 @@ import { type Duplex, finished } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { CODE, SqlError } from './errors.js';
 
-/** A map, not an object: an object has `constructor` and the like, and clients send any name. */
+/** A map, because an object would find `constructor`, and clients send any name. */
 const DECODERS = new Map<string, () => Duplex>([
   ['gzip', createGunzip],
   ['deflate', createInflate],
   ['br', createBrotliDecompress],
 ]);
 
-/** A body, and in which encoding it still is when that is none of HTTP's own. */
+/** A body, with its remaining encoding when that is not one of HTTP's. */
 export interface Body {
   data: Buffer;
   encoding: string | undefined;
 }
 
-/** Reads to the end, at most so many bytes after decoding. */
+/** Reads to the end. `limit` is in bytes after decoding. Throws a `SqlError` beyond it, or when decoding fails. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Body> {
   const encoding = request.headers['content-encoding'];
   const createDecoder = encoding === undefined ? undefined : DECODERS.get(encoding);

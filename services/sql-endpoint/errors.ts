@@ -1,4 +1,4 @@
-/** A refusal or failure with ClickHouse's number for it. */
+/** A rejection or failure with ClickHouse's code for it. */
 export class SqlError extends Error {
   override readonly name = 'SqlError';
   readonly code: number;
@@ -9,7 +9,7 @@ export class SqlError extends Error {
   }
 }
 
-/** ClickHouse's numbers of the exceptions that this endpoint itself throws. */
+/** ClickHouse's codes of the exceptions that this endpoint itself throws. */
 export const CODE = {
   badArguments: 36,
   notImplemented: 48,
@@ -74,7 +74,7 @@ export function exceptionText({ code, message }: SqlError): string {
     : `Code: ${code}. DB::Exception: ${message}${name ? ` (${name})` : ''}\n`;
 }
 
-/** Whatever was thrown, as an exception. Only the engine's own words go through. */
+/** Any thrown value as a `SqlError`. Only messages of the engine are passed on. */
 export function toException(thrown: unknown): SqlError {
   if (thrown instanceof SqlError) return thrown;
   const { clickhouseCode, message } = thrown as { clickhouseCode?: number; message?: string };

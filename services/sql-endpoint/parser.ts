@@ -11,7 +11,7 @@ const PLAIN: Omit<Statement, 'sql' | 'format'> = {
   inserts: false,
 };
 
-/** The statement on one line without comments. Throws what a server throws at several statements or none. */
+/** The statement on one line without comments. Throws the `SqlError` of a server for several statements or none. */
 export async function canonical(query: string, runner: Runner): Promise<string> {
   try {
     const sql = `SELECT formatQuerySingleLine(${literal(query)})`;
@@ -36,7 +36,7 @@ const LINE = /^(?<indent> *)(?<kind>[A-Za-z:]+)(?<rest> .*)?$/;
 const ALIAS = ' (alias ';
 const CHILDREN = / \(children \d+\)$/;
 
-/** The name in ` name (alias x) (children 2)`, of which each part may be missing. It ends where the first of the others may begin. */
+/** The name in ` name (alias x) (children 2)`, of which each part may be missing; it ends where the first of the others may begin. */
 export function nodeName(rest: string): string {
   let end = CHILDREN.exec(rest)?.index ?? rest.length;
   const alias = rest.endsWith(')') ? rest.indexOf(ALIAS) : -1;
@@ -46,14 +46,14 @@ export function nodeName(rest: string): string {
 
 const SCOPE = ': In scope SELECT formatQuerySingleLine';
 
-/** An error message without the statement that this file puts around the one of the user. */
+/** An error message without the statement that `canonical` wraps around the user's. */
 function withoutScope(message: string): string {
   const from = message.indexOf(SCOPE);
   const to = message.lastIndexOf('. (');
   return from < 0 || to < from + SCOPE.length ? message : message.slice(0, from) + message.slice(to);
 }
 
-/** The tree of a canonical statement, with the values of its parameters. Null where it cannot be told. */
+/** The tree of a canonical statement, with the values of its parameters. Null when it is ambiguous. */
 export async function syntaxTree(
   sql: string,
   params: Record<string, string>,
@@ -64,7 +64,7 @@ export async function syntaxTree(
   const open: Node[] = [];
   for (const line of lines) {
     const groups = LINE.exec(line)?.groups;
-    // A name with a line feed would be taken for a node.
+    // A line feed in a name would be parsed as a node.
     if (!groups) return null;
     const { indent = '', kind = '', rest = '' } = groups;
     if (indent.length > open.length) return null;

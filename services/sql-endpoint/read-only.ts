@@ -27,7 +27,7 @@ export interface PermittedStatement {
 
 const VIEWS = 'reachline';
 const DATABASES = new Set([VIEWS, 'default', 'information_schema', 'INFORMATION_SCHEMA']);
-/** They describe the engine: no folders, no statements of other users, nothing of the machine. */
+/** They describe the engine: no folders, no statements of other users, no data of the machine. */
 const SYSTEM_TABLES = new Set([
   'columns',
   'contributors',

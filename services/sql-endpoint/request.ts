@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { CODE, SqlError } from './errors.js';
 
-/** What a client asks, from wherever the protocol allows it to stand. */
+/** A request, assembled from the URL, headers and form fields that the protocol allows. */
 export interface SqlRequest {
-  /** The statement in the address; what is in the body follows it. */
+  /** The statement in the URL; that in the body follows it. */
   query: string;
   database: string;
-  /** Used where the statement names none. */
+  /** Used when the statement names none. */
   format: string;
   queryId: string | undefined;
   settings: Record<string, string>;
@@ -19,7 +19,7 @@ export interface SqlRequest {
   sendProgress: boolean;
 }
 
-/** Read here or meaningless without sessions and streaming; never settings of the engine. */
+/** Parameters of the protocol, read here or meaningless without sessions and streaming; not settings of the engine. */
 const PROTOCOL_NAMES = new Set([
   'query',
   'database',
@@ -48,7 +48,7 @@ const PROTOCOL_NAMES = new Set([
   'decompress',
 ]);
 
-/** What the address and the headers say. */
+/** Reads the URL and the headers. Throws a `SqlError` for what is not supported. */
 export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
   const { headers } = request;
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
@@ -107,7 +107,7 @@ function credentials(
   };
 }
 
-/** Adds the fields of a form, as clients send parameters too long for an address. */
+/** Adds the fields of a form: clients send parameters this way when they are too long for a URL. */
 export async function readForm(asked: SqlRequest, contentType: string, body: Buffer): Promise<void> {
   const form = await new Response(new Uint8Array(body), { headers: { 'Content-Type': contentType } })
     .formData()

@@ -25,7 +25,7 @@ export function contentType(format: string): string {
   return type === 'application/octet-stream' ? type : `${type}; charset=UTF-8`;
 }
 
-/** Figures of one statement as ClickHouse's headers carry them: every number as text. What it read, the engine does not tell. */
+/** The summary header of a statement: every number as text. The engine does not report what it read. */
 export function summaryOf(result: EngineResult, inserted: boolean): string {
   const rows = String(result.rowsRead);
   const bytes = String(result.bytesRead);
@@ -41,7 +41,7 @@ export function summaryOf(result: EngineResult, inserted: boolean): string {
   });
 }
 
-/** The first encoding of the client's list that can be given. */
+/** Compresses with the first supported encoding of the client's list. */
 export async function sendBytes(
   response: ServerResponse,
   bytes: Uint8Array,

@@ -1,29 +1,29 @@
 import { literal } from '../stores/clickhouse/bind.js';
 import type { Engine, EngineResult, EngineSession } from '../stores/clickhouse/engine.js';
 
-/** What may run, decided before it does. */
+/** A statement that may run. */
 export interface Statement {
   /** One statement. */
   sql: string;
-  /** Of the output where the statement names none. */
+  /** Of the output when the statement names none. */
   format: string;
   database: string;
-  /** Later ones hold where a name comes twice. */
+  /** The later of two equal names wins. */
   settings: Record<string, string>;
   params: Record<string, string>;
-  /** Whether it ends when nobody waits for it any more. */
+  /** Whether it is killed when its client leaves. */
   cancellable: boolean;
   /** Whether rows counted by the engine were written, not read. */
   inserts: boolean;
 }
 
-const KILL_AGAIN_MS = 200;
-/** After these the engine will not end it, or ends it at its own time limit. */
-const KILL_TRIES = 25;
+const KILL_INTERVAL_MS = 200;
+/** The engine then cannot end it, or ends it at its time limit. */
+const MAX_KILLS = 25;
 
 const identifier = (name: string) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
 
-/** The zone that a request may change; the machine's own is nothing to rely on. */
+/** UTC unless the request sets a zone, whatever the zone of the machine. */
 export const timezoneOf = ({ settings }: Statement) => settings.session_timezone || 'UTC';
 
 function preamble(statement: Statement): string {
@@ -37,10 +37,10 @@ function preamble(statement: Statement): string {
   return `${use}${assignments.length === 0 ? '' : ` SET ${assignments.join(', ')};`}`;
 }
 
-/** Runs statements, each on a connection of its own, so that nothing of one shows in another. */
+/** Runs each statement on a connection of its own, so that settings and leftovers of one cannot reach another. */
 export class Runner {
   readonly #engine: Engine;
-  /** Its statements hold up the event loop for a few milliseconds, but need none of the threads that long ones fill. */
+  /** Blocks the event loop for a few milliseconds, but needs no thread of the pool, which long statements may fill. */
   readonly #control: EngineSession;
   #last = 0;
   #running = 0;
@@ -55,15 +55,15 @@ export class Runner {
     signal?.throwIfAborted();
     const tag = `/* sql ${++this.#last} */`;
     const session = this.#engine.session();
-    let again: NodeJS.Timeout | undefined;
+    let retry: NodeJS.Timeout | undefined;
     const cancel = () => {
       this.#kill(tag);
-      // The engine may not have begun it.
+      // The engine may not have started it yet.
       let tries = 1;
-      again = setInterval(() => {
+      retry = setInterval(() => {
         this.#kill(tag);
-        if (++tries >= KILL_TRIES) clearInterval(again);
-      }, KILL_AGAIN_MS);
+        if (++tries >= MAX_KILLS) clearInterval(retry);
+      }, KILL_INTERVAL_MS);
     };
     if (statement.cancellable) signal?.addEventListener('abort', cancel, { once: true });
     this.#running++;
@@ -72,7 +72,7 @@ export class Runner {
         format: statement.format,
       });
     } finally {
-      clearInterval(again);
+      clearInterval(retry);
       signal?.removeEventListener('abort', cancel);
       session.close();
       this.#running--;
@@ -100,7 +100,7 @@ export class Runner {
     try {
       this.#control.query(`KILL QUERY WHERE startsWith(query, ${literal(tag)}) ASYNC`, 'Null');
     } catch {
-      // It ended by itself.
+      // The statement has already ended.
     }
   }
 }

@@ -97,7 +97,7 @@ describe('advertising operations', () => {
 
   const range = { start_date: '2026-10-01', end_date: '2026-10-03' };
 
-  it('campaigns are listed with exact sums, a complete series and those only deliveries name', async () => {
+  it('list campaigns with exact sums and a complete series, also those that only deliveries name', async () => {
     const answer = await call(searchCampaigns, store, 'org_a', range);
     expect(answer.total_count).to.equal(3);
     expect(answer.items.map(({ id }) => id)).to.deep.equal(['c1', 'c2', 'c9']);
@@ -119,7 +119,7 @@ describe('advertising operations', () => {
     expect(answer.items[2]).to.include({ name: null, creatives_count: 1 });
   });
 
-  it('creatives are found whatever the case of their letters, in all of Unicode', async () => {
+  it('find creatives case-insensitively in all of Unicode', async () => {
     const answer = await call(searchCreatives, store, 'org_a', {
       ...range,
       search: 'STRASSE',
@@ -136,7 +136,7 @@ describe('advertising operations', () => {
     });
   });
 
-  it('companies are listed with activity, or when named', async () => {
+  it('list companies with activity, and those that are named', async () => {
     const active = await call(searchCompanies, store, 'org_a', range);
     expect(active.items.map(({ id }) => id)).to.deep.equal(['o9']);
     expect(active.items[0]).to.include({
@@ -149,7 +149,7 @@ describe('advertising operations', () => {
     expect(named.warnings.join()).to.contain('unmatched_domains').and.to.contain('x.y');
   });
 
-  it('a company that only deliveries name is known by its id', async () => {
+  it('find a company by its id when only deliveries name it', async () => {
     const answer = await call(getCompany, store, 'org_a', { ...range, company_id: 'o9' });
     expect(answer.company).to.include({ id: 'o9', name: null });
     expect(answer.campaigns.map(({ campaign_id }) => campaign_id)).to.deep.equal(['c9']);

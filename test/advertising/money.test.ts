@@ -14,8 +14,8 @@ describe('money of a record', () => {
     expect(moneyText(-0)).to.equal('0');
   });
 
-  it('is refused where it could not be kept exactly', () => {
-    const refused = [
+  it('is rejected when it cannot be kept exactly', () => {
+    const rejected = [
       0.1 + 0.2,
       1e-13,
       1e26,
@@ -31,7 +31,7 @@ describe('money of a record', () => {
       '1,5',
       '0.1234567890123',
     ];
-    for (const value of refused) expect(moneyText(value), String(value)).to.equal(null);
+    for (const value of rejected) expect(moneyText(value), String(value)).to.equal(null);
   });
 
   it('reads back as the same number', () => {

@@ -163,7 +163,7 @@ const GOLDEN = fileURLToPath(new URL('../../../test/advertising/queries.golden.s
 const golden = () => CASES.map(([title, { name, sql }]) => `-- ${title}: ${name}\n${sql}\n`).join('\n');
 
 describe('advertising queries', () => {
-  it('have the text that was reviewed', () => {
+  it('match the golden file', () => {
     if (process.env.UPDATE_GOLDEN) writeFileSync(GOLDEN, golden());
     expect(golden()).to.equal(readFileSync(GOLDEN, 'utf8'));
   });
@@ -177,7 +177,7 @@ describe('advertising queries', () => {
     });
   }
 
-  describe('are understood by the engine', () => {
+  describe('run on the engine', () => {
     let store: AnalyticsStore;
     let dispose: () => Promise<void>;
     before(async () => {
@@ -191,7 +191,7 @@ describe('advertising queries', () => {
       });
     }
 
-    it('whatever they are ordered by', async () => {
+    it('in every order', async () => {
       for (const descending of [true, false]) {
         for (const by of CAMPAIGN_SORTS)
           await store.query(

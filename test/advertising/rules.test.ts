@@ -24,7 +24,7 @@ async function problemOf(promise: Promise<unknown>): Promise<Problem> {
   return error as Problem;
 }
 
-describe('the rules of advertising requests', () => {
+describe('the advertising API', () => {
   let store: AnalyticsStore;
   let dispose: () => Promise<void>;
 
@@ -75,7 +75,7 @@ describe('the rules of advertising requests', () => {
   });
   after(() => dispose());
 
-  it('a range must not end before it starts, nor more than 3660 days after', async () => {
+  it('rejects a range that ends before it starts, or more than 3660 days after', async () => {
     const backwards = await problemOf(
       call(searchCampaigns, store, 'org_a', { start_date: '2026-10-02', end_date: '2026-10-01' }),
     );
@@ -97,7 +97,7 @@ describe('the rules of advertising requests', () => {
     expect(longest.total_count).to.equal(1);
   });
 
-  it('refuses a page whose series would have more than 100 000 points before any store is asked', async () => {
+  it('rejects a page of more than 100 000 points before it queries the store', async () => {
     const asked: string[] = [];
     const counting = {
       query: ({ name }: { name: string }) => {
@@ -140,7 +140,7 @@ describe('the rules of advertising requests', () => {
     expect(company.timeseries).to.have.length(3661);
   });
 
-  it('ranges outside of the days deliveries can have hold nothing', async () => {
+  it('finds no deliveries in ranges outside the days they can have', async () => {
     for (const [start_date, end_date] of [
       ['1900-01-01', '1969-12-31'],
       ['2149-06-07', '2150-01-01'],
@@ -160,7 +160,7 @@ describe('the rules of advertising requests', () => {
     expect(across.items[0]).to.include({ impressions: 5 });
   });
 
-  it('exactly one of company_id and domain is given', async () => {
+  it('rejects a company request without exactly one of company_id and domain', async () => {
     for (const extra of [{}, { company_id: 'o1', domain: 'x.y' }]) {
       const problem = await problemOf(call(getCompany, store, 'org_a', { ...range, ...extra }));
       expect(problem.status).to.equal(422);
@@ -175,7 +175,7 @@ describe('the rules of advertising requests', () => {
     ]);
   });
 
-  it('a domain of several companies is ambiguous, and names at most twenty', async () => {
+  it('answers 409 with at most twenty candidates for a domain of several companies', async () => {
     const problem = await problemOf(
       call(getCompany, store, 'org_a', { ...range, domain: 'WWW.Twins.example' }),
     );
@@ -185,7 +185,7 @@ describe('the rules of advertising requests', () => {
     expect(candidates[0]).to.deep.equal({ id: 'twin_00', network_a_company_id: 'shared', name: null });
   });
 
-  it('an unknown company is not found, nor is one of another organization', async () => {
+  it('answers 404 for an unknown company and for one of another organization', async () => {
     for (const body of [
       { company_id: 'nobody' },
       { company_id: 'only_b' },
@@ -198,7 +198,7 @@ describe('the rules of advertising requests', () => {
     }
   });
 
-  it('a company_id is ours first, then of network_a', async () => {
+  it('reads a company_id as our id first, then as that of network_a', async () => {
     const idOf = async (company_id: string) =>
       (await call(getCompany, store, 'org_a', { ...range, company_id })).company.id;
     expect(await idOf('twin_03')).to.equal('twin_03');
@@ -206,7 +206,7 @@ describe('the rules of advertising requests', () => {
     expect(await idOf('alone_77')).to.equal('alone');
   });
 
-  it('a network_a id that several companies share is ambiguous, and names at most twenty', async () => {
+  it('answers 409 with at most twenty candidates for a network_a id of several companies', async () => {
     const problem = await problemOf(call(getCompany, store, 'org_a', { ...range, company_id: 'shared' }));
     expect([problem.status, problem.code]).to.deep.equal([409, 'ambiguous_company']);
     expect(problem.message).to.include('25 companies').and.include('company_id');
@@ -216,7 +216,7 @@ describe('the rules of advertising requests', () => {
     expect(problem.extras.organization_id).to.equal('org_a');
   });
 
-  it('two organizations with the same ids never see each other', async () => {
+  it('keeps organizations with the same ids apart', async () => {
     for (const [organization, impressions, name] of [
       ['org_a', 5, null],
       ['org_b', 7, 'of b'],
@@ -243,7 +243,7 @@ describe('the rules of advertising requests', () => {
     expect([stranger.items, stranger.total_count]).to.deep.equal([[], 0]);
   });
 
-  it('a delivery of a later day does not hide that days are missing', async () => {
+  it('warns of missing days although a later day has a delivery', async () => {
     const warningsOf = async () =>
       (await call(searchCampaigns, store, 'org_late', { start_date: '2026-11-01', end_date: '2026-11-20' }))
         .warnings;
@@ -263,7 +263,7 @@ describe('the rules of advertising requests', () => {
     expect((await warningsOf()).join()).not.to.include('data_delayed');
   });
 
-  it('gives up what a client asked that has left', async () => {
+  it('stops when the client has left', async () => {
     const left = AbortSignal.abort(new Error('the client left'));
     for (const operation of [
       searchCampaigns,
@@ -277,12 +277,12 @@ describe('the rules of advertising requests', () => {
     expect(await company.catch((error: Error) => error.message)).to.equal('the client left');
   });
 
-  it('a page past the end has no items and the true count', async () => {
+  it('answers a page past the end with no items and the true count', async () => {
     const answer = await call(searchCampaigns, store, 'org_a', { ...range, page: 1_000_000, page_size: 200 });
     expect(answer).to.deep.include({ items: [], total_count: 1, page: 1_000_000, page_size: 200 });
   });
 
-  it('every answer and example keeps to its schema', async () => {
+  it('matches its schemas in every response and example', async () => {
     for (const operation of [searchCampaigns, searchCreatives, searchCompanies]) {
       const answer = await call(operation as typeof searchCompanies, store, 'org_a', {
         ...range,
@@ -300,7 +300,7 @@ describe('the rules of advertising requests', () => {
     }
   });
 
-  it('lists, texts, pages and metrics have the limits of the contract', () => {
+  it('limits lists, texts, pages and metrics as the contract does', () => {
     const codesOf = (operation: (typeof advertisingEndpoints)[number], body: object) =>
       compileValidator(operation.request)({ ...range, ...body }).map(({ pointer }) => pointer);
     const long = (length: number) => 'x'.repeat(length);
@@ -332,7 +332,7 @@ describe('the rules of advertising requests', () => {
     expect(codesOf(getCompany as never, { campaign_page: 0, campaign_page_size: 201 })).to.have.length(2);
   });
 
-  it('metrics narrows items and points, while the order may follow any metric', async () => {
+  it('narrows items and points by metrics, and orders by any metric', async () => {
     const { items } = await call(searchCampaigns, store, 'org_a', {
       ...range,
       metrics: ['ctr'],

@@ -24,7 +24,7 @@ function rowsOf(ids: readonly string[], start: string, days: number): SeriesRow[
 }
 
 describe('time series of advertising', () => {
-  it('are the same in parts as in one piece', async () => {
+  it('are equal in parts and as a whole', async () => {
     for (const [items, granularity] of [
       [3, 'daily'],
       [150, 'daily'],
@@ -46,7 +46,7 @@ describe('time series of advertising', () => {
     }
   });
 
-  it('are asked for ten thousand rows at a time, or a month of a full page', () => {
+  it('are queried ten thousand rows at a time, or a month of a full page', () => {
     expect(seriesParts(scopeOf('2026-05-28'), 200)).to.have.length(16);
     expect(seriesParts(scopeOf('2026-05-28'), 20).map(({ range }) => range)).to.deep.equal([
       { start: '2025-01-14', end: '2026-05-28' },
@@ -57,7 +57,7 @@ describe('time series of advertising', () => {
     expect(seriesParts(scopeOf('2035-01-22', 'monthly'), 200)).to.have.length(3);
   });
 
-  it('of a hundred thousand points let other work run while they are built', async () => {
+  it('yield to the event loop while a hundred thousand points are built', async () => {
     const report = scopeOf(addDays('2025-01-14', 499), 'daily', COMPANY_METRIC_NAMES);
     const ids = idsOf(200);
     const builder = new SeriesBuilder(report, ids);

@@ -20,11 +20,11 @@ const codes = (facts: Partial<WarningFacts>) =>
   }).map((warning) => warning.split(': ')[0]);
 
 describe('advertising warnings', () => {
-  it('are none when there is nothing to know', () => {
+  it('are empty for a complete, final range', () => {
     expect(codes({})).to.deep.equal([]);
   });
 
-  it('tell of the range', () => {
+  it('name the problems of the range', () => {
     expect(codes({ report: report('2026-11-01', '2026-11-14') })).to.deep.equal([]);
     expect(codes({ report: report('2026-11-01', '2026-11-15') })).to.deep.equal(['data_provisional']);
     expect(codes({ report: report('2026-11-01', '2026-11-21') })).to.deep.equal(['data_provisional']);
@@ -37,7 +37,7 @@ describe('advertising warnings', () => {
     expect(codes({ report: report('2026-10-02', '2026-10-31', 'monthly') })).to.deep.equal(['partial_month']);
   });
 
-  it('tell of days without deliveries yet, but not of today', () => {
+  it('name days without deliveries, except today', () => {
     const late = { ...context, last_date: '2026-10-30' };
     expect(codes({ context: late })).to.deep.equal(['data_delayed']);
     expect(codes({ context: { ...context, last_date: '2026-10-31' } })).to.deep.equal([]);
@@ -47,7 +47,7 @@ describe('advertising warnings', () => {
     ).to.deep.equal(['data_provisional', 'range_includes_future']);
   });
 
-  it('name some of the values that matched nothing', () => {
+  it('name the first values that matched nothing, and count the rest', () => {
     const requested = { campaignIds: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'known'] };
     const [warning] = warningsOf({
       report: report('2026-10-01', '2026-10-31'),
@@ -58,7 +58,7 @@ describe('advertising warnings', () => {
     expect(warning).to.equal('unknown_campaign_ids: No campaign has the id: a, b, c, d, e and 2 more.');
   });
 
-  it('tell of everything asked for in vain', () => {
+  it('name every requested id, domain, status and objective that does not exist', () => {
     expect(
       codes({
         requested: { creativeIds: ['x'], companyIds: ['x'], networkIds: ['y'], domains: ['z.example'] },
@@ -74,15 +74,15 @@ describe('advertising warnings', () => {
     ]);
   });
 
-  it('tell of currencies only where money is shown', () => {
+  it('name several currencies only when money is shown', () => {
     const mixed = { ...context, currencies: ['EUR', 'USD'] };
     expect(codes({ context: mixed, money: true })).to.deep.equal(['mixed_currencies']);
     expect(codes({ context: mixed })).to.deep.equal([]);
     expect(codes({ context: { ...context, currencies: ['EUR'] }, money: true })).to.deep.equal([]);
   });
 
-  it('tell of series left thin and of figures of companies', () => {
-    expect(codes({ sparse: true, companyFigures: true })).to.deep.equal([
+  it('say when series are sparse and metrics of companies approximate', () => {
+    expect(codes({ sparse: true, companyMetrics: true })).to.deep.equal([
       'company_metrics_approximate',
       'timeseries_sparse',
     ]);

@@ -68,7 +68,7 @@ describe('@clickhouse/client at the SQL endpoint', () => {
     expect(JSON.parse(response_headers['x-clickhouse-summary'] as string)).to.include({ result_rows: '24' });
   });
 
-  it('is refused inserts, writes and files, with their codes', async () => {
+  it('gets the codes of rejected inserts, writes and files', async () => {
     expect(
       await refusal(
         client.insert({ table: 'default.campaigns', values: [{ id: 'x' }], format: 'JSONEachRow' }),
@@ -87,7 +87,7 @@ describe('@clickhouse/client at the SQL endpoint', () => {
     });
   });
 
-  it('is told of a wrong password', async () => {
+  it('gets the error of a wrong password', async () => {
     const stranger = connect('wrong');
     expect(await refusal(stranger.query({ query: 'SELECT 1' }))).to.include({
       code: '516',
@@ -96,7 +96,7 @@ describe('@clickhouse/client at the SQL endpoint', () => {
     await stranger.close();
   });
 
-  it('is there', async () => {
+  it('gets an answer to a ping', async () => {
     expect(await client.ping()).to.deep.equal({ success: true });
     expect(await client.ping({ select: true })).to.deep.equal({ success: true });
   });

@@ -37,7 +37,7 @@ describe('the ClickHouse HTTP protocol', () => {
     get(parameters, { method: 'POST', body, headers: { ...headers, ...more } });
   const pairs = async () => (await get({ query: 'SELECT * FROM pairs ORDER BY number' })).text();
 
-  it('says that it is there, to whoever asks', async () => {
+  it('answers pings without a password', async () => {
     for (const path of ['/ping', '/', '/replicas_status']) {
       const answer = await fetch(server.url + path);
       expect([answer.status, await answer.text()]).to.deep.equal([200, 'Ok.\n']);
@@ -46,7 +46,7 @@ describe('the ClickHouse HTTP protocol', () => {
     expect((await fetch(server.url, { method: 'DELETE' })).status).to.equal(405);
   });
 
-  it('takes the password from basic authentication, headers and the address', async () => {
+  it('takes the password from basic authentication, headers and the URL', async () => {
     const query = new URLSearchParams({ query: 'SELECT 1' });
     const asked = [
       fetch(`${server.url}/?${query}`, {
@@ -58,7 +58,7 @@ describe('the ClickHouse HTTP protocol', () => {
     for (const answer of await Promise.all(asked)) expect(await answer.text()).to.equal('1\n');
   });
 
-  it('refuses wrong passwords, other users, and none, with the codes of the protocol', async () => {
+  it('rejects wrong passwords, other users and missing ones with the codes of the protocol', async () => {
     const tries: [Record<string, string>, number, string][] = [
       [{}, 401, '194'],
       [{ 'X-ClickHouse-Key': 'wrong' }, 403, '516'],
@@ -75,7 +75,7 @@ describe('the ClickHouse HTTP protocol', () => {
     }
   });
 
-  it('reads a statement from the address, the body, and both', async () => {
+  it('reads a statement from the URL, the body, and both', async () => {
     expect(await (await get({ query: 'SELECT 1' })).text()).to.equal('1\n');
     expect(await (await post({}, 'SELECT 2')).text()).to.equal('2\n');
     expect(await (await post({ query: 'SELECT 3' }, '+ 4')).text()).to.equal('7\n');
@@ -120,7 +120,7 @@ describe('the ClickHouse HTTP protocol', () => {
     ).to.equal('456');
   });
 
-  it('tells what a statement did', async () => {
+  it('summarizes a statement in a header', async () => {
     const answer = await get({
       query: 'SELECT number FROM numbers(10)',
       query_id: 'mine',
@@ -135,7 +135,7 @@ describe('the ClickHouse HTTP protocol', () => {
     expect(JSON.parse(inserted.headers.get('x-clickhouse-summary') ?? '')).to.include({ written_rows: '2' });
   });
 
-  it('shows times in UTC, or in the zone that was asked for', async () => {
+  it('shows times in UTC, or in the requested zone', async () => {
     const query = 'SELECT toDateTime(0), timezone()';
     const utc = await get({ query });
     expect(utc.headers.get('x-clickhouse-timezone')).to.equal('UTC');
@@ -145,7 +145,7 @@ describe('the ClickHouse HTTP protocol', () => {
     expect(await tokyo.text()).to.equal('1970-01-01 09:00:00\tAsia/Tokyo\n');
   });
 
-  it('inserts rows in any format, beside or behind the statement', async () => {
+  it('inserts rows in any format, apart from the statement or after it', async () => {
     await post({ query: 'INSERT INTO pairs FORMAT TabSeparated' }, '1\ta;b\\nc\n2\t\\N\n');
     await post({}, 'INSERT INTO pairs (number, word) FORMAT JSONEachRow\n{"number":3,"word":"é"}\n');
     await post({}, "INSERT INTO pairs VALUES (4, ';'), (5, 'e')");

@@ -14,7 +14,7 @@ describe('a statement that the engine cannot end', function () {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  describe('in an endpoint with one slot', () => {
+  describe('in an endpoint with one permit', () => {
     let server: ClickHouseServer;
     beforeEach(async () => {
       server = await startClickHouseServer(folder, { concurrency: 1, deadlineMs: 500 });
@@ -28,7 +28,7 @@ describe('a statement that the engine cannot end', function () {
       expect(await ask(server.url, 'SELECT 1')).to.deep.equal([200, null, '1\n']);
     });
 
-    it('gives its slot back after its client has left', async () => {
+    it('releases its permit after its client has left', async () => {
       const leaving = new AbortController();
       const left = fetch(server.url, { method: 'POST', body: endless(3), signal: leaving.signal });
       await until(() => server.running() === 1, 'the statement runs');
@@ -37,7 +37,7 @@ describe('a statement that the engine cannot end', function () {
       expect(await ask(server.url, 'SELECT 1')).to.deep.equal([200, null, '1\n']);
     });
 
-    it('is run twice beside others at most, so that threads are left for the API', async () => {
+    it('runs at most twice past its deadline, so that the API keeps threads', async () => {
       await ask(server.url, endless(3));
       await ask(server.url, endless(3));
       const [status, , text] = await ask(server.url, 'SELECT 1');

@@ -4,12 +4,12 @@ import type { HttpOptions, Layout } from './client.js';
 import { openHttp } from './http.js';
 import { onCluster } from './migrations/render.js';
 
-/** All that migrations, gateways and workers do. Nothing outside of the two databases, and nothing about users. */
+/** All that migrations, gateways and workers need, within the two databases and without rights on users. */
 const TABLE_PRIVILEGES =
   'SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW';
 const VIEW_PRIVILEGES = 'SELECT, CREATE DATABASE, CREATE VIEW, DROP VIEW';
 
-/** `<privileges> ON <what>`, each. */
+/** Each as `<privileges> ON <object>`. */
 export function accountGrants({ tables, views, cluster }: Layout): string[] {
   return [
     `${TABLE_PRIVILEGES} ON ${tables}.*`,
@@ -18,7 +18,7 @@ export function accountGrants({ tables, views, cluster }: Layout): string[] {
   ];
 }
 
-/** Repeatable; the second time they change the password. It crosses the network as its hash, and is in no log. */
+/** Repeatable: a second run changes the password. Only its hash crosses the network and reaches logs. */
 export function accountStatements(layout: Layout, { username, password }: Credentials): string[] {
   const everywhere = onCluster(layout.cluster);
   const user = `\`${username}\``;
@@ -31,7 +31,7 @@ export function accountStatements(layout: Layout, { username, password }: Creden
   ];
 }
 
-/** Makes the account that Reachline uses, with an administrator's. */
+/** Creates Reachline's account with that of an administrator. Throws `StoreUnavailableError` or `StoreTimeoutError`. */
 export async function createClickHouseAccount(options: HttpOptions, admin: Credentials): Promise<void> {
   const clickhouse = openHttp({ ...options, ...admin }, 'default');
   try {

@@ -25,7 +25,7 @@ export function placeholders(sql: string): string[] {
  * One `SET` statement that gives a connection its settings and binds the parameters of the statement after it.
  *
  * The engine still binds the values. The binding API of chdb is not used because it runs one query at a time
- * in the whole process, whichever connection it is on, so one slow report would hold up every other.
+ * in the whole process, whichever connection it is on, so one slow report would delay every other.
  */
 export function preamble(settings: Record<string, Setting>, params: Record<string, Param>): string {
   const assignments = Object.entries(settings).map(

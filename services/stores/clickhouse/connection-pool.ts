@@ -1,4 +1,3 @@
-/** What a pool needs of a connection. */
 export interface Closable {
   close(): Promise<void>;
 }
@@ -22,7 +21,7 @@ export class ConnectionPool<Connection extends Closable> {
     this.#open = open;
   }
 
-  /** Runs on a connection of its own. A signal that aborts while waiting in line gives the place up. */
+  /** Runs with exclusive use of a connection. Aborting the signal while waiting leaves the queue. */
   async use<T>(run: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.#enter(signal);
     let connection: Connection | undefined;
@@ -41,7 +40,7 @@ export class ConnectionPool<Connection extends Closable> {
     }
   }
 
-  /** Waits for what is running, then closes every connection. */
+  /** Waits for running calls, then closes every connection. */
   async close(): Promise<void> {
     if (this.#busy > 0) {
       await new Promise<void>((resolve) => {
@@ -71,7 +70,7 @@ export class ConnectionPool<Connection extends Closable> {
     });
   }
 
-  /** Hands the place to the next in line, if any. */
+  /** Passes the slot to the next in the queue, if any. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next) {

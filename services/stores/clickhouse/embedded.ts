@@ -25,7 +25,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     try {
       control.query(`KILL QUERY WHERE startsWith(query, ${literal(tag)}) ASYNC`, 'Null');
     } catch {
-      // It ended by itself.
+      // The query has already ended.
     }
   };
 

@@ -9,7 +9,7 @@ import { ensureDir } from '../../shared/fs.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { FolderInUseError } from './errors.js';
 
-/** What a statement printed, in the format asked for. */
+/** Output of a statement, in the requested format. */
 export interface EngineResult {
   bytes(): Uint8Array;
   /** Rows of the result, or rows written by an insert with data. */
@@ -22,7 +22,7 @@ export interface EngineResult {
 /** A connection with settings, parameters and a database of its own. Runs one text at a time. */
 export interface EngineSession {
   queryAsync(sql: string, options: { format: string }): Promise<EngineResult>;
-  /** Holds the event loop up until it is done. */
+  /** Blocks the event loop until it is done. */
   query(sql: string, format: string): string;
   close(): void;
 }
@@ -37,10 +37,10 @@ export interface Engine {
 /** Sizes of the engine's caches and the memory of the whole engine. */
 const CONFIG_FILE = fileURLToPath(new URL('../../../../mappings/clickhouse/embedded.xml', import.meta.url));
 
-/** Opens a folder, made when missing. Throws `FolderInUseError` when another process has it. */
+/** Opens a folder, created when missing. Throws `FolderInUseError` when another process has it. */
 export function openEngine(path: string): Engine {
   const folder = resolve(path);
-  // Opened first and held to the end: it boots the engine with our configuration, which later connections share.
+  // Opened first and kept: it boots the engine with our configuration, which later connections share.
   const first = boot(folder);
   return {
     session: () => new Session(folder),
@@ -51,7 +51,7 @@ export function openEngine(path: string): Engine {
       }),
     async close() {
       first.close();
-      // Connections are let go of in the background; the folder is free only after this.
+      // Connections are released in the background; only then is the folder free.
       await drainPending();
     },
   };

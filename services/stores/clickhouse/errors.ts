@@ -11,7 +11,7 @@ export class FolderInUseError extends Error {
   }
 }
 
-/** There is no `chdb` in this installation, but the settings ask for the engine in this process. */
+/** The configuration needs the engine in this process, but `chdb` is not installed. */
 export class EngineMissingError extends Error {
   override readonly name = 'EngineMissingError';
   override readonly message =
@@ -20,10 +20,10 @@ export class EngineMissingError extends Error {
 
 const TIMEOUT_EXCEEDED = '159';
 const TOO_SLOW = '160';
-/** What the client says when no answer came in time. */
+/** Message of the client's own timeout. */
 const REQUEST_TIMEOUT = 'Timeout error.';
 
-/** What the store answers to the rest of the program when the engine fails: never the engine's own words. */
+/** The store error for a failure of the engine, whose message stays in the cause, for logs only. */
 export function storeError(cause: unknown): StoreTimeoutError | StoreUnavailableError {
   if (cause instanceof StoreTimeoutError || cause instanceof StoreUnavailableError) return cause;
   const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
@@ -32,11 +32,11 @@ export function storeError(cause: unknown): StoreTimeoutError | StoreUnavailable
     : new StoreUnavailableError('analytics', { cause });
 }
 
-/** Codes that are about the rows of an insert: not parsed, out of range, too long, against a constraint of the table. */
-const ABOUT_ROWS = new Set('6 26 27 38 41 69 72 117 131 321 349 407 469'.split(' '));
+/** Codes of errors in the rows of an insert: not parsed, out of range, too long, against a constraint of the table. */
+const ROW_ERRORS = new Set('6 26 27 38 41 69 72 117 131 321 349 407 469'.split(' '));
 
-/** As `storeError`, and `RejectedError` where rows are what is wrong. */
+/** As `storeError`, but `RejectedError` when the rows are at fault. */
 export function insertError(error: unknown): unknown {
   const { code } = ((error instanceof StoreUnavailableError && error.cause) || {}) as { code?: string };
-  return ABOUT_ROWS.has(code ?? '') ? new RejectedError('ClickHouse refused rows', { cause: error }) : error;
+  return ROW_ERRORS.has(code ?? '') ? new RejectedError('ClickHouse rejected rows', { cause: error }) : error;
 }

@@ -1,17 +1,17 @@
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { HttpOptions } from './client.js';
 import { openHttp } from './http.js';
-import { MigrationChangedError, readMigrations } from './migrations/migrate.js';
+import { pendingMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
 
-/** A server as it is found, nothing of it changed. */
+/** State of a server; inspecting changes nothing. */
 export interface ServerReport {
   version: string;
   /** Migrations that have not been applied. */
   missing: string[];
 }
 
-const NOT_THERE = ['UNKNOWN_DATABASE', 'UNKNOWN_TABLE'];
+const MISSING_ERRORS = ['UNKNOWN_DATABASE', 'UNKNOWN_TABLE'];
 
 /** Throws what opening the store would: `StoreUnavailableError`, `StoreTimeoutError`, `MigrationChangedError`. */
 export async function inspectClickHouse(options: HttpOptions): Promise<ServerReport> {
@@ -28,17 +28,12 @@ export async function inspectClickHouse(options: HttpOptions): Promise<ServerRep
         sql: `SELECT name, checksum FROM ${server.layout.tables}.schema_migrations`,
         params: {},
       })
-      .then(({ rows }) => new Map(rows.map(({ name, checksum }) => [name, checksum])))
+      .then((result) => result.rows)
       .catch((error: unknown) => {
-        if (isNotThere(error)) return new Map<string, string>();
+        if (isMissing(error)) return [];
         throw error;
       });
-    const missing: string[] = [];
-    for (const { name, checksum } of readMigrations()) {
-      const before = applied.get(name);
-      if (before === undefined) missing.push(name);
-      else if (before !== checksum) throw new MigrationChangedError(name);
-    }
+    const missing = pendingMigrations(applied).map(({ name }) => name);
     return { version: rows[0]?.version ?? '', missing };
   } finally {
     await server.close();
@@ -55,7 +50,7 @@ export async function inspectParts(options: HttpOptions): Promise<string[]> {
   }
 }
 
-function isNotThere(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   const { type } = ((error instanceof StoreUnavailableError && error.cause) || {}) as { type?: string };
-  return type !== undefined && NOT_THERE.includes(type);
+  return type !== undefined && MISSING_ERRORS.includes(type);
 }

@@ -1,17 +1,17 @@
-/** Whether everything that was written can still be read. */
+/** Detects parts of tables that cannot be read. */
 import { join } from 'node:path';
 import type { AnalyticsReader } from '../../advertising/analytics-store.js';
 
-/** Rows are missing, so that figures would be too low. The message says what to do. */
+/** Rows are missing, so metrics would be too low. The message says what to do. */
 export class BrokenPartsError extends Error {
   override readonly name = 'BrokenPartsError';
 }
 
-const NAMED_AT_MOST = 5;
+const MAX_NAMED = 5;
 
 function some(names: readonly string[]): string {
-  const more = names.length - NAMED_AT_MOST;
-  return names.slice(0, NAMED_AT_MOST).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - MAX_NAMED;
+  return names.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /**

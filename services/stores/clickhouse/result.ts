@@ -4,14 +4,14 @@ import { TimeSlice } from '../../shared/async.js';
 import { placeholders } from './bind.js';
 import { storeError } from './errors.js';
 
-/** A placeholder without a value is a mistake of ours, and no query may run with what another bound. */
+/** Throws when a placeholder has no value, so that no query runs with a value another one bound. */
 export function checkBound({ name, sql, params }: AnalyticsQuery): void {
   for (const placeholder of placeholders(sql)) {
     if (!(placeholder in params)) throw new Error(`query ${name} binds no ${placeholder}`);
   }
 }
 
-/** Rejects as soon as the signal aborts, whatever the engine does; engine errors become store errors. */
+/** Rejects as soon as the signal aborts, whatever the engine does. Engine errors become store errors. */
 export async function settle<T>(running: Promise<T>, signal?: AbortSignal, onAbort?: () => void): Promise<T> {
   const guarded = running.catch((cause: unknown) => {
     if (signal?.aborted) throw signal.reason;

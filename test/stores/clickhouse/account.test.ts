@@ -9,7 +9,7 @@ const FIXTURE = fileURLToPath(new URL('./account.fixture.js', import.meta.url));
 describe('The account of Reachline on a ClickHouse server', function () {
   this.timeout(60_000);
 
-  it('may do all that migrations, reads and writes do, and nothing beside its databases', async () => {
+  it('may do all that migrations, reads and writes need, within its databases only', async () => {
     const folder = await temporaryFolder();
     try {
       const { failed, denied, tried } = JSON.parse(
@@ -24,7 +24,7 @@ describe('The account of Reachline on a ClickHouse server', function () {
     }
   });
 
-  it('is made with a password that no statement shows', () => {
+  it('is created without its password appearing in a statement', () => {
     const layout = { tables: 'r_tables', views: 'r', cluster: null };
     const statements = accountStatements(layout, { username: 'app', password: 'secret' });
     expect(statements.join('\n')).not.to.contain('secret');

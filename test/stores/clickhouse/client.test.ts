@@ -33,7 +33,7 @@ describe('embedded ClickHouse', () => {
   const ask = (sql: string, params = {}, signal?: AbortSignal) =>
     clickhouse.query<Record<string, unknown>>({ name: 'test', sql, params }, signal);
 
-  it('gives up on a slow query, which leaves nothing in the answers after it', async () => {
+  it('ends a query at its time limit, and later results hold nothing of it', async () => {
     // Enough rows of one organization that some are written before the time is up.
     const secret = "SELECT 'secret of org_a' AS value, sleepEachRow(0.01) FROM numbers(100000)";
     expect(await nameOf(ask(`${secret} SETTINGS max_block_size = 1`))).to.equal('StoreTimeoutError');
@@ -42,7 +42,7 @@ describe('embedded ClickHouse', () => {
     }
   });
 
-  it('leaves nothing of a query that fails half way in the answers after it', async () => {
+  it('keeps rows of a query that fails half way out of later results', async () => {
     await reopenWithoutTimeLimit();
     const failing = "SELECT 'secret of org_a' AS value, throwIf(number = 50000) AS x FROM numbers(100000)";
     for (let again = 0; again < 4; again++) {
@@ -51,7 +51,7 @@ describe('embedded ClickHouse', () => {
     }
   });
 
-  it('leaves nothing of an aborted query in the answers after it', async () => {
+  it('keeps rows of an aborted query out of later results', async () => {
     await reopenWithoutTimeLimit();
     for (let again = 0; again < 4; again++) {
       const abort = new AbortController();
@@ -69,7 +69,7 @@ describe('embedded ClickHouse', () => {
     }
   });
 
-  it('lets nobody wait for computations that were given up', async () => {
+  it('frees the connections of aborted queries', async () => {
     const abort = new AbortController();
     const slow = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
     const abandoned = Array.from({ length: 6 }, () => nameOf(ask(slow, {}, abort.signal)));
@@ -81,7 +81,7 @@ describe('embedded ClickHouse', () => {
     expect((await ask('SELECT 2 AS two')).rows).to.deep.equal([{ two: 2 }]);
   });
 
-  it('asks nothing of the engine for queries that are given up before they begin', async () => {
+  it('sends nothing to the engine for queries aborted before they start', async () => {
     const statements = async () =>
       Number((await ask("SELECT value FROM system.events WHERE event = 'Query'")).rows[0]?.value);
     const before = await statements();
@@ -94,7 +94,7 @@ describe('embedded ClickHouse', () => {
     expect((await statements()) - before).to.be.below(20);
   });
 
-  it('refuses a signal that was aborted before', async () => {
+  it('rejects with AbortError when the signal is already aborted', async () => {
     expect(await nameOf(ask('SELECT 1', {}, AbortSignal.abort()))).to.equal('AbortError');
     expect((await ask('SELECT 2 AS two')).rows).to.deep.equal([{ two: 2 }]);
   });
@@ -122,19 +122,19 @@ describe('embedded ClickHouse', () => {
     expect(turns).to.be.greaterThan(100);
   });
 
-  it('answers nothing once closed', async () => {
+  it('rejects queries once closed', async () => {
     await clickhouse.close();
     expect(await nameOf(ask('SELECT 1'))).to.equal('StoreUnavailableError');
   });
 
-  it('keeps what was acknowledged for the next opening', async () => {
+  it('still has acknowledged rows after it is opened again', async () => {
     await clickhouse.command('test', 'CREATE TABLE kept (value String) ENGINE = MergeTree ORDER BY value');
     await clickhouse.insert('test', { table: 'kept', columns: ['value'], text: 'here\n' });
     await reopenWithoutTimeLimit();
     expect((await ask('SELECT value FROM kept')).rows).to.deep.equal([{ value: 'here' }]);
   });
 
-  it('says that another process holds the folder', () => {
+  it('throws FolderInUseError when another process holds the folder', () => {
     const script = `import { openClickHouse } from ${JSON.stringify(new URL('../../../services/stores/clickhouse/open.js', import.meta.url).href)};
       try { await openClickHouse({ path: ${JSON.stringify(folder)} }); console.log('opened'); } catch (error) { console.log(error.name); process.exit(0); }`;
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {

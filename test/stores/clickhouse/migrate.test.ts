@@ -30,7 +30,7 @@ describe('ClickHouse migrations', () => {
     expect(await migrate(clickhouse)).to.have.length(readMigrations().length);
   });
 
-  it('of another version are refused, with what to do about it', async () => {
+  it('of another version are rejected with a message that says what to do', async () => {
     const [first, ...rest] = readMigrations();
     const changed = [{ ...(first as ReturnType<typeof readMigrations>[number]), checksum: 'other' }, ...rest];
     const error = await migrate(clickhouse, changed).catch((caught: Error) => caught);

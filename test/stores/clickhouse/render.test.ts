@@ -17,11 +17,11 @@ const rendered = () =>
   [...readMigrations(), ...readMigrations(ACCESS)].flatMap(({ sql }) => render(sql, LAYOUT));
 
 describe('ClickHouse migrations in a cluster', () => {
-  it('have the text that was reviewed', () => {
+  it('match the golden file', () => {
     expect(`${rendered().join(';\n\n')};\n`).to.equal(readFileSync(GOLDEN, 'utf8'));
   });
 
-  it('are replicated, on every node, and name no local table that is not made', () => {
+  it('are replicated, on every node, and name no local table that is not created', () => {
     const made = new Set<string>();
     for (const statement of rendered()) {
       expect(statement).to.contain('ON CLUSTER `main`');
@@ -49,9 +49,9 @@ describe('ClickHouse migrations in a cluster', () => {
     }
   });
 
-  it('say what to do in a cluster, or are refused', () => {
+  it('are rejected without a form for clusters', () => {
     expect(() => render('ALTER TABLE campaigns DROP COLUMN name', LAYOUT)).to.throw(
-      'says nothing of clusters',
+      'has no form for clusters',
     );
   });
 });

@@ -27,7 +27,7 @@ describe('deliveries of many months', () => {
     expect(months).to.deep.equal([...months].sort());
   });
 
-  it('stay one part where they are few', () => {
+  it('stay one part when they have few months', () => {
     const records = deliveriesOf(['2026-03-01', '2026-01-01', '2026-03-02']);
     expect(splitDeliveriesByMonths(records, 36)).to.deep.equal([records]);
     expect(splitDeliveriesByMonths([], 36)).to.deep.equal([]);

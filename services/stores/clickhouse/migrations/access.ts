@@ -6,10 +6,10 @@ import { readMigrations } from './migrate.js';
 import { render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/access/', import.meta.url));
-/** Not granted, or users are kept where SQL cannot change them. */
-const REFUSALS = new Set(['495', '497', '514']);
+/** Not granted, or users are stored where SQL cannot change them. */
+const REJECTED_CODES = new Set(['495', '497', '514']);
 
-/** Makes the role of analysts with its limits. False when the server does not let this user do so. */
+/** Creates the role of analysts with its limits. False when the server does not permit this user to. */
 export async function grantAccess(options: HttpOptions): Promise<boolean> {
   const clickhouse = openHttp(options);
   try {
@@ -19,7 +19,10 @@ export async function grantAccess(options: HttpOptions): Promise<boolean> {
     }
     return true;
   } catch (error) {
-    if (error instanceof StoreUnavailableError && REFUSALS.has((error.cause as { code?: string }).code ?? ''))
+    if (
+      error instanceof StoreUnavailableError &&
+      REJECTED_CODES.has((error.cause as { code?: string }).code ?? '')
+    )
       return false;
     throw error;
   } finally {

@@ -6,7 +6,7 @@ import { onCluster, render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/', import.meta.url));
 
-/** The database was made by other migrations than those of this package, so its tables are others too. The message says what to do. */
+/** Another version's migrations created the database, so its tables differ. The message says what to do. */
 export class MigrationChangedError extends Error {
   override readonly name = 'MigrationChangedError';
 
@@ -34,6 +34,18 @@ export function readMigrations(folder: string = FOLDER): Migration[] {
     });
 }
 
+/** The migrations that are not applied. Throws `MigrationChangedError` when one was applied with another content. */
+export function pendingMigrations(
+  applied: readonly { name: string; checksum: string }[],
+  migrations: readonly Migration[] = readMigrations(),
+): Migration[] {
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
+  for (const { name, checksum } of migrations) {
+    if ((checksums.get(name) ?? checksum) !== checksum) throw new MigrationChangedError(name);
+  }
+  return migrations.filter(({ name }) => !checksums.has(name));
+}
+
 /** In a cluster every node has a copy of the whole, whatever its shard. */
 function migrationsTable({ tables, cluster }: Layout): string {
   const engine =
@@ -44,7 +56,7 @@ function migrationsTable({ tables, cluster }: Layout): string {
 ENGINE = ${engine} ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 }
 
-/** Applies what is missing and returns its names. Statements are repeatable, so a crash in between does no harm. */
+/** Applies the missing migrations and returns their names. Statements are repeatable, so a crash in between is harmless. */
 export async function migrate(
   clickhouse: ClickHouse,
   migrations: Migration[] = readMigrations(),
@@ -57,19 +69,14 @@ export async function migrate(
     sql: 'SELECT name, checksum FROM schema_migrations',
     params: {},
   });
-  const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
-  const done: string[] = [];
-  for (const { name, sql, checksum } of migrations) {
-    const before = applied.get(name);
-    if (before === checksum) continue;
-    if (before !== undefined) throw new MigrationChangedError(name);
+  const pending = pendingMigrations(rows, migrations);
+  for (const { name, sql, checksum } of pending) {
     for (const statement of render(sql, layout)) await clickhouse.command('migrate', statement);
     await clickhouse.insert('record_migration', {
       table: 'schema_migrations',
       columns: ['name', 'checksum'],
       text: `${name}\t${checksum}\n`,
     });
-    done.push(name);
   }
-  return done;
+  return pending.map(({ name }) => name);
 }

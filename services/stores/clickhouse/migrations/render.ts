@@ -8,12 +8,12 @@ const MATERIALIZED_VIEW =
   /^CREATE MATERIALIZED VIEW IF NOT EXISTS (?<name>\w+) TO (?<target>\w+) AS(?<select>.*)$/s;
 
 /**
- * The statements of a migration where the data lie. Files are written for one server, with `{{tables}}` and `{{views}}` for the
+ * The statements of a migration for a layout. Files are written for one server, with `{{tables}}` and `{{views}}` for the
  * databases, and in statements other than those of tables and materialized views `{{on_cluster}}`, and `{{local}}` behind the name of
  * a table that is changed. In a cluster
  *
  * - a table becomes `<name>_local`, replicated, on every node, and `<name>`, which spreads organizations over the shards;
- * - a materialized view reads and feeds the local tables, as it runs where rows arrive.
+ * - a materialized view reads and writes the local tables, as it runs where rows arrive.
  */
 export function render(sql: string, layout: Layout): string[] {
   const { cluster, tables, views } = layout;
@@ -45,7 +45,7 @@ export function render(sql: string, layout: Layout): string[] {
     return [`CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}${everywhere} TO ${target}_local AS${local}`];
   }
   if (!statement.includes(everywhere)) {
-    throw new Error(`a migration says nothing of clusters: ${statement.slice(0, 80)}`);
+    throw new Error(`a migration has no form for clusters: ${statement.slice(0, 80)}`);
   }
   return [statement];
 }
