@@ -31,7 +31,7 @@ describe('a statement that the engine cannot end', function () {
     it('releases its permit after its client has left', async () => {
       const leaving = new AbortController();
       const left = fetch(server.url, { method: 'POST', body: endless(3), signal: leaving.signal });
-      await until(() => server.running() === 1, 'the statement runs');
+      await until(() => server.started() === 1, 'the statement has started');
       leaving.abort();
       await left.catch(() => undefined);
       expect(await ask(server.url, 'SELECT 1')).to.deep.equal([200, null, '1\n']);

@@ -21,7 +21,9 @@ import { type Engine, openEngine } from '../../services/stores/clickhouse/engine
 
 export interface ClickHouseServer {
   url: string;
-  /** The number of statements that run. */
+  /** The number of statements that have started. */
+  started(): number;
+  /** The number of statements that run, the parsing of one included. */
   running(): number;
   close(): Promise<void>;
 }
@@ -51,7 +53,8 @@ export async function startClickHouseServer(
   });
   return {
     url: endpoint.url,
-    running: () => endpoint.running(),
+    started: endpoint.started,
+    running: endpoint.running,
     async close() {
       await endpoint.close();
       while (endpoint.running() > 0) await pause(50);
@@ -62,19 +65,24 @@ export async function startClickHouseServer(
 }
 
 /** An endpoint that permits every statement. Bodies of inserts are files in `bodies` while they run. */
-export function startUnrestrictedEndpoint(
+export async function startUnrestrictedEndpoint(
   engine: Engine,
   bodies: string,
   options: Pick<SqlEndpointOptions, 'port' | 'password' | 'concurrency' | 'deadlineMs'>,
-): Promise<SqlEndpoint> {
+): Promise<SqlEndpoint & Pick<ClickHouseServer, 'started'>> {
   let count = 0;
-  return startSqlEndpoint({
+  let started = 0;
+  const endpoint = await startSqlEndpoint({
     ...options,
     engine,
     bodyLimit: BODY_LIMIT,
-    policy: async (runner) => (request, body) =>
-      permitAll(request, body, runner, join(bodies, String(++count))),
+    policy: async (runner) => async (request, body) => {
+      const permitted = await permitAll(request, body, runner, join(bodies, String(++count)));
+      started++;
+      return permitted;
+    },
   });
+  return { ...endpoint, started: () => started };
 }
 
 /** The beginning of an insert whose rows follow it in the body. */
