@@ -6,7 +6,13 @@ import type {
   Membership,
   RemoveOutcome,
 } from '../../../contacts/contact-store.js';
-import { duplicateKeys, isDuplicate, MAX_DUPLICATES } from '../../../contacts/duplicates.js';
+import {
+  type CreationFacts,
+  checkCredits,
+  creationTerms,
+  decideCreation,
+} from '../../../contacts/creation.js';
+import { duplicateKeys, isDuplicate } from '../../../contacts/duplicates.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import {
   applyRecord,
@@ -20,7 +26,7 @@ import type { OrderedRecord } from '../../../shared/record-order.js';
 import { RejectedError } from '../../../shared/store-errors.js';
 import { applyRecords } from '../apply-records.js';
 import type { AudienceSource } from '../audiences.js';
-import type { Ledger, ReserveResult } from '../credits.js';
+import type { Ledger } from '../credits.js';
 import { type Documents, documentId } from '../documents.js';
 import { unavailable } from '../errors.js';
 import { type AcquiredKey, reassign } from '../idempotency.js';
@@ -40,6 +46,16 @@ import { duplicateQuery } from './search.js';
 const TOO_MANY = 'too_many_audiences';
 
 const MAX_REMOVAL_IDS = 16;
+
+interface CreationAttempt {
+  command: CreateContact;
+  created: StoredContact;
+  /** Under an idempotency key: the contact of an earlier attempt counts as this one's. */
+  resumable: boolean;
+  now: number;
+  /** Aborted when the duplicate lock is lost. */
+  lost?: AbortSignal;
+}
 
 interface Stores {
   contacts: ContactDocuments;
@@ -75,16 +91,14 @@ export class ContactWrites {
   async create(command: CreateContact, key: AcquiredKey | undefined, now: number): Promise<CreateOutcome> {
     const { contact, audienceId, onDuplicate, dryRun } = command;
     const organizationId = contact.organization_id;
-    if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
-    const known = key?.resumed ? await this.#resume(command, key) : null;
+    const facts: CreationFacts = { hasAudience: await this.#hasAudience(organizationId, audienceId) };
+    const known = facts.hasAudience && key?.resumed ? await this.#resume(command, key) : null;
     if (known) return known;
     const id = key?.lease.source.contact_id ?? contact.contact_id;
-    const created = createdContact({ ...contact, id, contact_id: id }, audienceId);
-    if (dryRun || onDuplicate === 'create') {
-      const duplicates = dryRun ? await this.#findDuplicates(created) : [];
-      const known = await this.#useDuplicate(command, duplicates, now);
-      return known ?? this.#createNew(command, created, duplicates, key, now);
-    }
+    const named = { ...command, contact: { ...contact, id, contact_id: id } };
+    const created = createdContact(named.contact, audienceId);
+    const attempt: CreationAttempt = { command: named, created, resumable: key !== undefined, now };
+    if (!facts.hasAudience || dryRun || onDuplicate === 'create') return this.#decide(attempt, facts);
     return this.#stores.locks.findOrCreate(
       {
         organizationId,
@@ -92,70 +106,69 @@ export class ContactWrites {
         keys: duplicateKeys(created.body).map(({ kind, value }) => `${kind} ${value}`),
       },
       async () => {
-        const duplicates = await this.#findDuplicates(created);
+        const found = await this.#findDuplicates(created);
         // An earlier attempt of the same request may have finished meanwhile.
-        const own = duplicates.find(({ contact_id }) => contact_id === id);
+        const own = found.find(({ contact_id }) => contact_id === id);
         if (own?.creation) return createdOutcome(toStoredContact(own), own.creation);
-        return this.#useDuplicate(command, duplicates, now);
+        const duplicates = found.map(toStoredContact);
+        return duplicates.length === 0 ? null : this.#decide(attempt, { ...facts, duplicates });
       },
-      (lost) => this.#createNew(command, created, [], key, now, lost),
+      (lost) => this.#decide({ ...attempt, lost }, { ...facts, duplicates: [] }),
     );
   }
 
-  /** The outcome when an existing duplicate decides it; null when the contact is to be created. */
-  async #useDuplicate(
-    { contact, audienceId, onDuplicate, dryRun }: CreateContact,
-    duplicates: readonly ContactSource[],
-    now: number,
-  ): Promise<CreateOutcome | null> {
-    const [oldest] = duplicates;
-    if (!oldest || onDuplicate === 'create') return null;
-    if (onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.contact_id };
-    const organizationId = contact.organization_id;
-    const member = dryRun
-      ? joinedAudience(toStoredContact(oldest), audienceId, now)
-      : await this.#join(organizationId, oldest.contact_id, audienceId, now);
-    if (member === TOO_MANY || (dryRun && member === null)) return { kind: TOO_MANY };
-    const balance = await this.#stores.ledger.balance(organizationId);
-    return {
-      kind: 'returned',
-      contact: toContact(dryRun || !member ? toStoredContact(oldest) : member),
-      creditsConsumed: balance === null ? null : 0,
-      creditBalance: balance,
-      duplicates: duplicateIds(duplicates),
-    };
-  }
-
-  async #createNew(
-    { requiredCredits, dryRun }: CreateContact,
-    created: StoredContact,
-    duplicates: readonly ContactSource[],
-    key: AcquiredKey | undefined,
-    now: number,
-    lost?: AbortSignal,
-  ): Promise<CreateOutcome> {
+  async #decide(attempt: CreationAttempt, known: CreationFacts): Promise<CreateOutcome> {
+    const { command, created, resumable, now, lost } = attempt;
+    const { audienceId, requiredCredits, dryRun } = command;
     const { organization_id: organizationId, contact_id: id } = created.body;
-    const reserved = dryRun
-      ? await this.#couldReserve(organizationId, requiredCredits)
-      : await this.#stores.ledger.reserve(organizationId, id, requiredCredits, now);
-    if (reserved.kind === 'insufficient') {
-      return { kind: 'insufficient_credits', creditBalance: reserved.balance };
+    const { ledger } = this.#stores;
+    const facts = { ...known };
+    let reservation: string | null = null;
+    for (;;) {
+      const decision = decideCreation(command, facts);
+      switch (decision) {
+        case 'hasAudience':
+          facts.hasAudience = await this.#hasAudience(organizationId, audienceId);
+          break;
+        case 'duplicates':
+          facts.duplicates = (await this.#findDuplicates(created)).map(toStoredContact);
+          break;
+        case 'joined': {
+          const oldest = facts.duplicates?.[0] as StoredContact;
+          if (dryRun) {
+            facts.joined = joinedAudience(oldest, audienceId, now);
+          } else {
+            const joined = await this.#join(organizationId, oldest.body.contact_id, audienceId, now);
+            facts.joined = joined === TOO_MANY ? null : (joined ?? oldest);
+          }
+          break;
+        }
+        case 'balance':
+          facts.balance = await ledger.balance(organizationId);
+          break;
+        case 'credits':
+          if (dryRun) {
+            facts.credits = checkCredits(await ledger.balance(organizationId), requiredCredits);
+          } else {
+            const reserved = await ledger.reserve(organizationId, id, requiredCredits, now);
+            if (reserved.kind === 'reserved') reservation = reserved.reservation;
+            facts.credits = reserved;
+          }
+          break;
+        case 'created': {
+          if (!dryRun) {
+            // Without the lock the write would only conflict with a tombstone.
+            lost?.throwIfAborted();
+            const creation = { attempt: randomUUID(), reservation, ...creationTerms(command, facts) };
+            return this.#write(created, creation, resumable);
+          }
+          facts.created = (await this.#find(organizationId, id)) ? null : created;
+          break;
+        }
+        default:
+          return decision;
+      }
     }
-    const metered = reserved.kind === 'reserved';
-    const creation: Creation = {
-      attempt: randomUUID(),
-      reservation: metered ? reserved.reservation : null,
-      creditsConsumed: metered ? requiredCredits : null,
-      creditBalance: metered ? reserved.balance : null,
-      duplicates: duplicateIds(duplicates),
-    };
-    if (dryRun) {
-      const taken = await this.#find(organizationId, id);
-      return taken ? { kind: 'contact_exists', contactId: id } : createdOutcome(created, creation);
-    }
-    // Without the lock the write would only conflict with a tombstone.
-    lost?.throwIfAborted();
-    return this.#write(created, creation, key !== undefined);
   }
 
   async add({ organizationId, audienceId, contactId }: Membership, now: number): Promise<AddOutcome> {
@@ -255,13 +268,6 @@ export class ContactWrites {
     this.#stores.ledger.settle(organizationId, reservation).catch(() => undefined);
   }
 
-  async #couldReserve(organizationId: string, amount: number): Promise<ReserveResult> {
-    const balance = await this.#stores.ledger.balance(organizationId);
-    if (balance === null) return { kind: 'unmetered' };
-    if (balance < amount) return { kind: 'insufficient', balance };
-    return { kind: 'reserved', reservation: null, balance: balance - amount };
-  }
-
   async #hasAudience(organizationId: string, audienceId: string): Promise<boolean> {
     return (
       (await this.#stores.audiences.get(documentId(organizationId, audienceId), organizationId)) !== null
@@ -323,10 +329,6 @@ export class ContactWrites {
       }),
     );
   }
-}
-
-function duplicateIds(duplicates: readonly ContactSource[]): string[] {
-  return duplicates.slice(0, MAX_DUPLICATES).map(({ contact_id }) => contact_id);
 }
 
 function createdOutcome(created: StoredContact, creation: Creation): CreateOutcome {

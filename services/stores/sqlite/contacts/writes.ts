@@ -5,6 +5,7 @@ import type {
   Membership,
   RemoveOutcome,
 } from '../../../contacts/contact-store.js';
+import { type CreationFacts, checkCredits, decideCreation } from '../../../contacts/creation.js';
 import { isDuplicate, MAX_DUPLICATE_CANDIDATES, MAX_DUPLICATES } from '../../../contacts/duplicates.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import {
@@ -12,6 +13,7 @@ import {
   type ContactBody,
   createdContact,
   joinedAudience,
+  type StoredContact,
   toContact,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
@@ -136,54 +138,53 @@ function deleteMembership(
 }
 
 export function createContact(session: WriteSession, command: CreateContact, now: number): CreateOutcome {
-  const { contact, audienceId, requiredCredits, onDuplicate, dryRun } = command;
+  const { contact, audienceId, requiredCredits, dryRun } = command;
   const { connection } = session;
   const organizationId = contact.organization_id;
-  const organization = organizationOf(session, organizationId, audienceId);
-  if (organization === undefined) return { kind: 'audience_not_found' };
-  const made = createdContact(contact, audienceId);
-  const wanted = dryRun || onDuplicate !== 'create';
-  const duplicates = wanted ? findDuplicates(session, organization, made.body) : [];
-  const [oldest] = duplicates;
-  const duplicateIds = duplicates.map(({ body: { id } }) => id);
-  const balance = readCredits(connection, organizationId);
-  if (oldest && onDuplicate === 'reject') return { kind: 'contact_exists', contactId: oldest.body.id };
-  if (oldest && onDuplicate === 'return') {
-    const joined = joinedAudience(oldest, audienceId, now);
-    if (joined === null) return { kind: 'too_many_audiences' };
-    if (!dryRun) writeJoined(session, organization, oldest, joined, audienceId);
-    return {
-      kind: 'returned',
-      contact: toContact(joined),
-      creditsConsumed: balance === null ? null : 0,
-      creditBalance: balance,
-      duplicates: duplicateIds,
-    };
-  }
-  if (balance !== null && balance < requiredCredits) {
-    return { kind: 'insufficient_credits', creditBalance: balance };
-  }
-  if (readContactRow(connection, organization, contact.contact_id)) {
-    return { kind: 'contact_exists', contactId: contact.contact_id };
-  }
-  const row: ContactRow = {
-    ...made,
-    // A dry run writes nothing, not even the sequence.
-    rowId: dryRun ? 0n : session.newRowId('contact_terms', made.createdMs),
+  const found = organizationOf(session, organizationId, audienceId);
+  // Used only after the audience, and so the organization, was found.
+  const organization = found as number;
+  const created = createdContact(contact, audienceId);
+  let duplicates: ContactRow[] = [];
+  const lookUp = (fact: keyof CreationFacts): CreationFacts => {
+    switch (fact) {
+      case 'hasAudience':
+        return { hasAudience: found !== undefined };
+      case 'duplicates':
+        duplicates = findDuplicates(session, organization, created.body);
+        return { duplicates };
+      case 'joined': {
+        const oldest = duplicates[0] as ContactRow;
+        const joined = joinedAudience(oldest, audienceId, now);
+        if (joined !== null && !dryRun) writeJoined(session, organization, oldest, joined, audienceId);
+        return { joined };
+      }
+      case 'balance':
+        return { balance: readCredits(connection, organizationId) };
+      case 'credits':
+        return { credits: checkCredits(readCredits(connection, organizationId), requiredCredits) };
+      case 'created':
+        if (readContactRow(connection, organization, contact.contact_id)) return { created: null };
+        if (!dryRun) {
+          addCredits(connection, organizationId, -requiredCredits);
+          insertContact(session, organization, created);
+        }
+        return { created };
+    }
   };
-  if (!dryRun) {
-    if (balance !== null) addCredits(connection, organizationId, -requiredCredits);
-    const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
-    writeContact(session, changes, organization, undefined, row);
-    changes.apply();
+  let facts: CreationFacts = {};
+  for (;;) {
+    const decision = decideCreation(command, facts);
+    if (typeof decision === 'object') return decision;
+    facts = { ...facts, ...lookUp(decision) };
   }
-  return {
-    kind: 'created',
-    contact: toContact(row),
-    creditsConsumed: balance === null ? null : requiredCredits,
-    creditBalance: balance === null ? null : balance - requiredCredits,
-    duplicates: duplicateIds,
-  };
+}
+
+function insertContact(session: WriteSession, organization: number, created: StoredContact): void {
+  const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
+  const rowId = session.newRowId('contact_terms', created.createdMs);
+  writeContact(session, changes, organization, undefined, { ...created, rowId });
+  changes.apply();
 }
 
 /** The key of an organization that has the audience. */

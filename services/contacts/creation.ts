@@ -1,0 +1,83 @@
+/** The order of checks of a creation (contract 3.2 to 3.5), the same in every store. */
+import type { CreateContact, CreateOutcome } from './contact-store.js';
+import { MAX_DUPLICATES } from './duplicates.js';
+import { type StoredContact, toContact } from './stored-contact.js';
+
+export type CreditCheck =
+  | { kind: 'unmetered' }
+  | { kind: 'insufficient'; balance: number }
+  /** `balance` is what remains. */
+  | { kind: 'reserved'; balance: number };
+
+/** Whether a balance covers the credits; a null balance is that of an organization that is not metered. */
+export function checkCredits(balance: number | null, requiredCredits: number): CreditCheck {
+  if (balance === null) return { kind: 'unmetered' };
+  if (balance < requiredCredits) return { kind: 'insufficient', balance };
+  return { kind: 'reserved', balance: balance - requiredCredits };
+}
+
+/** What a store knows about a creation; a fact is absent until it was looked up. */
+export interface CreationFacts {
+  hasAudience?: boolean;
+  /** Oldest first. */
+  duplicates?: readonly StoredContact[];
+  /** The oldest duplicate after it joined the audience, without a write in a dry run; null when it is in too many. */
+  joined?: StoredContact | null;
+  /** Null when the organization is not metered. */
+  balance?: number | null;
+  /** The credits, reserved unless in a dry run. */
+  credits?: CreditCheck;
+  /** The contact, written unless in a dry run; null when its id is taken. */
+  created?: StoredContact | null;
+}
+
+/** The outcome, or the fact to look up next. No fact is looked up before it is asked for: the later ones write. */
+export function decideCreation(
+  command: Pick<CreateContact, 'contact' | 'onDuplicate' | 'requiredCredits' | 'dryRun'>,
+  facts: CreationFacts,
+): CreateOutcome | keyof CreationFacts {
+  const { onDuplicate, dryRun } = command;
+  const { hasAudience, duplicates, joined, balance, credits, created } = facts;
+  if (hasAudience === undefined) return 'hasAudience';
+  if (!hasAudience) return { kind: 'audience_not_found' };
+  if (duplicates === undefined && (dryRun || onDuplicate !== 'create')) return 'duplicates';
+  const oldest = duplicates?.[0];
+  if (oldest && onDuplicate === 'reject')
+    return { kind: 'contact_exists', contactId: oldest.body.contact_id };
+  if (oldest && onDuplicate === 'return') {
+    if (joined === undefined) return 'joined';
+    if (joined === null) return { kind: 'too_many_audiences' };
+    if (balance === undefined) return 'balance';
+    return {
+      kind: 'returned',
+      contact: toContact(joined),
+      creditsConsumed: balance === null ? null : 0,
+      creditBalance: balance,
+      duplicates: duplicateIds(facts),
+    };
+  }
+  if (credits === undefined) return 'credits';
+  if (credits.kind === 'insufficient') {
+    return { kind: 'insufficient_credits', creditBalance: credits.balance };
+  }
+  if (created === undefined) return 'created';
+  if (created === null) return { kind: 'contact_exists', contactId: command.contact.contact_id };
+  return { kind: 'created', contact: toContact(created), ...creationTerms(command, facts) };
+}
+
+/** What a creation cost, and the duplicates that it was made in spite of. */
+export function creationTerms(
+  { requiredCredits }: Pick<CreateContact, 'requiredCredits'>,
+  facts: CreationFacts,
+) {
+  const reserved = facts.credits?.kind === 'reserved' ? facts.credits : null;
+  return {
+    creditsConsumed: reserved === null ? null : requiredCredits,
+    creditBalance: reserved === null ? null : reserved.balance,
+    duplicates: duplicateIds(facts),
+  };
+}
+
+function duplicateIds({ duplicates = [] }: CreationFacts): string[] {
+  return duplicates.slice(0, MAX_DUPLICATES).map(({ body }) => body.contact_id);
+}
