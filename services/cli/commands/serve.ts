@@ -72,7 +72,7 @@ async function serveInProcesses(io: Io, config: Config, options: ServeOptions): 
   return closed;
 }
 
-/** One of those primary. */
+/** A cluster worker. */
 async function serveAmongOthers(config: Config): Promise<number> {
   const logger = createLogger(config.logLevel, logFile(2, { atomic: true }));
   const clusterWorker = connectToPrimary();
