@@ -5,6 +5,7 @@
  * @type {import('dependency-cruiser').IConfiguration}
  */
 const LAYERS = [
+  ['console', '^services/console/'],
   ['cli', '^services/cli/'],
   ['demo', '^services/demo/'],
   ['gateway', '^services/gateway/'],
@@ -41,6 +42,13 @@ module.exports = {
   forbidden: [
     ...upward,
     {
+      name: 'the console imports nothing of the server but types',
+      comment: 'It is a client of the API in a browser.',
+      severity: 'error',
+      from: { path: '^services/console/' },
+      to: { path: '^(services|ingest)/', pathNot: '^services/console/', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'one adapter does not know another',
       severity: 'error',
       from: { path: '^services/stores/(sqlite|elasticsearch|clickhouse)/' },
@@ -71,7 +79,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
-      extensions: ['.ts', '.js'],
+      extensions: ['.ts', '.tsx', '.js'],
       exportsFields: ['exports'],
       conditionNames: ['import', 'node'],
     },

@@ -26,6 +26,7 @@ COPY package.json ./
 COPY mappings mappings
 COPY --from=build /app/dist/services dist/services
 COPY --from=build /app/dist/ingest dist/ingest
+COPY --from=build /app/dist/console dist/console
 USER node
 EXPOSE 8080
 # Of a gateway or a worker, whichever of the two this container runs.

@@ -31,7 +31,43 @@ export const endpoints: readonly ApiEndpoint[] = [
 export function apiDocument(served: readonly ApiEndpoint[], version: string): Json {
   return openApiDocument(served, version, (components) => ({
     '/api/ingest/{stream}': { post: ingestOperation(components) },
+    [KEY_PATH]: { get: keyOperation() },
   }));
+}
+
+export const KEY_PATH = '/api/key';
+
+function keyOperation(): Json {
+  const schema = {
+    type: 'object',
+    required: ['key_id', 'organization_id', 'scopes'],
+    properties: {
+      key_id: { type: 'string', description: 'Public id of the key, as in logs and `keys list`.' },
+      organization_id: { type: 'string', description: 'Organization the key belongs to.' },
+      scopes: {
+        type: 'array',
+        description: 'What the key allows; `*` is everything.',
+        items: { type: 'string', description: 'A scope.' },
+      },
+    },
+  };
+  return {
+    operationId: 'describeKey',
+    summary: 'Describe the key in use',
+    description: 'Its organization and scopes. Every key may ask.',
+    tags: ['Operations'],
+    responses: {
+      200: { description: 'A successful response', content: { 'application/json': { schema } } },
+      ...problemResponses([
+        'missing_api_key',
+        'invalid_api_key',
+        'rate_limited',
+        'internal',
+        'store_unavailable',
+        'timeout',
+      ]),
+    },
+  };
 }
 
 function ingestOperation(components: Json): Json {

@@ -11,9 +11,10 @@ import { type Clock, utcDate } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
 import type { Stores } from '../stores/open-stores.js';
 import { Admission } from './admission.js';
-import { type ApiEndpoint, type ApiServices, apiDocument, endpoints } from './api.js';
+import { type ApiEndpoint, type ApiServices, apiDocument, endpoints, KEY_PATH } from './api.js';
 import { createAuthenticate } from './authenticate.js';
 import { createClientAddress } from './client-address.js';
+import { addConsoleRoutes } from './console.js';
 import { createCors } from './cors.js';
 import { DOCS_CSP, renderDocs } from './docs-page.js';
 import { createErrorWriter } from './error-handler.js';
@@ -107,6 +108,12 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
     await admission.run(ctx, principal.keyId, (request) => ingest(ctx, principal, request));
   });
 
+  router.get(KEY_PATH, async (ctx) => {
+    ctx.state.operation = KEY_PATH;
+    const { keyId, organizationId, scopes } = await admit(ctx);
+    ctx.body = { key_id: keyId, organization_id: organizationId, scopes: [...scopes] };
+  });
+
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
@@ -136,6 +143,7 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
     '/docs',
     serveText(clock, 'html', () => renderDocs(document()), docsHeaders),
   );
+  addConsoleRoutes(router);
 
   const app = new Koa();
   app.on('error', (error: NodeJS.ErrnoException) => {

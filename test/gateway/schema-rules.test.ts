@@ -206,6 +206,7 @@ describe('The OpenAPI document', () => {
     const others = Object.keys(paths).filter((path) => !operations.includes(path as `/api/${string}`));
     expect(others.sort()).to.deep.equal([
       '/api/ingest/{stream}',
+      '/api/key',
       '/livez',
       '/metrics',
       '/openapi.json',

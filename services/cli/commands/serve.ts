@@ -127,12 +127,13 @@ async function orClose<T>(stores: Stores, work: () => Promise<T>): Promise<T> {
 }
 
 function sayListening(io: Io, url: string, options: ServeOptions, key: string | null): void {
-  printOut(io, `Reachline listens on ${url} (documentation: ${url}/docs)`);
+  printOut(io, `Reachline listens on ${url} (console: ${url}/console, documentation: ${url}/docs)`);
   if (!options.demo) return;
   if (key === null) {
     printErr(io, `Nothing was loaded, as the stores hold data already. For a key: ${KEY_COMMAND}`);
     return;
   }
   printOut(io, `API key of ${DEMO_ORGANIZATION}, shown only once: ${key}`);
+  printOut(io, `Console, signed in with it: ${url}/console#key=${key}`);
   printOut(io, `Try:\n\n${firstRequests(url, key, utcDate(Date.now()))}\n`);
 }

@@ -213,7 +213,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       '/api',
       '/api/contacts',
       '/api/contacts/search/x',
-      '/console',
+      '/consoles',
       '/%2e%2e/etc/passwd',
     ]) {
       expectProblem(await gateway.call(path, organization), 404, 'route_not_found');

@@ -1,0 +1,133 @@
+/** Lines over days with uPlot. Its few rules of style are in style.css. */
+import uPlot from 'uplot';
+import { figure, type Kind, short } from './format.js';
+
+export interface ChartData {
+  label: string;
+  kind: Kind;
+  currency?: string | null;
+  values: (number | null)[];
+  provisional: boolean[];
+  /** `YYYY-MM-DD` of each day, or `YYYY-MM` of each month. */
+  periods: string[];
+}
+
+const HEIGHT = 132;
+
+/** The computed value of a custom property, which may be a function of the theme. */
+function colour(element: HTMLElement, name: string): string {
+  const probe = document.createElement('i');
+  probe.style.color = `var(${name})`;
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `4 Nov` of a day, `Nov 26` of a month. */
+function shortPeriod(period = ''): string {
+  const [year = '', month, day] = period.split('-');
+  const name = MONTHS[Number(month) - 1] ?? '';
+  return day === undefined ? `${name} ${year.slice(2)}` : `${Number(day)} ${name}`;
+}
+
+/** Draws until the function it returns is called. */
+export function drawChart(element: HTMLElement, data: ChartData): () => void {
+  const { kind, currency, periods, values } = data;
+  // A month is a sum of its own; a line between two would claim days that nobody asked for.
+  const isMonthly = periods[0]?.length === 7;
+  const [line, grid, text, ground] = ['--accent', '--line', '--secondary', '--hatch'].map((name) =>
+    colour(element, name),
+  ) as [string, string, string, string];
+  const value = element.parentElement?.querySelector('.chart-value');
+  const show = (index: number | null | undefined) => {
+    const at = index ?? -1;
+    if (value) value.textContent = at < 0 ? '' : `${periods[at]}: ${figure(values[at], kind, currency)}`;
+  };
+  const axis = {
+    stroke: text,
+    font: '11px system-ui',
+    grid: { stroke: grid, width: 1 },
+    ticks: { show: false },
+  };
+  const plot = new uPlot(
+    {
+      width: element.clientWidth,
+      height: HEIGHT,
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      cursor: { sync: { key: 'days' }, drag: { x: false, y: false }, points: { size: 6 } },
+      scales: {
+        // Half a period on both sides, so that bars and the shading of a period are whole.
+        x: { time: false, range: [-0.5, periods.length - 0.5] },
+        y: { range: (_, min, max) => [Math.min(0, min ?? 0), max > 0 ? max * 1.08 : 1] },
+      },
+      axes: [
+        {
+          ...axis,
+          size: 28,
+          gap: 8,
+          grid: { show: false },
+          space: 64,
+          incrs: [1, 2, 3, 7, 14, 28, 56, 112, 224, 448],
+          values: (_, ticks) => ticks.map((index) => shortPeriod(periods[index])),
+        },
+        {
+          ...axis,
+          size: 52,
+          gap: 4,
+          space: 28,
+          values: (_, ticks) => ticks.map((tick) => short(tick, kind)),
+        },
+      ],
+      series: [
+        {},
+        {
+          label: data.label,
+          stroke: line,
+          width: 1.5,
+          points: { show: !isMonthly && values.length < 40, size: 4 },
+          spanGaps: false,
+          ...(isMonthly ? { fill: line, paths: uPlot.paths.bars?.({ size: [0.6, 40] }) } : {}),
+        },
+      ],
+      hooks: {
+        drawClear: [(chart) => shadeProvisional(chart, data, ground)],
+        setCursor: [(chart) => show(chart.cursor.idx)],
+      },
+    },
+    [periods.map((_, index) => index), values],
+    element,
+  );
+  plot.over.addEventListener('mouseleave', () => show(null));
+  const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+  resize.observe(element);
+  return () => {
+    resize.disconnect();
+    plot.destroy();
+    show(null);
+  };
+}
+
+/** From the first provisional period to the right edge. */
+function shadeProvisional(chart: uPlot, { provisional }: ChartData, colour: string): void {
+  const first = provisional.indexOf(true);
+  if (first < 0) return;
+  const { ctx, bbox } = chart;
+  const left = Math.max(bbox.left, chart.valToPos(first - 0.5, 'x', true));
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, bbox.top, bbox.left + bbox.width - left, bbox.height);
+  ctx.clip();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  const step = 6 * devicePixelRatio;
+  for (let x = left - bbox.height; x < bbox.left + bbox.width; x += step) {
+    ctx.moveTo(x, bbox.top + bbox.height);
+    ctx.lineTo(x + bbox.height, bbox.top);
+  }
+  ctx.stroke();
+  ctx.restore();
+}

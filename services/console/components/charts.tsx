@@ -1,0 +1,85 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Metric } from '../../advertising/metrics.js';
+import { lazyChart } from '../lazy-chart.js';
+import { METRICS, type Point, sumSeries } from '../metrics.js';
+import { theme } from '../theme.js';
+
+interface ChartsProps {
+  metrics: readonly Metric[];
+  series: readonly (readonly Point[])[];
+  currency?: string | null;
+  /** What the lines are of, for those who cannot see them. */
+  caption: string;
+}
+
+/** One small chart per metric, below the same days, so that no two scales share an axis. */
+export function Charts({ metrics, series, currency, caption }: ChartsProps) {
+  const isProvisional = series[0]?.some(({ provisional }) => provisional) ?? false;
+  return (
+    <figure class="charts">
+      <figcaption>
+        {caption}
+        {isProvisional && (
+          <span class="provisional-key">provisional: the network may still restate these days</span>
+        )}
+      </figcaption>
+      <div class="charts-grid">
+        {metrics.map((metric) => (
+          <Chart key={metric} metric={metric} series={series} currency={currency} />
+        ))}
+      </div>
+    </figure>
+  );
+}
+
+function Chart({
+  metric,
+  series,
+  currency,
+}: {
+  metric: Metric;
+  series: ChartsProps['series'];
+  currency?: string | null;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const [failed, setFailed] = useState(false);
+  const { label, kind } = METRICS[metric];
+  const colours = theme.value;
+  useEffect(() => {
+    let destroy: (() => void) | undefined;
+    let left = false;
+    lazyChart().then(
+      ({ drawChart }) => {
+        if (!place.current || left) return;
+        const values = sumSeries(series, metric);
+        const points = longest(series);
+        destroy = drawChart(place.current, {
+          label,
+          kind,
+          currency,
+          values: points.map(({ period }) => values.get(period) ?? null),
+          provisional: points.map(({ provisional }) => provisional),
+          periods: points.map(({ period }) => period),
+        });
+      },
+      () => setFailed(true),
+    );
+    return () => {
+      left = true;
+      destroy?.();
+    };
+  }, [series, metric, currency, colours]);
+  return (
+    <div class="chart">
+      <div class="chart-head">
+        <strong>{label}</strong> <span class="chart-value" />
+      </div>
+      {failed ? <p class="note">The chart could not be loaded.</p> : <div class="chart-plot" ref={place} />}
+    </div>
+  );
+}
+
+/** The series of the most periods; where a series is sparse the others have them. */
+function longest(series: ChartsProps['series']): readonly Point[] {
+  return series.reduce<readonly Point[]>((best, points) => (points.length > best.length ? points : best), []);
+}

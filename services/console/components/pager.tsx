@@ -1,0 +1,52 @@
+import { plural } from '../format.js';
+import { hrefWith } from '../router.js';
+
+interface PagerProps {
+  /** Parameter of the address that holds the page. */
+  param?: string;
+  page: number;
+  pageSize: number;
+  total: number;
+  /** Highest page that can be asked for. */
+  lastPage?: number;
+  one: string;
+  many?: string;
+}
+
+export function Pager({
+  param = 'page',
+  page,
+  pageSize,
+  total,
+  lastPage = Number.POSITIVE_INFINITY,
+  one,
+  many,
+}: PagerProps) {
+  const last = Math.max(1, Math.min(Math.ceil(total / pageSize), lastPage));
+  const to = (target: number) => hrefWith({ [param]: target === 1 ? null : target });
+  return (
+    <nav class="pager" aria-label="Pages">
+      {page > 1 ? (
+        <a class="button" href={to(page - 1)}>
+          Previous
+        </a>
+      ) : (
+        <button type="button" disabled>
+          Previous
+        </button>
+      )}
+      <span>
+        Page {page} of {last}, {plural(total, one, many)}
+      </span>
+      {page < last ? (
+        <a class="button" href={to(page + 1)}>
+          Next
+        </a>
+      ) : (
+        <button type="button" disabled>
+          Next
+        </button>
+      )}
+    </nav>
+  );
+}

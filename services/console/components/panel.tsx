@@ -1,0 +1,33 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { navigate } from '../router.js';
+
+interface PanelProps {
+  label: string;
+  /** Address without the panel. */
+  closeHref: string;
+  children: ComponentChildren;
+}
+
+/** Beside the list where there is room, over it on a phone. Escape closes it. */
+export function Panel({ label, closeHref, children }: PanelProps) {
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    panel.current?.focus({ preventScroll: true });
+  }, [label]);
+  useEffect(() => {
+    const close = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !event.defaultPrevented) navigate(closeHref);
+    };
+    addEventListener('keydown', close);
+    return () => removeEventListener('keydown', close);
+  }, [closeHref]);
+  return (
+    <aside class="panel" aria-label={label} ref={panel} tabIndex={-1}>
+      <a class="button close" href={closeHref} aria-label="Close">
+        ×
+      </a>
+      {children}
+    </aside>
+  );
+}

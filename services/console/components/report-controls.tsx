@@ -1,0 +1,151 @@
+/** The range, its granularity and the metrics of a chart: the same for the tables and for one company. */
+import type { Metric } from '../../advertising/metrics.js';
+import { daysBefore, today } from '../format.js';
+import { METRICS } from '../metrics.js';
+import { hrefWith, param, setParams } from '../router.js';
+import { Popover } from './toolbar.js';
+
+const DEFAULT_DAYS = 30;
+const RANGES = [
+  [30, '30 days'],
+  [90, '90 days'],
+  [365, '12 months'],
+] as const;
+const MAX_CHARTS = 4;
+
+export interface Report {
+  start_date: string;
+  end_date: string;
+  granularity: 'daily' | 'monthly';
+}
+
+const isDate = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text);
+
+/** What the address says, or the last 30 days; today is left out, as most of it is still to come. */
+export function reportOf(): Report {
+  const yesterday = daysBefore(today(), 1);
+  const end = isDate(param('end')) ? param('end') : yesterday;
+  const start = isDate(param('start')) ? param('start') : daysBefore(end, DEFAULT_DAYS - 1);
+  return {
+    start_date: start,
+    end_date: end,
+    granularity: param('granularity') === 'monthly' ? 'monthly' : 'daily',
+  };
+}
+
+/** Metrics of the charts, of those that can be had. */
+export function chartMetrics(available: readonly Metric[], standard: readonly Metric[]): Metric[] {
+  const asked = param('chart')
+    .split(',')
+    .filter((name): name is Metric => available.includes(name as Metric));
+  return (asked.length > 0 ? asked : [...standard]).slice(0, MAX_CHARTS);
+}
+
+export function ReportControls({ report }: { report: Report }) {
+  const yesterday = daysBefore(today(), 1);
+  return (
+    <>
+      <nav class="segmented" aria-label="Range">
+        {RANGES.map(([days, label]) => {
+          const start = daysBefore(yesterday, days - 1);
+          const isCurrent = report.start_date === start && report.end_date === yesterday;
+          return (
+            <a
+              key={days}
+              href={hrefWith({ start, end: yesterday, page: null })}
+              aria-current={isCurrent ? 'true' : undefined}
+            >
+              {label}
+            </a>
+          );
+        })}
+      </nav>
+      <DateField label="From" name="start" value={report.start_date} max={report.end_date} />
+      <DateField label="To" name="end" value={report.end_date} min={report.start_date} />
+      <nav class="segmented" aria-label="Granularity">
+        {(['daily', 'monthly'] as const).map((granularity) => (
+          <a
+            key={granularity}
+            href={hrefWith({ granularity: granularity === 'daily' ? null : granularity })}
+            aria-current={report.granularity === granularity ? 'true' : undefined}
+          >
+            {granularity === 'daily' ? 'Daily' : 'Monthly'}
+          </a>
+        ))}
+      </nav>
+    </>
+  );
+}
+
+function DateField({
+  label,
+  name,
+  ...input
+}: {
+  label: string;
+  name: string;
+  value: string;
+  min?: string;
+  max?: string;
+}) {
+  return (
+    <label class="field inline">
+      <span>{label}</span>
+      <input
+        type="date"
+        {...input}
+        onChange={(event) =>
+          isDate(event.currentTarget.value) && setParams({ [name]: event.currentTarget.value, page: null })
+        }
+      />
+    </label>
+  );
+}
+
+export function MetricPicker({
+  available,
+  chosen,
+}: {
+  available: readonly Metric[];
+  chosen: readonly Metric[];
+}) {
+  return (
+    <Popover label="Metrics">
+      <p class="note">Shown as charts and columns, at most {MAX_CHARTS}.</p>
+      <div class="checks">
+        {available.map((name) => {
+          const isChosen = chosen.includes(name);
+          return (
+            <label key={name}>
+              <input
+                type="checkbox"
+                checked={isChosen}
+                disabled={isChosen ? chosen.length === 1 : chosen.length >= MAX_CHARTS}
+                onChange={() =>
+                  setParams({
+                    chart: (isChosen ? chosen.filter((other) => other !== name) : [...chosen, name]).join(
+                      ',',
+                    ),
+                  })
+                }
+              />
+              {METRICS[name].label}
+            </label>
+          );
+        })}
+      </div>
+    </Popover>
+  );
+}
+
+/** The sentences of the warnings; their codes are for programs. */
+export function Warnings({ warnings }: { warnings: readonly string[] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <ul class="warnings" aria-label="What to know about these figures">
+      {warnings.map((warning) => (
+        <li key={warning}>{warning.slice(warning.indexOf(': ') + 2)}</li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,107 @@
+/** What every view offers of its answer: the request as curl, and all of it as a file. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, curlOf } from '../api.js';
+import { download, type ExportFormat, type ExportSource, MAX_EXPORT_ROWS } from '../export.js';
+import { count } from '../format.js';
+
+export function CurlButton({
+  method = 'POST',
+  url,
+  body,
+}: {
+  method?: 'GET' | 'POST';
+  url: string;
+  body?: object;
+}) {
+  const [copied, setCopied] = useState(false);
+  const text = curlOf(method, url, body);
+  return (
+    <Popover label="curl">
+      <p class="note">The request of this view. Set REACHLINE_API_KEY to your key.</p>
+      <textarea
+        class="curl"
+        aria-label="Request as curl"
+        readOnly
+        rows={text.split('\n').length + 4}
+        value={text}
+      />
+      <button
+        type="button"
+        onClick={() => {
+          // Absent where the page came over plain HTTP from another machine; the text can be selected then.
+          void navigator.clipboard?.writeText(text).then(() => setCopied(true));
+        }}
+      >
+        {copied ? 'Copied' : 'Copy'}
+      </button>
+    </Popover>
+  );
+}
+
+export function ExportButton<Row extends object>({ source }: { source: ExportSource<Row> }) {
+  const [progress, setProgress] = useState<string>();
+  const abort = useRef<AbortController>(undefined);
+  useEffect(() => () => abort.current?.abort(), []);
+  async function run(format: ExportFormat) {
+    abort.current?.abort();
+    abort.current = new AbortController();
+    setProgress('Reading …');
+    try {
+      const { rows, isComplete } = await download(source, format, abort.current.signal, (done) =>
+        setProgress(`${count(done)} rows read …`),
+      );
+      setProgress(
+        isComplete
+          ? `${count(rows)} rows saved.`
+          : `The first ${count(rows)} rows saved; narrow the filters for the rest.`,
+      );
+    } catch (error) {
+      setProgress(error instanceof ApiError ? `${error.title}. ${error.message}` : 'Stopped.');
+    }
+  }
+  return (
+    <Popover label="Export">
+      <p class="note">Every row that matches, in this order: at most {count(MAX_EXPORT_ROWS)}.</p>
+      <div class="row">
+        <button type="button" onClick={() => void run('csv')}>
+          CSV
+        </button>
+        <button type="button" onClick={() => void run('ndjson')}>
+          NDJSON
+        </button>
+      </div>
+      <p class="note" role="status">
+        {progress}
+      </p>
+    </Popover>
+  );
+}
+
+export function Popover({ label, children }: { label: string; children: ComponentChildren }) {
+  const details = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const close = (event: Event) => {
+      const element = details.current;
+      if (!element?.open) return;
+      if (event instanceof KeyboardEvent ? event.key !== 'Escape' : element.contains(event.target as Node))
+        return;
+      // Escape closes one thing at a time.
+      if (event instanceof KeyboardEvent) event.stopImmediatePropagation();
+      element.open = false;
+      if (event instanceof KeyboardEvent) element.querySelector('summary')?.focus();
+    };
+    document.addEventListener('keydown', close);
+    document.addEventListener('pointerdown', close);
+    return () => {
+      document.removeEventListener('keydown', close);
+      document.removeEventListener('pointerdown', close);
+    };
+  }, []);
+  return (
+    <details class="popover" ref={details}>
+      <summary class="button">{label}</summary>
+      <div class="popover-body">{children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,52 @@
+/** Figures and times as a reader of English expects them; times are UTC as everywhere in the API. */
+const whole = new Intl.NumberFormat('en');
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat('en', {
+  style: 'percent',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+});
+const decimal = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+export const NONE = '–';
+export const count = (value: number) => whole.format(value);
+export const plural = (value: number, one: string, many = `${one}s`) =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+export type Kind = 'count' | 'money' | 'percent' | 'ratio';
+
+export function figure(
+  value: string | number | null | undefined,
+  kind: Kind,
+  currency?: string | null,
+): string {
+  if (value === null || value === undefined) return NONE;
+  const number = Number(value);
+  if (kind === 'count') return whole.format(number);
+  if (kind === 'percent') return percent.format(number);
+  if (kind === 'ratio') return decimal.format(number);
+  return money(number, currency);
+}
+
+function money(value: number, currency?: string | null): string {
+  if (!currency) return decimal.format(value);
+  try {
+    return new Intl.NumberFormat('en', { style: 'currency', currency }).format(value);
+  } catch {
+    return `${decimal.format(value)} ${currency}`;
+  }
+}
+
+/** For the axis of a chart. */
+export function short(value: number, kind: Kind): string {
+  if (kind === 'percent') return `${Number((value * 100).toPrecision(3))} %`;
+  return compact.format(value);
+}
+
+/** `2026-11-22 13:05` of an ISO 8601 date-time. */
+export const minute = (dateTime: string) => `${dateTime.slice(0, 10)} ${dateTime.slice(11, 16)}`;
+
+const DAY_MS = 86_400_000;
+export const today = () => new Date().toISOString().slice(0, 10);
+export const daysBefore = (date: string, days: number) =>
+  new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10);

@@ -1,0 +1,94 @@
+/** How each metric is called and written. The names are the server's, so a new one does not compile until it is here. */
+import type { Metric, SummedMetric } from '../advertising/metrics.js';
+import type { Kind } from './format.js';
+
+interface MetricText {
+  label: string;
+  kind: Kind;
+}
+interface RateText extends MetricText {
+  numerator: SummedMetric;
+  denominator: SummedMetric;
+  factor: number;
+}
+
+const rate = (
+  label: string,
+  kind: Kind,
+  numerator: SummedMetric,
+  denominator: SummedMetric,
+  factor = 1,
+): RateText => ({ label, kind, numerator, denominator, factor });
+
+export const METRICS: Record<Metric, MetricText | RateText> = {
+  ad_spend: { label: 'Spend', kind: 'money' },
+  impressions: { label: 'Impressions', kind: 'count' },
+  clicks: { label: 'Clicks', kind: 'count' },
+  ctr: rate('Click rate', 'percent', 'clicks', 'impressions'),
+  engagements: { label: 'Engagements', kind: 'count' },
+  engagement_rate: rate('Engagement rate', 'percent', 'engagements', 'impressions'),
+  landing_page_clicks: { label: 'Landing page clicks', kind: 'count' },
+  reactions: { label: 'Reactions', kind: 'count' },
+  comments: { label: 'Comments', kind: 'count' },
+  shares: { label: 'Shares', kind: 'count' },
+  follows: { label: 'Follows', kind: 'count' },
+  video_views: { label: 'Video views', kind: 'count' },
+  video_completions: { label: 'Video completions', kind: 'count' },
+  leads: { label: 'Leads', kind: 'count' },
+  lead_form_opens: { label: 'Lead form opens', kind: 'count' },
+  conversions: { label: 'Conversions', kind: 'count' },
+  conversion_value: { label: 'Conversion value', kind: 'money' },
+  cpc: rate('Cost per click', 'money', 'ad_spend', 'clicks'),
+  cpm: rate('Cost per 1 000', 'money', 'ad_spend', 'impressions', 1000),
+  cost_per_engagement: rate('Cost per engagement', 'money', 'ad_spend', 'engagements'),
+  cost_per_lead: rate('Cost per lead', 'money', 'ad_spend', 'leads'),
+  cost_per_conversion: rate('Cost per conversion', 'money', 'ad_spend', 'conversions'),
+  conversion_rate: rate('Conversion rate', 'percent', 'conversions', 'clicks'),
+  return_on_ad_spend: rate('Return on spend', 'ratio', 'conversion_value', 'ad_spend'),
+};
+
+export const METRIC_NAMES = Object.keys(METRICS) as Metric[];
+
+const partsOf = (name: Metric): Metric[] => {
+  const metric = METRICS[name];
+  return 'numerator' in metric ? [metric.numerator, metric.denominator] : [name];
+};
+
+/** Networks break no money down by company. */
+export const COMPANY_METRIC_NAMES = METRIC_NAMES.filter((name) =>
+  partsOf(name).every((part) => METRICS[part].kind !== 'money'),
+);
+
+/** What a request must ask for, so that a chart can add up rows. */
+export const withParts = (names: readonly Metric[]): Metric[] => [
+  ...new Set([...names, ...names.flatMap(partsOf)]),
+];
+
+/** One period of a time series: summed metrics add up over items, and a rate is made from the sums. */
+export interface Point {
+  period: string;
+  start_date: string;
+  provisional: boolean;
+  [metric: string]: unknown;
+}
+
+/** The value of a metric over several items in each period; null where a rate has no denominator. */
+export function sumSeries(series: readonly (readonly Point[])[], name: Metric): Map<string, number | null> {
+  const metric = METRICS[name];
+  const sums = new Map<string, { numerator: number; denominator: number }>();
+  for (const points of series) {
+    for (const point of points) {
+      const sum = sums.get(point.period) ?? { numerator: 0, denominator: 0 };
+      sum.numerator += Number(point['numerator' in metric ? metric.numerator : name] ?? 0);
+      if ('denominator' in metric) sum.denominator += Number(point[metric.denominator] ?? 0);
+      sums.set(point.period, sum);
+    }
+  }
+  const value = ({ numerator, denominator }: { numerator: number; denominator: number }) =>
+    'denominator' in metric
+      ? denominator === 0
+        ? null
+        : (metric.factor * numerator) / denominator
+      : numerator;
+  return new Map([...sums].map(([period, sum]) => [period, value(sum)]));
+}

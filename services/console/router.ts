@@ -1,0 +1,73 @@
+/** The address is the state of the console: every view reads its parameters here and nowhere else. */
+import { computed, signal } from '@preact/signals';
+
+const BASE = '/console';
+
+interface Address {
+  /** Below `/console`, such as `/contacts`. */
+  path: string;
+  params: URLSearchParams;
+}
+
+const read = (): Address => ({
+  path: location.pathname.slice(BASE.length).replace(/\/$/, ''),
+  params: new URLSearchParams(location.search),
+});
+
+export const address = signal<Address>(read());
+export const path = computed(() => address.value.path);
+
+type Params = Record<string, string | number | boolean | null | undefined>;
+
+/** Leaves out what is not given, so that one state has one address. */
+function search(params: URLSearchParams): string {
+  const text = params.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
+  return text === '' ? '' : `?${text}`;
+}
+
+function assign(params: URLSearchParams, changes: Params): URLSearchParams {
+  const next = new URLSearchParams(params);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === undefined || value === '' || value === false) next.delete(name);
+    else next.set(name, String(value));
+  }
+  return next;
+}
+
+export function href(to: string, params: Params = {}): string {
+  return BASE + to + search(assign(new URLSearchParams(), params));
+}
+
+/** The address of this view with other parameters. */
+export function hrefWith(changes: Params): string {
+  return BASE + address.value.path + search(assign(address.value.params, changes));
+}
+
+export function navigate(to: string, { replace = false } = {}): void {
+  if (to === location.pathname + location.search) return;
+  history[replace ? 'replaceState' : 'pushState'](null, '', to);
+  address.value = read();
+}
+
+/** `replace` while typing, so that Back leaves the view and not one letter. */
+export function setParams(changes: Params, { replace = false } = {}): void {
+  navigate(hrefWith(changes), { replace });
+}
+
+export const param = (name: string): string => address.value.params.get(name) ?? '';
+export const hasParam = (...names: string[]): boolean => names.some((name) => address.value.params.has(name));
+
+export function startRouter(): void {
+  addEventListener('popstate', () => {
+    address.value = read();
+  });
+  addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = (event.target as Element).closest?.('a');
+    if (link?.target !== '' || link.origin !== location.origin) return;
+    if (!link.pathname.startsWith(`${BASE}/`)) return;
+    event.preventDefault();
+    navigate(link.pathname + link.search);
+  });
+}

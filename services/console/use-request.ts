@@ -1,0 +1,127 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, type Path, type RequestOf, type ResponseOf } from './api.js';
+import { call } from './session.js';
+
+export interface RequestState<T> {
+  /** The last answer; it stays while the next one is on its way, and when that fails. */
+  data: T | undefined;
+  error: ApiError | undefined;
+  loading: boolean;
+  retry(): void;
+}
+
+const asApiError = (error: unknown) =>
+  error instanceof ApiError ? error : new ApiError(0, { title: 'The console failed', detail: String(error) });
+
+/** Sends the request whenever it changes, and aborts the one before. `null` sends nothing. */
+export function useRequest<P extends Path>(path: P, body: RequestOf<P> | null): RequestState<ResponseOf<P>> {
+  const [state, setState] = useState<{ data?: ResponseOf<P>; error?: ApiError; of?: string }>({});
+  const [attempt, setAttempt] = useState(0);
+  const of = body && `${attempt} ${path} ${JSON.stringify(body)}`;
+  useEffect(() => {
+    if (of === null || body === null) return;
+    const abort = new AbortController();
+    call(path, body, abort.signal).then(
+      (data) => abort.signal.aborted || setState({ data, of }),
+      (error: unknown) =>
+        abort.signal.aborted || setState((before) => ({ ...before, error: asApiError(error), of })),
+    );
+    return () => abort.abort();
+  }, [of]);
+  return {
+    data: state.data,
+    error: state.of === of ? state.error : undefined,
+    loading: of !== null && state.of !== of,
+    retry: () => setAttempt((number) => number + 1),
+  };
+}
+
+type CursorPath = '/api/contacts/search' | '/api/audiences/contacts/search' | '/api/website-visits/search';
+
+export interface Pages<Row> {
+  /** Each page keeps its identity, so that a further one does not draw the others again. */
+  pages: readonly (readonly Row[])[];
+  total: number | undefined;
+  error: ApiError | undefined;
+  loading: boolean;
+  hasMore: boolean;
+  more(): void;
+  retry(): void;
+}
+
+interface PagesState<Row> {
+  pages: (readonly Row[])[];
+  total?: number;
+  cursor: string | null;
+  of?: string;
+  error?: ApiError;
+  isLoadingMore: boolean;
+}
+
+/** An endless list: the first page whenever the request changes, further ones by `more`. */
+export function usePages<P extends CursorPath, Row>(
+  path: P,
+  body: RequestOf<P> | null,
+  rowsOf: (answer: ResponseOf<P>) => readonly Row[],
+): Pages<Row> {
+  const [state, setState] = useState<PagesState<Row>>({ pages: [], cursor: null, isLoadingMore: false });
+  const [attempt, setAttempt] = useState(0);
+  const controller = useRef<AbortController>(undefined);
+  const of = body && `${attempt} ${path} ${JSON.stringify(body)}`;
+
+  useEffect(() => {
+    if (of === null || body === null) return;
+    const abort = new AbortController();
+    controller.current = abort;
+    call(path, body, abort.signal).then(
+      (answer) =>
+        abort.signal.aborted ||
+        setState({
+          pages: [rowsOf(answer)],
+          total: answer.total_count,
+          cursor: answer.next_cursor,
+          of,
+          isLoadingMore: false,
+        }),
+      (error: unknown) =>
+        abort.signal.aborted ||
+        setState((before) => ({
+          ...before,
+          error: asApiError(error),
+          of,
+          cursor: null,
+          isLoadingMore: false,
+        })),
+    );
+    return () => abort.abort();
+  }, [of]);
+
+  function more(): void {
+    const abort = controller.current;
+    if (state.cursor === null || state.isLoadingMore || state.of !== of || !abort || !body) return;
+    setState((before) => ({ ...before, isLoadingMore: true, error: undefined }));
+    call(path, { ...body, cursor: state.cursor }, abort.signal).then(
+      (answer) =>
+        abort.signal.aborted ||
+        setState((before) => ({
+          ...before,
+          pages: [...before.pages, rowsOf(answer)],
+          cursor: answer.next_cursor,
+          isLoadingMore: false,
+        })),
+      (error: unknown) =>
+        abort.signal.aborted ||
+        setState((before) => ({ ...before, error: asApiError(error), isLoadingMore: false })),
+    );
+  }
+
+  return {
+    pages: state.pages,
+    total: state.total,
+    error: state.of === of ? state.error : undefined,
+    loading: (of !== null && state.of !== of) || state.isLoadingMore,
+    hasMore: state.cursor !== null,
+    more,
+    retry: () => (state.cursor === null ? setAttempt((number) => number + 1) : more()),
+  };
+}

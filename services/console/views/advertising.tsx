@@ -1,0 +1,339 @@
+import type { ComponentChildren } from 'preact';
+import type { Metric } from '../../advertising/metrics.js';
+import { Charts } from '../components/charts.js';
+import { Pager } from '../components/pager.js';
+import {
+  chartMetrics,
+  MetricPicker,
+  ReportControls,
+  reportOf,
+  Warnings,
+} from '../components/report-controls.js';
+import { ScrollRegion } from '../components/scroll-region.js';
+import { SearchBox, SelectFilter } from '../components/search-box.js';
+import { Empty, Failure, NoMatch, NoPermission, SkeletonRows } from '../components/states.js';
+import { CurlButton, ExportButton } from '../components/toolbar.js';
+import { figure, NONE, plural } from '../format.js';
+import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from '../metrics.js';
+import { address, href, hrefWith, param, setParams } from '../router.js';
+import { call, missingScope, organizationId } from '../session.js';
+import { useRequest } from '../use-request.js';
+
+const PAGE = 25;
+const EXPORT_PAGE = 200;
+
+/** What every item of the three lists has. */
+interface Item {
+  id: string;
+  name: string | null;
+  currency?: string | null;
+  timeseries: readonly Point[];
+  [field: string]: unknown;
+}
+
+interface TextColumn {
+  label: string;
+  /** Name of the order, where the list can be ordered by it. */
+  sort?: string;
+  class?: string;
+  cell(item: Item): ComponentChildren;
+}
+
+interface Tab {
+  label: string;
+  one: string;
+  many: string;
+  path:
+    | '/api/advertising/network_a/campaigns'
+    | '/api/advertising/network_a/creatives'
+    | '/api/advertising/network_a/companies';
+  available: readonly Metric[];
+  /** Metrics the list cannot be ordered by. */
+  unsortable: readonly Metric[];
+  columns: readonly TextColumn[];
+  metrics: readonly Metric[];
+  charts: readonly Metric[];
+  order: string;
+  statuses: readonly string[];
+}
+
+const text = (label: string, field: string, sort?: string): TextColumn => ({
+  label,
+  sort,
+  class: 'second',
+  cell: (item) => words(item[field]),
+});
+
+/** `LEAD_GENERATION` as a person writes it. */
+function words(value: unknown): string {
+  if (typeof value !== 'string') return value === null || value === undefined ? NONE : String(value);
+  if (!/^[A-Z_]+$/.test(value)) return value;
+  return value[0] + value.slice(1).toLowerCase().replaceAll('_', ' ');
+}
+
+const COMPANY_SORTS: readonly Metric[] = ['impressions', 'clicks', 'engagements', 'engagement_rate'];
+
+const TABS: Record<string, Tab> = {
+  campaigns: {
+    label: 'Campaigns',
+    one: 'campaign',
+    many: 'campaigns',
+    path: '/api/advertising/network_a/campaigns',
+    available: METRIC_NAMES,
+    unsortable: [],
+    columns: [
+      { label: 'Campaign', sort: 'name', cell: ({ id, name }) => name ?? id },
+      text('Status', 'status', 'status'),
+      text('Objective', 'objective_type', 'objective_type'),
+    ],
+    metrics: ['ad_spend', 'impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate', 'leads'],
+    charts: ['ad_spend', 'engagement_rate'],
+    order: 'ad_spend',
+    statuses: ['ACTIVE', 'PAUSED', 'COMPLETED', 'ARCHIVED', 'DRAFT', 'CANCELED'],
+  },
+  creatives: {
+    label: 'Creatives',
+    one: 'creative',
+    many: 'creatives',
+    path: '/api/advertising/network_a/creatives',
+    available: METRIC_NAMES,
+    unsortable: [],
+    columns: [
+      { label: 'Creative', sort: 'name', cell: ({ id, name, headline }) => name ?? String(headline ?? id) },
+      text('Campaign', 'campaign_name', 'campaign_name'),
+      text('Status', 'status', 'status'),
+      text('Review', 'review_status', 'review_status'),
+    ],
+    metrics: ['ad_spend', 'impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate', 'leads'],
+    charts: ['ad_spend', 'engagement_rate'],
+    order: 'ad_spend',
+    statuses: ['ACTIVE', 'PAUSED', 'ARCHIVED', 'DRAFT', 'CANCELED'],
+  },
+  companies: {
+    label: 'Companies',
+    one: 'company',
+    many: 'companies',
+    path: '/api/advertising/network_a/companies',
+    available: COMPANY_METRIC_NAMES,
+    unsortable: COMPANY_METRIC_NAMES.filter((name) => !COMPANY_SORTS.includes(name)),
+    columns: [
+      {
+        label: 'Company',
+        sort: 'name',
+        cell: ({ id, name, domain }) => <a href={companyHref(id)}>{name ?? String(domain ?? id)}</a>,
+      },
+      text('Domain', 'domain'),
+      text('Industry', 'industry'),
+      {
+        label: 'Campaigns reached',
+        sort: 'campaigns_reached',
+        class: 'figure',
+        cell: (item) => figure(item.campaigns_reached as number, 'count'),
+      },
+    ],
+    metrics: ['impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate'],
+    charts: ['engagements', 'engagement_rate'],
+    order: 'engagements',
+    statuses: [],
+  },
+};
+
+/** The page of a company over the range of the list. */
+function companyHref(id: string): string {
+  const { params } = address.value;
+  const kept = ['start', 'end', 'granularity', 'chart'].map((name) => [name, params.get(name)]);
+  return href('/advertising/company', { ...Object.fromEntries(kept), company_id: id });
+}
+
+export function Advertising() {
+  const scope = missingScope('advertising:read');
+  const tabName = param('tab') in TABS ? param('tab') : 'campaigns';
+  const tab = TABS[tabName] as Tab;
+  const report = reportOf();
+  const charts = chartMetrics(tab.available, tab.charts);
+  const metrics = [...new Set([...tab.metrics, ...charts])];
+  const sortBy = param('sort') || tab.order;
+  const direction = param('direction') === 'asc' ? 'asc' : 'desc';
+  const status = param('status');
+  const page = Number(param('page') || 1);
+  const body = {
+    organization_id: organizationId.value,
+    ...report,
+    ...(param('query') === '' ? {} : { search: param('query') }),
+    ...(status === '' || tab.statuses.length === 0 ? {} : { statuses: [status] }),
+    metrics: withParts(metrics),
+    sort_by: sortBy as 'name',
+    sort_direction: direction as 'asc' | 'desc',
+    page,
+    page_size: PAGE,
+  };
+  const { data, error, loading, retry } = useRequest(tab.path, scope ? null : body);
+  if (scope) return <NoPermission scope={scope} what="advertising" />;
+  const items = (data?.items ?? []) as unknown as readonly Item[];
+  const currencies = new Set(items.map(({ currency }) => currency ?? null));
+  const currency = currencies.size === 1 ? [...currencies][0] : null;
+  const isFiltered = param('query') !== '' || status !== '';
+  return (
+    <div class="view">
+      <div class="toolbar">
+        <h1 class="hidden">Advertising</h1>
+        <nav class="segmented" aria-label="Table">
+          {Object.entries(TABS).map(([name, { label }]) => (
+            <a
+              key={name}
+              href={hrefWith({
+                tab: name === 'campaigns' ? null : name,
+                ...Object.fromEntries(
+                  ['sort', 'direction', 'page', 'status', 'query', 'chart'].map((key) => [key, null]),
+                ),
+              })}
+              aria-current={name === tabName ? 'true' : undefined}
+            >
+              {label}
+            </a>
+          ))}
+        </nav>
+        <ReportControls report={report} />
+        <span class="spacer" />
+        <MetricPicker available={tab.available} chosen={charts} />
+        <ExportButton source={exportOf(tab, tabName, { ...body, metrics })} />
+        <CurlButton url={tab.path} body={body} />
+      </div>
+      {error && <Failure error={error} retry={retry} />}
+      <Warnings warnings={data?.warnings ?? []} />
+      {items.length > 0 && (
+        <Charts
+          metrics={charts}
+          series={items.map(({ timeseries }) => timeseries)}
+          currency={currency}
+          caption={`The ${plural(items.length, tab.one, tab.many)} of this page together, ${report.granularity === 'daily' ? 'by day' : 'by month'}.`}
+        />
+      )}
+      <div class="toolbar">
+        <SearchBox label={`Search ${tab.many}`} resets={['page']} />
+        {tab.statuses.length > 0 && (
+          <SelectFilter
+            name="status"
+            label="Status"
+            options={[['', 'any'], ...tab.statuses.map((value) => [value, words(value)] as const)]}
+          />
+        )}
+        <output class="total">{data && plural(data.total_count, tab.one, tab.many)}</output>
+      </div>
+      {data?.total_count === 0 &&
+        (isFiltered ? (
+          <NoMatch what={tab.many} clear={['query', 'status', 'page']} />
+        ) : (
+          <Empty>
+            <p>There are no {tab.many} in this range.</p>
+            <p class="note">
+              Bring some in:{' '}
+              <code>
+                reachline ingest network-a-deliveries deliveries.ndjson --organization {organizationId}
+              </code>
+            </p>
+          </Empty>
+        ))}
+      {(data === undefined ? !error : data.total_count > 0) && (
+        <ScrollRegion label={tab.label}>
+          <table class="list figures" aria-label={tab.label} aria-busy={loading}>
+            <thead>
+              <tr>
+                {tab.columns.map((column) => (
+                  <SortHead
+                    key={column.label}
+                    label={column.label}
+                    by={column.sort}
+                    current={sortBy}
+                    direction={direction}
+                    class={column.class}
+                  />
+                ))}
+                {metrics.map((name) => (
+                  <SortHead
+                    key={name}
+                    label={METRICS[name].label}
+                    by={tab.unsortable.includes(name) ? undefined : name}
+                    current={sortBy}
+                    direction={direction}
+                    class="figure"
+                  />
+                ))}
+              </tr>
+            </thead>
+            {!data && <SkeletonRows columns={tab.columns.length + metrics.length} />}
+            <tbody>
+              {items.map((item) => (
+                <tr key={item.id}>
+                  {tab.columns.map((column) => (
+                    <td key={column.label} class={column.class}>
+                      {column.cell(item)}
+                    </td>
+                  ))}
+                  {metrics.map((name) => (
+                    <td key={name} class="figure">
+                      {figure(item[name] as string, METRICS[name].kind, item.currency)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollRegion>
+      )}
+      {data && data.total_count > 0 && (
+        <Pager page={page} pageSize={PAGE} total={data.total_count} one={tab.one} many={tab.many} />
+      )}
+    </div>
+  );
+}
+
+interface SortHeadProps {
+  label: string;
+  by: string | undefined;
+  current: string;
+  direction: 'asc' | 'desc';
+  class?: string;
+}
+
+/** Figures begin with the highest, names with A; again turns the order round. */
+function SortHead({ label, by, current, direction, class: name }: SortHeadProps) {
+  if (by === undefined) {
+    return (
+      <th scope="col" class={name}>
+        {label}
+      </th>
+    );
+  }
+  const isCurrent = by === current;
+  const first = name === 'figure' ? 'desc' : 'asc';
+  const next = isCurrent ? (direction === 'asc' ? 'desc' : 'asc') : first;
+  const sorted = isCurrent ? (direction === 'asc' ? 'ascending' : 'descending') : 'none';
+  return (
+    <th scope="col" class={name} aria-sort={sorted}>
+      <button
+        type="button"
+        onClick={() => setParams({ sort: by, direction: next === 'asc' ? 'asc' : null, page: null })}
+      >
+        {label}
+        <span aria-hidden="true">{isCurrent && (direction === 'asc' ? ' ↑' : ' ↓')}</span>
+      </button>
+    </th>
+  );
+}
+
+/** Without the series, which do not fit a row: by month, the answers are smallest. */
+function exportOf({ path }: Tab, name: string, body: object) {
+  return {
+    name,
+    readPage: async (cursor: string | null, signal: AbortSignal) => {
+      const page = Number(cursor ?? 1);
+      const asked = { ...body, granularity: 'monthly', page, page_size: EXPORT_PAGE } as Parameters<
+        typeof call<typeof path>
+      >[1];
+      const answer = await call(path, asked, signal);
+      const rows = (answer.items as unknown as readonly Item[]).map(({ timeseries: _, ...row }) => row);
+      return { rows, next: page * EXPORT_PAGE < answer.total_count ? String(page + 1) : null };
+    },
+  };
+}

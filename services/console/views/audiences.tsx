@@ -1,0 +1,192 @@
+import type { Audience } from '../../audiences/schema.js';
+import { EndlessList } from '../components/endless-list.js';
+import { Pager } from '../components/pager.js';
+import { Panel } from '../components/panel.js';
+import { SearchBox } from '../components/search-box.js';
+import { Empty, Failure, NoMatch, NoPermission, SkeletonRows } from '../components/states.js';
+import { CurlButton, ExportButton } from '../components/toolbar.js';
+import { NONE, plural } from '../format.js';
+import { Marked, queryWords } from '../highlight.js';
+import { href, hrefWith, param } from '../router.js';
+import { call, missingScope, organizationId } from '../session.js';
+import { usePages, useRequest } from '../use-request.js';
+import { fullName } from './contacts.js';
+
+const PAGE = 50;
+const EXPORT_PAGE = 200;
+/** `page` × `limit` may not exceed this (contract 3.11). */
+const WINDOW = 10_000;
+const FLAGS = [
+  ['network_a', 'Network A'],
+  ['network_b', 'Network B'],
+  ['network_c', 'Network C'],
+] as const;
+
+export function Audiences() {
+  const scope = missingScope('audiences:read');
+  const query = param('query');
+  const page = Number(param('page') || 1);
+  const search = query === '' ? {} : { query };
+  const body = { organization_id: organizationId.value, ...search, page, limit: PAGE };
+  const { data, error, loading, retry } = useRequest('/api/audiences/search', scope ? null : body);
+  const selected = param('audience');
+  if (scope) return <NoPermission scope={scope} what="audiences" />;
+  const words = queryWords(query);
+  return (
+    <div class={selected === '' ? 'view' : 'view with-panel'}>
+      <div class="list-side">
+        <div class="toolbar">
+          <h1 class="hidden">Audiences</h1>
+          <SearchBox label="Search audiences" resets={['page']} />
+          <output class="total">{data && plural(data.total_count, 'audience')}</output>
+          <span class="spacer" />
+          <ExportButton
+            source={{
+              name: 'audiences',
+              readPage: async (cursor, signal) => {
+                const at = Number(cursor ?? 1);
+                const answer = await call(
+                  '/api/audiences/search',
+                  { ...body, page: at, limit: EXPORT_PAGE },
+                  signal,
+                );
+                const isLast = at * EXPORT_PAGE >= Math.min(answer.total_count, WINDOW);
+                return { rows: answer.audiences, next: isLast ? null : String(at + 1) };
+              },
+            }}
+          />
+          <CurlButton url="/api/audiences/search" body={body} />
+        </div>
+        {error && <Failure error={error} retry={retry} />}
+        {data?.total_count === 0 && query !== '' && <NoMatch what="audiences" clear={['query']} />}
+        {data?.total_count === 0 && query === '' && (
+          <Empty>
+            <p>This organization has no audiences yet.</p>
+            <p class="note">
+              Make one:{' '}
+              <code>reachline audiences create --organization {organizationId} --name Customers</code>
+            </p>
+          </Empty>
+        )}
+        {(data === undefined ? !error : data.total_count > 0) && (
+          <table class="list" aria-label="Audiences" aria-busy={loading}>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col" class="second">
+                  Description
+                </th>
+                <th scope="col" class="third">
+                  UTM value
+                </th>
+                {FLAGS.map(([name, label]) => (
+                  <th key={name} scope="col" class="flag">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            {!data && <SkeletonRows columns={6} />}
+            <tbody>
+              {data?.audiences.map((audience) => (
+                <tr key={audience.id} aria-current={audience.id === selected ? 'true' : undefined}>
+                  <td>
+                    <a href={hrefWith({ audience: audience.id })}>
+                      <Marked text={audience.name} words={words} />
+                    </a>
+                  </td>
+                  <td class="second">
+                    <Marked text={audience.description} words={words} />
+                  </td>
+                  <td class="third">
+                    <Marked text={audience.tracking_utm_value} words={words} />
+                  </td>
+                  {FLAGS.map(([name]) => (
+                    <td key={name} class="flag">
+                      {audience[name] ? 'yes' : NONE}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        {data && data.total_count > PAGE && (
+          <Pager
+            page={page}
+            pageSize={PAGE}
+            total={data.total_count}
+            lastPage={WINDOW / PAGE}
+            one="audience"
+          />
+        )}
+      </div>
+      {selected !== '' && <AudienceCard key={selected} audienceId={selected} />}
+    </div>
+  );
+}
+
+function AudienceCard({ audienceId }: { audienceId: string }) {
+  const scope = missingScope('contacts:read');
+  const organization = { organization_id: organizationId.value, audience_id: audienceId };
+  const { data, error, retry } = useRequest('/api/audiences/get', organization);
+  const body = { ...organization, limit: PAGE };
+  const members = usePages('/api/audiences/contacts/search', scope ? null : body, ({ contacts }) => contacts);
+  const audience: Audience | undefined = data?.audience;
+  return (
+    <Panel label="Audience" closeHref={hrefWith({ audience: null })}>
+      {error && <Failure error={error} retry={retry} />}
+      {audience && (
+        <>
+          <h2>{audience.name}</h2>
+          {audience.description && <p class="lead">{audience.description}</p>}
+          <dl>
+            {FLAGS.map(([name, label]) => (
+              <div key={name}>
+                <dt>{label}</dt>
+                <dd>{audience[name] ? 'yes' : 'no'}</dd>
+              </div>
+            ))}
+            {audience.tracking_utm_value && (
+              <div>
+                <dt>UTM value</dt>
+                <dd>{audience.tracking_utm_value}</dd>
+              </div>
+            )}
+            <div>
+              <dt>Id</dt>
+              <dd>{audience.id}</dd>
+            </div>
+          </dl>
+          <div class="toolbar">
+            <h3>{members.total === undefined ? 'Members' : plural(members.total, 'member')}</h3>
+            <span class="spacer" />
+            <a class="button" href={href('/visits', { audience_id: audience.id })}>
+              What they visited
+            </a>
+            <CurlButton url="/api/audiences/contacts/search" body={body} />
+          </div>
+          {scope ? (
+            <NoPermission scope={scope} what="contacts" />
+          ) : (
+            <EndlessList
+              label="Members"
+              columns={[
+                {
+                  label: 'Name',
+                  cell: (contact) => (
+                    <a href={href('/contacts', { contact: contact.contact_id })}>{fullName(contact)}</a>
+                  ),
+                },
+                { label: 'Company', cell: ({ company_name }) => company_name },
+              ]}
+              pages={members}
+              keyOf={({ contact_id }) => contact_id}
+              empty={<p class="note">Nobody is in this audience.</p>}
+            />
+          )}
+        </>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,136 @@
+import { untracked } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { Contact } from '../../contacts/schema.js';
+import { ContactCard } from '../components/contact-card.js';
+import { type Column, EndlessList } from '../components/endless-list.js';
+import { Filters } from '../components/filters.js';
+import { SearchBox, TextFilter } from '../components/search-box.js';
+import { Empty, NoMatch, NoPermission } from '../components/states.js';
+import { CurlButton, ExportButton } from '../components/toolbar.js';
+import { plural } from '../format.js';
+import { Marked, queryWords } from '../highlight.js';
+import { hasParam, hrefWith, param } from '../router.js';
+import { call, missingScope, organizationId } from '../session.js';
+import { usePages } from '../use-request.js';
+
+const PAGE = 100;
+const EXPORT_PAGE = 1000;
+const FILTERS = [
+  ['job_title', 'Job title'],
+  ['company_name', 'Company'],
+  ['company_domain', 'Domain'],
+  ['city', 'City'],
+  ['country', 'Country'],
+] as const;
+const FILTER_NAMES = FILTERS.map(([name]) => name);
+
+export const fullName = ({ first_name, last_name }: Contact) =>
+  [first_name, last_name].filter(Boolean).join(' ') || 'Without a name';
+
+/** Columns of a list of contacts; `words` are marked. */
+function contactColumns(words: readonly string[]): Column<Contact>[] {
+  return [
+    {
+      label: 'Name',
+      cell: (contact) => (
+        // Untracked, so that opening a card does not draw every row again.
+        <a href={untracked(() => hrefWith({ contact: contact.contact_id }))}>
+          <Marked text={fullName(contact)} words={words} />
+        </a>
+      ),
+    },
+    { label: 'Job title', cell: ({ job_title }) => <Marked text={job_title} words={words} /> },
+    {
+      label: 'Company',
+      class: 'second',
+      cell: ({ company_name }) => <Marked text={company_name} words={words} />,
+    },
+    {
+      label: 'Department',
+      class: 'third',
+      cell: ({ functional_area }) => <Marked text={functional_area} words={words} />,
+    },
+    {
+      label: 'Email',
+      class: 'third',
+      cell: ({ work_emails }) => <Marked text={work_emails[0] ?? null} words={words} />,
+    },
+    {
+      label: 'Place',
+      class: 'third',
+      cell: ({ city, country }) => <Marked text={[city, country].filter(Boolean).join(', ')} words={words} />,
+    },
+  ];
+}
+
+export function Contacts() {
+  const scope = missingScope('contacts:read');
+  const query = param('query');
+  const filters = Object.fromEntries(
+    FILTER_NAMES.filter((name) => param(name) !== '').map((name) => [name, param(name)]),
+  );
+  const body = {
+    organization_id: organizationId.value,
+    ...(query === '' ? {} : { query }),
+    ...filters,
+    limit: PAGE,
+  };
+  const pages = usePages('/api/contacts/search', scope ? null : body, ({ contacts }) => contacts);
+  const columns = useMemo(() => contactColumns(queryWords(query)), [query]);
+  const selected = param('contact');
+  if (scope) return <NoPermission scope={scope} what="contacts" />;
+  return (
+    <div class={selected === '' ? 'view' : 'view with-panel'}>
+      <div class="list-side">
+        <div class="toolbar">
+          <h1 class="hidden">Contacts</h1>
+          <SearchBox label="Search contacts" />
+          <Filters names={FILTER_NAMES}>
+            {FILTERS.map(([name, label]) => (
+              <TextFilter key={name} name={name} label={label} />
+            ))}
+          </Filters>
+          <output class="total">{pages.total !== undefined && plural(pages.total, 'contact')}</output>
+          <span class="spacer" />
+          <ExportButton
+            source={{
+              name: 'contacts',
+              readPage: async (cursor, signal) => {
+                const page = await call(
+                  '/api/contacts/search',
+                  { ...body, limit: EXPORT_PAGE, cursor },
+                  signal,
+                );
+                return { rows: page.contacts, next: page.next_cursor };
+              },
+            }}
+          />
+          <CurlButton url="/api/contacts/search" body={body} />
+        </div>
+        <EndlessList
+          label="Contacts"
+          columns={columns}
+          pages={pages}
+          keyOf={({ contact_id }) => contact_id}
+          selected={selected}
+          empty={
+            hasParam('query', ...FILTER_NAMES) ? (
+              <NoMatch what="contacts" clear={['query', ...FILTER_NAMES]} />
+            ) : (
+              <Empty>
+                <p>This organization has no contacts yet.</p>
+                <p class="note">
+                  Bring some in:{' '}
+                  <code>reachline ingest contacts people.csv --organization {organizationId}</code>
+                </p>
+              </Empty>
+            )
+          }
+        />
+      </div>
+      {selected !== '' && (
+        <ContactCard key={selected} contactId={selected} closeHref={hrefWith({ contact: null })} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+import type { Visit } from '../../visits/schema.js';
+import { type Column, EndlessList } from '../components/endless-list.js';
+import { Filters } from '../components/filters.js';
+import { SearchBox, SelectFilter, TextFilter } from '../components/search-box.js';
+import { Empty, NoMatch, NoPermission } from '../components/states.js';
+import { CurlButton, ExportButton } from '../components/toolbar.js';
+import { minute, NONE, plural } from '../format.js';
+import { hasParam, param } from '../router.js';
+import { call, missingScope, organizationId } from '../session.js';
+import { usePages } from '../use-request.js';
+
+const PAGE = 100;
+const EXPORT_PAGE = 1000;
+const FILTERS = [
+  'audience_id',
+  'country',
+  'city',
+  'browser',
+  'platform',
+  'ip_address',
+  'min_intent_score',
+  'has_recording',
+  'from',
+  'to',
+];
+
+const DAY_MS = 86_400_000;
+const isDate = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text);
+
+function requestOf() {
+  const text = ['audience_id', 'country', 'city', 'browser', 'platform', 'ip_address'].filter(
+    (name) => param(name) !== '',
+  );
+  const minIntent = param('min_intent_score');
+  const recording = param('has_recording');
+  const [from, to] = [param('from'), param('to')];
+  return {
+    organization_id: organizationId.value,
+    ...(param('query') === '' ? {} : { start_url: param('query') }),
+    ...Object.fromEntries(text.map((name) => [name, param(name)])),
+    ...(/^-?\d+$/.test(minIntent) ? { min_intent_score: Number(minIntent) } : {}),
+    ...(recording === '' ? {} : { has_recording: recording === 'true' }),
+    ...(isDate(from) ? { created_after: `${from}T00:00:00Z` } : {}),
+    // The last day counts as a whole.
+    ...(isDate(to) ? { created_before: new Date(Date.parse(to) + DAY_MS).toISOString() } : {}),
+    limit: PAGE,
+  };
+}
+
+export function Visits() {
+  const scope = missingScope('visits:read');
+  const body = requestOf();
+  const pages = usePages('/api/website-visits/search', scope ? null : body, ({ visits }) => visits);
+  if (scope) return <NoPermission scope={scope} what="visits" />;
+  return (
+    <div class="view">
+      <div class="toolbar">
+        <h1 class="hidden">Visits</h1>
+        <SearchBox label="Search the first page of visits" />
+        <Filters names={FILTERS}>
+          <TextFilter name="country" label="Country" />
+          <TextFilter name="city" label="City" />
+          <TextFilter name="browser" label="Browser" />
+          <TextFilter name="platform" label="Platform" />
+          <TextFilter name="ip_address" label="Address or block" placeholder="83.149.0.0/16" />
+          <TextFilter name="audience_id" label="Audience id" />
+          <TextFilter name="min_intent_score" label="Intent from" type="number" />
+          <SelectFilter
+            name="has_recording"
+            label="Recording"
+            options={[
+              ['', 'any'],
+              ['true', 'with'],
+              ['false', 'without'],
+            ]}
+          />
+          <TextFilter name="from" label="From (UTC)" type="date" />
+          <TextFilter name="to" label="To (UTC)" type="date" />
+        </Filters>
+        <output class="total">{pages.total !== undefined && plural(pages.total, 'visit')}</output>
+        <span class="spacer" />
+        <ExportButton
+          source={{
+            name: 'visits',
+            readPage: async (cursor, signal) => {
+              const page = await call(
+                '/api/website-visits/search',
+                { ...body, limit: EXPORT_PAGE, cursor },
+                signal,
+              );
+              return { rows: page.visits, next: page.next_cursor };
+            },
+          }}
+        />
+        <CurlButton url="/api/website-visits/search" body={body} />
+      </div>
+      <EndlessList
+        label="Visits"
+        columns={COLUMNS}
+        pages={pages}
+        keyOf={({ id, createdAt }) => `${id} ${createdAt}`}
+        empty={
+          hasParam('query', ...FILTERS) ? (
+            <NoMatch what="visits" clear={['query', ...FILTERS]} />
+          ) : (
+            <Empty>
+              <p>This organization has no visits yet.</p>
+              <p class="note">
+                Bring some in:{' '}
+                <code>reachline ingest website-visits visits.ndjson --organization {organizationId}</code>
+              </p>
+            </Empty>
+          )
+        }
+      />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Visit>[] = [
+  { label: 'Time (UTC)', class: 'time', cell: ({ createdAt }) => minute(createdAt) },
+  {
+    label: 'First page',
+    class: 'wide',
+    cell: ({ startUrl }) => <span title={startUrl ?? ''}>{pathOf(startUrl)}</span>,
+  },
+  { label: 'Intent', class: 'figure', cell: ({ intentScore }) => intentScore ?? NONE },
+  {
+    label: 'Place',
+    class: 'second',
+    cell: ({ city, country }) => [city, country].filter(Boolean).join(', ') || NONE,
+  },
+  {
+    label: 'Browser',
+    class: 'third',
+    cell: ({ browser, platform }) => [browser, platform].filter(Boolean).join(', ') || NONE,
+  },
+  { label: 'Address', class: 'third', cell: ({ ipAddress }) => <code>{ipAddress ?? NONE}</code> },
+  {
+    label: 'Recording',
+    class: 'third',
+    cell: ({ hasRecording }) => (hasRecording === null ? NONE : hasRecording ? 'yes' : 'no'),
+  },
+];
+
+/** Without the scheme, which is the same nearly everywhere. */
+function pathOf(url: string | null): string {
+  return url === null ? NONE : url.replace(/^https?:\/\//, '');
+}

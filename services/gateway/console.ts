@@ -1,0 +1,86 @@
+/** Serves the built console: one page for every address below /console, and its assets, which never change under their names. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import { packageRoot } from '../shared/fs.js';
+
+/** Nothing inline, and nothing of another host. */
+export const CONSOLE_CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const TYPES: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+/** In order of preference, with the suffix the build gives the compressed file. */
+const ENCODINGS = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
+interface Asset {
+  type: string;
+  etag: string;
+  identity: Buffer;
+  encoded: Partial<Record<string, Buffer>>;
+}
+
+/** Adds the routes of the console. Without a build there is only a 404, as after `tsc` alone. */
+export function addConsoleRoutes(router: Router, folder = join(packageRoot, 'dist/console')): void {
+  const page = readAsset(folder, 'index.html');
+  if (!page) return;
+  const assets = new Map(
+    readdirSync(join(folder, 'assets')).map((name) => [name, readAsset(join(folder, 'assets'), name)]),
+  );
+  router.get('/console/assets/:name', (ctx, next) => {
+    const asset = assets.get(ctx.params.name ?? '');
+    if (!asset) return next();
+    ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
+    send(ctx, asset);
+  });
+  router.get(['/console', '/console/{*view}'], (ctx, next) => {
+    if (/\.\w+$/.test(ctx.path)) return next();
+    ctx.set('Cache-Control', 'no-cache');
+    ctx.set('Content-Security-Policy', CONSOLE_CSP);
+    ctx.set('Referrer-Policy', 'no-referrer');
+    ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
+    send(ctx, page);
+  });
+  // API clients get the problem that there is nothing here.
+  router.get('/', (ctx, next) => {
+    ctx.vary('Accept');
+    if (ctx.accepts('json', 'html') !== 'html') return next();
+    ctx.redirect('/console');
+  });
+}
+
+function readAsset(folder: string, name: string): Asset | undefined {
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
+  const file = join(folder, name);
+  if (!type || !existsSync(file)) return undefined;
+  const identity = readFileSync(file);
+  const encoded = ENCODINGS.filter(([, suffix]) => existsSync(file + suffix)).map(
+    ([encoding, suffix]) => [encoding, readFileSync(file + suffix)] as const,
+  );
+  const etag = createHash('sha256').update(identity).digest('base64url');
+  return { type, etag, identity, encoded: Object.fromEntries(encoded) };
+}
+
+function send(ctx: Context, { type, etag, identity, encoded }: Asset): void {
+  ctx.vary('Accept-Encoding');
+  const [encoding] = ENCODINGS.find(([name]) => encoded[name] && ctx.acceptsEncodings(name) === name) ?? [];
+  // Weak, as the encodings of one file share it.
+  ctx.set('ETag', `W/"${etag}"`);
+  ctx.type = type;
+  ctx.status = 200;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  if (encoding) ctx.set('Content-Encoding', encoding);
+  ctx.body = encoding ? encoded[encoding] : identity;
+}

@@ -1,0 +1,332 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import axe from 'axe-core';
+import { expect } from 'chai';
+import { parse } from 'csv-parse/sync';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
+import { loadDemo } from '../../services/demo/load.js';
+import { startGateway } from '../../services/gateway/server.js';
+import { loadConfig } from '../../services/shared/config.js';
+import { createLogger } from '../../services/shared/logger.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { launchBrowser } from './browser.js';
+
+const VIEWS = {
+  Contacts: '/contacts?query=marketing',
+  'Contacts, with a card': '/contacts?contact=demo_contact_0001',
+  Audiences: '/audiences',
+  'Audiences, with a card': '/audiences?audience=aud_customers',
+  Visits: '/visits',
+  Advertising: '/advertising',
+  'Advertising, a company': '/advertising/company?company_id=cmp_0001',
+  Status: '/status',
+};
+
+/** Chromium reports each answer of 4xx and each connection that was refused as an error of the page. */
+const FAILED_REQUEST = /^Failed to load resource/;
+
+describe('The console in Chromium', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let gateway: TestGateway;
+  let key: string;
+  let context: BrowserContext;
+  let page: Page;
+  let errors: string[] = [];
+  let elsewhere: string[] = [];
+
+  before(async function () {
+    browser = await launchBrowser(this);
+    gateway = await startTestGateway();
+    await loadDemo(gateway.stores, { now: Date.now() });
+    key = await gateway.keyFor(DEMO_ORGANIZATION);
+  });
+  after(async () => {
+    await browser?.close();
+    await gateway?.close();
+  });
+  beforeEach(async () => {
+    errors = [];
+    elsewhere = [];
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('request', (request) => {
+      const { origin, protocol } = new URL(request.url());
+      if (protocol !== 'blob:' && origin !== gateway.url) elsewhere.push(request.url());
+    });
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(errors).to.deep.equal([]);
+    expect(elsewhere).to.deep.equal([]);
+  });
+
+  const open = async (view: string, as = key, url = gateway.url) => {
+    await page.goto(`${url}/console${view}#key=${as}`);
+    await page.getByRole('navigation', { name: 'Views' }).waitFor();
+  };
+  const read = async <T>(path: string, body: object) =>
+    (await gateway.call(path, { organization_id: DEMO_ORGANIZATION, ...body }, { key })).body as T;
+  /** The request that the view shows. */
+  const curl = async () => {
+    await page.getByText('curl', { exact: true }).first().click();
+    return page.getByLabel('Request as curl').first().inputValue();
+  };
+
+  it('signs in by a link, takes the key out of the address, and keeps it in this tab alone', async () => {
+    await page.goto(`${gateway.url}/console#key=${key}`);
+    await page.getByRole('link', { name: 'Contacts', exact: true }).waitFor();
+    expect(page.url()).to.equal(`${gateway.url}/console/contacts`);
+    const stored = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, document.cookie, history.length])',
+    );
+    expect(stored).not.to.contain(key);
+    await page.reload();
+    await page.getByRole('table', { name: 'Contacts' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).to.equal(0);
+  });
+
+  it('says that a wrong key is wrong, and signs in with a right one', async () => {
+    await page.goto(`${gateway.url}/console`);
+    await page.getByLabel('API key').fill('rl_live_wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('A valid API key is required').waitFor();
+    errors = errors.filter((error) => !FAILED_REQUEST.test(error));
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    for (const name of ['Contacts', 'Audiences', 'Visits', 'Advertising', 'Status']) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.locator('nav [aria-current=page]', { hasText: name }).waitFor();
+      expect(await page.title()).to.equal(`${name} · Reachline`);
+    }
+  });
+
+  it('finds a contact by a typo, marks it, adds it to an audience and shows it there', async () => {
+    const { contacts } = await read<{
+      contacts: { contact_id: string; first_name: string; last_name: string }[];
+    }>('/api/contacts/search', { country: 'US' });
+    const found = contacts.find(({ last_name }) => /^[A-Z][a-z]{5,}$/.test(last_name));
+    const { first_name, last_name } = found as (typeof contacts)[number];
+    const name = `${first_name} ${last_name}`;
+    const misspelt = `${first_name} ${last_name.slice(0, 3)}${last_name.slice(4)}`;
+    await open('');
+    await page.locator('tbody a').first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type(misspelt);
+    await page.locator('mark', { hasText: last_name }).first().waitFor();
+    expect(new URL(page.url()).searchParams.get('query')).to.equal(misspelt);
+    await page.locator(`tbody a[href*="contact=${found?.contact_id}"]`).click();
+    const card = page.getByRole('complementary', { name: 'Contact' });
+    await card.getByRole('heading', { name }).waitFor();
+    for (const audience of ['Customers', 'Trial users']) {
+      const remove = card.getByRole('button', { name: `Remove from ${audience}` });
+      if (await remove.isVisible()) {
+        await remove.click();
+        await remove.waitFor({ state: 'detached' });
+      }
+    }
+    await card.getByLabel('Add to an audience').fill('trial usrs');
+    await card.getByRole('button', { name: 'Add to Trial users' }).click();
+    await card.getByRole('button', { name: 'Remove from Trial users' }).waitFor();
+    await card.getByRole('link', { name: 'Trial users' }).click();
+    const members = page.getByRole('table', { name: 'Members' });
+    await members.waitFor();
+    const { total_count } = await read<{ total_count: number }>('/api/audiences/contacts/search', {
+      audience_id: 'aud_trial-users',
+    });
+    await page.getByRole('heading', { name: `${total_count} members` }).waitFor();
+    const inAudience = await read<{ contact: { audience_ids: string[] } }>('/api/contacts/get', {
+      contact_id: found?.contact_id,
+    });
+    expect(inAudience.contact.audience_ids).to.include('aud_trial-users');
+    for (let scrolled = 0; !(await members.getByRole('link', { name }).first().isVisible()); scrolled++) {
+      expect(scrolled).to.be.below(200);
+      await page.evaluate("document.querySelector('aside').scrollTo(0, 1e6)");
+      await page.waitForTimeout(50);
+    }
+    await page.keyboard.press('Escape');
+    await page.getByRole('complementary').waitFor({ state: 'detached' });
+  });
+
+  it('loads an endless list to its end, each contact once', async () => {
+    await open('/contacts?country=US');
+    const { total_count } = await read<{ total_count: number }>('/api/contacts/search', {
+      country: 'US',
+      limit: 1,
+    });
+    expect(total_count).to.be.above(200);
+    const rows = page.getByRole('table', { name: 'Contacts' }).locator('tbody tr');
+    await rows.first().waitFor();
+    for (let scrolled = 0; (await rows.count()) < total_count; scrolled++) {
+      expect(scrolled).to.be.below(500);
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+      await page.waitForTimeout(20);
+    }
+    const links = await page.evaluate("[...document.querySelectorAll('tbody a')].map(({ href }) => href)");
+    expect(new Set(links as string[]).size).to.equal(total_count);
+  });
+
+  it('orders creatives by engagement rate on the server and pages to the end', async () => {
+    await open('/advertising?tab=creatives');
+    await page.getByRole('columnheader', { name: 'Engagement rate' }).getByRole('button').click();
+    await page.locator('th[aria-sort=descending]', { hasText: 'Engagement rate' }).waitFor();
+    const shown: string[] = [];
+    const next = page.getByRole('link', { name: 'Next' });
+    for (let number = 1; ; number++) {
+      await page.getByText(`Page ${number} of`).waitFor();
+      await page.locator('table[aria-busy=false]').waitFor();
+      shown.push(...(await page.locator('tbody td:first-child').allTextContents()));
+      if (!(await next.isVisible())) break;
+      await next.click();
+    }
+    const params = new URL(page.url()).searchParams;
+    expect(params.get('sort')).to.equal('engagement_rate');
+    const request = JSON.parse((/-d '(.*)'/s.exec(await curl()) as RegExpExecArray)[1] as string) as object;
+    const { items } = await read<{ items: { name: string }[] }>('/api/advertising/network_a/creatives', {
+      ...request,
+      page: 1,
+      page_size: 200,
+      granularity: 'monthly',
+    });
+    expect(shown).to.have.length.above(50);
+    expect(shown).to.deep.equal(items.map(({ name }) => name));
+  });
+
+  it('draws charts by day and by month with the chosen metrics, and says what is provisional', async () => {
+    await open('/advertising');
+    await page.locator('.chart canvas').nth(1).waitFor();
+    await page.getByText('provisional: the network may still restate these days').waitFor();
+    await page.getByText('Metrics', { exact: true }).click();
+    await page.getByLabel('Clicks', { exact: true }).check();
+    await page.locator('.chart canvas').nth(2).waitFor();
+    const [request] = await Promise.all([
+      page.waitForRequest((sent) => sent.postData()?.includes('"granularity":"monthly"') ?? false),
+      page.getByRole('link', { name: 'Monthly' }).click(),
+    ]);
+    expect(request.postDataJSON()).to.have.property('metrics').that.includes.members(['clicks', 'ad_spend']);
+    await page.getByText('by month.').waitFor();
+    expect(new URL(page.url()).searchParams.get('granularity')).to.equal('monthly');
+    expect(new URL(page.url()).searchParams.get('chart')).to.equal('ad_spend,engagement_rate,clicks');
+  });
+
+  it('opens a company by its domain', async () => {
+    await open('/advertising?tab=companies');
+    await page.locator('tbody tr:first-child a').waitFor();
+    const domain = (await page.locator('tbody tr:first-child td:nth-child(2)').textContent()) ?? '';
+    const name = (await page.locator('tbody tr:first-child a').textContent()) ?? '';
+    await page.goto(`${gateway.url}/console/advertising/company?domain=www.${domain.toUpperCase()}`);
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    await page.locator('.chart canvas').first().waitFor();
+    await page.getByRole('table', { name: 'Campaigns' }).waitFor();
+  });
+
+  it('shows a request as curl that answers what is on screen', async () => {
+    await open('/visits?country=US&browser=chrome');
+    const shown = await page.locator('output.total', { hasText: 'visits' }).textContent();
+    const env = { ...process.env, REACHLINE_API_KEY: key };
+    // Asynchronous, since the gateway that answers is in this process.
+    const { stdout } = await promisify(execFile)('sh', ['-c', await curl()], { env });
+    const answer = JSON.parse(stdout) as { total_count: number };
+    expect(shown).to.equal(`${answer.total_count.toLocaleString('en')} visits`);
+  });
+
+  it('saves as CSV and NDJSON every row that matches, equal to what the API answers', async () => {
+    await open('/contacts?job_title=marketing');
+    const { contacts } = await read<{ contacts: Record<string, unknown>[] }>('/api/contacts/search', {
+      job_title: 'marketing',
+      limit: 1000,
+    });
+    await page.getByText('Export', { exact: true }).click();
+    const save = async (name: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name, exact: true }).click(),
+      ]);
+      return readFileSync(await download.path(), 'utf8');
+    };
+    const lines = (await save('NDJSON')).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as object)).to.deep.equal(contacts);
+    const rows = parse(await save('CSV'), { columns: true }) as Record<string, string>[];
+    expect(rows).to.have.lengthOf(contacts.length);
+    rows.forEach((row, index) => {
+      for (const [name, value] of Object.entries(contacts[index] ?? {})) {
+        const text = Array.isArray(value) ? value.join(';') : String(value ?? '');
+        expect(row[name]?.replace(/^'(?=[=+\-@])/, ''), name).to.equal(text);
+      }
+    });
+  });
+
+  it('disables what the scopes of the key do not allow, and says which one is missing', async () => {
+    const readOnly = await gateway.keyFor(DEMO_ORGANIZATION, ['contacts:read', 'audiences:read']);
+    await open('/contacts?contact=demo_contact_0001', readOnly);
+    const card = page.getByRole('complementary', { name: 'Contact' });
+    await card.getByText('audiences:write').waitFor();
+    expect(await card.getByLabel('Add to an audience').isDisabled()).to.equal(true);
+    for (const button of await card.getByRole('button', { name: /^Remove from/ }).all()) {
+      expect(await button.isDisabled()).to.equal(true);
+    }
+    for (const [name, scope] of [
+      ['Visits', 'visits:read'],
+      ['Advertising', 'advertising:read'],
+    ] as const) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByText(scope).waitFor();
+    }
+  });
+
+  it('says in every view of an empty organization how data comes in, and that a stopped server is not reached', async () => {
+    const config = loadConfig({ PORT: '0', REACHLINE_DATA_DIR: gateway.dataDir });
+    const stopped = await startGateway(config, gateway.stores, createLogger('silent'));
+    try {
+      page.removeAllListeners('request');
+      await open('', gateway.key, stopped.url);
+      for (const name of ['Contacts', 'Audiences', 'Visits', 'Advertising']) {
+        await page.getByRole('link', { name, exact: true }).click();
+        await page.locator('.state code', { hasText: 'reachline' }).waitFor();
+      }
+      await page.getByRole('link', { name: 'Contacts', exact: true }).click();
+      await page.getByRole('searchbox').fill('nobody');
+      await page.getByText('No contacts match.').waitFor();
+      await page.getByRole('button', { name: 'Clear the filters' }).click();
+      await page.getByText('no contacts yet').waitFor();
+    } finally {
+      await stopped.stop();
+    }
+    await page.getByRole('searchbox').fill('anybody');
+    await page.getByRole('alert').getByText('The server cannot be reached').waitFor();
+    await page.getByRole('button', { name: 'Retry' }).waitFor();
+    await page.getByRole('link', { name: 'Status', exact: true }).click();
+    await page.getByRole('alert').getByText('The server cannot be reached').waitFor();
+    errors = errors.filter((error) => !FAILED_REQUEST.test(error));
+  });
+
+  for (const [name, view] of Object.entries(VIEWS)) {
+    it(`has no serious fault of accessibility and nothing too wide: ${name}`, async () => {
+      await open(view);
+      await page.evaluate(axe.source);
+      for (const width of [1280, 390]) {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize({ width, height: 800 });
+          await page.emulateMedia({ colorScheme });
+          await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+          await page.waitForLoadState('networkidle');
+          const faults = await page.evaluate(
+            `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
+              .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+              .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ' ' + html + ' ' + (any[0]?.message ?? ''))))`,
+          );
+          expect(faults, `${width} ${colorScheme}`).to.deep.equal([]);
+          const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+          expect(excess, `${width} ${colorScheme}`).to.be.at.most(0);
+        }
+      }
+    });
+  }
+});
