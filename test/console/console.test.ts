@@ -237,6 +237,20 @@ describe('The console in Chromium', function () {
     expect(shown).to.equal(`${answer.total_count.toLocaleString('en')} visits`);
   });
 
+  it('keeps filters under a name in the browser, and forgets them', async () => {
+    await open('/contacts?country=US&contact=demo_contact_0001');
+    await page.getByText('Saved', { exact: true }).click();
+    await page.getByLabel('Name of the filters').fill('Home market');
+    await page.getByRole('button', { name: 'Save these filters' }).click();
+    await page.getByRole('link', { name: 'Home market' }).waitFor();
+    await page.goto(`${gateway.url}/console/contacts`);
+    await page.getByText('Saved', { exact: true }).click();
+    await page.getByRole('link', { name: 'Home market' }).click();
+    await page.waitForURL(`${gateway.url}/console/contacts?country=US`);
+    await page.getByRole('button', { name: 'Forget Home market' }).click();
+    await page.getByText('No saved filters in this view.').waitFor();
+  });
+
   it('saves as CSV and NDJSON every row that matches, equal to what the API answers', async () => {
     await open('/contacts?job_title=marketing');
     const { contacts } = await read<{ contacts: Record<string, unknown>[] }>('/api/contacts/search', {

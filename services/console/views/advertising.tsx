@@ -9,6 +9,7 @@ import {
   reportOf,
   Warnings,
 } from '../components/report-controls.js';
+import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { ScrollRegion } from '../components/scroll-region.js';
 import { SearchBox, SelectFilter } from '../components/search-box.js';
 import { Empty, Failure, NoMatch, NoPermission, SkeletonRows } from '../components/states.js';
@@ -196,6 +197,7 @@ export function Advertising() {
         <ReportControls report={report} />
         <span class="spacer" />
         <MetricPicker available={tab.available} chosen={charts} />
+        <SavedFiltersButton />
         <ExportButton source={exportOf(tab, tabName, { ...body, metrics })} />
         <CurlButton url={tab.path} body={body} />
       </div>
@@ -316,7 +318,7 @@ function SortHead({ label, by, current, direction, class: name }: SortHeadProps)
         onClick={() => setParams({ sort: by, direction: next === 'asc' ? 'asc' : null, page: null })}
       >
         {label}
-        <span aria-hidden="true">{isCurrent && (direction === 'asc' ? ' ↑' : ' ↓')}</span>
+        <span aria-hidden="true">{isCurrent && (direction === 'asc' ? '↑' : '↓')}</span>
       </button>
     </th>
   );

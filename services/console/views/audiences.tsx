@@ -2,6 +2,7 @@ import type { Audience } from '../../audiences/schema.js';
 import { EndlessList } from '../components/endless-list.js';
 import { Pager } from '../components/pager.js';
 import { Panel } from '../components/panel.js';
+import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox } from '../components/search-box.js';
 import { Empty, Failure, NoMatch, NoPermission, SkeletonRows } from '../components/states.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
@@ -40,6 +41,7 @@ export function Audiences() {
           <SearchBox label="Search audiences" resets={['page']} />
           <output class="total">{data && plural(data.total_count, 'audience')}</output>
           <span class="spacer" />
+          <SavedFiltersButton />
           <ExportButton
             source={{
               name: 'audiences',

@@ -4,6 +4,7 @@ import type { Contact } from '../../contacts/schema.js';
 import { ContactCard } from '../components/contact-card.js';
 import { type Column, EndlessList } from '../components/endless-list.js';
 import { Filters } from '../components/filters.js';
+import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, TextFilter } from '../components/search-box.js';
 import { Empty, NoMatch, NoPermission } from '../components/states.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
@@ -92,6 +93,7 @@ export function Contacts() {
           </Filters>
           <output class="total">{pages.total !== undefined && plural(pages.total, 'contact')}</output>
           <span class="spacer" />
+          <SavedFiltersButton />
           <ExportButton
             source={{
               name: 'contacts',

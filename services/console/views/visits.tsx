@@ -1,6 +1,7 @@
 import type { Visit } from '../../visits/schema.js';
 import { type Column, EndlessList } from '../components/endless-list.js';
 import { Filters } from '../components/filters.js';
+import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, SelectFilter, TextFilter } from '../components/search-box.js';
 import { Empty, NoMatch, NoPermission } from '../components/states.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
@@ -79,6 +80,7 @@ export function Visits() {
         </Filters>
         <output class="total">{pages.total !== undefined && plural(pages.total, 'visit')}</output>
         <span class="spacer" />
+        <SavedFiltersButton />
         <ExportButton
           source={{
             name: 'visits',
@@ -122,7 +124,7 @@ const COLUMNS: readonly Column<Visit>[] = [
   {
     label: 'First page',
     class: 'wide',
-    cell: ({ startUrl }) => <span title={startUrl ?? ''}>{pathOf(startUrl)}</span>,
+    cell: ({ startUrl }) => <PageAddress url={startUrl} />,
   },
   { label: 'Intent', class: 'figure', cell: ({ intentScore }) => intentScore ?? NONE },
   {
@@ -143,7 +145,14 @@ const COLUMNS: readonly Column<Visit>[] = [
   },
 ];
 
-/** Without the scheme, which is the same nearly everywhere. */
-function pathOf(url: string | null): string {
-  return url === null ? NONE : url.replace(/^https?:\/\//, '');
+/** On a phone without the host, which is the same nearly everywhere. */
+function PageAddress({ url }: { url: string | null }) {
+  if (url === null) return <>{NONE}</>;
+  const [, host, rest] = /^(?:https?:)?\/\/([^/?#]*)(.*)$/.exec(url) ?? [];
+  return (
+    <span title={url}>
+      <span class="host second">{host}</span>
+      {rest ?? url}
+    </span>
+  );
 }
