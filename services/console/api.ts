@@ -21,6 +21,8 @@ import type {
 import type {
   AddContactRequest,
   AddContactResponse,
+  CreateContactRequest,
+  CreateContactResponse,
   GetContactRequest,
   GetContactResponse,
   RemoveContactRequest,
@@ -34,6 +36,7 @@ import type { SearchVisitsRequest, SearchVisitsResponse } from '../visits/schema
 
 export interface Operations {
   '/api/contacts/search': [SearchContactsRequest, Static<typeof SearchContactsResponse>];
+  '/api/contacts/create': [CreateContactRequest, CreateContactResponse];
   '/api/contacts/get': [Static<typeof GetContactRequest>, Static<typeof GetContactResponse>];
   '/api/audiences/search': [Static<typeof SearchAudiencesRequest>, Static<typeof SearchAudiencesResponse>];
   '/api/audiences/get': [Static<typeof GetAudienceRequest>, Static<typeof GetAudienceResponse>];
@@ -86,11 +89,18 @@ const UNREACHABLE = {
   detail: 'It may have stopped, or this device is offline.',
 };
 
+interface RequestOptions {
+  key?: string;
+  body?: object;
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+}
+
 /** Throws ApiError, and AbortError when the signal was aborted. */
 export async function request<T>(
   method: 'GET' | 'POST',
   url: string,
-  { key, body, signal }: { key?: string; body?: object; signal?: AbortSignal },
+  { key, body, signal, headers }: RequestOptions,
 ): Promise<{ status: number; body: T }> {
   let response: Response;
   let text: string;
@@ -101,6 +111,7 @@ export async function request<T>(
       headers: {
         ...(key === undefined ? {} : { 'X-Api-Key': key }),
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
       },
       body: body && JSON.stringify(body),
     });

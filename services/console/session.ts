@@ -58,15 +58,22 @@ export async function restoreSession(): Promise<void> {
   if (known !== null) await signIn(known);
 }
 
+interface CallOptions {
+  signal?: AbortSignal;
+  /** With its question mark. */
+  query?: string;
+  headers?: Record<string, string>;
+}
+
 /** Throws ApiError; a key that is no longer valid ends the session. */
 export async function call<P extends Path>(
   path: P,
   body: RequestOf<P>,
-  signal?: AbortSignal,
+  { query = '', ...options }: CallOptions = {},
 ): Promise<ResponseOf<P>> {
   try {
-    const answer = await request<ResponseOf<P>>('POST', path, { key: session.value?.key, body, signal });
-    return answer.body;
+    const key = session.value?.key;
+    return (await request<ResponseOf<P>>('POST', path + query, { ...options, key, body })).body;
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) signOut(error);
     throw error;

@@ -21,7 +21,7 @@ export function useRequest<P extends Path>(path: P, body: RequestOf<P> | null): 
   useEffect(() => {
     if (of === null || body === null) return;
     const abort = new AbortController();
-    call(path, body, abort.signal).then(
+    call(path, body, { signal: abort.signal }).then(
       (data) => abort.signal.aborted || setState({ data, of }),
       (error: unknown) =>
         abort.signal.aborted || setState((before) => ({ ...before, error: asApiError(error), of })),
@@ -73,7 +73,7 @@ export function usePages<P extends CursorPath, Row>(
     if (of === null || body === null) return;
     const abort = new AbortController();
     controller.current = abort;
-    call(path, body, abort.signal).then(
+    call(path, body, { signal: abort.signal }).then(
       (answer) =>
         abort.signal.aborted ||
         setState({
@@ -100,7 +100,7 @@ export function usePages<P extends CursorPath, Row>(
     const abort = controller.current;
     if (state.cursor === null || state.isLoadingMore || state.of !== of || !abort || !body) return;
     setState((before) => ({ ...before, isLoadingMore: true, error: undefined }));
-    call(path, { ...body, cursor: state.cursor }, abort.signal).then(
+    call(path, { ...body, cursor: state.cursor }, { signal: abort.signal }).then(
       (answer) =>
         abort.signal.aborted ||
         setState((before) => ({

@@ -16,6 +16,7 @@ import { launchBrowser } from './browser.js';
 const VIEWS = {
   Contacts: '/contacts?query=marketing',
   'Contacts, with a card': '/contacts?contact=demo_contact_0001',
+  'Contacts, with a new one': '/contacts?new=true',
   Audiences: '/audiences',
   'Audiences, with a card': '/audiences?audience=aud_customers',
   Visits: '/visits',
@@ -153,6 +154,34 @@ describe('The console in Chromium', function () {
     }
     await page.keyboard.press('Escape');
     await page.getByRole('complementary').waitFor({ state: 'detached' });
+  });
+
+  it('shows price and duplicates of a new contact before it is created', async () => {
+    const { credit_balance } = await read<{ credit_balance: number }>(
+      '/api/contacts/create?dry_run=true&required_credits=0',
+      { audience_id: 'aud_customers' },
+    );
+    const { contact } = await read<{ contact: { work_emails: string[] } }>('/api/contacts/get', {
+      contact_id: 'demo_contact_0001',
+    });
+    await open('/contacts');
+    await page.getByRole('link', { name: 'New contact' }).click();
+    const panel = page.getByRole('complementary', { name: 'New contact' });
+    await panel.getByLabel('Audience').selectOption('aud_customers');
+    await panel.getByLabel('First name').fill('Ada');
+    await panel.getByLabel('Work email').fill(contact.work_emails[0] ?? '');
+    await panel.getByRole('button', { name: 'Check price and duplicates' }).click();
+    await panel.getByText(`This costs 1 credit, which leaves ${credit_balance - 1} credits.`).waitFor();
+    await panel.getByRole('link', { name: 'demo_contact_0001' }).waitFor();
+    await panel.getByLabel('Work email').fill('ada@analytical.example');
+    await panel.getByRole('button', { name: 'Check price and duplicates' }).click();
+    await panel.getByText('No duplicate was found.').waitFor();
+    await panel.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('complementary', { name: 'Contact' }).getByText('ada@analytical.example').waitFor();
+    const after = await read<{ credit_balance: number }>('/api/contacts/create?dry_run=true', {
+      audience_id: 'aud_customers',
+    });
+    expect(after.credit_balance).to.equal(credit_balance - 2);
   });
 
   it('loads an endless list to its end, each contact once', async () => {

@@ -195,11 +195,12 @@ export function Advertising() {
           ))}
         </nav>
         <ReportControls report={report} />
-        <span class="spacer" />
-        <MetricPicker available={tab.available} chosen={charts} />
-        <SavedFiltersButton />
-        <ExportButton source={exportOf(tab, tabName, { ...body, metrics })} />
-        <CurlButton url={tab.path} body={body} />
+        <div class="actions">
+          <MetricPicker available={tab.available} chosen={charts} />
+          <SavedFiltersButton />
+          <ExportButton source={exportOf(tab, tabName, { ...body, metrics })} />
+          <CurlButton url={tab.path} body={body} />
+        </div>
       </div>
       {error && <Failure error={error} retry={retry} />}
       <Warnings warnings={data?.warnings ?? []} />
@@ -333,7 +334,7 @@ function exportOf({ path }: Tab, name: string, body: object) {
       const asked = { ...body, granularity: 'monthly', page, page_size: EXPORT_PAGE } as Parameters<
         typeof call<typeof path>
       >[1];
-      const answer = await call(path, asked, signal);
+      const answer = await call(path, asked, { signal });
       const rows = (answer.items as unknown as readonly Item[]).map(({ timeseries: _, ...row }) => row);
       return { rows, next: page * EXPORT_PAGE < answer.total_count ? String(page + 1) : null };
     },

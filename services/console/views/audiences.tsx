@@ -40,24 +40,25 @@ export function Audiences() {
           <h1 class="hidden">Audiences</h1>
           <SearchBox label="Search audiences" resets={['page']} />
           <output class="total">{data && plural(data.total_count, 'audience')}</output>
-          <span class="spacer" />
-          <SavedFiltersButton />
-          <ExportButton
-            source={{
-              name: 'audiences',
-              readPage: async (cursor, signal) => {
-                const at = Number(cursor ?? 1);
-                const answer = await call(
-                  '/api/audiences/search',
-                  { ...body, page: at, limit: EXPORT_PAGE },
-                  signal,
-                );
-                const isLast = at * EXPORT_PAGE >= Math.min(answer.total_count, WINDOW);
-                return { rows: answer.audiences, next: isLast ? null : String(at + 1) };
-              },
-            }}
-          />
-          <CurlButton url="/api/audiences/search" body={body} />
+          <div class="actions">
+            <SavedFiltersButton />
+            <ExportButton
+              source={{
+                name: 'audiences',
+                readPage: async (cursor, signal) => {
+                  const at = Number(cursor ?? 1);
+                  const answer = await call(
+                    '/api/audiences/search',
+                    { ...body, page: at, limit: EXPORT_PAGE },
+                    { signal },
+                  );
+                  const isLast = at * EXPORT_PAGE >= Math.min(answer.total_count, WINDOW);
+                  return { rows: answer.audiences, next: isLast ? null : String(at + 1) };
+                },
+              }}
+            />
+            <CurlButton url="/api/audiences/search" body={body} />
+          </div>
         </div>
         {error && <Failure error={error} retry={retry} />}
         {data?.total_count === 0 && query !== '' && <NoMatch what="audiences" clear={['query']} />}
@@ -162,11 +163,12 @@ function AudienceCard({ audienceId }: { audienceId: string }) {
           </dl>
           <div class="toolbar">
             <h3>{members.total === undefined ? 'Members' : plural(members.total, 'member')}</h3>
-            <span class="spacer" />
-            <a class="button" href={href('/visits', { audience_id: audience.id })}>
-              What they visited
-            </a>
-            <CurlButton url="/api/audiences/contacts/search" body={body} />
+            <div class="actions">
+              <a class="button" href={href('/visits', { audience_id: audience.id })}>
+                What they visited
+              </a>
+              <CurlButton url="/api/audiences/contacts/search" body={body} />
+            </div>
           </div>
           {scope ? (
             <NoPermission scope={scope} what="contacts" />

@@ -60,10 +60,11 @@ export function Company() {
           ← Companies
         </a>
         <h1>{company ? (company.name ?? company.domain ?? company.id) : 'Company'}</h1>
-        <span class="spacer" />
-        <ReportControls report={report} />
-        <MetricPicker available={COMPANY_METRIC_NAMES} chosen={charts} />
-        <CurlButton url="/api/advertising/network_a/company" body={body} />
+        <div class="actions">
+          <ReportControls report={report} />
+          <MetricPicker available={COMPANY_METRIC_NAMES} chosen={charts} />
+          <CurlButton url="/api/advertising/network_a/company" body={body} />
+        </div>
       </div>
       {error && <Failure error={error} retry={retry} />}
       {data && company && (

@@ -2,6 +2,7 @@ import { untracked } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
 import { ContactCard } from '../components/contact-card.js';
+import { CreateContact } from '../components/create-contact.js';
 import { type Column, EndlessList } from '../components/endless-list.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
@@ -79,9 +80,10 @@ export function Contacts() {
   const pages = usePages('/api/contacts/search', scope ? null : body, ({ contacts }) => contacts);
   const columns = useMemo(() => contactColumns(queryWords(query)), [query]);
   const selected = param('contact');
+  const isCreating = selected === '' && param('new') !== '';
   if (scope) return <NoPermission scope={scope} what="contacts" />;
   return (
-    <div class={selected === '' ? 'view' : 'view with-panel'}>
+    <div class={selected === '' && !isCreating ? 'view' : 'view with-panel'}>
       <div class="list-side">
         <div class="toolbar">
           <h1 class="hidden">Contacts</h1>
@@ -92,22 +94,26 @@ export function Contacts() {
             ))}
           </Filters>
           <output class="total">{pages.total !== undefined && plural(pages.total, 'contact')}</output>
-          <span class="spacer" />
-          <SavedFiltersButton />
-          <ExportButton
-            source={{
-              name: 'contacts',
-              readPage: async (cursor, signal) => {
-                const page = await call(
-                  '/api/contacts/search',
-                  { ...body, limit: EXPORT_PAGE, cursor },
-                  signal,
-                );
-                return { rows: page.contacts, next: page.next_cursor };
-              },
-            }}
-          />
-          <CurlButton url="/api/contacts/search" body={body} />
+          <div class="actions">
+            <a class="button" href={hrefWith({ new: true, contact: null })}>
+              New contact
+            </a>
+            <SavedFiltersButton />
+            <ExportButton
+              source={{
+                name: 'contacts',
+                readPage: async (cursor, signal) => {
+                  const page = await call(
+                    '/api/contacts/search',
+                    { ...body, limit: EXPORT_PAGE, cursor },
+                    { signal },
+                  );
+                  return { rows: page.contacts, next: page.next_cursor };
+                },
+              }}
+            />
+            <CurlButton url="/api/contacts/search" body={body} />
+          </div>
         </div>
         <EndlessList
           label="Contacts"
@@ -130,6 +136,7 @@ export function Contacts() {
           }
         />
       </div>
+      {isCreating && <CreateContact closeHref={hrefWith({ new: null })} />}
       {selected !== '' && (
         <ContactCard key={selected} contactId={selected} closeHref={hrefWith({ contact: null })} />
       )}

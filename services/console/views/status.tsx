@@ -57,11 +57,12 @@ export function Status() {
     <div class="view">
       <div class="toolbar">
         <h1>Status</h1>
-        <span class="spacer" />
-        <button type="button" onClick={() => setAttempt((number) => number + 1)}>
-          Refresh
-        </button>
-        <CurlButton method="GET" url="/readyz" />
+        <div class="actions">
+          <button type="button" onClick={() => setAttempt((number) => number + 1)}>
+            Refresh
+          </button>
+          <CurlButton method="GET" url="/readyz" />
+        </div>
       </div>
       {error && <Failure error={error} retry={() => setAttempt((number) => number + 1)} />}
       <section class="facts">

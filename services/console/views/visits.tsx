@@ -79,22 +79,23 @@ export function Visits() {
           <TextFilter name="to" label="To (UTC)" type="date" />
         </Filters>
         <output class="total">{pages.total !== undefined && plural(pages.total, 'visit')}</output>
-        <span class="spacer" />
-        <SavedFiltersButton />
-        <ExportButton
-          source={{
-            name: 'visits',
-            readPage: async (cursor, signal) => {
-              const page = await call(
-                '/api/website-visits/search',
-                { ...body, limit: EXPORT_PAGE, cursor },
-                signal,
-              );
-              return { rows: page.visits, next: page.next_cursor };
-            },
-          }}
-        />
-        <CurlButton url="/api/website-visits/search" body={body} />
+        <div class="actions">
+          <SavedFiltersButton />
+          <ExportButton
+            source={{
+              name: 'visits',
+              readPage: async (cursor, signal) => {
+                const page = await call(
+                  '/api/website-visits/search',
+                  { ...body, limit: EXPORT_PAGE, cursor },
+                  { signal },
+                );
+                return { rows: page.visits, next: page.next_cursor };
+              },
+            }}
+          />
+          <CurlButton url="/api/website-visits/search" body={body} />
+        </div>
       </div>
       <EndlessList
         label="Visits"

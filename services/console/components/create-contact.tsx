@@ -1,0 +1,145 @@
+import { useState } from 'preact/hooks';
+import type { CreateContactRequest } from '../../contacts/schema.js';
+import { ApiError, type ResponseOf } from '../api.js';
+import { plural } from '../format.js';
+import { href, navigate } from '../router.js';
+import { call, missingScope, organizationId } from '../session.js';
+import { useRequest } from '../use-request.js';
+import { Panel } from './panel.js';
+import { Failure } from './states.js';
+
+const MAX_AUDIENCES = 200;
+const FIELDS = [
+  ['first_name', 'First name'],
+  ['last_name', 'Last name'],
+  ['job_title', 'Job title'],
+  ['company_name', 'Company'],
+  ['company_domain', 'Domain'],
+  ['city', 'City'],
+  ['country', 'Country'],
+] as const;
+
+type Form = Record<(typeof FIELDS)[number][0] | 'email' | 'audience', string>;
+type Created = ResponseOf<'/api/contacts/create'>;
+
+/** `crypto.randomUUID` is absent where the page came over plain HTTP. */
+const randomKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
+
+/** Shows price and duplicates, by a dry run, before anything is spent. */
+export function CreateContact({ closeHref }: { closeHref: string }) {
+  const [form, setForm] = useState({ email: '', audience: '' } as Form);
+  const [checked, setChecked] = useState<Created>();
+  /** One per check, so that a second click creates nothing more. */
+  const [idempotencyKey, setIdempotencyKey] = useState('');
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
+  const scope = missingScope('contacts:write') ?? missingScope('audiences:read');
+  const audiences = useRequest('/api/audiences/search', scope ? null : { limit: MAX_AUDIENCES });
+
+  const change = (name: keyof Form) => (event: { currentTarget: { value: string } }) => {
+    setForm({ ...form, [name]: event.currentTarget.value });
+    setChecked(undefined);
+    setError(undefined);
+  };
+  function body(): CreateContactRequest {
+    const { email, audience, ...fields } = form;
+    return {
+      organization_id: organizationId.value,
+      audience_id: audience,
+      ...fields,
+      ...(email.trim() === '' ? {} : { work_emails: [email.trim()] }),
+    };
+  }
+  async function send(dryRun: boolean) {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const headers: Record<string, string> = dryRun ? {} : { 'Idempotency-Key': idempotencyKey };
+      const query = dryRun ? '?dry_run=true' : '';
+      const answer = await call('/api/contacts/create', body(), { query, headers });
+      if (dryRun) {
+        setChecked(answer);
+        setIdempotencyKey(randomKey());
+      } else navigate(href('/contacts', { contact: answer.contact_id }));
+    } catch (reason) {
+      setError(reason instanceof ApiError ? reason : new ApiError(0, { detail: String(reason) }));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Panel label="New contact" closeHref={closeHref}>
+      <h2>New contact</h2>
+      {scope && (
+        <p class="note">
+          This key lacks the scope <code>{scope}</code>, so it cannot create contacts.
+        </p>
+      )}
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send(checked === undefined);
+        }}
+      >
+        <fieldset disabled={scope !== null || busy} class="stack">
+          <label class="field">
+            <span>Audience</span>
+            <select required value={form.audience} onChange={change('audience')}>
+              <option value="">Choose one</option>
+              {audiences.data?.audiences.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          {FIELDS.map(([name, label]) => (
+            <label key={name} class="field">
+              <span>{label}</span>
+              <input value={form[name] ?? ''} autocomplete="off" onInput={change(name)} />
+            </label>
+          ))}
+          <label class="field">
+            <span>Work email</span>
+            <input type="email" value={form.email} autocomplete="off" onInput={change('email')} />
+          </label>
+          {checked && <Price checked={checked} />}
+          <button type="submit" class="primary">
+            {checked ? 'Create' : 'Check price and duplicates'}
+          </button>
+        </fieldset>
+      </form>
+      {error && <Failure error={error} />}
+    </Panel>
+  );
+}
+
+function Price({ checked }: { checked: Created }) {
+  const { credits_consumed: price, credit_balance: balance, duplicates = [] } = checked;
+  return (
+    <div class="warnings" role="status">
+      <p>
+        {price === null
+          ? 'This costs nothing: the organization is not metered.'
+          : `This costs ${plural(price, 'credit')}${balance === null ? '' : `, which leaves ${plural(balance, 'credit')}`}.`}
+      </p>
+      {duplicates.length === 0 ? (
+        <p>No duplicate was found.</p>
+      ) : (
+        <p>
+          The same person, it seems:{' '}
+          {duplicates.map((id) => (
+            <a key={id} href={href('/contacts', { contact: id })}>
+              {id}{' '}
+            </a>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}
