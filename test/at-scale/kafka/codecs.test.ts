@@ -37,6 +37,10 @@ interface Batch {
   records: readonly OutgoingRecord[];
 }
 
+/** Raw snappy may begin with the same byte as the magic of the frames: it is the lowest of its length. */
+const isFramed = (compressed: Uint8Array) =>
+  Buffer.from(compressed.subarray(0, 7)).equals(Buffer.from('\x82SNAPPY', 'latin1'));
+
 describe(`compressed batches (TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
   const codecs = CompressionCodecs as Record<number, () => object>;
@@ -127,7 +131,7 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
     codecs[type] = () => ({ compress: ({ buffer }: { buffer: Buffer }) => compress(buffer) });
     const decompress = before.decompressors[type] as Decompress;
     decompressors[type] = (compressed, maxBytes) => {
-      seen.add(name === 'snappy' && compressed[0] === 0x82 ? 'snappy in frames' : name);
+      seen.add(name === 'snappy' && isFramed(compressed) ? 'snappy in frames' : name);
       return decompress(compressed, maxBytes);
     };
   }
