@@ -1,8 +1,8 @@
 import type { Page, SortKey, TextQuery } from '../search/query.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { OrderedRecord } from '../shared/record-order.js';
-import type { ValueField, WordField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
+import type { ValueField, WordField } from './searchable.js';
 
 export type ContactFilter =
   /** Every word is a word of the field, or the beginning of one. */

@@ -1,7 +1,5 @@
-/** The fields of a contact: schemas, stored form, requests, responses and search are made from the tables here. */
+/** The fields of a contact: schemas, stored form, requests and responses are made from the tables here. */
 import Type, { type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
-import { normalizeDomain, normalizeProfileUrl, profileSlug } from '../search/normalize.js';
-import { emailWords, phoneWords, textWords } from '../search/words.js';
 import { arrayOf, date, integer, nullable, optional, text } from '../shared/schema.js';
 
 const emails = (description: string) =>
@@ -92,49 +90,3 @@ export const responseFields = Object.fromEntries(
 ) as {
   [Name in ContactField]: Fields[Name] extends TArray ? Fields[Name] : TUnsafe<Static<Fields[Name]> | null>;
 };
-
-interface SearchField {
-  /** Contact fields whose values it holds. */
-  of: readonly ContactField[];
-  /** Group of the order in contract 3.9: 0 names, 1 emails, 2 company and job, 3 the rest. */
-  group: 0 | 1 | 2 | 3;
-  /** Words that a value can be found by, in order. */
-  wordsOf(value: string): string[];
-  /** Few contacts share a value: caching what is derived from it does not pay. */
-  isUnique?: true;
-}
-
-const wordsOfDomain = (domain: string) => textWords(normalizeDomain(domain));
-const wordsOfSlug = (url: string) => textWords(profileSlug(normalizeProfileUrl(url)));
-
-/** Fields that `query` searches. */
-export const SEARCH_FIELDS = {
-  first_name: { of: ['first_name'], group: 0, wordsOf: textWords },
-  last_name: { of: ['last_name'], group: 0, wordsOf: textWords },
-  emails: { of: ['work_emails', 'personal_emails'], group: 1, wordsOf: emailWords, isUnique: true },
-  job_title: { of: ['job_title'], group: 2, wordsOf: textWords },
-  company_name: { of: ['company_name'], group: 2, wordsOf: textWords },
-  company_domain: { of: ['company_domain'], group: 2, wordsOf: wordsOfDomain },
-  functional_area: { of: ['functional_area'], group: 3, wordsOf: textWords },
-  city: { of: ['city'], group: 3, wordsOf: textWords },
-  state_region: { of: ['state_region'], group: 3, wordsOf: textWords },
-  country: { of: ['country'], group: 3, wordsOf: textWords },
-  network_a_slug: { of: ['network_a_url'], group: 3, wordsOf: wordsOfSlug, isUnique: true },
-  phones: { of: ['phones'], group: 3, wordsOf: phoneWords, isUnique: true },
-} as const satisfies Record<string, SearchField>;
-export type ContactSearchField = keyof typeof SEARCH_FIELDS;
-
-/** Fields that a filter compares word by word. */
-export const WORD_FIELDS = [
-  'first_name',
-  'last_name',
-  'job_title',
-  'functional_area',
-  'company_name',
-  'city',
-  'state_region',
-] as const;
-export type WordField = (typeof WORD_FIELDS)[number];
-
-/** Fields of a contact compared as a whole, in the normal form of `shared/normalize.ts`. */
-export type ValueField = 'country' | 'postal_code' | 'company_domain' | 'network_a_url' | 'network_a_slug';

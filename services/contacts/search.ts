@@ -10,8 +10,8 @@ import {
 } from '../search/normalize.js';
 import { words } from '../shared/text.js';
 import type { ContactFilter, ContactSearch } from './contact-store.js';
-import { type ValueField, WORD_FIELDS } from './fields.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
+import { type ValueField, WORD_FIELDS } from './searchable.js';
 
 export const DEFAULT_LIMIT = 50;
 /** Each is a filter on every row (contract 3.8). */

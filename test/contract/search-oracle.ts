@@ -1,9 +1,13 @@
 /** Contract 3.8 to 3.10 in plain TypeScript over a list: what every search store must answer. */
 
 import type { ContactFilter, ContactSearch } from '../../services/contacts/contact-store.js';
-import { type ContactSearchField, SEARCH_FIELDS } from '../../services/contacts/fields.js';
 import type { Contact } from '../../services/contacts/schema.js';
-import { searchableTexts, searchableValues } from '../../services/contacts/searchable.js';
+import {
+  type ContactSearchField,
+  SEARCH_FIELDS,
+  searchableTexts,
+  searchableValues,
+} from '../../services/contacts/searchable.js';
 import type { QueryTerm, TextQuery } from '../../services/search/query.js';
 import { codePoints, distanceWithin } from '../../services/shared/text.js';
 

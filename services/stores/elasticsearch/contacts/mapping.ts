@@ -2,10 +2,11 @@
 import {
   type ContactSearchField,
   SEARCH_FIELDS,
+  searchableTexts,
+  searchableValues,
   WORD_FIELDS,
   type WordField,
-} from '../../../contacts/fields.js';
-import { searchableTexts, searchableValues } from '../../../contacts/searchable.js';
+} from '../../../contacts/searchable.js';
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
 import { isTypoCandidate } from '../../../search/typos.js';
 import { memoize } from '../../../shared/cache.js';

@@ -1,8 +1,12 @@
 import type { ContactFilter } from '../../../contacts/contact-store.js';
 import { duplicateKeys } from '../../../contacts/duplicates.js';
-import { type ContactSearchField, SEARCH_FIELDS, type ValueField } from '../../../contacts/fields.js';
-
-import { searchableTexts, searchableValues } from '../../../contacts/searchable.js';
+import {
+  type ContactSearchField,
+  SEARCH_FIELDS,
+  searchableTexts,
+  searchableValues,
+  type ValueField,
+} from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { emailWord } from '../../../search/words.js';
 import {
