@@ -169,7 +169,7 @@ describe('A server under attack', function () {
   it('answers /livez all the while', () => {
     // A machine that is busy with other things answers late even while nobody attacks.
     const quietP99Ms = percentile(quiet.latencies, 0.99);
-    expect(percentile(underAttack.livez, 0.99)).to.be.below(
+    expect(percentile(underAttack.livez, 0.999)).to.be.below(
       Math.max(LIVEZ_MS, quietP99Ms * ALLOWED_SLOWDOWN),
     );
   });

@@ -60,8 +60,8 @@ export const connectionAttacks: Attack[] = [
         body,
       );
       for (let opened = 0; opened < 2000; opened += WAVE) {
-        // The next wave comes when the server has taken up the one before: the backlog of the operating system is not what is tried.
-        await fetch(`${url}/livez`);
+        // The next wave comes when the server has accepted the one before: the backlog of the operating system is not what is tried.
+        await acceptedAll(url);
         const sockets = await openStalled(url, WAVE, text);
         for (const socket of sockets) {
           if (socket.connecting) socket.once('connect', () => setImmediate(() => socket.destroy()));
@@ -100,6 +100,13 @@ export const connectionAttacks: Attack[] = [
     },
   },
 ];
+
+/** Resolves when the server has accepted every connection before this one. */
+async function acceptedAll(url: string): Promise<void> {
+  const socket = openSocket(url);
+  socket.write(requestText('/livez', { Connection: 'close' }, '', 'GET'));
+  expect(await readUntilClosed(socket)).to.match(/^HTTP\/1\.1 200 /);
+}
 
 /** Lets time pass that is itself the attack: connections that hold on to what they have. */
 function waitFor(milliseconds: number): Promise<void> {
