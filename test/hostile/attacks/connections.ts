@@ -6,7 +6,7 @@ import type { Attack } from './attack.js';
 
 const STALLED_UPLOADS = 1100;
 /** Connections that leave at once. */
-const WAVE = 100;
+const WAVE = 50;
 
 export const connectionAttacks: Attack[] = [
   {
