@@ -1,11 +1,9 @@
 import type { OrderedRecord } from '../services/shared/record-order.js';
 import {
-  OverloadedError,
   PartialWriteError,
   RecordRejectedError,
   RejectedError,
-  StoreTimeoutError,
-  StoreUnavailableError,
+  StoreError,
 } from '../services/shared/store-errors.js';
 
 /** A record that the store rejected, by its index in the write. */
@@ -68,11 +66,8 @@ export async function writeRecords(
   return [];
 }
 
-/** The store is unavailable, and the same write may succeed later. */
-export const isOutage = (error: unknown): boolean =>
-  error instanceof StoreUnavailableError ||
-  error instanceof StoreTimeoutError ||
-  error instanceof OverloadedError;
+/** The store is unavailable or overloaded: the same write may succeed later. */
+export const isOutage = (error: unknown): boolean => error instanceof StoreError;
 
 /** The store says that a record is at fault. Any other error that is not an outage is a fault of this program. */
 export const isRejection = (error: unknown): boolean =>

@@ -1,4 +1,5 @@
 /** Warnings of a report, as `code: sentence` (contract 5.11). Pure. */
+import { firstFew } from '../shared/text.js';
 import { addDays, cutsMonth, earlier } from './calendar.js';
 import type { ContextRow, RequestedIds } from './context-query.js';
 import { isKnownObjective, isKnownStatus } from './normalization.js';
@@ -19,15 +20,6 @@ export interface WarningFacts {
   companyMetrics?: boolean;
 }
 
-const MAX_NAMED = 5;
-
-/** The first few values, in the order requested, and how many more there are. */
-function some(values: readonly string[]): string {
-  const named = values.slice(0, MAX_NAMED).join(', ');
-  const more = values.length - MAX_NAMED;
-  return more > 0 ? `${named} and ${more} more` : named;
-}
-
 const missing = (requested: readonly string[] = [], found: readonly string[] = []) =>
   requested.filter((value) => !found.includes(value));
 
@@ -44,7 +36,7 @@ export function warningsOf(facts: WarningFacts): string[] {
   if (facts.money && currencies.length > 1) {
     warn(
       'mixed_currencies',
-      `Amounts are in different currencies (${some(currencies)}) and are not comparable across campaigns.`,
+      `Amounts are in different currencies (${firstFew(currencies)}) and are not comparable across campaigns.`,
     );
   }
   if (facts.companyMetrics) {
@@ -88,13 +80,13 @@ function rangeWarnings(
 
 function requestWarnings({ requested, context, statuses, objectiveTypes }: WarningFacts, warn: Warn) {
   const unknownStatuses = (statuses ?? []).filter((status) => !isKnownStatus(status));
-  if (unknownStatuses.length > 0) warn('unknown_status', `Matches nothing: ${some(unknownStatuses)}.`);
+  if (unknownStatuses.length > 0) warn('unknown_status', `Matches nothing: ${firstFew(unknownStatuses)}.`);
   const unknownObjectives = (objectiveTypes ?? []).filter((objective) => !isKnownObjective(objective));
   if (unknownObjectives.length > 0) {
-    warn('unknown_objective_type', `Matches nothing: ${some(unknownObjectives)}.`);
+    warn('unknown_objective_type', `Matches nothing: ${firstFew(unknownObjectives)}.`);
   }
   const unknown = (code: string, what: string, values: string[]) => {
-    if (values.length > 0) warn(code, `No ${what}: ${some(values)}.`);
+    if (values.length > 0) warn(code, `No ${what}: ${firstFew(values)}.`);
   };
   unknown(
     'unknown_campaign_ids',

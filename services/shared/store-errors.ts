@@ -1,36 +1,40 @@
 /** Which store failed, for readiness and logs; `intake` is the queue of records for the workers. */
 export type StoreName = 'search' | 'analytics' | 'intake';
 
-/** The store is down, rejects everything, or lost its schema. `cause` holds the library's error, for logs only. */
-export class StoreUnavailableError extends Error {
-  override readonly name = 'StoreUnavailableError';
+/** A failure of one store. */
+export abstract class StoreError extends Error {
   readonly store: StoreName;
 
-  constructor(store: StoreName, options?: ErrorOptions) {
-    super(`the ${store} store is unavailable`, options);
+  constructor(store: StoreName, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.store = store;
+  }
+}
+
+/** The store is down, rejects everything, or lost its schema. `cause` holds the library's error, for logs only. */
+export class StoreUnavailableError extends StoreError {
+  override readonly name = 'StoreUnavailableError';
+
+  constructor(store: StoreName, options?: ErrorOptions) {
+    super(store, `the ${store} store is unavailable`, options);
   }
 }
 
 /** The queue of the store is full. Nothing was written; retry later. */
-export class OverloadedError extends Error {
+export class OverloadedError extends StoreError {
   override readonly name = 'OverloadedError';
-  readonly store: StoreName;
 
   constructor(store: StoreName) {
-    super(`the queue of the ${store} store is full`);
-    this.store = store;
+    super(store, `the queue of the ${store} store is full`);
   }
 }
 
 /** The store did not finish the request in time. A write may have been applied. */
-export class StoreTimeoutError extends Error {
+export class StoreTimeoutError extends StoreError {
   override readonly name = 'StoreTimeoutError';
-  readonly store: StoreName;
 
   constructor(store: StoreName, options?: ErrorOptions) {
-    super(`the ${store} store timed out`, options);
-    this.store = store;
+    super(store, `the ${store} store timed out`, options);
   }
 }
 

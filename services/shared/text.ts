@@ -1,6 +1,6 @@
 /**
- * Text normalization for both search stores. Stored and searched text pass through the same functions, so a word matches in one store
- * exactly when it matches in the other (contract 3.9).
+ * Text: its normal form, its words and its length. Stored and searched text pass through the same functions, so a word matches in one
+ * store exactly when it matches in the other (contract 3.9).
  */
 
 /** Letters whose stroke or ligature Unicode does not decompose, so dropping marks alone would keep them. */
@@ -194,4 +194,12 @@ function letters(word: string): number[] {
 /** Null for blank text, which counts as absent (contract 1.4). */
 export function orNull(text: string | null | undefined): string | null {
   return text === undefined || text === null || text.trim() === '' ? null : text;
+}
+
+const MAX_NAMED = 5;
+
+/** "a, b, c, d, e and 7 more". */
+export function firstFew(values: readonly string[]): string {
+  const more = values.length - MAX_NAMED;
+  return values.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

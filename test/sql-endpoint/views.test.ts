@@ -47,7 +47,7 @@ describe('the views of analysts', () => {
     param_start_date: RANGE.start_date,
     param_end_date: RANGE.end_date,
   };
-  /** Figures by id, of what has any. */
+  /** The metrics of a view by id, for the ids that have any. */
   const figures = async (view: string, id: string, names: readonly string[]) => {
     const query = `SELECT ${[`${id} AS id`, ...sums(names)].join(', ')} FROM ${view} AS v WHERE ${IN_RANGE} GROUP BY id ORDER BY id`;
     return endpoint.ask<Row>(query, PARAMETERS);

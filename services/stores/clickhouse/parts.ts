@@ -1,17 +1,11 @@
 /** Detects parts of tables that cannot be read. */
 import { join } from 'node:path';
 import type { AnalyticsReader } from '../../advertising/analytics-store.js';
+import { firstFew } from '../../shared/text.js';
 
 /** Rows are missing, so metrics would be too low. The message says what to do. */
 export class BrokenPartsError extends Error {
   override readonly name = 'BrokenPartsError';
-}
-
-const MAX_NAMED = 5;
-
-function some(names: readonly string[]): string {
-  const more = names.length - MAX_NAMED;
-  return names.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /**
@@ -26,7 +20,7 @@ WHERE database = currentDatabase() AND reason LIKE '%broken%' ORDER BY part`,
     params: {},
   });
   if (rows.length === 0) return;
-  const parts = some(rows.map(({ part }) => part));
+  const parts = firstFew(rows.map(({ part }) => part));
   throw new BrokenPartsError(
     `ClickHouse could not read ${rows.length} parts of its tables (${parts}), so figures would be missing. Restore the data folder from a backup. To go on without the rows of these parts, delete the folders ${join(path, 'store/*/*/detached/*broken*')}.`,
   );
