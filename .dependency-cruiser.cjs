@@ -8,6 +8,7 @@ const LAYERS = [
   ['console', '^services/console/'],
   ['cli', '^services/cli/'],
   ['demo', '^services/demo/'],
+  ['client', '^services/client/'],
   ['gateway', '^services/gateway/'],
   ['ingest worker', '^ingest/worker/'],
   ['ingest pipeline', '^ingest/[^/]+\\.ts$'],
@@ -42,11 +43,21 @@ module.exports = {
   forbidden: [
     ...upward,
     {
-      name: 'the console imports nothing of the server but types',
-      comment: 'It is a client of the API in a browser.',
+      name: 'the console and the client import nothing of the server but types',
+      comment: 'They run in a browser.',
       severity: 'error',
-      from: { path: '^services/console/' },
-      to: { path: '^(services|ingest)/', pathNot: '^services/console/', dependencyTypesNot: ['type-only'] },
+      from: { path: '^services/(console|client)/', pathNot: '^services/client/declarations/' },
+      to: {
+        path: '^(services|ingest)/',
+        pathNot: ['^services/(console|client)/'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'the client has no dependency at run time',
+      severity: 'error',
+      from: { path: '^services/client/', pathNot: '^services/client/declarations/' },
+      to: { path: 'node_modules|^node:', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'one adapter does not know another',

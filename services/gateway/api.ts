@@ -19,13 +19,17 @@ import { IngestQuery } from './ingest-endpoint.js';
 export type ApiServices = ContactServices & AudienceServices & VisitServices & AdvertisingServices;
 export type ApiEndpoint = Endpoint<TSchema, TSchema, TSchema, ApiServices>;
 
-/** The thirteen operations, in the order the documentation shows them. */
-export const endpoints: readonly ApiEndpoint[] = [
+const declaredEndpoints = [
   ...contactEndpoints,
   ...audienceEndpoints,
   ...visitEndpoints,
   ...advertisingEndpoints,
-] as unknown as readonly ApiEndpoint[];
+];
+/** Every operation with the types of its declaration. */
+export type DeclaredEndpoint = (typeof declaredEndpoints)[number];
+
+/** The operations, in the order the documentation shows them. */
+export const endpoints = declaredEndpoints as unknown as readonly ApiEndpoint[];
 
 /** The OpenAPI 3.1 document of these operations and of ingest. */
 export function apiDocument(served: readonly ApiEndpoint[], version: string): Json {

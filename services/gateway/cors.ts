@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { Problem } from '../http/problems.js';
 
-const ALLOWED_HEADERS = 'Content-Type, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer';
+const ALLOWED_HEADERS = 'Content-Type, Content-Encoding, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer';
 const EXPOSED_HEADERS =
   'X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Ignored-Fields, Server-Timing';
 

@@ -45,14 +45,18 @@ export interface Endpoint<
   handle(context: HandlerContext<Static<Body>, Static<Query>, Services>): Promise<Static<Response>>;
 }
 
-/** Declares an operation. Routes, validation, documentation and tests are generated from the declaration. */
+/**
+ * Declares an operation. Routes, validation, documentation, the types of the client and tests are generated from the declaration;
+ * its type keeps the path.
+ */
 export type DeclareEndpoint<Services> = <
+  const Path extends Endpoint['path'],
   Body extends TSchema,
   Query extends TSchema,
   Response extends TSchema,
 >(
-  declaration: Endpoint<Body, Query, Response, Services>,
-) => Endpoint<Body, Query, Response, Services>;
+  declaration: Endpoint<Body, Query, Response, Services> & { path: Path },
+) => Endpoint<Body, Query, Response, Services> & { path: Path };
 
 /** Declares operations that use only these services. */
 export function endpointsWith<Services>(): DeclareEndpoint<Services> {

@@ -1,0 +1,171 @@
+/** The client: one method for every operation, typed by its path. */
+import {
+  type IngestOptions,
+  type IngestResult,
+  type RecordOf,
+  type StreamName,
+  sendRecords,
+} from './ingest.js';
+import type { Operations } from './operations.js';
+import { createTransport, type TransportOptions } from './transport.js';
+
+export type OperationPath = keyof Operations;
+type Body<Path extends OperationPath> = Operations[Path]['request'];
+/** The body of an operation. The organization of the client is filled in. */
+export type RequestOf<Path extends OperationPath> = Omit<Body<Path>, 'organization_id'> & {
+  organization_id?: string | null;
+};
+export type ResponseOf<Path extends OperationPath> = Operations[Path]['response'];
+
+/** The fields that hold the list of a page, whose operations can be iterated. */
+const LIST_FIELDS = ['contacts', 'audiences', 'visits', 'items'] as const;
+type ListField = (typeof LIST_FIELDS)[number];
+/** The operations that answer a page: by cursor or by number. */
+export type PagedPath = {
+  [Path in OperationPath]: ResponseOf<Path> extends { next_cursor: string | null } | { page: number }
+    ? Path
+    : never;
+}[OperationPath];
+export type ItemOf<Path extends PagedPath> = ResponseOf<Path>[ListField &
+  keyof ResponseOf<Path>] extends readonly (infer Item)[]
+  ? Item
+  : never;
+
+export interface ClientOptions extends TransportOptions {
+  /** By default that of the key, which the first request asks for. */
+  organizationId?: string;
+}
+
+export interface CallOptions<Path extends OperationPath> {
+  query?: Operations[Path]['query'];
+  signal?: AbortSignal;
+  /** By default a new one for each call, so that its attempts have an effect once. */
+  idempotencyKey?: string;
+}
+
+/** The key in use. */
+export interface KeyDescription {
+  key_id: string;
+  organization_id: string;
+  scopes: string[];
+}
+
+/** Every method throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. */
+export interface Client {
+  /** Calls an operation. */
+  call<Path extends OperationPath>(
+    path: Path,
+    body: RequestOf<Path>,
+    options?: CallOptions<Path>,
+  ): Promise<ResponseOf<Path>>;
+  /** Every page from the one that `body` names, or the first, on. */
+  pages<Path extends PagedPath>(
+    path: Path,
+    body: RequestOf<Path>,
+    options?: Pick<CallOptions<Path>, 'signal'>,
+  ): AsyncGenerator<ResponseOf<Path>, void, undefined>;
+  /** What the pages list, one by one. */
+  items<Path extends PagedPath>(
+    path: Path,
+    body: RequestOf<Path>,
+    options?: Pick<CallOptions<Path>, 'signal'>,
+  ): AsyncGenerator<ItemOf<Path>, void, undefined>;
+  /** Sends records in requests of bounded size, one after another. Sending records again changes nothing. */
+  ingest<Name extends StreamName>(
+    stream: Name,
+    records: AsyncIterable<RecordOf<Name>> | Iterable<RecordOf<Name>>,
+    options?: IngestOptions,
+  ): Promise<IngestResult>;
+  describeKey(options?: { signal?: AbortSignal }): Promise<KeyDescription>;
+}
+
+export function createClient(options: ClientOptions): Client {
+  const send = createTransport(options);
+  const describeKey = ({ signal }: { signal?: AbortSignal } = {}) =>
+    send<KeyDescription>({ method: 'GET', path: '/api/key', signal });
+  const organization = createOrganization(options, describeKey);
+
+  async function call<Path extends OperationPath>(
+    path: Path,
+    body: RequestOf<Path>,
+    { query, signal, idempotencyKey = randomKey() }: CallOptions<Path> = {},
+  ): Promise<ResponseOf<Path>> {
+    const organizationId = body.organization_id ?? (await organization(signal));
+    return send<ResponseOf<Path>>({
+      method: 'POST',
+      path,
+      query,
+      // Operations that need none ignore it.
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
+      body: JSON.stringify({ ...body, organization_id: organizationId }),
+      signal,
+    });
+  }
+
+  async function* pages<Path extends PagedPath>(
+    path: Path,
+    body: RequestOf<Path>,
+    { signal }: Pick<CallOptions<Path>, 'signal'> = {},
+  ): AsyncGenerator<ResponseOf<Path>, void, undefined> {
+    let next: object | undefined = {};
+    while (next) {
+      const page: ResponseOf<Path> = await call(path, { ...body, ...next }, { signal });
+      yield page;
+      next = nextPage(page);
+    }
+  }
+
+  async function* items<Path extends PagedPath>(
+    path: Path,
+    body: RequestOf<Path>,
+    paging: Pick<CallOptions<Path>, 'signal'> = {},
+  ): AsyncGenerator<ItemOf<Path>, void, undefined> {
+    for await (const page of pages(path, body, paging)) yield* listOf<ItemOf<Path>>(page);
+  }
+
+  return {
+    call,
+    pages,
+    items,
+    ingest: (stream, records, ingestOptions = {}) => sendRecords(send, stream, records, ingestOptions),
+    describeKey,
+  };
+}
+
+/** The organization of the client. A key belongs to one, so it is asked for once. */
+function createOrganization(
+  { organizationId }: ClientOptions,
+  describeKey: (options: { signal?: AbortSignal }) => Promise<KeyDescription>,
+): (signal?: AbortSignal) => Promise<string> {
+  let known = organizationId;
+  return async (signal) => {
+    known ??= (await describeKey({ signal })).organization_id;
+    return known;
+  };
+}
+
+interface Page {
+  next_cursor?: string | null;
+  page?: number;
+  limit?: number;
+  page_size?: number;
+  total_count?: number;
+}
+
+function listOf<Item>(page: object): readonly Item[] {
+  const field = LIST_FIELDS.find((name) => name in page);
+  return field === undefined ? [] : (page as Record<ListField, Item[]>)[field];
+}
+
+/** What the request of the page after this one has in addition; undefined after the last. */
+function nextPage(response: object): object | undefined {
+  const { next_cursor, page = 1, limit, page_size = limit ?? 0, total_count = 0 } = response as Page;
+  if ('next_cursor' in response) return next_cursor === null ? undefined : { cursor: next_cursor };
+  return page * page_size < total_count && listOf(response).length > 0 ? { page: page + 1 } : undefined;
+}
+
+/** `crypto.randomUUID` is absent where a page came over plain HTTP. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );

@@ -1,0 +1,30 @@
+/** `reachline/client`: the API for Node.js and browsers; see docs/client.md. */
+export {
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type ItemOf,
+  type KeyDescription,
+  type OperationPath,
+  type PagedPath,
+  type RequestOf,
+  type ResponseOf,
+} from './client.js';
+export type { IngestOptions, IngestResult, RecordOf, RejectedRecord, StreamName } from './ingest.js';
+export type { Operations, ProblemCode, StreamRecords } from './operations.js';
+export {
+  AuthenticationProblem,
+  ConflictProblem,
+  ConnectionError,
+  type FieldError,
+  InsufficientCreditsProblem,
+  NotFoundProblem,
+  PermissionProblem,
+  type ProblemDocument,
+  RateLimitProblem,
+  ReachlineProblem,
+  UnavailableProblem,
+  ValidationProblem,
+} from './problems.js';
+export type { RetryOptions } from './transport.js';

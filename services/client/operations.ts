@@ -1,0 +1,29 @@
+/**
+ * The types of every operation and stream, taken from their declarations. Only this file of the client knows the server, and only
+ * its types; the package ships what `declarations/` writes in its place.
+ */
+import type { Static } from 'typebox';
+import type { STREAMS, StreamName } from '../../ingest/streams/index.js';
+import type { Stream } from '../../ingest/streams/stream.js';
+import type { DeclaredEndpoint } from '../gateway/api.js';
+import type { IngestQuery as IngestQuerySchema } from '../gateway/ingest-endpoint.js';
+import type { ProblemCode } from '../http/problems.js';
+
+/** Request, query parameters and response of each operation, by its path. */
+export type Operations = {
+  [Declared in DeclaredEndpoint as Declared['path']]: {
+    request: Static<Declared['request']>;
+    query: unknown extends Static<NonNullable<Declared['query']>>
+      ? undefined
+      : Static<NonNullable<Declared['query']>>;
+    response: Static<Declared['response']>;
+  };
+};
+
+/** The record of each stream, by its name. */
+export type StreamRecords = {
+  [Name in StreamName]: (typeof STREAMS)[Name] extends Stream<infer Record> ? Record : never;
+};
+
+export type IngestQuery = Static<typeof IngestQuerySchema>;
+export type { ProblemCode };

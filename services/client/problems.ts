@@ -1,0 +1,130 @@
+/** What can go wrong, as classes: an answer of the server that is not a success, or no answer. */
+import type { ProblemCode } from './operations.js';
+
+/** One broken rule. */
+export interface FieldError {
+  /** JSON Pointer into the body, `?name` for a query parameter, `#Name` for a header. */
+  pointer: string;
+  code: string;
+  detail: string;
+}
+
+/** `application/problem+json` as it came, with the members of its kind, such as `credit_balance` or `candidates`. */
+export interface ProblemDocument {
+  code?: string;
+  title?: string;
+  detail?: string;
+  request_id?: string;
+  errors?: FieldError[];
+  [member: string]: unknown;
+}
+
+/** An answer that is not a success. `message` is its detail. */
+export class ReachlineProblem extends Error {
+  override readonly name: string = 'ReachlineProblem';
+  /** `unknown` where the answer has none, because something before the server gave it. */
+  readonly code: ProblemCode | 'unknown';
+  readonly status: number;
+  readonly title: string;
+  readonly errors: readonly FieldError[];
+  readonly requestId: string | undefined;
+  /** From `Retry-After`. */
+  readonly retryAfterMs: number | undefined;
+  readonly document: ProblemDocument;
+
+  constructor(status: number, document: ProblemDocument, retryAfterMs?: number) {
+    const title = document.title ?? `The server answered ${status}`;
+    super(document.detail ?? title);
+    this.code = (document.code ?? 'unknown') as ProblemCode | 'unknown';
+    this.status = status;
+    this.title = title;
+    this.errors = document.errors ?? [];
+    this.requestId = document.request_id;
+    this.retryAfterMs = retryAfterMs;
+    this.document = document;
+  }
+}
+
+/** 401: the key is missing, wrong, expired or revoked. */
+export class AuthenticationProblem extends ReachlineProblem {
+  override readonly name: string = 'AuthenticationProblem';
+}
+
+/** 402. */
+export class InsufficientCreditsProblem extends ReachlineProblem {
+  override readonly name: string = 'InsufficientCreditsProblem';
+  get requiredCredits(): number {
+    return Number(this.document.required_credits);
+  }
+  get creditBalance(): number {
+    return Number(this.document.credit_balance);
+  }
+}
+
+/** 403: the key lacks a scope, or belongs to another organization. */
+export class PermissionProblem extends ReachlineProblem {
+  override readonly name: string = 'PermissionProblem';
+}
+
+/** 404: no such contact, audience, company, stream or operation. */
+export class NotFoundProblem extends ReachlineProblem {
+  override readonly name: string = 'NotFoundProblem';
+}
+
+/** 409: the contact exists, the company is ambiguous, or the first request of an idempotency key still runs. */
+export class ConflictProblem extends ReachlineProblem {
+  override readonly name: string = 'ConflictProblem';
+}
+
+/** 422: `errors` lists every broken rule. */
+export class ValidationProblem extends ReachlineProblem {
+  override readonly name: string = 'ValidationProblem';
+}
+
+/** 429, after the last attempt. */
+export class RateLimitProblem extends ReachlineProblem {
+  override readonly name: string = 'RateLimitProblem';
+}
+
+/** 5xx, after the last attempt. */
+export class UnavailableProblem extends ReachlineProblem {
+  override readonly name: string = 'UnavailableProblem';
+}
+
+/** No complete answer came, after the last attempt. `cause` is the error of `fetch`. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+}
+
+const CLASSES: Record<number, typeof ReachlineProblem> = {
+  401: AuthenticationProblem,
+  402: InsufficientCreditsProblem,
+  403: PermissionProblem,
+  404: NotFoundProblem,
+  409: ConflictProblem,
+  422: ValidationProblem,
+  429: RateLimitProblem,
+};
+
+/** The problem that a response of this status states. */
+export function problemOf(response: Response, text: string): ReachlineProblem {
+  const { status } = response;
+  const Class = CLASSES[status] ?? (status >= 500 ? UnavailableProblem : ReachlineProblem);
+  return new Class(status, parse(text), retryAfterMs(response.headers.get('Retry-After')));
+}
+
+function parse(text: string): ProblemDocument {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as ProblemDocument) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Seconds or an HTTP date, as RFC 9110 permits. */
+function retryAfterMs(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const milliseconds = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds);
+}

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
+import { loadDemo } from '../../services/demo/load.js';
+import { packageRoot } from '../../services/shared/fs.js';
+import { readDoc } from '../docs/support.js';
+import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
+
+const run = promisify(execFile);
+
+/** Options under which a careless declaration file does not compile; `types` is what the consumer has installed. */
+const configOf = (types: string[], lib: string[]) => ({
+  compilerOptions: {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    module: 'NodeNext',
+    target: 'ES2022',
+    lib,
+    types,
+    typeRoots: [join(packageRoot, 'node_modules/@types')],
+    outDir: 'out',
+    rootDir: '.',
+  },
+});
+
+/** A line that must not compile, each with the reason. */
+const WRONG = `
+import { createClient, type ResponseOf } from 'reachline/client';
+const client = createClient({ apiKey: 'key' });
+// @ts-expect-error: there is no such operation
+void client.call('/api/contacts/serch', {});
+// @ts-expect-error: the filter is misspelt
+void client.call('/api/contacts/search', { contry: 'US' });
+// @ts-expect-error: the audience is required
+void client.call('/api/contacts/create', { first_name: 'Ada' });
+// @ts-expect-error: the operation has no query parameters
+void client.call('/api/contacts/get', { contact_id: 'a' }, { query: { dry_run: true } });
+// @ts-expect-error: the operation answers no page
+void client.items('/api/contacts/get', { contact_id: 'a' });
+// @ts-expect-error: there is no such sort
+void client.call('/api/advertising/network_a/companies', { start_date: 'a', end_date: 'b', sort_by: 'cpc' });
+// @ts-expect-error: the record has no such field
+void client.ingest('contacts', [{ contact_id: 'a', firstname: 'Ada' }]);
+export const city = (contact: ResponseOf<'/api/contacts/search'>['contacts'][number]): string | null => contact.city;
+`;
+
+describe('The package reachline/client', function () {
+  this.timeout(120_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    const installed = join(folder.path, 'node_modules/reachline');
+    // Nothing but the client, so that it cannot lean on the rest of the package.
+    mkdirSync(installed, { recursive: true });
+    cpSync(join(packageRoot, 'package.json'), join(installed, 'package.json'));
+    cpSync(join(packageRoot, 'dist/services/client'), join(installed, 'dist/services/client'), {
+      recursive: true,
+      filter: (path) => !path.endsWith('declarations'),
+    });
+    writeFileSync(join(folder.path, 'package.json'), '{"type":"module"}');
+  });
+  after(() => folder.remove());
+
+  async function compile(config: object, files: string[]): Promise<void> {
+    writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify({ ...config, files }));
+    const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc');
+    await run(process.execPath, [tsc, '-p', folder.path]).catch((error: { stdout: string }) =>
+      expect.fail(error.stdout),
+    );
+  }
+
+  it('compiles in a strict project for browsers, and rejects what the API would reject', async () => {
+    writeFileSync(join(folder.path, 'wrong.ts'), WRONG);
+    await compile(configOf([], ['ES2022', 'DOM', 'DOM.AsyncIterable']), ['wrong.ts']);
+  });
+
+  it('describes fields in its declarations and imports nothing else', () => {
+    const declarations = ['client', 'index', 'ingest', 'operations', 'problems', 'transport'].map((name) =>
+      readFileSync(join(packageRoot, `dist/services/client/${name}.d.ts`), 'utf8'),
+    );
+    for (const text of declarations) expect(text).not.to.match(/from '(?!\.\/)/);
+    expect(declarations[3]).to.contain('/** Whether the audience is used on network_a. */');
+  });
+
+  describe('with the examples of its page', () => {
+    let gateway: TestGateway;
+    before(async () => {
+      gateway = await startTestGateway();
+      await loadDemo(gateway.stores, { now: Date.now() });
+    });
+    after(() => gateway?.close());
+
+    it('compiles in a strict project for Node.js and runs against a gateway', async () => {
+      const examples = [...readDoc('docs/client.md').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
+      expect(examples).to.have.length(5);
+      const names = examples.map((_, index) => `example${index}`);
+      for (const [index, name] of names.entries()) {
+        writeFileSync(join(folder.path, `${name}.ts`), examples[index] as string);
+      }
+      await compile(
+        configOf(['node'], ['ES2022']),
+        names.map((name) => `${name}.ts`),
+      );
+      const env = {
+        ...process.env,
+        REACHLINE_URL: gateway.url,
+        REACHLINE_API_KEY: await gateway.keyFor(DEMO_ORGANIZATION),
+      };
+      const printed: string[] = [];
+      for (const name of names) {
+        printed.push((await run(process.execPath, [join(folder.path, `out/${name}.js`)], { env })).stdout);
+      }
+      expect(printed[0]).to.match(/^5 of \d+\n$/);
+      expect(printed[1]).to.match(/^\d+ [\d.]+\n$/);
+      expect(printed[2]).to.equal('audience_not_found\n');
+      expect(printed[3]).to.match(/^con_\w+ 1\n$/);
+      expect(printed[4]).to.equal('3 are in.\n3 0\n');
+    });
+  });
+});

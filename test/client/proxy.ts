@@ -1,0 +1,46 @@
+import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What becomes of a request: passed on, cut before or after the gateway handled it, answered as an overloaded proxy does, or never. */
+export type Fault = 'none' | 'cut before' | 'cut after' | 'unavailable' | 'bad gateway' | 'silence';
+
+/** A proxy before a gateway that treats its requests as the list says, and passes on those behind it. */
+export async function startProxy(target: string, faults: Fault[]) {
+  const seen: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request);
+    const fault = faults.shift() ?? 'none';
+    if (fault === 'silence') return;
+    if (fault === 'cut before') request.socket.destroy();
+    else if (fault === 'unavailable') response.writeHead(503, { 'Retry-After': '1' }).end('busy');
+    else if (fault === 'bad gateway') response.writeHead(502).end('<html>');
+    else pass(target, request, response, fault === 'cut after');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Every request so far. */
+    seen,
+    close() {
+      server.closeAllConnections();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function pass(target: string, request: IncomingMessage, response: ServerResponse, cut: boolean): void {
+  const { method, headers } = request;
+  const passed = forward(`${target}${request.url}`, { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 500, answer.headers);
+    if (!cut) {
+      answer.pipe(response);
+      return;
+    }
+    // Half an answer, once the gateway has handled the request.
+    answer.resume().on('end', () => {
+      response.write('{"');
+      setTimeout(() => request.socket.destroy(), 20);
+    });
+  });
+  request.pipe(passed);
+}
