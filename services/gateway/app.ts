@@ -167,13 +167,15 @@ function serveText(clock: Clock, type: string, render: () => string, headers: Re
     const today = utcDate(clock.now());
     if (today !== day) {
       body = Buffer.from(render());
-      etag = createHash('sha256').update(body).digest('base64url');
+      etag = `W/"${createHash('sha256').update(body).digest('base64url')}"`;
       day = today;
     }
     // Clients revalidate every time.
     ctx.set('Cache-Control', 'no-cache');
     ctx.set(headers);
+    // Weak, as the encodings share it.
     ctx.etag = etag;
+    ctx.vary('Accept-Encoding');
     ctx.type = type;
     ctx.status = 200;
     if (ctx.fresh) ctx.status = 304;

@@ -1,5 +1,6 @@
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
+import { compressResponse } from '../http/compression.js';
 import { newId } from '../shared/ids.js';
 import { loggedPath } from '../shared/logger.js';
 import type { ClientAddress } from './client-address.js';
@@ -11,7 +12,7 @@ import type { RequestState } from './request-state.js';
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The outermost middleware: assigns the request id, turns errors into problems, and logs and measures the request once the response
+ * The outermost middleware: assigns the request id, turns errors into problems, compresses, and logs and measures the request once the response
  * is sent. One function, because each middleware costs time per request.
  */
 export function createRequestContext(
@@ -37,6 +38,7 @@ export function createRequestContext(
     } catch (error) {
       writeError(ctx, error);
     }
+    await compressResponse(ctx);
   };
 
   function finish(ctx: Context, state: RequestState, startedAt: number): void {
