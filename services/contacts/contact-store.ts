@@ -62,6 +62,15 @@ export type AddOutcome =
   | { kind: 'too_many_audiences' }
   | { kind: 'contact_not_found' };
 
+/** Each contact once, in the order asked. */
+export interface ContactBatch {
+  contacts: Contact[];
+  /** Ids without a contact. */
+  missing: string[];
+  /** Ids behind the contact that found no room: not looked at. */
+  notReturned: string[];
+}
+
 /** `removed: false` when the contact is unknown or was not a member. */
 export type RemoveOutcome = { kind: 'removed'; removed: boolean } | { kind: 'audience_not_found' };
 
@@ -74,6 +83,12 @@ export function isReplayable({ kind }: CreateOutcome | AddOutcome | RemoveOutcom
 
 export interface ContactStore {
   getContact(organizationId: string, contactId: string, signal?: AbortSignal): Promise<Contact | null>;
+  /** The ids are different. A batch ends early where its contacts would take more than 4 MiB. */
+  getContacts(
+    organizationId: string,
+    contactIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ContactBatch>;
   /** Ordered as contract 3.9 with a query, newest first without. */
   searchContacts(search: ContactSearch, signal?: AbortSignal): Promise<Page<Contact>>;
   /** Audience, duplicates, credits and the contact itself: all of it or nothing. */

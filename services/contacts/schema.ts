@@ -109,6 +109,24 @@ export const GetContactResponse = looseObject({
   contact: Type.Optional(Contact),
 });
 
+export const GetContactsRequest = strictObject({
+  organization_id: organizationId,
+  contact_ids: arrayOf('Identifiers of the contacts. One given twice counts once.', id('A contact id.'), {
+    minItems: 1,
+    maxItems: 1000,
+  }),
+});
+
+export const GetContactsResponse = looseObject({
+  organization_id: id('Organization of the contacts.'),
+  contacts: arrayOf('The contacts found, in the order asked.', Contact),
+  missing: arrayOf('Identifiers without a contact, in the order asked.', id('A contact id.')),
+  not_returned: arrayOf(
+    'Identifiers that the response has no room for, in the order asked; empty unless the contacts take more than 4 MiB. Ask for them again.',
+    id('A contact id.'),
+  ),
+});
+
 const wordFilter = (field: string) =>
   optional(
     text(

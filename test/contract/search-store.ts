@@ -2,6 +2,7 @@ import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
 import { searchStoreFilters } from './search-store-filters.js';
+import { searchStoreGetMany } from './search-store-get-many.js';
 import { searchStoreMemberships } from './search-store-memberships.js';
 import { searchStoreOrder } from './search-store-order.js';
 import { searchStoreQuery } from './search-store-query.js';
@@ -16,6 +17,7 @@ export function searchStoreContract(name: string, open: Open): void {
     searchStoreFilters(open);
     searchStoreQuery(open);
     searchStoreOrder(open);
+    searchStoreGetMany(open);
     searchStoreRecords(open);
     searchStoreRecordOrder(open);
     searchStoreCreate(open);

@@ -125,6 +125,7 @@ describe('Every operation', () => {
       '/api/audiences/search',
       '/api/contacts/create',
       '/api/contacts/get',
+      '/api/contacts/get-many',
       '/api/contacts/search',
       '/api/website-visits/search',
     ]);
@@ -136,6 +137,7 @@ describe('Every operation', () => {
       '/api/audiences/contacts/remove': 'organization_id! audience_id! contact_id!',
       '/api/contacts/create': `organization_id! audience_id! ${filters} company_network_a_url work_emails personal_emails phones age gender`,
       '/api/contacts/get': 'organization_id! contact_id!',
+      '/api/contacts/get-many': 'organization_id! contact_ids!',
       '/api/contacts/search': `organization_id! ${filters} query limit`,
       '/api/audiences/contacts/search': `organization_id! audience_id! ${filters} limit`,
       '/api/audiences/get': 'organization_id! audience_id!',

@@ -1,5 +1,3 @@
-import type { SortKey } from '../../search/query.js';
-
 const MIB = 1024 * 1024;
 
 /** Bytes of the items of a page: with what stands around them an answer stays within 4 MiB (contract 3.10). */
@@ -10,22 +8,25 @@ export const rowsToFetch = (limit: number): number => limit + 1;
 
 export interface PageBuilderOptions<Row, Item> {
   limit: number;
+  /** Bytes of what the answer holds besides the items, where they may be more than 16 KiB. */
+  reservedBytes?: number;
   toItem(row: Row): Item;
   /** The item as the answer holds it. */
   toJson(item: Item): string;
-  sortKeyOf(row: Row): SortKey;
 }
 
 /** Fills a page up to `limit` items and 4 MiB, so that no answer grows with what records hold. */
 export class PageBuilder<Row, Item> {
   readonly items: Item[] = [];
   readonly #options: PageBuilderOptions<Row, Item>;
+  readonly #maxBytes: number;
   #bytes = 0;
-  #last: Row | undefined;
-  #next: SortKey | null = null;
+  #last: Row | null = null;
+  #isFull = false;
 
   constructor(options: PageBuilderOptions<Row, Item>) {
     this.#options = options;
+    this.#maxBytes = PAGE_BYTES - (options.reservedBytes ?? 0);
   }
 
   /** Bytes of the items. */
@@ -36,30 +37,30 @@ export class PageBuilder<Row, Item> {
   /** How many more items fit, estimated from those added. */
   get remainingItems(): number {
     const { length } = this.items;
-    const fitting = length === 0 ? 1 : Math.ceil(((PAGE_BYTES - this.#bytes) * length) / this.#bytes);
+    const fitting = length === 0 ? 1 : Math.ceil(((this.#maxBytes - this.#bytes) * length) / this.#bytes);
     return Math.min(this.#options.limit - length, Math.max(fitting, 1));
   }
 
-  /** Where the next page begins; null until a row found no room. */
-  get next(): SortKey | null {
-    return this.#next;
+  /** The last row of the page; null unless a row found no room. */
+  get endsAfter(): Row | null {
+    return this.#isFull ? this.#last : null;
   }
 
   /** Adds the item of a row; false when the page is full. The first always fits, so that paging never stalls. */
   add(row: Row): boolean {
-    const { limit, toItem, toJson, sortKeyOf } = this.#options;
+    const { limit, toItem, toJson } = this.#options;
     if (this.items.length < limit) {
       const item = toItem(row);
       // Items are joined by commas.
       const bytes = Buffer.byteLength(toJson(item)) + 1;
-      if (this.items.length === 0 || this.#bytes + bytes <= PAGE_BYTES) {
+      if (this.items.length === 0 || this.#bytes + bytes <= this.#maxBytes) {
         this.#bytes += bytes;
         this.items.push(item);
         this.#last = row;
         return true;
       }
     }
-    this.#next = this.#last === undefined ? null : sortKeyOf(this.#last);
+    this.#isFull = true;
     return false;
   }
 }

@@ -71,14 +71,16 @@ export class Documents<Source> {
   /** By id, without the ids that have no document. Throws `IndexMissingError`. */
   async getMany(
     wanted: readonly { id: string; routing?: string }[],
+    signal?: AbortSignal,
   ): Promise<Map<string, VersionedDocument<Source>>> {
     const found = new Map<string, VersionedDocument<Source>>();
     for (let start = 0; start < wanted.length; start += DOCUMENTS_PER_MGET) {
       const docs = wanted
         .slice(start, start + DOCUMENTS_PER_MGET)
         .map(({ id, routing }) => ({ _id: id, routing }));
-      const { docs: items } = await this.#cluster.run((client) =>
-        client.mget<Source>({ index: this.alias, docs }),
+      const { docs: items } = await this.#cluster.run(
+        (client) => client.mget<Source>({ index: this.alias, docs }, { signal }),
+        signal,
       );
       for (const item of items as GetResult[]) {
         if (item.error) throw new IndexMissingError(this.alias);

@@ -4,7 +4,8 @@ import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
 
 type Sort = estypes.SortCombinations[];
 
-const FIRST_HITS = 101;
+/** Hits, or documents, that are asked for before it is known how large they are. */
+export const FIRST_HITS = 101;
 
 /** By score where there is one, then newest, then id: a total order, the same after a reindex and on every replica. */
 export function pageSort(idField: string, scored: boolean): Sort {
@@ -34,12 +35,11 @@ export async function fetchPage<Source, T>(
   request: estypes.SearchRequest,
   { limit, bestScore, toItem }: { limit: number; bestScore: number | null; toItem: (source: Source) => T },
   search: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<Source>>,
-): Promise<{ page: Page<T>; bytes: number }> {
+): Promise<{ result: Page<T>; bytes: number }> {
   const builder = new PageBuilder<estypes.SearchHit<Source>, T>({
     limit,
     toItem: ({ _source }) => toItem(_source as Source),
     toJson: JSON.stringify,
-    sortKeyOf: ({ sort }) => sortKey(sort as (string | number)[], bestScore),
   });
   let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_HITS) };
   let count: number | undefined;
@@ -48,8 +48,9 @@ export async function fetchPage<Source, T>(
     count ??= totalHits(hits);
     const isFull = hits.hits.some((hit) => !builder.add(hit));
     if (isFull || hits.hits.length < part.size) {
-      const { items, next, bytes } = builder;
-      return { page: { items, total: count, next }, bytes };
+      const { items, endsAfter, bytes } = builder;
+      const next = endsAfter && sortKey(endsAfter.sort as (string | number)[], bestScore);
+      return { result: { items, total: count, next }, bytes };
     }
     const size = rowsToFetch(builder.remainingItems);
     part = { ...request, size, search_after: hits.hits.at(-1)?.sort, track_total_hits: false };

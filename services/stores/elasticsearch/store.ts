@@ -2,6 +2,7 @@ import type { KeyStore, StoredKey } from '../../accounts/key-store.js';
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import {
+  type ContactBatch,
   type ContactSearch,
   type CreateContact,
   isReplayable,
@@ -9,7 +10,6 @@ import {
 } from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { toContact } from '../../contacts/stored-contact.js';
-import type { Page } from '../../search/query.js';
 import { KeyedMutex } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
@@ -22,6 +22,7 @@ import type { SearchStore } from '../common/search-store.js';
 import { applyRecords } from './apply-records.js';
 import { type AudienceSource, applyToSource, audienceDocument, audienceQuery } from './audiences.js';
 import { Cluster } from './client.js';
+import { getContactBatch } from './contacts/batch.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from './contacts/mapping.js';
 import { contactQuery, searchedContact } from './contacts/search.js';
@@ -136,11 +137,19 @@ class ElasticsearchStore implements SearchStore {
     return found && !isTombstone(found.source) ? toContact(toStoredContact(found.source)) : null;
   }
 
+  getContacts(
+    organizationId: string,
+    contactIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ContactBatch> {
+    return this.#bounded(signal, () => getContactBatch(this.#contacts, organizationId, contactIds, signal));
+  }
+
   async searchContacts(search: ContactSearch, signal?: AbortSignal) {
     const { request, bestScore } = contactQuery(search);
     const documents = this.#contacts as Documents<ContactSource>;
     const form = { limit: search.limit, bestScore, toItem: searchedContact };
-    return this.#page(signal, () => fetchPage(request, form, (part) => documents.search(part, signal)));
+    return this.#bounded(signal, () => fetchPage(request, form, (part) => documents.search(part, signal)));
   }
 
   createContact(command: CreateContact) {
@@ -197,19 +206,20 @@ class ElasticsearchStore implements SearchStore {
 
   async searchVisits(search: VisitSearch, signal?: AbortSignal) {
     const form = { limit: search.limit, bestScore: null, toItem: ({ visit }: VisitSource) => visit };
-    return this.#page(signal, () =>
+    return this.#bounded(signal, () =>
       fetchPage(visitQuery(search), form, (part) => this.#visits.search(part, signal)),
     );
   }
 
-  async #page<T>(
+  /** Throws `OverloadedError` while too many bytes of responses are in flight. */
+  async #bounded<T>(
     signal: AbortSignal | undefined,
-    fetch: () => Promise<{ page: Page<T>; bytes: number }>,
-  ): Promise<Page<T>> {
+    fetch: () => Promise<{ result: T; bytes: number }>,
+  ): Promise<T> {
     if (this.#responses.isFull) throw new OverloadedError('search');
-    const { page, bytes } = await fetch();
+    const { result, bytes } = await fetch();
     this.#responses.hold(bytes, signal);
-    return page;
+    return result;
   }
 
   async insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {

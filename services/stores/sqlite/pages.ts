@@ -1,4 +1,4 @@
-import type { Page } from '../../search/query.js';
+import type { Page, SortKey } from '../../search/query.js';
 import { PageBuilder, type PageBuilderOptions } from '../common/page-builder.js';
 import type { Json } from './json.js';
 
@@ -6,11 +6,12 @@ import type { Json } from './json.js';
 export function pageJson<Row, T>(
   rows: Iterable<Row>,
   total: number,
-  options: Omit<PageBuilderOptions<Row, Json<T>>, 'toJson'>,
+  options: Omit<PageBuilderOptions<Row, Json<T>>, 'toJson'> & { sortKeyOf(row: Row): SortKey },
 ): Json<Page<T>> {
   const page = new PageBuilder({ ...options, toJson: (item) => item });
   for (const row of rows) if (!page.add(row)) break;
-  return `{"items":[${page.items.join(',')}],"total":${total},"next":${JSON.stringify(page.next)}}`;
+  const next = page.endsAfter === null ? null : options.sortKeyOf(page.endsAfter);
+  return `{"items":[${page.items.join(',')}],"total":${total},"next":${JSON.stringify(next)}}`;
 }
 
 export const emptyPage = <T>(): Json<Page<T>> => `{"items":[],"total":0,"next":null}`;

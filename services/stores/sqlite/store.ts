@@ -91,6 +91,11 @@ class SqliteStore implements SearchStore {
     return this.#lookups.call('getContact', organizationId, contactId);
   }
 
+  /** Not a lookup: a batch takes as long as a search. */
+  getContacts(organizationId: string, contactIds: readonly string[], signal?: AbortSignal) {
+    return this.#searches.call(organizationId, 'getContacts', [organizationId, contactIds], signal);
+  }
+
   searchContacts(search: ContactSearch, signal?: AbortSignal) {
     return this.#searches.call(search.organizationId, 'searchContacts', [search], signal);
   }

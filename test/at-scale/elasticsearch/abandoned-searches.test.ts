@@ -30,6 +30,7 @@ describe('Aborted reads on Elasticsearch', () => {
     ],
     ['a search of visits', (signal) => store.searchVisits({ organizationId, limit: 1 }, signal)],
     ['a read of a contact', (signal) => store.getContact(organizationId, 'c', signal)],
+    ['a read of many contacts', (signal) => store.getContacts(organizationId, ['c', 'd'], signal)],
     ['a read of an audience', (signal) => store.getAudience(organizationId, 'a', signal)],
   ];
   for (const [what, read] of reads) {
@@ -38,7 +39,7 @@ describe('Aborted reads on Elasticsearch', () => {
       let closed: Promise<void> = Promise.resolve();
       proxy.decide = async (request) => {
         // The recovery job reads other indices.
-        if (!/-(contacts|audiences|visits)\/_(search|doc)/.test(request.path)) return 'pass' as const;
+        if (!/-(contacts|audiences|visits)\/_(search|doc|mget)/.test(request.path)) return 'pass' as const;
         closed = request.closed;
         await held.wait();
         return 'pass' as const;

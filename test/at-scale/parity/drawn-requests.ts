@@ -6,6 +6,7 @@ import type { Json, Records } from './records.js';
 import { composeQuery, pickSlice, pickWords, textVariant } from './text-variants.js';
 
 const DAY_MS = 86_400_000;
+const BATCH_SIZES = [1, 3, 50, 1000];
 const PAGE_SIZES = [1, 2, 3, 7, 20, 50, 200, 1000];
 
 /** Fields of a contact that a query looks into (contract 3.9). */
@@ -106,6 +107,10 @@ function contacts(random: Random, { contacts, audiences }: Records, createdIds: 
         return random.pick([...((record.audience_ids as string[]) ?? []), random.pick(audiences).id]);
       case 'contact_id':
         return createdIds.length > 0 && random.chance(0.2) ? random.pick(createdIds) : value;
+      case 'contact_ids':
+        return Array.from({ length: random.pick(BATCH_SIZES) }, () =>
+          random.chance(0.1) ? `con_${random.between(0, 9)}` : random.pick(contacts).contact_id,
+        );
       case 'country':
         return random.pick([value, value, 'US', 'GBR', 'Deutschland', 'Germany'].filter(isText));
       case 'postal_code':

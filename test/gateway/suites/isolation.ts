@@ -150,6 +150,7 @@ function questions(organizationId: string): Step[] {
       { contact_id: 'con_50' },
       { contact_id: 'con_nobody' },
     ),
+    ...own('/api/contacts/get-many', { contact_ids: ['con_50', 'con_1', 'con_nobody'] }),
     ...own(
       '/api/contacts/search',
       {},

@@ -180,6 +180,15 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect((body.contact as Json).company_id).to.match(/^com_/);
   });
 
+  it('contacts/get-many answers each contact once, in the order asked, and names the missing', async () => {
+    const contact_ids = ['con_3', 'con_none', 'con_1', 'con_3'];
+    const body = await ask('/api/contacts/get-many', { ...organization, contact_ids });
+    expectKeys(body, 'organization_id contacts missing not_returned');
+    expect(ids(body.contacts)).to.deep.equal(['con_3', 'con_1']);
+    expect((body.contacts as Json[])[1]).to.deep.equal((await get('con_1')).contact);
+    expect(body).to.deep.include({ organization_id: 'org_a', missing: ['con_none'], not_returned: [] });
+  });
+
   it('contacts/search finds by every filter of the specification', async () => {
     const filters: Json = {
       first_name: 'jose',

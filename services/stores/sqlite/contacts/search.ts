@@ -1,7 +1,7 @@
-import type { ContactSearch } from '../../../contacts/contact-store.js';
+import type { ContactBatch, ContactSearch } from '../../../contacts/contact-store.js';
 import type { Contact } from '../../../contacts/schema.js';
 import type { Page } from '../../../search/query.js';
-import { rowsToFetch } from '../../common/page-builder.js';
+import { PageBuilder, rowsToFetch } from '../../common/page-builder.js';
 import { findAudienceKey } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import type { Json } from '../json.js';
@@ -26,6 +26,30 @@ export function getContact(connection: Connection, organizationId: string, id: s
     id,
   );
   return row ? contactJson(row) : 'null';
+}
+
+export function getContacts(
+  connection: Connection,
+  organizationId: string,
+  ids: readonly string[],
+): Json<ContactBatch> {
+  return connection.readTransaction(() => {
+    const batch = new PageBuilder<string, string>({
+      limit: ids.length,
+      reservedBytes: JSON.stringify(ids).length,
+      toItem: (contact) => contact,
+      toJson: (contact) => contact,
+    });
+    const missing: string[] = [];
+    const isFull = (id: string) => {
+      const contact = getContact(connection, organizationId, id);
+      if (contact === 'null') missing.push(id);
+      return contact !== 'null' && !batch.add(contact);
+    };
+    const end = ids.findIndex(isFull);
+    const rest = { missing, notReturned: end === -1 ? [] : ids.slice(end) };
+    return `{"contacts":[${batch.items.join(',')}],${JSON.stringify(rest).slice(1)}`;
+  });
 }
 
 export function searchContacts(connection: Connection, search: ContactSearch): Json<Page<Contact>> {
