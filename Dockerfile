@@ -7,7 +7,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Without scripts: `prepare` would build before the sources are there.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json ./
+COPY tsconfig.json build.mjs ./
 COPY services services
 COPY ingest ingest
 COPY test test

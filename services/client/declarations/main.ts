@@ -13,7 +13,8 @@ import { packageRoot } from '../../shared/fs.js';
 import { TypeWriter } from './schema-types.js';
 
 const SOURCE = join(packageRoot, 'services/client');
-const BUILT = join(packageRoot, 'dist/services/client');
+/** Of the build that this file is part of, which may not be in place yet. */
+const BUILT = join(import.meta.dirname, '..');
 
 function operations(): string {
   const writer = new TypeWriter();
