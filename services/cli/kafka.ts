@@ -1,3 +1,4 @@
+import { INTERACTIVE_RETRY } from '../../ingest/sources/kafka/client.js';
 import { KafkaCluster } from '../../ingest/sources/kafka/cluster.js';
 import { type KafkaConfig, loadConfig } from '../shared/config.js';
 import { createLogger, logFile } from '../shared/logger.js';
@@ -9,7 +10,7 @@ export function requireKafka(config: KafkaConfig | null): KafkaConfig {
   return config;
 }
 
-/** Connects for as long as the work takes. */
+/** Connects for as long as the work takes. Throws `KafkaUnavailableError` within seconds, as somebody waits for the command. */
 export async function withKafka<T>(
   io: Io,
   work: (cluster: KafkaCluster, config: KafkaConfig) => Promise<T>,
@@ -17,7 +18,7 @@ export async function withKafka<T>(
   const config = loadConfig(io.env);
   const kafka = requireKafka(config.kafka);
   const level = config.logLevel === 'info' ? 'error' : config.logLevel;
-  const cluster = new KafkaCluster(kafka, createLogger(level, logFile(2)));
+  const cluster = new KafkaCluster(kafka, createLogger(level, logFile(2)), INTERACTIVE_RETRY);
   try {
     return await work(cluster, kafka);
   } finally {
