@@ -1,197 +1,207 @@
 import { availableParallelism } from 'node:os';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import envSchema from 'env-schema';
-import Type, { type Static } from 'typebox';
 import { didYouMean } from './did-you-mean.js';
 import { addressRange } from './ip-address.js';
 
+/** A setting as JSON Schema. No library reads it: loading one would take longer than most commands run. */
+interface Setting<Value> {
+  type: 'integer' | 'string' | 'boolean';
+  default: Value;
+  description: string;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+  enum?: readonly Value[];
+}
+type SettingOptions<Value> = Omit<Setting<Value>, 'type'>;
+
+const integer = (options: SettingOptions<number>): Setting<number> => ({ type: 'integer', ...options });
+const boolean = (options: SettingOptions<boolean>): Setting<boolean> => ({ type: 'boolean', ...options });
+const string = <Value extends string = string>(options: SettingOptions<Value>): Setting<Value> => ({
+  type: 'string',
+  ...options,
+});
+
 /** Every setting with its default: the only place with names of environment variables. */
-const Environment = Type.Object({
-  PORT: Type.Integer({
+const SETTINGS = {
+  PORT: integer({
     default: 8080,
     minimum: 0,
     maximum: 65535,
     description: 'Port the gateway listens on.',
   }),
-  HOST: Type.String({
+  HOST: string({
     default: '127.0.0.1',
-    minLength: 1,
     description: 'Address the gateway listens on; 0.0.0.0 for all.',
   }),
-  REACHLINE_DATA_DIR: Type.String({
+  REACHLINE_DATA_DIR: string({
     default: './data',
-    minLength: 1,
     description: 'Folder of the embedded stores.',
   }),
-  REACHLINE_LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
-    type: 'string',
+  REACHLINE_LOG_LEVEL: string<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
     enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     default: 'info',
     description: 'Minimum level of log lines.',
   }),
-  REACHLINE_RATE_LIMIT: Type.Integer({
+  REACHLINE_RATE_LIMIT: integer({
     default: 6000,
     minimum: 0,
     description: 'Requests per key in 60 seconds; 0 for no limit.',
   }),
-  REACHLINE_PROVISIONAL_DAYS: Type.Integer({
+  REACHLINE_PROVISIONAL_DAYS: integer({
     default: 7,
     minimum: 0,
     maximum: 3660,
     description: 'Days before today whose advertising figures count as provisional.',
   }),
-  REACHLINE_CORS_ORIGINS: Type.String({
+  REACHLINE_CORS_ORIGINS: string({
     default: '',
     description: 'Origins that may call from a browser, separated by commas.',
   }),
-  REACHLINE_TRUSTED_PROXIES: Type.String({
+  REACHLINE_TRUSTED_PROXIES: string({
     default: '',
     description: 'Addresses or CIDR blocks of proxies whose X-Forwarded-For is trusted, separated by commas.',
   }),
-  REACHLINE_REQUEST_TIMEOUT_MS: Type.Integer({
+  REACHLINE_REQUEST_TIMEOUT_MS: integer({
     default: 30_000,
     minimum: 100,
     maximum: 600_000,
     description: 'Deadline of a request in milliseconds.',
   }),
-  REACHLINE_SEARCH_THREADS: Type.Integer({
+  REACHLINE_SEARCH_THREADS: integer({
     default: Math.max(1, Math.min(4, availableParallelism() - 1)),
     minimum: 1,
     maximum: 64,
     description: 'Concurrent searches per organization in the embedded store.',
   }),
-  REACHLINE_PROCESSES: Type.Integer({
+  REACHLINE_PROCESSES: integer({
     default: 1,
     minimum: 1,
     maximum: 256,
     description:
       'Gateway processes that share the port; more than 1 needs ELASTICSEARCH_URL and CLICKHOUSE_URL.',
   }),
-  ELASTICSEARCH_URL: Type.String({
+  ELASTICSEARCH_URL: string({
     default: '',
     description:
       'Addresses of Elasticsearch nodes, separated by commas; without one, contacts are kept in the data folder.',
   }),
-  ELASTICSEARCH_API_KEY: Type.String({ default: '', description: 'API key for Elasticsearch, encoded.' }),
-  ELASTICSEARCH_USERNAME: Type.String({ default: '', description: 'User name for Elasticsearch.' }),
-  ELASTICSEARCH_PASSWORD: Type.String({ default: '', description: 'Password for Elasticsearch.' }),
-  ELASTICSEARCH_ADMIN_USERNAME: Type.String({
+  ELASTICSEARCH_API_KEY: string({ default: '', description: 'API key for Elasticsearch, encoded.' }),
+  ELASTICSEARCH_USERNAME: string({ default: '', description: 'User name for Elasticsearch.' }),
+  ELASTICSEARCH_PASSWORD: string({ default: '', description: 'Password for Elasticsearch.' }),
+  ELASTICSEARCH_ADMIN_USERNAME: string({
     default: '',
     description: 'User name with which migrate --bootstrap creates the account of ELASTICSEARCH_USERNAME.',
   }),
-  ELASTICSEARCH_ADMIN_PASSWORD: Type.String({ default: '', description: 'Password of that user.' }),
-  ELASTICSEARCH_CA_FILE: Type.String({
+  ELASTICSEARCH_ADMIN_PASSWORD: string({ default: '', description: 'Password of that user.' }),
+  ELASTICSEARCH_CA_FILE: string({
     default: '',
     description: 'PEM file of the certificate authority of Elasticsearch.',
   }),
-  ELASTICSEARCH_INDEX_PREFIX: Type.String({
+  ELASTICSEARCH_INDEX_PREFIX: string({
     default: 'reachline',
     pattern: '^[a-z][a-z0-9_]{0,31}$',
     description: 'Prefix of the names of all indices.',
   }),
-  CLICKHOUSE_URL: Type.String({
+  CLICKHOUSE_URL: string({
     default: '',
     description: 'URL of the HTTP interface of ClickHouse; empty to run the engine in this process.',
   }),
-  CLICKHOUSE_USERNAME: Type.String({ default: 'default', description: 'User name for ClickHouse.' }),
-  CLICKHOUSE_PASSWORD: Type.String({ default: '', description: 'Password for ClickHouse.' }),
-  CLICKHOUSE_ADMIN_USERNAME: Type.String({
+  CLICKHOUSE_USERNAME: string({ default: 'default', description: 'User name for ClickHouse.' }),
+  CLICKHOUSE_PASSWORD: string({ default: '', description: 'Password for ClickHouse.' }),
+  CLICKHOUSE_ADMIN_USERNAME: string({
     default: '',
     description: 'User name with which migrate --bootstrap creates the account of CLICKHOUSE_USERNAME.',
   }),
-  CLICKHOUSE_ADMIN_PASSWORD: Type.String({ default: '', description: 'Password of that user.' }),
-  CLICKHOUSE_DATABASE: Type.String({
+  CLICKHOUSE_ADMIN_PASSWORD: string({ default: '', description: 'Password of that user.' }),
+  CLICKHOUSE_DATABASE: string({
     default: 'reachline',
     pattern: '^[a-z][a-z0-9_]{0,63}$',
     description: 'Database of the tables on a ClickHouse server.',
   }),
-  CLICKHOUSE_CLUSTER: Type.String({
+  CLICKHOUSE_CLUSTER: string({
     default: '',
     pattern: '^[A-Za-z0-9_-]{0,64}$',
     description: 'Cluster to replicate and shard the tables over.',
   }),
-  KAFKA_BROKERS: Type.String({
+  KAFKA_BROKERS: string({
     default: '',
     description: 'Addresses of Kafka brokers, host:port, separated by commas; empty to run without Kafka.',
   }),
-  KAFKA_CLIENT_ID: Type.String({
+  KAFKA_CLIENT_ID: string({
     default: 'reachline',
-    minLength: 1,
     description: 'Client id sent to the brokers.',
   }),
-  KAFKA_GROUP: Type.String({
+  KAFKA_GROUP: string({
     default: 'reachline',
-    minLength: 1,
     description: 'Prefix of the names of the consumer groups.',
   }),
-  KAFKA_SESSION_TIMEOUT_MS: Type.Integer({
+  KAFKA_SESSION_TIMEOUT_MS: integer({
     default: 30_000,
     minimum: 6000,
     maximum: 300_000,
     description:
       'Session timeout in milliseconds: the partitions of a worker without heartbeats are then reassigned.',
   }),
-  KAFKA_TLS: Type.Boolean({ default: false, description: 'Use TLS for the brokers.' }),
-  KAFKA_CA_FILE: Type.String({
+  KAFKA_TLS: boolean({ default: false, description: 'Use TLS for the brokers.' }),
+  KAFKA_CA_FILE: string({
     default: '',
     description: 'PEM file of the certificate authority of the brokers.',
   }),
-  KAFKA_SASL_MECHANISM: Type.Unsafe<'' | SaslMechanism>({
-    type: 'string',
+  KAFKA_SASL_MECHANISM: string<'' | SaslMechanism>({
     enum: ['', 'plain', 'scram-sha-256', 'scram-sha-512'],
     default: '',
     description: 'SASL mechanism.',
   }),
-  KAFKA_USERNAME: Type.String({ default: '', description: 'User name for Kafka.' }),
-  KAFKA_PASSWORD: Type.String({ default: '', description: 'Password for Kafka.' }),
-  REACHLINE_TOPIC_PREFIX: Type.String({
+  KAFKA_USERNAME: string({ default: '', description: 'User name for Kafka.' }),
+  KAFKA_PASSWORD: string({ default: '', description: 'Password for Kafka.' }),
+  REACHLINE_TOPIC_PREFIX: string({
     default: '',
     pattern: '^[A-Za-z0-9._-]{0,100}$',
     description: 'Prefix of the topic names; the rest is the name of the stream.',
   }),
-  REACHLINE_TOPIC_PARTITIONS: Type.Integer({
+  REACHLINE_TOPIC_PARTITIONS: integer({
     default: 6,
     minimum: 1,
     maximum: 1000,
     description: 'Partitions of the topics that migrate creates.',
   }),
-  REACHLINE_TOPIC_REPLICAS: Type.Integer({
+  REACHLINE_TOPIC_REPLICAS: integer({
     default: -1,
     minimum: -1,
     maximum: 100,
     description: 'Replication factor of the topics that migrate creates; -1 uses the broker default.',
   }),
-  REACHLINE_WORKER_PORT: Type.Integer({
+  REACHLINE_WORKER_PORT: integer({
     default: 8081,
     minimum: 0,
     maximum: 65535,
     description: 'Port on which a worker serves health and metrics.',
   }),
-  REACHLINE_METRICS_PORT: Type.Integer({
+  REACHLINE_METRICS_PORT: integer({
     default: 0,
     minimum: 0,
     maximum: 65535,
     description: 'Port on which a gateway serves /metrics instead of PORT; 0 for PORT itself.',
   }),
-  REACHLINE_SQL_PORT: Type.Integer({
+  REACHLINE_SQL_PORT: integer({
     default: 0,
     minimum: 0,
     maximum: 65535,
     description:
       'Port on 127.0.0.1 that answers read-only SQL over the ClickHouse HTTP protocol; 0 for none.',
   }),
-  REACHLINE_SQL_PASSWORD: Type.String({ default: '', description: 'Password of that port.' }),
-  REACHLINE_URL: Type.String({
+  REACHLINE_SQL_PASSWORD: string({ default: '', description: 'Password of that port.' }),
+  REACHLINE_URL: string({
     default: '',
     description: 'Base URL of the gateway that ingest sends to; same as --url.',
   }),
-  REACHLINE_API_KEY: Type.String({
+  REACHLINE_API_KEY: string({
     default: '',
     description:
       'API key for that gateway; same as --api-key, which every user of the machine can see in ps.',
   }),
-});
-type Environment = Static<typeof Environment>;
+};
+type Environment = { [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['default'] };
 type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 
 export interface Config {
@@ -273,7 +283,7 @@ export class ConfigError extends Error {
 }
 
 /** The JSON Schema of each setting: type, default, bounds, description. */
-export const settingSchemas = Environment.properties;
+export const settingSchemas = SETTINGS;
 
 /** Names of all settings. */
 export const settingNames: ReadonlySet<string> = new Set(Object.keys(settingSchemas));
@@ -292,17 +302,19 @@ const isServiceLink = (name: string, value: string | undefined) =>
 /** Reads the environment. Throws a `ConfigError` that lists every problem at once. */
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const { problems, ignored } = checkNames(environment);
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(
-      ([name, value]) => settingNames.has(name) && value !== '' && !isServiceLink(name, value),
-    ),
-  );
-  const invalid = validate(given);
-  for (const [name, problem] of invalid) {
-    problems.push(problem);
-    delete given[name];
+  const values: Record<string, unknown> = {};
+  const invalid = new Set<string>();
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    const text = isServiceLink(name, environment[name]) ? '' : (environment[name] ?? '');
+    try {
+      values[name] = text === '' ? setting.default : parse(setting, text);
+    } catch (error) {
+      problems.push(`${name} is ${JSON.stringify(text)} but ${(error as Error).message}`);
+      invalid.add(name);
+      values[name] = setting.default;
+    }
   }
-  const env = envSchema<Environment>({ schema: Environment, data: given, env: false, dotenv: false, ajv });
+  const env = values as Environment;
   const nodes = listed(env.ELASTICSEARCH_URL);
   const brokers = listed(env.KAFKA_BROKERS);
   const corsOrigins = listed(env.REACHLINE_CORS_ORIGINS);
@@ -386,26 +398,22 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
-const ajv = new Ajv2020({ allErrors: true, coerceTypes: true, useDefaults: true, removeAdditional: true });
-
-/** The first problem of each invalid setting, by its name. */
-function validate(given: Record<string, string | undefined>): Map<string, string> {
-  const problems = new Map<string, string>();
-  try {
-    envSchema({ schema: Environment, data: given, env: false, dotenv: false, ajv });
-  } catch (error) {
-    const { errors } = error as {
-      errors?: { instancePath: string; message?: string; params: Record<string, unknown> }[];
-    };
-    if (!errors) throw error;
-    for (const { instancePath, message, params } of errors) {
-      const name = instancePath.slice(1);
-      if (problems.has(name)) continue;
-      const allowed = params.allowedValues ? `: ${(params.allowedValues as string[]).join(', ')}` : '';
-      problems.set(name, `${name} is ${JSON.stringify(given[name])} but ${message}${allowed}`);
-    }
+/** The value of a setting that is not empty. Throws an error that completes the sentence "PORT is … but". */
+function parse(setting: Setting<unknown>, text: string): unknown {
+  const { type, minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = setting;
+  if (type === 'integer') {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (!Number.isInteger(value)) throw new Error('must be a whole number');
+    if (value < minimum) throw new Error(`must be ${minimum} or more`);
+    if (value > maximum) throw new Error(`must be ${maximum} or less`);
+    return value;
   }
-  return problems;
+  const allowed = type === 'boolean' ? ['true', 'false'] : setting.enum;
+  if (allowed && !allowed.includes(text)) throw new Error(`must be one of ${allowed.join(', ')}`);
+  if (setting.pattern && !new RegExp(setting.pattern).test(text)) {
+    throw new Error(`must match ${setting.pattern}`);
+  }
+  return type === 'boolean' ? text === 'true' : text;
 }
 
 /** A misspelt setting is an error; any other name that is not a setting is ignored (contract 7). */

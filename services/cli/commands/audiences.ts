@@ -1,5 +1,3 @@
-import { decoder } from '../../../ingest/decode.js';
-import { STREAMS } from '../../../ingest/streams/index.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import { newId } from '../../shared/ids.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
@@ -19,7 +17,7 @@ export interface CreateAudienceOptions {
 export async function createAudience(io: Io, options: CreateAudienceOptions): Promise<void> {
   requireId('--organization', options.organization);
   if (options.id !== undefined) requireId('--id', options.id);
-  const audience = checked({
+  const audience = await checked({
     organization_id: options.organization,
     id: options.id ?? newId('aud'),
     name: options.name,
@@ -36,7 +34,9 @@ export async function createAudience(io: Io, options: CreateAudienceOptions): Pr
 }
 
 /** By the rules of the stream. */
-function checked(value: object): OrderedRecord<AudienceRecord> {
+async function checked(value: object): Promise<OrderedRecord<AudienceRecord>> {
+  const { decoder } = await import('../../../ingest/decode.js');
+  const { STREAMS } = await import('../../../ingest/streams/index.js');
   const decode = decoder(STREAMS.audiences, { others: 'allow' });
   const outcome = decode({ line: 1, bytes: Buffer.alloc(0), value }, Date.now(), 0);
   if (outcome.kind !== 'ok') throw new UsageError(outcome.detail);

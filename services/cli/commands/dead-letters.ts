@@ -1,10 +1,10 @@
 import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../../ingest/worker/replay.js';
 import { skipRecords } from '../../../ingest/worker/skip.js';
-import { parseStreams } from '../arguments.js';
 import { UsageError } from '../errors.js';
 import { type Io, printErr, printOut, printTable, terminalJson } from '../io.js';
 import { withKafka } from '../kafka.js';
 import { Progress } from '../progress.js';
+import { parseStreams } from '../streams.js';
 
 export interface ListOptions {
   /** Names separated by commas. */

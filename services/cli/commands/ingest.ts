@@ -6,7 +6,7 @@ import { lines } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { loadConfig } from '../../shared/config.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
-import { requireId, requireStream } from '../arguments.js';
+import { requireId } from '../arguments.js';
 import { EXIT, UsageError } from '../errors.js';
 import { openCsvInput } from '../ingest/csv-input.js';
 import { type GatewayTarget, ingestUrl, sendRecords } from '../ingest/gateway-sink.js';
@@ -14,6 +14,7 @@ import { type Format, type Input, openInput, peekArray } from '../ingest/input.j
 import { Rejects, Report } from '../ingest/report.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { Progress } from '../progress.js';
+import { requireStream } from '../streams.js';
 
 export interface IngestCommand {
   stream: string;

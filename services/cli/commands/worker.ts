@@ -7,12 +7,12 @@ import { loadConfig } from '../../shared/config.js';
 import { createLogger, logFile } from '../../shared/logger.js';
 import type { OperationalServer } from '../../shared/operational-server.js';
 import { openStores } from '../../stores/open-stores.js';
-import { parseStreams } from '../arguments.js';
 import { EXIT } from '../errors.js';
 import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printOut } from '../io.js';
 import { requireKafka } from '../kafka.js';
 import { logIgnoredVariables, startupRetry } from '../startup.js';
+import { parseStreams } from '../streams.js';
 
 const GRACE_MS = 10_000;
 /** Between looks at the event loop, whose delay is told with as much added. */
