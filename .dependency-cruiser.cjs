@@ -20,6 +20,7 @@ const LAYERS = [
   ['open stores', '^services/stores/open-stores\\.ts$'],
   ['adapters', '^services/stores/(sqlite|elasticsearch|clickhouse)/'],
   ['adapters, common', '^services/stores/(common|data-folder)/'],
+  ['status', '^services/status/'],
   ['contacts', '^services/contacts/'],
   ['audiences', '^services/audiences/'],
   ['visits', '^services/visits/'],

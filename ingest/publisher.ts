@@ -6,7 +6,8 @@ import { OverloadedError, StoreUnavailableError } from '../services/shared/store
 import { INTERACTIVE_RETRY } from './sources/kafka/client.js';
 import { KafkaCluster } from './sources/kafka/cluster.js';
 import type { OutgoingRecord, RecordSender } from './sources/kafka/producer.js';
-import { createTopics, topicOf } from './sources/kafka/topics.js';
+import { createTopics, groupOf, topicOf } from './sources/kafka/topics.js';
+import { STREAM_NAMES } from './streams/index.js';
 import type { Stream } from './streams/stream.js';
 
 /** Size of a request, unless one write is larger. */
@@ -74,6 +75,18 @@ export class Publisher {
   /** Rejects when no broker answers. */
   ping(): Promise<void> {
     return this.#cluster.ping();
+  }
+
+  /** Records that the workers have not committed yet, by stream. Rejects when no broker answers. */
+  async lag(): Promise<Record<string, number>> {
+    const topics = new Set(await this.#cluster.listTopics());
+    const lags = STREAM_NAMES.map(async (stream): Promise<[string, number]> => {
+      const topic = topicOf(this.#config, stream);
+      if (!topics.has(topic)) return [stream, 0];
+      const lag = await this.#cluster.lag(groupOf(this.#config, stream), topic);
+      return [stream, [...lag.values()].reduce((sum, records) => sum + Number(records), 0)];
+    });
+    return Object.fromEntries(await Promise.all(lags));
   }
 
   async close(): Promise<void> {

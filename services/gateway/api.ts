@@ -13,10 +13,15 @@ import {
   queryParameters,
   STANDARD_PROBLEMS,
 } from '../http/openapi.js';
+import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
 import { type VisitServices, visitEndpoints } from '../visits/endpoints.js';
 import { IngestQuery } from './ingest-endpoint.js';
 
-export type ApiServices = ContactServices & AudienceServices & VisitServices & AdvertisingServices;
+export type ApiServices = ContactServices &
+  AudienceServices &
+  VisitServices &
+  AdvertisingServices &
+  StatusServices;
 export type ApiEndpoint = Endpoint<TSchema, TSchema, TSchema, ApiServices>;
 
 const declaredEndpoints = [
@@ -24,6 +29,7 @@ const declaredEndpoints = [
   ...audienceEndpoints,
   ...visitEndpoints,
   ...advertisingEndpoints,
+  ...statusEndpoints,
 ];
 /** Every operation with the types of its declaration. */
 export type DeclaredEndpoint = (typeof declaredEndpoints)[number];

@@ -9,6 +9,7 @@ import { Problem } from '../http/problems.js';
 import { cached } from '../shared/cache.js';
 import { type Clock, utcDate } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
+import { StatusReader } from '../status/status-reader.js';
 import type { Stores } from '../stores/open-stores.js';
 import { Admission } from './admission.js';
 import { type ApiEndpoint, type ApiServices, apiDocument, endpoints, KEY_PATH } from './api.js';
@@ -78,12 +79,22 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
     return principal;
   }
 
+  const status = new StatusReader({
+    search: timedSearch({ storeMs: 0 }),
+    analytics: timedAnalytics({ storeMs: 0 }),
+    intake: publisher,
+    clock,
+    provisionalDays: deps.provisionalDays,
+    version: version.version,
+  });
+
   function servicesOf(timing: StoreTiming): ApiServices {
     return {
       search: timedSearch(timing),
       analytics: timedAnalytics(timing),
       clock,
       provisionalDays: deps.provisionalDays,
+      status,
     };
   }
 

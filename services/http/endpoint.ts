@@ -28,8 +28,9 @@ export interface Endpoint<
   summary: string;
   /** Paragraphs of the documentation, in Markdown. */
   description?: string;
-  tag: 'Contacts' | 'Audiences' | 'Website visits' | 'Advertising';
-  scope: Scope;
+  tag: 'Contacts' | 'Audiences' | 'Website visits' | 'Advertising' | 'Operations';
+  /** Null for an operation that every key may use. */
+  scope: Scope | null;
   request: Body;
   query?: Query;
   response: Response;

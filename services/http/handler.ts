@@ -30,7 +30,7 @@ export function createHandler<Services>(
   const fields = (endpoint.request as { properties?: object }).properties ?? {};
 
   return async function handle(ctx, principal, services, request) {
-    requireScope(principal, endpoint.scope);
+    if (endpoint.scope) requireScope(principal, endpoint.scope);
     requireJsonAccepted(ctx);
     const sent = await readBody(ctx, request, endpoint.bodyLimit);
     const { normalized: body, errors } = normalizeStrings(

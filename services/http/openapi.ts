@@ -87,7 +87,10 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
       .slice('/api/'.length)
       .replaceAll(/[/_-]+(\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary: endpoint.summary,
-    description: [endpoint.description, `Needs the scope \`${endpoint.scope}\`.`]
+    description: [
+      endpoint.description,
+      endpoint.scope ? `Needs the scope \`${endpoint.scope}\`.` : 'Every key may ask.',
+    ]
       .filter(Boolean)
       .join('\n\n'),
     tags: [endpoint.tag],

@@ -28,6 +28,23 @@ export class TimeSlice {
   }
 }
 
+/**
+ * Rejects with a TimeoutError when `work` takes longer than `ms`; its signal is aborted then. `work` itself may go on when it ignores
+ * the signal.
+ */
+export async function withTimeout<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new DOMException(`took longer than ${ms} ms`, 'TimeoutError');
+      abort.abort(error);
+      reject(error);
+    }, ms);
+  });
+  return Promise.race([work(abort.signal), late]).finally(() => clearTimeout(timer));
+}
+
 /** Runs tasks one at a time, in the order of the calls. A failed task does not stop those after it. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();

@@ -1,3 +1,5 @@
+import { withTimeout } from './async.js';
+
 export type StoreState = 'ok' | 'unavailable';
 
 const PING_TIMEOUT_MS = 2000;
@@ -8,14 +10,9 @@ export interface Pingable {
 }
 
 /** Pings with a timeout of 2 s. Never rejects. */
-export async function checkHealth(store: Pingable): Promise<StoreState> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<StoreState>((resolve) => {
-    timer = setTimeout(resolve, PING_TIMEOUT_MS, 'unavailable');
-  });
-  const answered = store.ping().then(
-    () => 'ok' as const,
-    () => 'unavailable' as const,
+export function checkHealth(store: Pingable): Promise<StoreState> {
+  return withTimeout(PING_TIMEOUT_MS, () => store.ping()).then(
+    () => 'ok',
+    () => 'unavailable',
   );
-  return Promise.race([answered, late]).finally(() => clearTimeout(timer));
 }

@@ -13,9 +13,9 @@ export interface OrderedRecord<Record> {
 /** Makes an event time positive and 16 digits long for every year from 0 to 9999. */
 const TIME_OFFSET_MS = 1_100_000_000_000_000;
 /** 13 digits of milliseconds: until the year 2286. */
-const ACCEPTED_DIGITS = 1e13;
+export const ACCEPTED_DIGITS = 1e13;
 /** 10 digits. Larger offsets wrap around, which only matters for two records accepted in the same millisecond. */
-const SEQUENCE_DIGITS = 1e10;
+export const SEQUENCE_DIGITS = 1e10;
 
 /**
  * The sort key of a record: 39 digits of event time (else acceptance time), acceptance time, sequence. Keys compare alike as strings and

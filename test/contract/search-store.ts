@@ -1,6 +1,7 @@
 import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
+import { searchStoreFigures } from './search-store-figures.js';
 import { searchStoreFilters } from './search-store-filters.js';
 import { searchStoreGetMany } from './search-store-get-many.js';
 import { searchStoreMemberships } from './search-store-memberships.js';
@@ -25,5 +26,6 @@ export function searchStoreContract(name: string, open: Open): void {
     searchStoreAudiences(open);
     searchStoreVisits(open);
     searchStoreAccounts(open);
+    searchStoreFigures(open);
   });
 }

@@ -11,6 +11,7 @@ import type { CreditStore } from '../../accounts/credit-store.js';
 import type { KeyStore } from '../../accounts/key-store.js';
 import type { AudienceStore } from '../../audiences/audience-store.js';
 import type { ContactStore } from '../../contacts/contact-store.js';
+import type { SearchFiguresStore } from '../../status/status-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
 
 export interface Refreshable {
@@ -36,6 +37,7 @@ export interface SearchStore
   extends ContactStore,
     AudienceStore,
     VisitStore,
+    SearchFiguresStore,
     Refreshable,
     KeyStore,
     CreditStore {

@@ -13,7 +13,7 @@ import { toContact } from '../../contacts/stored-contact.js';
 import { KeyedMutex } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { OverloadedError } from '../../shared/store-errors.js';
+import { OverloadedError, PartialWriteError } from '../../shared/store-errors.js';
 import { type Clock, parseTimestamp, systemClock } from '../../shared/time.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
@@ -30,6 +30,7 @@ import { ContactWrites, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
 import { Documents, type DocumentWrite, documentId } from './documents.js';
 import { IndexMissingError } from './errors.js';
+import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
 import { ensureIndices, ensureMonthIndex, IndexNames, monthOf } from './migrations/indices.js';
@@ -80,6 +81,7 @@ class ElasticsearchStore implements SearchStore {
   readonly #contacts: Documents<ContactSource | Tombstone>;
   readonly #audiences: Documents<AudienceSource>;
   readonly #visits: Documents<VisitSource>;
+  readonly #acceptance: AcceptanceTimes;
   readonly #ledger: Ledger;
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #writes: ContactWrites;
@@ -102,6 +104,7 @@ class ElasticsearchStore implements SearchStore {
     this.#contacts = new Documents(cluster, names.alias('contacts'));
     this.#audiences = new Documents(cluster, names.alias('audiences'));
     this.#visits = new Documents(cluster, names.alias('visits'));
+    this.#acceptance = new AcceptanceTimes(cluster, names);
     this.#ledger = new Ledger(cluster, names);
     const idempotency = idempotencyDocuments(cluster, names);
     this.#idempotencyKeys = new IdempotencyKeys(idempotency, clock);
@@ -178,7 +181,7 @@ class ElasticsearchStore implements SearchStore {
   }
 
   upsertContacts(records: readonly OrderedRecord<ContactRecord>[]) {
-    return upsertContacts(this.#contacts, records);
+    return this.#noting('contacts', records, upsertContacts(this.#contacts, records));
   }
 
   async getAudience(organizationId: string, audienceId: string, signal?: AbortSignal) {
@@ -196,12 +199,13 @@ class ElasticsearchStore implements SearchStore {
   }
 
   upsertAudiences(records: readonly OrderedRecord<AudienceRecord>[]) {
-    return applyRecords(this.#audiences, records, {
+    const written = applyRecords(this.#audiences, records, {
       idOf: ({ record }) => documentId(record.organization_id, record.id),
       routingOf: ({ record }) => record.organization_id,
       apply: applyToSource,
       toDocument: audienceDocument,
     });
+    return this.#noting('audiences', records, written);
   }
 
   async searchVisits(search: VisitSearch, signal?: AbortSignal) {
@@ -240,6 +244,12 @@ class ElasticsearchStore implements SearchStore {
         ),
       ),
     );
+    this.#acceptance.note('visits', records);
+  }
+
+  readFigures(organizationId: string, signal?: AbortSignal) {
+    const documents = { contacts: this.#contacts, audiences: this.#audiences, visits: this.#visits };
+    return readFigures(documents, this.#acceptance, organizationId, signal);
   }
 
   refresh() {
@@ -294,7 +304,26 @@ class ElasticsearchStore implements SearchStore {
   async close(): Promise<void> {
     await this.#recoveryJob.stop();
     await this.#ledger.idle();
+    await this.#acceptance.idle();
     await this.#cluster.close();
+  }
+
+  /** Notes when the records were accepted that a write did not reject. */
+  async #noting(
+    stream: 'contacts' | 'audiences',
+    records: readonly OrderedRecord<object>[],
+    written: Promise<void>,
+  ): Promise<void> {
+    try {
+      await written;
+      this.#acceptance.note(stream, records);
+    } catch (error) {
+      if (error instanceof PartialWriteError) {
+        const stored = records.filter((_, index) => !error.rejected.has(index));
+        this.#acceptance.note(stream, stored);
+      }
+      throw error;
+    }
   }
 
   /** Conflicting visits exist already: the first record stays. */

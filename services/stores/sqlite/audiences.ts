@@ -123,6 +123,7 @@ function upsertAudience(
   ];
   const before = created === null ? undefined : { createdMs: Number(created), recordOrder };
   const stored = applyAudienceRecord(before, ordered);
+  session.noteAccepted('audiences', organization, ordered.acceptedAt);
   if (stored === null) return;
   const { createdMs, audience } = stored;
   const stays = position !== null && createdMs === Number(created);

@@ -167,6 +167,10 @@ class SqliteStore implements SearchStore {
     return this.#writer.call('grantCredits', organizationId, amount);
   }
 
+  readFigures(organizationId: string) {
+    return this.#lookups.call('readFigures', organizationId);
+  }
+
   hasOtherOrganization(organizationId: string) {
     return this.#lookups.call('hasOtherOrganization', organizationId);
   }

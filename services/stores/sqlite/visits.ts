@@ -18,10 +18,10 @@ export function insertVisits(
   records: readonly OrderedRecord<VisitRecord>[],
   isTimeUp: () => boolean,
 ): BatchResult {
-  return writeBatch(records, isTimeUp, ({ record }) => insertVisit(session, record));
+  return writeBatch(records, isTimeUp, (record) => insertVisit(session, record));
 }
 
-function insertVisit(session: WriteSession, record: VisitRecord): void {
+function insertVisit(session: WriteSession, { record, acceptedAt }: OrderedRecord<VisitRecord>): void {
   const { connection } = session;
   const organization = session.organizationKey(record.organizationId);
   const createdMs = parseTimestamp(record.createdAt);
@@ -47,6 +47,7 @@ function insertVisit(session: WriteSession, record: VisitRecord): void {
     JSON.stringify(visit),
   );
   if (inserted > 0) session.count('visits', organization);
+  session.noteAccepted('visits', organization, acceptedAt);
 }
 
 export function searchVisits(connection: Connection, search: VisitSearch): Json<Page<Visit>> {

@@ -1,7 +1,7 @@
 /** Requests with values drawn from the records, so that most find something. */
-import { endpoints } from '../../../services/gateway/api.js';
 import { type FuzzRequest, queryString } from '../../gateway/fuzz-requests.js';
 import { fitting, type JsonSchema, type Random } from '../../gateway/fuzz-values.js';
+import { COMPARED } from './coverage.js';
 import type { Json, Records } from './records.js';
 import { composeQuery, pickSlice, pickWords, textVariant } from './text-variants.js';
 
@@ -33,7 +33,7 @@ const LIKELY: Record<string, number> = { query: 0.75, limit: 0.5, created_after:
 type Draw = (name: string) => unknown;
 
 // Searches have most to compare.
-const WEIGHTED = endpoints.flatMap((endpoint) => {
+const WEIGHTED = COMPARED.flatMap((endpoint) => {
   const weight = /(?:contacts|visits)\/search$/.test(endpoint.path) ? 10 : 4;
   return Array.from({ length: weight }, () => endpoint);
 });

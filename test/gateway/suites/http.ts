@@ -16,7 +16,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
   });
   after(() => gateway.close());
 
-  for (const { path } of endpoints) {
+  for (const { path, scope } of endpoints) {
     describe(path, () => {
       it('answers 401 without a key', async () => {
         const answer = await gateway.call(path, {}, { key: null });
@@ -34,10 +34,12 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
         expect(brokenRules(answer)).to.include('/no_such_field unknown_field');
       });
 
-      it('answers 403 to a key without its scope', async () => {
-        const key = await gateway.keyFor('org_a', ['ingest:write']);
-        expectProblem(await gateway.call(path, organization, { key }), 403, 'insufficient_scope');
-      });
+      if (scope) {
+        it('answers 403 to a key without its scope', async () => {
+          const key = await gateway.keyFor('org_a', ['ingest:write']);
+          expectProblem(await gateway.call(path, organization, { key }), 403, 'insufficient_scope');
+        });
+      }
 
       it('answers 405 with Allow to a GET', async () => {
         const answer = await gateway.call(path, undefined, { method: 'GET' });

@@ -7,6 +7,7 @@ import { http, limits } from './http.js';
 import { isolation } from './isolation.js';
 import { analyticsStoreGone, searchStoreGone } from './lost-stores.js';
 import { operations } from './operations.js';
+import { status, statusWithoutStores } from './status.js';
 import { visitsPaging } from './visits-paging.js';
 
 /** Everything a gateway has to do wherever it keeps its records. */
@@ -22,6 +23,8 @@ export function gatewayContract(name: string, start: StartGateway): void {
       visitsPaging,
       credits,
       examples,
+      status,
+      statusWithoutStores,
       searchStoreGone,
       analyticsStoreGone,
     ]) {

@@ -13,6 +13,7 @@ export const RESOURCES = [
   'keys',
   'accounts',
   'idempotency',
+  'streams',
   'migrations',
 ] as const;
 export type Resource = (typeof RESOURCES)[number];

@@ -48,6 +48,7 @@ function upsertContact(
   const organization = session.organizationKey(organizationId);
   const before = readContactRow(session.connection, organization, contactId);
   const stored = applyRecord(before, ordered);
+  session.noteAccepted('contacts', organization, ordered.acceptedAt);
   if (stored === null) return;
   const moved = before !== undefined && before.createdMs !== stored.createdMs;
   writeContact(session, changes, organization, before, {

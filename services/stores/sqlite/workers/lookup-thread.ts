@@ -4,6 +4,7 @@ import { getAudience } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import { getContact } from '../contacts/search.js';
 import { readCredits } from '../credits.js';
+import { readFigures } from '../figures.js';
 import { toJson } from '../json.js';
 import { findKey, listKeys } from '../keys.js';
 import { hasOtherOrganization } from '../organizations.js';
@@ -17,6 +18,7 @@ const operations = (connection: Connection) => ({
   findKey: (id: string) => findKey(connection, id),
   listKeys: (organizationId?: string) => listKeys(connection, organizationId),
   getCredits: (organizationId: string) => toJson(readCredits(connection, organizationId)),
+  readFigures: (organizationId: string) => readFigures(connection, organizationId),
   hasOtherOrganization: (organizationId: string) => toJson(hasOtherOrganization(connection, organizationId)),
   ping: () => toJson(connection.row(`SELECT 1 FROM schema_migrations`) !== undefined),
 });

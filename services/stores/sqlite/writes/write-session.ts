@@ -8,6 +8,9 @@ import { addToVocabulary } from '../text/vocabulary.js';
 
 /** Entries of all term encoders, about 200 bytes each. */
 const MAX_CACHED_TERMS = 400_000;
+type Counted = 'contacts' | 'visits';
+type Accepted = Counted | 'audiences';
+
 /** Keys of organizations, and of audiences. */
 const MAX_CACHED_KEYS = 100_000;
 
@@ -21,7 +24,13 @@ export class WriteSession {
   readonly #audiences = new Map<string, number>();
   readonly #encoders = new Map<string, TermEncoder>();
   /** Added to the counts of organizations at the commit. */
-  #added: Record<'contacts' | 'visits', Map<number, number>> = { contacts: new Map(), visits: new Map() };
+  #added: Record<Counted, Map<number, number>> = { contacts: new Map(), visits: new Map() };
+  /** When their newest records were accepted, noted at the commit. */
+  readonly #accepted: Record<Accepted, Map<number, number>> = {
+    contacts: new Map(),
+    audiences: new Map(),
+    visits: new Map(),
+  };
   /** Of the next row id. */
   #sequence = 0;
 
@@ -122,9 +131,15 @@ export class WriteSession {
   }
 
   /** Counts one more contact or visit of the organization. */
-  count(what: 'contacts' | 'visits', organization: number): void {
+  count(what: Counted, organization: number): void {
     const counts = this.#added[what];
     counts.set(organization, (counts.get(organization) ?? 0) + 1);
+  }
+
+  /** Notes that a record of the organization was accepted, whether or not it changes anything. */
+  noteAccepted(what: Accepted, organization: number, acceptedAt: number): void {
+    const newest = this.#accepted[what];
+    newest.set(organization, Math.max(newest.get(organization) ?? 0, acceptedAt));
   }
 
   #isTaken(index: TextIndex, rowId: RowId): boolean {
@@ -134,6 +149,16 @@ export class WriteSession {
   #saveCounts(previousSequence: number): void {
     if (this.#sequence !== previousSequence) {
       this.connection.run(`UPDATE counters SET value = ? WHERE name = 'position'`, this.#sequence);
+    }
+    for (const what of ['contacts', 'audiences', 'visits'] as const) {
+      for (const [organization, acceptedAt] of this.#accepted[what]) {
+        this.connection.run(
+          `UPDATE organizations SET ${what}_accepted_ms = max(coalesce(${what}_accepted_ms, 0), ?) WHERE key = ?`,
+          acceptedAt,
+          organization,
+        );
+      }
+      this.#accepted[what].clear();
     }
     for (const what of ['contacts', 'visits'] as const) {
       for (const [organization, count] of this.#added[what]) {
@@ -160,5 +185,6 @@ export class WriteSession {
     this.#audiences.clear();
     this.#encoders.clear();
     this.#added = { contacts: new Map(), visits: new Map() };
+    for (const newest of Object.values(this.#accepted)) newest.clear();
   }
 }

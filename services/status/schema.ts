@@ -1,0 +1,77 @@
+import Type, { type Static } from 'typebox';
+import {
+  date,
+  dateTime,
+  id,
+  integer,
+  looseObject,
+  nullable,
+  optional,
+  organizationId,
+  strictObject,
+  stringEnum,
+} from '../shared/schema.js';
+
+export const StatusRequest = strictObject({ organization_id: optional(organizationId) });
+
+const state = (description: string) => stringEnum(description, ['ok', 'unavailable']);
+
+const streamFields = {
+  records: nullable(
+    integer('Records stored, each once; null while the store does not answer.', { minimum: 0 }),
+  ),
+  last_accepted_at: nullable(
+    dateTime(
+      'When the newest of the records was accepted; null before the first, and while the store does not answer.',
+    ),
+  ),
+  lag: Type.Optional(
+    nullable(
+      integer(
+        'Records of all organizations that wait in Kafka for a worker; null while no broker answers. Only where records pass through Kafka.',
+        { minimum: 0 },
+      ),
+    ),
+  ),
+};
+const stream = (name: string) => looseObject(streamFields, { description: `The stream \`${name}\`.` });
+
+export const StatusResponse = looseObject({
+  organization_id: id('Organization the figures are of.'),
+  streams: looseObject(
+    {
+      contacts: stream('contacts'),
+      audiences: stream('audiences'),
+      'website-visits': looseObject(
+        {
+          ...streamFields,
+          last_created_at: nullable(dateTime('When the newest visit began; null without visits.')),
+        },
+        { description: 'The stream `website-visits`.' },
+      ),
+      'network-a-campaigns': stream('network-a-campaigns'),
+      'network-a-creatives': stream('network-a-creatives'),
+      'network-a-companies': stream('network-a-companies'),
+      'network-a-deliveries': looseObject(
+        {
+          ...streamFields,
+          last_date: nullable(date('Newest day with deliveries; null without deliveries.')),
+          provisional_from: date('First day whose figures the network may still restate.'),
+        },
+        { description: 'The stream `network-a-deliveries`.' },
+      ),
+    },
+    { description: 'What is stored of each stream, and how fresh it is.' },
+  ),
+  stores: looseObject(
+    {
+      search: state('Contacts, audiences and visits.'),
+      analytics: state('Advertising.'),
+      intake: Type.Optional(state('The queue of records. Only where records pass through Kafka.')),
+    },
+    { description: 'Which stores answer within 2 seconds.' },
+  ),
+  version: Type.String({ description: 'Version of Reachline that answers.' }),
+  checked_at: dateTime('When the stores were asked; at most a few seconds ago.'),
+});
+export type StatusResponse = Static<typeof StatusResponse>;

@@ -1,0 +1,115 @@
+import { LRUCache } from 'lru-cache';
+import type { AnalyticsReader } from '../advertising/analytics-store.js';
+import { addDays, lastFinalDay } from '../advertising/calendar.js';
+import { withTimeout } from '../shared/async.js';
+import { cached } from '../shared/cache.js';
+import { checkHealth, type Pingable } from '../shared/health.js';
+import { type Clock, formatTimestamp, utcDate } from '../shared/time.js';
+import { type AnalyticsFigures, readAnalyticsFigures } from './analytics-figures.js';
+import type { StatusResponse } from './schema.js';
+import type { Intake, SearchFigures, SearchFiguresStore, StreamFigures } from './status-store.js';
+
+export interface StatusDeps {
+  search: SearchFiguresStore & Pingable;
+  analytics: AnalyticsReader & Pingable;
+  /** Absent without Kafka. */
+  intake?: Intake;
+  clock: Clock;
+  provisionalDays: number;
+  version: string;
+}
+
+/** Consoles and probes ask every few seconds; counting is not free. */
+const CACHE_TTL_MS = 3000;
+const MAX_ORGANIZATIONS = 1000;
+const READ_TIMEOUT_MS = 2000;
+
+/** Reads the status of organizations (contract 6.5): concurrent callers share one read, and its result for 3 s. */
+export class StatusReader {
+  readonly #deps: StatusDeps;
+  readonly #statuses = new LRUCache<string, Promise<StatusResponse>>({
+    max: MAX_ORGANIZATIONS,
+    ttl: CACHE_TTL_MS,
+  });
+  readonly #readStores: () => ReturnType<StatusReader['checkStores']>;
+
+  constructor(deps: StatusDeps) {
+    this.#deps = deps;
+    this.#readStores = cached(CACHE_TTL_MS, () => this.checkStores());
+  }
+
+  /** Never rejects, and resolves within about 2 s: figures of a store that does not answer are null. */
+  read(organizationId: string): Promise<StatusResponse> {
+    let status = this.#statuses.get(organizationId);
+    if (!status) {
+      status = this.#load(organizationId);
+      this.#statuses.set(organizationId, status);
+    }
+    return status;
+  }
+
+  /** What is the same for every organization. */
+  private async checkStores() {
+    const { search, analytics, intake } = this.#deps;
+    const [searchState, analyticsState, intakeState, lag] = await Promise.all([
+      checkHealth(search),
+      checkHealth(analytics),
+      intake && checkHealth(intake),
+      intake && orNull(() => intake.lag()),
+    ]);
+    return {
+      stores: {
+        search: searchState,
+        analytics: analyticsState,
+        ...(intakeState && { intake: intakeState }),
+      },
+      lag,
+    };
+  }
+
+  async #load(organizationId: string): Promise<StatusResponse> {
+    const { search, analytics, clock, provisionalDays, version } = this.#deps;
+    const now = clock.now();
+    const [{ stores, lag }, found, reported] = await Promise.all([
+      this.#readStores(),
+      orNull((signal) => search.readFigures(organizationId, signal)),
+      orNull((signal) => readAnalyticsFigures(analytics, organizationId, signal)),
+    ]);
+    const stream = (name: string, figures: StreamFigures | undefined) => ({
+      records: figures?.records ?? null,
+      last_accepted_at: timestamp(figures?.lastAcceptedAt),
+      ...(lag !== undefined && { lag: lag?.[name] ?? null }),
+    });
+    const { contacts, audiences, visits }: Partial<SearchFigures> = found ?? {};
+    const { campaigns, creatives, companies, deliveries }: Partial<AnalyticsFigures> = reported ?? {};
+    return {
+      organization_id: organizationId,
+      streams: {
+        contacts: stream('contacts', contacts),
+        audiences: stream('audiences', audiences),
+        'website-visits': {
+          ...stream('website-visits', visits),
+          last_created_at: timestamp(visits?.lastCreatedAt),
+        },
+        'network-a-campaigns': stream('network-a-campaigns', campaigns),
+        'network-a-creatives': stream('network-a-creatives', creatives),
+        'network-a-companies': stream('network-a-companies', companies),
+        'network-a-deliveries': {
+          ...stream('network-a-deliveries', deliveries),
+          last_date: deliveries?.lastDate ?? null,
+          provisional_from: addDays(lastFinalDay(utcDate(now), provisionalDays), 1),
+        },
+      },
+      stores,
+      version,
+      checked_at: formatTimestamp(now),
+    };
+  }
+}
+
+const timestamp = (milliseconds: number | null | undefined) =>
+  milliseconds === null || milliseconds === undefined ? null : formatTimestamp(milliseconds);
+
+/** Null when the read fails or takes too long. */
+const orNull = <T>(read: (signal: AbortSignal) => Promise<T>): Promise<T | null> =>
+  withTimeout(READ_TIMEOUT_MS, read).catch(() => null);

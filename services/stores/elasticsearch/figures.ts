@@ -1,0 +1,130 @@
+/** What is stored of the streams of an organization, and when their newest records were accepted. */
+import type { estypes } from '@elastic/elasticsearch';
+import type { OrderedRecord } from '../../shared/record-order.js';
+import type { SearchFigures } from '../../status/status-store.js';
+import type { Cluster } from './client.js';
+import { Documents, documentId } from './documents.js';
+import { itemError } from './errors.js';
+import type { IndexNames } from './migrations/indices.js';
+import { totalHits } from './pages.js';
+
+const STREAMS = ['contacts', 'audiences', 'visits'] as const;
+type Stream = (typeof STREAMS)[number];
+
+interface AcceptanceSource {
+  organization_id: string;
+  /** Milliseconds since the epoch. */
+  accepted_at: number;
+}
+
+/** Acceptance times, one document per organization and stream. */
+export class AcceptanceTimes {
+  readonly #cluster: Cluster;
+  readonly #documents: Documents<AcceptanceSource>;
+  /** By document id; not written yet. */
+  #pending = new Map<string, AcceptanceSource>();
+  #writing: Promise<void> | undefined;
+
+  constructor(cluster: Cluster, names: IndexNames) {
+    this.#cluster = cluster;
+    this.#documents = new Documents(cluster, names.alias('streams'));
+  }
+
+  /** Notes records that were written. Their times are written in the background: no record fails or waits for its time. */
+  note(stream: Stream, records: readonly OrderedRecord<object>[]): void {
+    for (const { record, acceptedAt } of records) {
+      const { organization_id, organizationId } = record as {
+        organization_id?: string;
+        organizationId?: string;
+      };
+      const organization = organization_id ?? organizationId ?? '';
+      this.#add(documentId(organization, stream), { organization_id: organization, accepted_at: acceptedAt });
+    }
+    if (this.#pending.size > 0) this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+  }
+
+  /** Milliseconds since the epoch, by stream; null before the first record. */
+  async read(organizationId: string): Promise<Record<Stream, number | null>> {
+    const ids = STREAMS.map((stream) => ({ id: documentId(organizationId, stream) }));
+    const found = await this.#documents.getMany(ids);
+    const newest = ids.map(({ id }) => {
+      const times = [found.get(id)?.source, this.#pending.get(id)].flatMap(
+        (source) => source?.accepted_at ?? [],
+      );
+      return times.length === 0 ? null : Math.max(...times);
+    });
+    return Object.fromEntries(STREAMS.map((stream, index) => [stream, newest[index]])) as Record<
+      Stream,
+      number | null
+    >;
+  }
+
+  /** Resolves when no write is running. */
+  async idle(): Promise<void> {
+    await this.#writing;
+  }
+
+  #add(id: string, source: AcceptanceSource): void {
+    const before = this.#pending.get(id);
+    if (!before || before.accepted_at < source.accepted_at) this.#pending.set(id, source);
+  }
+
+  /** Never rejects: what could not be written is written with the next records. */
+  async #write(): Promise<void> {
+    while (this.#pending.size > 0) {
+      const writing = this.#pending;
+      this.#pending = new Map();
+      try {
+        await this.#writeMany(writing);
+      } catch {
+        for (const [id, source] of writing) this.#add(id, source);
+        return;
+      }
+    }
+  }
+
+  /** The acceptance time is the version of its document, so that the newest stays, whichever process writes it. */
+  async #writeMany(sources: ReadonlyMap<string, AcceptanceSource>): Promise<void> {
+    const operations = [...sources].flatMap(([id, source]) => [
+      { index: { _id: id, version: source.accepted_at, version_type: 'external_gte' as const } },
+      source,
+    ]);
+    const { items } = await this.#cluster.run((client) =>
+      client.bulk({ index: this.#documents.alias, require_alias: true, operations }),
+    );
+    const failed = items.find(({ index }) => index?.error && index.status !== 409);
+    if (failed) throw itemError(failed.index?.status, failed.index?.error);
+  }
+}
+
+/** Without tombstones, which belong to no organization. */
+const inOrganization = (organizationId: string): estypes.SearchRequest => ({
+  routing: organizationId,
+  query: { bool: { filter: [{ term: { organization_id: organizationId } }] } },
+});
+
+export async function readFigures(
+  { contacts, audiences, visits }: Record<Stream, Documents<unknown>>,
+  acceptance: AcceptanceTimes,
+  organizationId: string,
+  signal?: AbortSignal,
+): Promise<SearchFigures> {
+  const all = inOrganization(organizationId);
+  const newestFirst = { ...all, size: 1, _source: false, sort: [{ created_at: 'desc' as const }] };
+  const [accepted, foundContacts, foundAudiences, foundVisits] = await Promise.all([
+    acceptance.read(organizationId),
+    contacts.search({ ...all, size: 0 }, signal),
+    audiences.search({ ...all, size: 0 }, signal),
+    visits.search(newestFirst, signal),
+  ]);
+  const newest = foundVisits.hits.hits[0]?.sort?.[0];
+  return {
+    contacts: { records: totalHits(foundContacts.hits), lastAcceptedAt: accepted.contacts },
+    audiences: { records: totalHits(foundAudiences.hits), lastAcceptedAt: accepted.audiences },
+    visits: {
+      records: totalHits(foundVisits.hits),
+      lastAcceptedAt: accepted.visits,
+      lastCreatedAt: newest === undefined ? null : Number(newest),
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { SearchFigures } from '../../status/status-store.js';
+import type { Connection } from './connection.js';
+import { type Json, toJson } from './json.js';
+
+type OrganizationRow = [
+  key: bigint,
+  contacts: bigint,
+  contactsAcceptedMs: bigint | null,
+  audiencesAcceptedMs: bigint | null,
+  visits: bigint,
+  visitsAcceptedMs: bigint | null,
+];
+
+export function readFigures(connection: Connection, organizationId: string): Json<SearchFigures> {
+  return connection.readTransaction(() => {
+    const [key, contacts, contactsMs, audiencesMs, visits, visitsMs] = connection.row<OrganizationRow>(
+      `SELECT key, contacts, contacts_accepted_ms, audiences_accepted_ms, visits, visits_accepted_ms
+         FROM organizations WHERE id = ?`,
+      organizationId,
+    ) ?? [-1n, 0n, null, null, 0n, null];
+    const [audiences] = connection.row<[bigint]>(
+      `SELECT count(*) FROM audiences WHERE organization = ? AND position IS NOT NULL`,
+      key,
+    ) as [bigint];
+    const newest = connection.row<[bigint]>(
+      `SELECT created_ms FROM visits WHERE organization = ? ORDER BY created_ms DESC, id DESC LIMIT 1`,
+      key,
+    );
+    return toJson({
+      contacts: { records: Number(contacts), lastAcceptedAt: orNull(contactsMs) },
+      audiences: { records: Number(audiences), lastAcceptedAt: orNull(audiencesMs) },
+      visits: {
+        records: Number(visits),
+        lastAcceptedAt: orNull(visitsMs),
+        lastCreatedAt: orNull(newest?.[0] ?? null),
+      },
+    });
+  });
+}
+
+const orNull = (value: bigint | null) => (value === null ? null : Number(value));

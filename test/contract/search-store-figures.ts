@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { accepted } from '../support/accepted.js';
+import { until } from '../support/until.js';
+import { freshOrganization, newContact, type Open, type OpenStore, T0 } from './search-support.js';
+
+const MINUTE_MS = 60_000;
+
+export function searchStoreFigures(open: Open): void {
+  describe('figures of an organization', () => {
+    let opened: OpenStore;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+
+    it('are zero and null before the first record', async () => {
+      expect(await opened.store.readFigures(freshOrganization())).to.deep.equal({
+        contacts: { records: 0, lastAcceptedAt: null },
+        audiences: { records: 0, lastAcceptedAt: null },
+        visits: { records: 0, lastAcceptedAt: null, lastCreatedAt: null },
+      });
+    });
+
+    it('count each record once, and name the newest acceptance and visit', async () => {
+      const { store } = opened;
+      const [organization_id, other] = [freshOrganization(), freshOrganization()];
+      const contact = (contact_id: string, of = organization_id) => ({ organization_id: of, contact_id });
+      await store.upsertAudiences(accepted([{ organization_id, id: 'a', name: 'One' }], T0 + 1));
+      await store.upsertContacts(accepted([contact('c1'), contact('c2')], T0 + MINUTE_MS));
+      // Older than what is stored, so that it changes nothing, and of another organization.
+      await store.upsertContacts(
+        accepted([{ ...contact('c1'), updated_at: '2001-01-01T00:00:00Z' }], T0 + 2 * MINUTE_MS),
+      );
+      await store.upsertContacts(accepted([contact('c1', other)], T0 + 9 * MINUTE_MS));
+      const visit = (id: string, at: number) => ({
+        id,
+        organizationId: organization_id,
+        createdAt: new Date(at).toISOString(),
+      });
+      const newest = T0 - MINUTE_MS;
+      await store.insertVisits(accepted([visit('v1', newest), visit('v2', newest - 1)], T0 + 3));
+      await store.insertVisits(accepted([visit('v1', newest)], T0 + 2));
+      await store.refresh();
+      expect(await store.readFigures(organization_id)).to.deep.equal({
+        contacts: { records: 2, lastAcceptedAt: T0 + 2 * MINUTE_MS },
+        audiences: { records: 1, lastAcceptedAt: T0 + 1 },
+        visits: { records: 2, lastAcceptedAt: T0 + 3, lastCreatedAt: newest },
+      });
+    });
+
+    it('count contacts that requests created, which are no records of the stream', async () => {
+      const { store } = opened;
+      const organization_id = freshOrganization();
+      await store.upsertAudiences(accepted([{ organization_id, id: 'a', name: 'One' }], T0));
+      await store.createContact({
+        contact: newContact(organization_id, 'c1'),
+        audienceId: 'a',
+        requiredCredits: 0,
+        onDuplicate: 'create',
+        dryRun: false,
+      });
+      await store.refresh();
+      const { contacts } = await store.readFigures(organization_id);
+      expect(contacts).to.deep.equal({ records: 1, lastAcceptedAt: null });
+    });
+
+    it('are the same in every process', async () => {
+      const organization_id = freshOrganization();
+      await opened.store.upsertAudiences(accepted([{ organization_id, id: 'a', name: 'One' }], T0 + 5));
+      await opened.store.refresh();
+      const another = await opened.another();
+      try {
+        const figures = async () => (await another.readFigures(organization_id)).audiences;
+        await until(
+          async () => (await figures()).lastAcceptedAt === T0 + 5,
+          'another process reads the time',
+        );
+        expect((await figures()).records).to.equal(1);
+      } finally {
+        await another.close();
+      }
+    });
+  });
+}

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import type { AnalyticsReader } from '../../services/advertising/analytics-store.js';
+import type { Pingable } from '../../services/shared/health.js';
+import { StatusReader } from '../../services/status/status-reader.js';
+import type { Intake, SearchFiguresStore } from '../../services/status/status-store.js';
+
+const NOW = Date.parse('2026-11-21T23:59:00Z');
+const never = () => new Promise<never>(() => {});
+const fail = () => Promise.reject(new Error('down'));
+
+interface Fakes {
+  search: SearchFiguresStore & Pingable;
+  analytics: AnalyticsReader & Pingable;
+}
+
+function working(): Fakes & { reads: string[] } {
+  const reads: string[] = [];
+  return {
+    reads,
+    search: {
+      ping: async () => {},
+      async readFigures(organizationId) {
+        reads.push(organizationId);
+        const records = { records: 1, lastAcceptedAt: 0 };
+        return { contacts: records, audiences: records, visits: { ...records, lastCreatedAt: 1 } };
+      },
+    },
+    analytics: {
+      ping: async () => {},
+      async query<Row>() {
+        const row = { name: 'deliveries', records: 2, accepted_ms: 5, last_date: '2026-11-20' };
+        return { rows: [row as Row], total: 1 };
+      },
+    },
+  };
+}
+
+const readerOf = (fakes: Fakes, intake?: Intake) =>
+  new StatusReader({ ...fakes, intake, clock: { now: () => NOW }, provisionalDays: 7, version: '1.2.3' });
+
+describe('The status reader', () => {
+  it('says from which day on figures are provisional', async () => {
+    const { streams, version, checked_at } = await readerOf(working()).read('org');
+    expect(streams['network-a-deliveries']).to.deep.equal({
+      records: 2,
+      last_accepted_at: '1970-01-01T00:00:00.005Z',
+      last_date: '2026-11-20',
+      provisional_from: '2026-11-15',
+    });
+    expect(streams['website-visits'].last_created_at).to.equal('1970-01-01T00:00:00.001Z');
+    expect({ version, checked_at }).to.deep.equal({
+      version: '1.2.3',
+      checked_at: '2026-11-21T23:59:00.000Z',
+    });
+  });
+
+  it('reads once for concurrent and later callers of an organization, and apart for others', async () => {
+    const fakes = working();
+    const reader = readerOf(fakes);
+    const [first, second] = await Promise.all([reader.read('org_a'), reader.read('org_a')]);
+    expect(await reader.read('org_a'))
+      .to.equal(first)
+      .and.equal(second);
+    expect((await reader.read('org_b')).organization_id).to.equal('org_b');
+    expect(fakes.reads).to.deep.equal(['org_a', 'org_b']);
+  });
+
+  for (const [how, work] of [
+    ['fails', fail],
+    ['hangs', never],
+  ] as const) {
+    it(`gives null figures within 3 s of a search store that ${how}`, async () => {
+      const search = { ping: work, readFigures: work };
+      const startedAt = performance.now();
+      const { stores, streams } = await readerOf({ ...working(), search }).read('org');
+      expect(performance.now() - startedAt).to.be.below(3000);
+      expect(stores).to.deep.equal({ search: 'unavailable', analytics: 'ok' });
+      expect(streams.contacts).to.deep.equal({ records: null, last_accepted_at: null });
+      expect(streams['website-visits'].last_created_at).to.equal(null);
+      expect(streams['network-a-deliveries'].records).to.equal(2);
+    });
+
+    it(`gives null figures within 3 s of an analytics store that ${how}`, async () => {
+      const analytics = { ping: work, query: work };
+      const { stores, streams } = await readerOf({ ...working(), analytics }).read('org');
+      expect(stores).to.deep.equal({ search: 'ok', analytics: 'unavailable' });
+      expect(streams['network-a-deliveries']).to.include({ records: null, last_date: null });
+      expect(streams.contacts.records).to.equal(1);
+    });
+
+    it(`gives a null lag when Kafka ${how}`, async () => {
+      const { stores, streams } = await readerOf(working(), { ping: work, lag: work }).read('org');
+      expect(stores.intake).to.equal('unavailable');
+      expect(streams.contacts.lag).to.equal(null);
+    });
+  }
+
+  it('names the lag of every stream with Kafka', async () => {
+    const intake = { ping: async () => {}, lag: async () => ({ contacts: 3, 'website-visits': 0 }) };
+    const { stores, streams } = await readerOf(working(), intake).read('org');
+    expect(stores.intake).to.equal('ok');
+    expect(streams.contacts.lag).to.equal(3);
+    expect(streams['website-visits'].lag).to.equal(0);
+  });
+});
