@@ -12,6 +12,7 @@ COPY services services
 COPY ingest ingest
 COPY test test
 COPY bench bench
+COPY docs/reference docs/reference
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:22.23.2-bookworm-slim AS base

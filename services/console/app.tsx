@@ -57,7 +57,7 @@ function Shell() {
         <span class="organization" title="Organization of the key">
           {organizationId}
         </span>
-        <a class="button" href="/docs" target="_blank" rel="noreferrer">
+        <a class="button" href="/docs">
           API
         </a>
         <button type="button" onClick={toggleTheme}>

@@ -2,8 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Scope } from '../http/scopes.js';
 import { ApiError, type Path, type RequestOf, type ResponseOf, request } from './api.js';
-
-const STORED_KEY = 'reachline.key';
+import { STORED_KEY } from './stored-key.js';
 
 interface Session {
   key: string;

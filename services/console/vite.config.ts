@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
@@ -23,6 +23,25 @@ function precompress(): Plugin {
   };
 }
 
+const GUIDES = join(import.meta.dirname, '../../docs/reference');
+
+/** The guides as they are, which the gateway serves as plain text. */
+function copyGuides(): Plugin {
+  return {
+    name: 'copy-guides',
+    apply: 'build',
+    generateBundle() {
+      for (const name of readdirSync(GUIDES)) {
+        this.emitFile({
+          type: 'asset',
+          fileName: `guides/${name}`,
+          source: readFileSync(join(GUIDES, name)),
+        });
+      }
+    },
+  };
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
@@ -37,7 +56,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { checks: { pluginTimings: false, bundlerTimings: false } },
+    rolldownOptions: {
+      // Two pages, of which neither loads the code of the other.
+      input: ['index.html', 'reference/index.html'].map((page) => join(import.meta.dirname, page)),
+      checks: { pluginTimings: false, bundlerTimings: false },
+    },
   },
-  plugins: [precompress()],
+  plugins: [copyGuides(), precompress()],
 });

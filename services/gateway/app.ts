@@ -17,13 +17,13 @@ import { createAuthenticate } from './authenticate.js';
 import { createClientAddress } from './client-address.js';
 import { addConsoleRoutes } from './console.js';
 import { createCors } from './cors.js';
-import { DOCS_CSP, renderDocs } from './docs-page.js';
 import { createErrorWriter } from './error-handler.js';
 import { checkReadiness } from './health.js';
 import { createIngestEndpoint } from './ingest-endpoint.js';
 import { instrumentStore, type StoreTiming } from './instrument-store.js';
 import type { Metrics } from './metrics.js';
 import type { RateLimiter } from './rate-limit.js';
+import { addReferenceRoutes } from './reference.js';
 import { createRequestContext } from './request-context.js';
 
 export interface AppDeps {
@@ -149,11 +149,7 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
     '/openapi.json',
     serveText(clock, 'application/json', () => JSON.stringify(document())),
   );
-  const docsHeaders = { 'Content-Security-Policy': DOCS_CSP };
-  router.get(
-    '/docs',
-    serveText(clock, 'html', () => renderDocs(document()), docsHeaders),
-  );
+  addReferenceRoutes(router, document, (...text) => serveText(clock, ...text));
   addConsoleRoutes(router);
 
   const app = new Koa();

@@ -10,6 +10,13 @@ import { packageRoot } from '../shared/fs.js';
 export const CONSOLE_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** Of every page that Vite built. */
+export const PAGE_HEADERS = {
+  'Content-Security-Policy': CONSOLE_CSP,
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+};
+
 const TYPES: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -45,9 +52,7 @@ export function addConsoleRoutes(router: Router, folder = join(packageRoot, 'dis
   router.get(['/console', '/console/{*view}'], (ctx, next) => {
     if (/\.\w+$/.test(ctx.path)) return next();
     ctx.set('Cache-Control', 'no-cache');
-    ctx.set('Content-Security-Policy', CONSOLE_CSP);
-    ctx.set('Referrer-Policy', 'no-referrer');
-    ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
+    ctx.set(PAGE_HEADERS);
     send(ctx, page);
   });
   // API clients get the problem that there is nothing here.

@@ -1,0 +1,255 @@
+import { signal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { theme, toggleTheme } from '../theme.js';
+import { Fields } from './fields.js';
+import { GUIDES, type Guide } from './guides.js';
+import { Inline, Markdown } from './markdown.js';
+import { failure, flatten, loadReference, type Operation, reference, refName } from './open-api.js';
+import { OperationPage } from './operation.js';
+import { href, page, visits } from './router.js';
+import { search } from './search.js';
+
+const typed = signal('');
+const menuOpen = signal(false);
+
+function titleOf(name: string): string {
+  const guide = GUIDES.find((each) => each.name === name);
+  return guide?.title ?? reference.value?.byId.get(name)?.summary ?? 'API reference';
+}
+
+export function App() {
+  const name = page.value;
+  const visit = visits.value;
+  const loaded = reference.value;
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    document.title = `${titleOf(name)} · Reachline`;
+  }, [name, loaded]);
+  // Before anything is painted, so that the page does not jump.
+  useLayoutEffect(() => {
+    menuOpen.value = false;
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const folded = target?.closest('details');
+    if (folded) folded.open = true;
+    if (target) target.scrollIntoView();
+    else if (!isFirst.current) scrollTo(0, 0);
+    // Of another page, readers of the screen begin at its start.
+    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [name, visit, loaded]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') {
+        menuOpen.value = false;
+        return;
+      }
+      const isTyping = (event.target as Element).matches('input, textarea, select');
+      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      menuOpen.value = true;
+      document.querySelector<HTMLInputElement>('#filter')?.focus();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <>
+      <header class="top">
+        <a class="brand" href={href('')}>
+          Reachline API
+        </a>
+        <button
+          type="button"
+          class="menu"
+          aria-expanded={menuOpen.value}
+          aria-controls="navigation"
+          onClick={() => {
+            menuOpen.value = !menuOpen.value;
+          }}
+        >
+          Menu
+        </button>
+        <span class="spring" />
+        <a class="button" href="/console">
+          Console
+        </a>
+        <button type="button" onClick={toggleTheme}>
+          {theme.value === 'dark' ? 'Light' : 'Dark'}
+        </button>
+      </header>
+      <div class="shell">
+        <Navigation />
+        <main ref={main} tabIndex={-1}>
+          <Page name={name} />
+        </main>
+      </div>
+    </>
+  );
+}
+
+function Navigation() {
+  const results = search(typed.value, reference.value);
+  return (
+    <div id="navigation" class={menuOpen.value ? 'side open' : 'side'}>
+      <search>
+        <input
+          id="filter"
+          type="search"
+          aria-label="Filter operations, fields and errors"
+          placeholder="Filter ( / )"
+          autocomplete="off"
+          spellcheck={false}
+          value={typed.value}
+          onInput={({ currentTarget }) => {
+            typed.value = currentTarget.value;
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') typed.value = '';
+          }}
+        />
+      </search>
+      {typed.value.trim() === '' ? (
+        <nav aria-label="Reference">
+          <NavGroup title="Guides" items={GUIDES.map(({ name, title }) => ({ to: name, label: title }))} />
+          {groups().map(([tag, operations]) => (
+            <NavGroup
+              key={tag}
+              title={tag}
+              items={operations.map(({ id, summary }) => ({ to: id, label: summary }))}
+            />
+          ))}
+        </nav>
+      ) : (
+        <nav aria-label="Results">
+          <p class="note" role="status">
+            {results.length === 0 ? 'Nothing matches.' : `${results.length} found`}
+          </p>
+          <ul>
+            {results.map(({ title, context, to }, index) => (
+              <li key={`${to} ${index}`}>
+                <a href={href(to)}>
+                  {title}
+                  <span class="note">{context}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      )}
+    </div>
+  );
+}
+
+function groups(): [tag: string, operations: Operation[]][] {
+  const operations = reference.value?.operations ?? [];
+  const tags = [...new Set(operations.map(({ tag }) => tag))];
+  return tags.map((tag) => [tag, operations.filter((operation) => operation.tag === tag)]);
+}
+
+function NavGroup({ title, items }: { title: string; items: { to: string; label: string }[] }) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      <ul>
+        {items.map(({ to, label }) => (
+          <li key={to}>
+            <a href={href(to)} aria-current={page.value === to ? 'page' : undefined}>
+              {label}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Page({ name }: { name: string }) {
+  const guide = GUIDES.find((each) => each.name === name);
+  if (guide) return <GuidePage guide={guide} />;
+  if (failure.value !== null) return <Failure text={failure.value} />;
+  if (!reference.value) return <p class="note">Loading the operations …</p>;
+  if (name === '') return <Overview />;
+  const operation = reference.value.byId.get(name);
+  if (operation) return <OperationPage operation={operation} />;
+  return (
+    <div class="state">
+      <p>There is no such page.</p>
+      <a href={href('')}>Go to the overview</a>
+    </div>
+  );
+}
+
+function Failure({ text }: { text: string }) {
+  return (
+    <div class="state failure" role="alert">
+      <strong>The operations could not be loaded</strong>
+      <p>{text}</p>
+      <button type="button" onClick={() => void loadReference()}>
+        Retry
+      </button>
+    </div>
+  );
+}
+
+function Overview() {
+  const { info } = reference.value as NonNullable<typeof reference.value>;
+  return (
+    <article class="doc">
+      <h1>{info.title} API</h1>
+      <p>
+        <Inline text={info.description} />
+      </p>
+      <p>
+        New here? Start with the <a href={href('quickstart')}>quickstart</a>. The same as data:{' '}
+        <a href="/openapi.json">openapi.json</a>, and as plain text: <a href="/llms.txt">llms.txt</a>.
+      </p>
+      {groups().map(([tag, operations]) => (
+        <section key={tag}>
+          <h2>{tag}</h2>
+          <ul class="operations">
+            {operations.map(({ id, method, path, summary }) => (
+              <li key={id}>
+                <a href={href(id)}>{summary}</a>
+                <code>
+                  {method} {path}
+                </code>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      <p class="note">Version {info.version}</p>
+    </article>
+  );
+}
+
+function GuidePage({ guide }: { guide: Guide }) {
+  return (
+    <article class="doc guide">
+      <Markdown blocks={guide.blocks} />
+      {guide.name === 'streams' && <RecordSchemas />}
+    </article>
+  );
+}
+
+/** The fields of the records of each stream. */
+function RecordSchemas() {
+  const schema = reference.value?.byId.get('ingest')?.body?.content.schema;
+  if (!schema) return null;
+  const flat = flatten(schema);
+  const kinds = flat.oneOf ?? (flat.items && flatten(flat.items).oneOf) ?? [];
+  return (
+    <>
+      {kinds.map((kind) => {
+        const name = refName(kind) ?? '';
+        return (
+          <section key={name}>
+            <h2 id={name}>{name}</h2>
+            <Fields schema={kind} />
+          </section>
+        );
+      })}
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+import { CodeBlock } from './code.js';
+import { Fields, ParameterFields } from './fields.js';
+import { Description, Inline } from './markdown.js';
+import {
+  type Answer,
+  exampleOf,
+  flatten,
+  type Operation,
+  problemsOf,
+  refName,
+  type Schema,
+} from './open-api.js';
+import { href } from './router.js';
+import { TryIt } from './try-it.js';
+
+export function OperationPage({ operation }: { operation: Operation }) {
+  const { method, path, summary, description, parameters, body, responses } = operation;
+  const [, success] = responses.find(([status]) => status === '200') ?? [];
+  const problems = problemsOf(operation);
+  return (
+    <article class="operation">
+      <div class="doc">
+        <h1>{summary}</h1>
+        <p class="path">
+          <span class="method">{method}</span> <code>{path}</code>
+        </p>
+        <Description text={description} />
+        {parameters.length > 0 && (
+          <>
+            <h2 id="parameters">Parameters</h2>
+            <ParameterFields parameters={parameters} />
+          </>
+        )}
+        {body?.content.schema && (
+          <>
+            <h2 id="request">Request</h2>
+            <p class="note">
+              <Inline text={[body.types.join(' or '), body.description].filter(Boolean).join('. ')} />
+            </p>
+            <BodyFields schema={body.content.schema} />
+          </>
+        )}
+        <h2 id="answer">Answer</h2>
+        <SuccessFields answer={success} />
+        {problems.length > 0 && (
+          <>
+            <h2 id="errors">Errors</h2>
+            <p>
+              Each is a <a href={href('errors')}>problem</a> with a stable <code>code</code>.
+            </p>
+            <ul class="problems">
+              {problems.map(({ status, code, title }) => (
+                <li key={code}>
+                  <span class="status">{status}</span>
+                  <span>
+                    <a href={href(`errors#${code}`)}>
+                      <code>{code}</code>
+                    </a>{' '}
+                    {title}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+      <div class="code-side">
+        <TryIt key={operation.id} operation={operation} />
+        <AnswerExample answer={success} />
+      </div>
+    </article>
+  );
+}
+
+/** The fields of a body: of one object, of each entry of a list, or of each kind of record. */
+function BodyFields({ schema }: { schema: Schema }) {
+  const flat = flatten(schema);
+  const choices = flat.oneOf ?? (flat.items && flatten(flat.items).oneOf);
+  if (!choices) return <Fields schema={schema} anchor="request" />;
+  return (
+    <>
+      {choices.map((choice) => {
+        const name = refName(choice) ?? 'One form';
+        return (
+          <details key={name} id={`record-${name}`} class="record">
+            <summary>{name}</summary>
+            <Fields schema={choice} />
+          </details>
+        );
+      })}
+    </>
+  );
+}
+
+function SuccessFields({ answer }: { answer: Answer | undefined }) {
+  if (!answer) return null;
+  const [type, content] = Object.entries(answer.content ?? {})[0] ?? [];
+  return (
+    <>
+      <p>
+        <strong>200</strong> <Inline text={answer.description} />
+        {type && <span class="note"> {Object.keys(answer.content ?? {}).join(' or ')}</span>}
+      </p>
+      {content?.schema && <Fields schema={content.schema} anchor="answer" />}
+      {answer.headers && (
+        <>
+          <h3>Headers of the answer</h3>
+          <ParameterFields
+            parameters={Object.entries(answer.headers).map(([name, header]) => ({
+              name,
+              in: 'header',
+              schema: header.schema ?? {},
+              description: header.description,
+            }))}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function AnswerExample({ answer }: { answer: Answer | undefined }) {
+  const [content] = Object.values(answer?.content ?? {});
+  if (!content?.schema && !content?.example && !content?.examples) return null;
+  const value = exampleOf(content);
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  return <CodeBlock language="json" label="Example of an answer" text={text} />;
+}

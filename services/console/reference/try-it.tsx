@@ -1,0 +1,276 @@
+/** One request: entered, shown in every language, sent, and its answer. */
+import { useId, useState } from 'preact/hooks';
+import { Code, Samples } from './code.js';
+import { keepKey, key, keyInfo, lacksScope } from './key.js';
+import {
+  exampleOf,
+  flatten,
+  type Operation,
+  type Parameter,
+  refName,
+  type Schema,
+  scopeOf,
+} from './open-api.js';
+import { href } from './router.js';
+import type { Sample } from './samples.js';
+
+interface Received {
+  status: number;
+  statusText: string;
+  headers: [string, string][];
+  text: string;
+  milliseconds: number;
+}
+
+const isLines = (type: string | undefined) => type?.endsWith('ndjson') ?? false;
+
+const format = (value: unknown, type: string | undefined) =>
+  isLines(type)
+    ? [value]
+        .flat()
+        .map((each) => JSON.stringify(each))
+        .join('\n')
+    : JSON.stringify(value, null, 2);
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** The example of a record, for a body that takes the records of the stream that the path names. */
+function recordExample(schema: Schema | undefined, stream: string): unknown {
+  if (!schema) return undefined;
+  const flat = flatten(schema);
+  const choices = flat.oneOf ?? (flat.items && flatten(flat.items).oneOf);
+  const squeeze = (name: string) => name.toLowerCase().replaceAll(/[^a-z]|s\b/g, '');
+  const own = choices?.find((choice) => squeeze(refName(choice) ?? '').startsWith(squeeze(stream)));
+  return own && exampleOf({ schema: own });
+}
+
+/** With the organization of the key in place of that of the sample data. */
+function ofOrganization(value: unknown, organizationId: string | undefined): unknown {
+  if (organizationId === undefined || typeof value !== 'object' || value === null) return value;
+  return 'organization_id' in value ? { ...value, organization_id: organizationId } : value;
+}
+
+export function TryIt({ operation }: { operation: Operation }) {
+  const { method, path, parameters, body, secured } = operation;
+  const [values, setValues] = useState<Record<string, string>>(() =>
+    Object.fromEntries(
+      parameters
+        .filter(({ in: place }) => place === 'path')
+        .map(({ name, schema, example }) => [name, String(example ?? flatten(schema).enum?.[0] ?? '')]),
+    ),
+  );
+  const [edited, setEdited] = useState<string>();
+  const [received, setReceived] = useState<Received | string>();
+  const [sending, setSending] = useState(false);
+  const stream = parameters.find(({ in: place }) => place === 'path')?.name;
+  const example =
+    body &&
+    ofOrganization(
+      exampleFor(body.content, stream === undefined ? undefined : values[stream]),
+      keyInfo.value?.organization_id,
+    );
+  const text = edited ?? (body && format(example, body.type));
+
+  const headers: Record<string, string> = body ? { 'Content-Type': body.type } : {};
+  const query = new URLSearchParams();
+  let address = path;
+  for (const { name, in: place } of parameters) {
+    const value = values[name] ?? '';
+    if (place === 'path') address = address.replace(`{${name}}`, encodeURIComponent(value));
+    else if (value !== '' && place === 'query') query.append(name, value);
+    else if (value !== '') headers[name] = value;
+  }
+  const url = address + (query.size > 0 ? `?${query}` : '');
+  const sample: Sample = {
+    method,
+    url: location.origin + url,
+    secured,
+    headers,
+    ...(text === undefined ? {} : { body: text }),
+  };
+
+  async function send(event: Event) {
+    event.preventDefault();
+    setSending(true);
+    const start = performance.now();
+    try {
+      const sent = secured && key.value !== '' ? { ...headers, 'X-Api-Key': key.value } : headers;
+      const response = await fetch(url, { method, headers: sent, body: text });
+      const answer = await response.text();
+      if (response.ok && secured) keepKey();
+      setReceived({
+        status: response.status,
+        statusText: response.statusText,
+        headers: [...response.headers],
+        text: pretty(answer),
+        milliseconds: Math.round(performance.now() - start),
+      });
+    } catch {
+      setReceived('The server cannot be reached.');
+    } finally {
+      setSending(false);
+    }
+  }
+
+  const id = useId();
+  const scope = scopeOf(operation);
+  const missing = secured && lacksScope(scope);
+  return (
+    <section aria-labelledby={id} class="try-it">
+      <h2 id={id}>Try it</h2>
+      <Samples sample={sample} />
+      <form onSubmit={(event) => void send(event)}>
+        {secured && <KeyField />}
+        <ParameterInputs
+          parameters={parameters}
+          values={values}
+          onChange={(name, value) => {
+            setValues({ ...values, [name]: value });
+            // Each stream has an example of its own.
+            if (name === stream) setEdited(undefined);
+          }}
+        />
+        {text !== undefined && (
+          <label class="field body-field">
+            <span>Body ({body?.type})</span>
+            <textarea
+              spellcheck={false}
+              rows={Math.min(text.split('\n').length + 1, 18)}
+              value={text}
+              onInput={({ currentTarget }) => setEdited(currentTarget.value)}
+            />
+          </label>
+        )}
+        <p class="row">
+          <button type="submit" class="primary" disabled={sending || missing}>
+            Send
+          </button>
+          {edited !== undefined && (
+            <button type="button" onClick={() => setEdited(undefined)}>
+              Reset
+            </button>
+          )}
+          {missing && (
+            <span class="note">
+              This key lacks the scope <code>{scope}</code>.
+            </span>
+          )}
+        </p>
+      </form>
+      <div role="status">
+        {sending && <p class="note">Waiting for the answer …</p>}
+        {received !== undefined && !sending && <ReceivedAnswer received={received} />}
+      </div>
+    </section>
+  );
+}
+
+function exampleFor(content: NonNullable<Operation['body']>['content'], stream: string | undefined): unknown {
+  if (stream !== undefined) {
+    const named = content.examples?.[stream]?.value;
+    if (named !== undefined) return named;
+    const record = recordExample(content.schema, stream);
+    if (record !== undefined) return content.schema && flatten(content.schema).items ? [record] : record;
+  }
+  return exampleOf(content);
+}
+
+function KeyField() {
+  return (
+    <label class="field">
+      <span>API key{keyInfo.value ? `, of ${keyInfo.value.organization_id}` : ''}</span>
+      <input
+        type="password"
+        name="key"
+        autocomplete="off"
+        spellcheck={false}
+        value={key.value}
+        onInput={({ currentTarget }) => {
+          key.value = currentTarget.value.trim();
+        }}
+      />
+    </label>
+  );
+}
+
+interface ParameterInputsProps {
+  parameters: Parameter[];
+  values: Record<string, string>;
+  onChange(name: string, value: string): void;
+}
+
+function ParameterInputs({ parameters, values, onChange }: ParameterInputsProps) {
+  const input = ({ name, in: place, schema }: Parameter) => {
+    const { enum: given, type } = flatten(schema);
+    const choices = given ?? (type === 'boolean' ? [true, false] : undefined);
+    const change = ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange(name, currentTarget.value);
+    if (!choices) {
+      return (
+        <label key={name} class="field">
+          <span>{name}</span>
+          <input name={name} value={values[name] ?? ''} onInput={change} />
+        </label>
+      );
+    }
+    return (
+      <label key={name} class="field">
+        <span>{name}</span>
+        <select name={name} value={values[name] ?? ''} onChange={change}>
+          {place !== 'path' && <option value="">not sent</option>}
+          {choices.map((choice) => (
+            <option key={String(choice)}>{String(choice)}</option>
+          ))}
+        </select>
+      </label>
+    );
+  };
+  const inPath = parameters.filter(({ in: place }) => place === 'path');
+  const optional = parameters.filter(({ in: place }) => place !== 'path');
+  return (
+    <>
+      {inPath.map(input)}
+      {optional.length > 0 && (
+        <details>
+          <summary>Parameters and headers</summary>
+          <div class="stack">{optional.map(input)}</div>
+        </details>
+      )}
+    </>
+  );
+}
+
+function ReceivedAnswer({ received }: { received: Received | string }) {
+  if (typeof received === 'string') return <p class="bad">{received}</p>;
+  const { status, statusText, headers, text, milliseconds } = received;
+  const [, code] = status >= 400 ? (/"code": "(\w+)"/.exec(text) ?? []) : [];
+  return (
+    <>
+      <p class="received">
+        <strong class={status < 400 ? 'good' : 'bad'}>
+          {status} {statusText}
+        </strong>{' '}
+        <span class="note">{milliseconds} ms</span>
+        {code && <a href={href(`errors#${code}`)}>What {code} means</a>}
+      </p>
+      <details>
+        <summary>{headers.length} headers</summary>
+        <dl class="headers">
+          {headers.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+      <Code label="Body of the answer" text={text} />
+    </>
+  );
+}

@@ -1,0 +1,215 @@
+/**
+ * Serves the built API reference: one page for every address below /docs, with its content as plain text for readers without
+ * JavaScript; the same text alone (`/docs/{page}.md`), and `/llms.txt`, which lists all of it.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { Json } from '../http/openapi.js';
+import { packageRoot } from '../shared/fs.js';
+import { PAGE_HEADERS } from './console.js';
+
+interface Schema extends Json {
+  $ref?: string;
+  type?: string | string[];
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+}
+interface Content {
+  schema?: Schema;
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
+interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  tags: string[];
+  parameters?: (Schema & { name: string; in: string; schema: Schema })[];
+  requestBody?: { content: Record<string, Content> };
+  responses: Record<string, { description: string; content?: Record<string, Content> }>;
+}
+interface OpenApi {
+  info: { title: string; description: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: Record<string, Record<string, Schema>>;
+}
+
+/** Makes a handler that sends a text, rendered when it is first asked for. */
+type Serve = (type: string, render: () => string, headers?: Record<string, string>) => (ctx: Context) => void;
+
+/** Adds the routes of the reference. Without a build there is only a 404, as after `tsc` alone. */
+export function addReferenceRoutes(
+  router: Router,
+  document: () => Json,
+  serve: Serve,
+  folder = join(packageRoot, 'dist/console'),
+): void {
+  const shell = readText(join(folder, 'reference/index.html'));
+  if (shell === undefined) return;
+  const guides = new Map(
+    readdirSync(join(folder, 'guides')).map((name) => [
+      name.replace('.md', ''),
+      readFileSync(join(folder, 'guides', name), 'utf8'),
+    ]),
+  );
+  const openApi = () => document() as unknown as OpenApi;
+  const operations = new Map(operationsOf(openApi()).map(({ id }) => [id, id]));
+  const index = () => indexText(openApi(), guides);
+  const textOf = (name: string) => {
+    if (name === '') return index();
+    return guides.get(name) ?? operationText(openApi(), name);
+  };
+  const names = ['', ...guides.keys(), ...operations.keys()];
+  const pages = new Map(
+    names.map((name) => [name, serve('html', () => withPlainText(shell, textOf(name)), PAGE_HEADERS)]),
+  );
+  const texts = new Map(names.map((name) => [`${name}.md`, serve(TEXT, () => textOf(name))]));
+  router.get('/llms.txt', serve(TEXT, index));
+  router.get('/docs', pages.get('') as (ctx: Context) => void);
+  router.get('/docs/:page', (ctx, next) => {
+    const { page = '' } = ctx.params;
+    const send = pages.get(page) ?? texts.get(page);
+    return send ? send(ctx) : next();
+  });
+}
+
+const TEXT = 'text/markdown; charset=utf-8';
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+const operationsOf = ({ paths }: OpenApi) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
+  );
+
+/** The list of pages, in the form of https://llmstxt.org. */
+function indexText(openApi: OpenApi, guides: ReadonlyMap<string, string>): string {
+  const operations = operationsOf(openApi);
+  const tags = [...new Set(operations.map(({ operation }) => operation.tags[0]))];
+  const ofTag = (tag: string | undefined) =>
+    operations
+      .filter(({ operation }) => operation.tags[0] === tag)
+      .map(
+        ({ id, method, path, operation }) =>
+          `- [${operation.summary}](/docs/${id}.md): \`${method} ${path}\``,
+      );
+  return [
+    `# ${openApi.info.title}`,
+    `> ${openApi.info.description}`,
+    '## Guides',
+    [...guides]
+      .map(([name, text]) => `- [${titleOf(text)}](/docs/${name}.md): ${openingOf(text)}`)
+      .join('\n'),
+    ...tags.flatMap((tag) => [`## ${tag}`, ofTag(tag).join('\n')]),
+    '## Optional',
+    '- [OpenAPI 3.1 document](/openapi.json): every schema, machine-readable',
+    '',
+  ].join('\n\n');
+}
+
+const titleOf = (text: string) => /^# (.+)$/m.exec(text)?.[1] ?? '';
+/** The first paragraph, on one line and without links, which lead elsewhere from another page. */
+const openingOf = (text: string) =>
+  (text.split('\n\n')[1] ?? '').replaceAll('\n', ' ').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
+
+function operationText(openApi: OpenApi, id: string): string {
+  const found = operationsOf(openApi).find((each) => each.id === id);
+  if (!found) return '';
+  const { method, path, operation } = found;
+  const resolve = <T extends object>(value: T): T => {
+    const [kind = '', name = ''] = (value as Schema).$ref?.split('/').slice(-2) ?? [];
+    return name === '' ? value : resolve((openApi.components[kind]?.[name] ?? {}) as T);
+  };
+  const { parameters = [], requestBody, responses } = operation;
+  const [request] = Object.entries(requestBody ? resolve(requestBody).content : {});
+  const [answer] = Object.values(resolve(responses[200] ?? { description: '' }).content ?? {});
+  const isError = ([status]: [string, unknown]) => status !== '200';
+  return [
+    `# ${operation.summary}`,
+    `\`${method} ${path}\``,
+    operation.description ?? '',
+    parameters.length > 0 ? '## Parameters' : '',
+    parameters.map(resolve).map(parameterLine).join('\n'),
+    ...(request ? [`## Request\n\n\`${request[0]}\``, ...contentText(request[1], resolve)] : []),
+    ...(answer ? ['## Answer', ...contentText(answer, resolve)] : []),
+    '## Errors',
+    Object.entries(responses)
+      .filter(isError)
+      .map(([status, response]) => `- ${status} ${resolve(response).description}`)
+      .join('\n'),
+    '',
+  ]
+    .filter((part, position, all) => part !== '' || position === all.length - 1)
+    .join('\n\n');
+}
+
+type Resolve = <T extends object>(value: T) => T;
+
+function contentText({ schema, example, examples }: Content, resolve: Resolve): string[] {
+  const [first] = Object.values(examples ?? {});
+  const shown = example ?? first?.value;
+  return [
+    schema ? fieldLines(schema, resolve).join('\n') : '',
+    shown === undefined ? '' : `\`\`\`json\n${JSON.stringify(shown, null, 2)}\n\`\`\``,
+  ];
+}
+
+const parameterLine = ({
+  name,
+  in: place,
+  description,
+  schema,
+  required,
+}: Schema & { name: string; in: string; schema: Schema }) =>
+  `- \`${name}\` (${place}, ${typeOf(schema)}${required ? ', required' : ''}): ${description ?? ''}`;
+
+const typeOf = ({ type, items, format, enum: values }: Schema): string => {
+  const own = [type].flat().filter(Boolean).join(' or ');
+  if (items) return `array of ${typeOf(items) || 'objects'}`;
+  return `${own}${format ? ` (${format})` : ''}${Array.isArray(values) ? ` of ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''}`;
+};
+
+const MAX_DEPTH = 4;
+
+/** The fields of an object, indented by depth. */
+function fieldLines(given: Schema, resolve: Resolve, depth = 0): string[] {
+  const schema = resolve(given);
+  if (depth > MAX_DEPTH) return [];
+  if (schema.items) return fieldLines(schema.items, resolve, depth);
+  const kinds = (schema.oneOf ?? schema.anyOf) as Schema[] | undefined;
+  if (kinds) return kinds.flatMap((kind) => fieldLines(kind, resolve, depth));
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const flat = resolve(field);
+    const required = schema.required?.includes(name) ? ', required' : '';
+    const line = `${'  '.repeat(depth)}- \`${name}\` (${typeOf(flat)}${required}): ${field.description ?? flat.description ?? ''}`;
+    return [line, ...fieldLines(field, resolve, depth + 1)];
+  });
+}
+
+const escapeHtml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** The page with its text where readers without JavaScript find it; links stay links. */
+function withPlainText(shell: string, text: string): string {
+  const linked = escapeHtml(text).replaceAll(
+    /\[([^\]]+)\]\(([/\w.#-]+)\)/g,
+    (_, label: string, to: string) => `<a href="${to.startsWith('/') ? to : `/docs/${to}`}">${label}</a>`,
+  );
+  const plain = `<p><a href="/llms.txt">All pages as plain text</a></p><pre>${linked}</pre>`;
+  return shell.replace('<!--plain-->', () => plain);
+}

@@ -1,0 +1,267 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { expect } from 'chai';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
+import { loadDemo } from '../../services/demo/load.js';
+import { apiDocument, endpoints } from '../../services/gateway/api.js';
+import { CONSOLE_CSP } from '../../services/gateway/console.js';
+import { packageRoot } from '../../services/shared/fs.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { launchBrowser } from './browser.js';
+
+const folder = join(packageRoot, 'dist/console');
+const shell = readFileSync(join(folder, 'reference/index.html'), 'utf8');
+const guides = readdirSync(join(packageRoot, 'docs/reference')).map((name) => name.replace('.md', ''));
+
+interface Operation {
+  operationId: string;
+  summary: string;
+}
+const operations = Object.entries(
+  apiDocument(endpoints, '1.2.3').paths as Record<string, Record<string, Operation>>,
+).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { operationId, summary }]) => ({
+    path,
+    method,
+    id: operationId,
+    summary,
+  })),
+);
+const posts = operations.filter(({ method, path }) => method === 'post' && path.startsWith('/api/'));
+
+describe('The API reference as the gateway serves it', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway();
+  });
+  after(() => gateway.close());
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${gateway.url}${path}`, { headers });
+
+  it('sends a page for the overview, each guide and each operation, with its policy, and revalidates it', async () => {
+    for (const name of ['', 'errors', 'contactsCreate', 'ingest']) {
+      const path = name === '' ? '/docs' : `/docs/${name}`;
+      const response = await get(path);
+      expect(response.status, path).to.equal(200);
+      expect(response.headers.get('Content-Type')).to.match(/^text\/html/);
+      expect(response.headers.get('Content-Security-Policy')).to.equal(CONSOLE_CSP);
+      const page = await response.text();
+      expect(page)
+        .to.contain('<div id="reference"></div>')
+        .and.match(/<noscript>[\s\S]+<\/noscript>/);
+      expect(page).not.to.match(/<script>|<style|\sstyle=|\son\w+=|src="http/);
+      const again = await get(path, {
+        'If-None-Match': response.headers.get('ETag') as string,
+        'Cache-Control': 'max-age=0',
+      });
+      expect(again.status, path).to.equal(304);
+    }
+    for (const path of ['/docs/none', '/docs/none.md', '/docs/%00']) {
+      const response = await get(path);
+      expect(response.status, path).to.equal(404);
+      expect(response.headers.get('Content-Type')).to.match(/problem\+json/);
+    }
+  });
+
+  it('names no operation as a guide', () => {
+    expect(operations.map(({ id }) => id)).not.to.include.members(guides);
+  });
+
+  it('lists every page in llms.txt, each of which is there as plain text', async () => {
+    const index = await (await get('/llms.txt')).text();
+    expect(index).to.match(/^# Reachline\n\n> \S/);
+    const linked = [...index.matchAll(/\]\((\/docs\/[\w-]+\.md)\)/g)].map(([, to]) => to as string);
+    expect(linked).to.have.members(
+      [...guides, ...operations.map(({ id }) => id)].map((name) => `/docs/${name}.md`),
+    );
+    for (const path of linked) {
+      const response = await get(path);
+      expect(response.status, path).to.equal(200);
+      expect(response.headers.get('Content-Type')).to.match(/^text\/markdown/);
+      expect(await response.text(), path).to.match(/^# \S/);
+    }
+  });
+
+  it('escapes HTML in its plain text', async () => {
+    const page = await (await get('/docs/quickstart')).text();
+    const [, plain = ''] = /<noscript>([\s\S]*)<\/noscript>/.exec(page) ?? [];
+    expect(plain.replaceAll(/<\/?(?:p|pre|a)(?: href="[^"<>]*")?>/g, '')).not.to.match(/[<>]/);
+  });
+
+  it('weighs at most 60 kB compressed, and loads nothing of the console but what both use', () => {
+    const assets = [...shell.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+)"/g)].map(
+      ([, path]) => path as string,
+    );
+    const files = ['reference/index.html', ...assets];
+    expect(assets).to.have.length.above(1);
+    expect(files.reduce((sum, path) => sum + statSync(join(folder, `${path}.gz`)).size, 0)).to.be.at.most(
+      60_000,
+    );
+    const source = assets.map((path) => readFileSync(join(folder, path), 'utf8')).join('');
+    expect(source).not.to.contain('Sign out');
+  });
+});
+
+describe('The API reference in Chromium', function () {
+  this.timeout(120_000);
+  let browser: Browser;
+  let gateway: TestGateway;
+  let key: string;
+  let context: BrowserContext;
+  let page: Page;
+  let errors: string[] = [];
+
+  before(async function () {
+    browser = await launchBrowser(this);
+    gateway = await startTestGateway();
+    await loadDemo(gateway.stores, { now: Date.now() });
+    key = await gateway.keyFor(DEMO_ORGANIZATION);
+  });
+  after(async () => {
+    await browser?.close();
+    await gateway?.close();
+  });
+  afterEach(async () => {
+    await context?.close();
+    expect(errors).to.deep.equal([]);
+  });
+
+  async function open(name: string, { width = 1280, dark = false, withKey = true } = {}): Promise<void> {
+    await context?.close();
+    errors = [];
+    context = await browser.newContext({
+      viewport: { width, height: 900 },
+      colorScheme: dark ? 'dark' : 'light',
+    });
+    if (withKey) await context.addInitScript(`sessionStorage.setItem('reachline.key', '${key}')`);
+    page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== gateway.url) errors.push(`asks ${request.url()}`);
+    });
+    await visit(name);
+  }
+  async function visit(name: string): Promise<void> {
+    await page.goto(`${gateway.url}/docs${name === '' ? '' : `/${name}`}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  }
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+
+  it('leads to every operation and guide by its navigation, without loading the page again', async () => {
+    await open('');
+    await page.evaluate('window.isSame = true');
+    const navigation = page.getByRole('navigation', { name: 'Reference' });
+    for (const { id, summary } of operations) {
+      await navigation.locator(`a[href="/docs/${id}"]`).click();
+      await heading(summary).waitFor();
+      expect(await page.title()).to.equal(`${summary} · Reachline`);
+    }
+    for (const name of guides) {
+      await navigation.locator(`a[href="/docs/${name}"]`).click();
+      await page.waitForURL(`${gateway.url}/docs/${name}`);
+    }
+    await page.goBack();
+    await page.waitForURL(`${gateway.url}/docs/${guides.at(-2)}`);
+    expect(await page.evaluate('window.isSame')).to.equal(true);
+  });
+
+  it('leads to every operation by a menu on a phone', async () => {
+    await open('', { width: 390 });
+    const menu = page.getByRole('button', { name: 'Menu' });
+    for (const { id, summary } of operations) {
+      await menu.click();
+      await page.getByRole('navigation', { name: 'Reference' }).locator(`a[href="/docs/${id}"]`).click();
+      await heading(summary).waitFor();
+      expect(await menu.getAttribute('aria-expanded')).to.equal('false');
+      expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(390);
+    }
+  });
+
+  it('answers 200 to the request that each POST operation shows', async () => {
+    await open('');
+    for (const { id } of posts) {
+      await visit(id);
+      await page.getByRole('button', { name: 'Send' }).click();
+      const answer = page.locator('.received');
+      await answer.waitFor();
+      expect(
+        await answer.textContent(),
+        `${id}: ${await page.getByLabel('Body of the answer').textContent()}`,
+      ).to.match(/^200 OK\s*\d+ ms/);
+    }
+  });
+
+  it('takes a key where the tab has none, and leads from a problem to its meaning', async () => {
+    await open('contactsGet', { withKey: false });
+    await page.getByRole('button', { name: 'Send' }).click();
+    const link = page.getByRole('link', { name: 'What missing_api_key means' });
+    await link.waitFor();
+    // Chromium reports each answer of 4xx as an error of the page.
+    expect(errors.splice(0)).to.have.lengthOf(1);
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('200 OK').waitFor();
+    await page.reload();
+    expect(await page.getByLabel('API key, of org_demo').inputValue()).to.equal(key);
+  });
+
+  it('finds operations, fields and errors by what is typed', async () => {
+    await open('');
+    await page.keyboard.press('/');
+    for (const [typed, to] of [
+      ['company_domain', 'contactsSearch#request-company_domain'],
+      ['duplicate', 'contactsCreate#parameter-on_duplicate'],
+      ['search website visits', 'websiteVisitsSearch'],
+    ] as const) {
+      await page.getByRole('searchbox').fill(typed);
+      await page
+        .getByRole('navigation', { name: 'Results' })
+        .locator(`a[href="/docs/${to}"]`)
+        .first()
+        .click();
+      await page.waitForURL(`${gateway.url}/docs/${to}`);
+    }
+    await page.getByRole('searchbox').fill('zzz');
+    await page.getByText('Nothing matches.').waitFor();
+  });
+
+  it('has nothing serious for axe, light and dark, wide and narrow', async () => {
+    for (const [width, dark] of [
+      [1280, false],
+      [1280, true],
+      [390, false],
+      [390, true],
+    ] as const) {
+      await open('', { width, dark });
+      for (const name of ['', 'errors', 'contactsCreate', 'ingest']) {
+        await visit(name);
+        for (const details of await page.locator('main details').all()) {
+          await details.evaluate('(element) => { element.open = true; }');
+        }
+        await page.evaluate(axe.source);
+        const found = (await page.evaluate('axe.run()')) as axe.AxeResults;
+        const serious = found.violations.filter(
+          ({ impact }) => impact === 'serious' || impact === 'critical',
+        );
+        expect(
+          serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+          `${name} ${width} ${dark ? 'dark' : 'light'}`,
+        ).to.deep.equal([]);
+      }
+    }
+  });
+
+  it('shows its content where scripts do not run', async () => {
+    await open('');
+    await context.close();
+    context = await browser.newContext({ javaScriptEnabled: false });
+    page = await context.newPage();
+    await page.goto(`${gateway.url}/docs`);
+    await page.getByRole('link', { name: 'Search contacts', exact: true }).click();
+    await page.getByText('POST /api/contacts/search').waitFor();
+  });
+});
