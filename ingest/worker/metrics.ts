@@ -24,7 +24,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const registers = [registry];
   const records = new Counter({
     name: 'reachline_worker_records_total',
-    help: 'Records read from Kafka and committed, by stream and outcome: applied or refused.',
+    help: 'Records read from Kafka and committed, by stream and outcome: applied or rejected.',
     labelNames: ['stream', 'outcome'],
     registers,
   });
@@ -87,7 +87,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   });
   return {
     of(stream) {
-      for (const outcome of ['applied', 'refused']) records.inc({ stream, outcome }, 0);
+      for (const outcome of ['applied', 'rejected']) records.inc({ stream, outcome }, 0);
       retries.inc({ stream }, 0);
       restarts.inc({ stream }, 0);
       running.set({ stream }, 0);
@@ -100,7 +100,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       return {
         committed({ partition, records: done, rejected, lag: behind, startedMs }, nowMs) {
           records.inc({ stream, outcome: 'applied' }, done.length - rejected.length);
-          records.inc({ stream, outcome: 'refused' }, rejected.length);
+          records.inc({ stream, outcome: 'rejected' }, rejected.length);
           for (const { reason, stage } of rejected) deadLetters.inc({ stream, code: reason.code, stage });
           batchRecords.observe({ stream }, done.length);
           batchSeconds.observe({ stream }, (nowMs - startedMs) / 1000);

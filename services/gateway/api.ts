@@ -92,7 +92,7 @@ function ingestOperation(components: Json): Json {
     operationId: 'ingest',
     summary: 'Take in records of a stream',
     description:
-      'One JSON record a line, or a JSON array; at most 16 MiB, gzip accepted. Good records are durable when the answer comes; refused ones are told by line and never stop the others.\n\nNeeds the scope `ingest:write`.',
+      'One JSON record a line, or a JSON array; at most 16 MiB, gzip accepted. Good records are durable when the answer comes; rejected ones are named by line and never stop the others.\n\nNeeds the scope `ingest:write`.',
     tags: ['Ingest'],
     parameters: [
       {
@@ -128,10 +128,10 @@ const ingestResponse = {
     stream: { type: 'string', description: 'Stream the records went to.' },
     dry_run: { type: 'boolean', description: 'True where nothing was written; absent otherwise.' },
     accepted: { type: 'integer', description: 'Records that are now durable, or would be.' },
-    rejected: { type: 'integer', description: 'Records that were refused.' },
+    rejected: { type: 'integer', description: 'Records that were rejected.' },
     errors: {
       type: 'array',
-      description: 'Why, for the first 100 refused records.',
+      description: 'Why, for the first 100 rejected records.',
       items: {
         type: 'object',
         required: ['line', 'code', 'pointer', 'detail'],

@@ -43,7 +43,7 @@ function createOverloadWarning(logger: Logger): () => void {
   return () => {
     if (rejected++ > 0) return;
     const warn = () => {
-      logger.warn({ code: 'overloaded', refused: rejected }, 'requests rejected: overloaded');
+      logger.warn({ code: 'overloaded', rejected }, 'requests rejected: overloaded');
       rejected = 0;
     };
     setTimeout(warn, OVERLOAD_WARNING_MS).unref();

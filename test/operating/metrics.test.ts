@@ -54,7 +54,7 @@ const all = (text: string, pattern: RegExp) =>
   [...text.matchAll(pattern)].map(([, group]) => group as string);
 
 describe('what a query over the metrics names', () => {
-  const right = 'sum by (stream) (rate(reachline_worker_records_total{outcome="refused"}[5m])) > 0';
+  const right = 'sum by (stream) (rate(reachline_worker_records_total{outcome="rejected"}[5m])) > 0';
   for (const [what, expression, found] of [
     ['nothing that is not there', right, []],
     ['a misspelt metric', right.replace('records', 'record'), ['there is no reachline_worker_record_total']],

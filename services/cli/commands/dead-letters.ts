@@ -15,7 +15,7 @@ export interface ListOptions {
   json?: boolean;
 }
 
-const HEADINGS = ['STREAM', 'PLACE', 'REFUSED', 'TIMES', 'CODE', 'POINTER', 'KEY', 'DETAIL'];
+const HEADINGS = ['STREAM', 'PLACE', 'REJECTED', 'TIMES', 'CODE', 'POINTER', 'KEY', 'DETAIL'];
 
 export async function listDeadLetters(io: Io, options: ListOptions): Promise<void> {
   const streams = parseStreams(options.stream);
@@ -120,7 +120,7 @@ function toJson(letter: DeadLetterRecord): object {
   return {
     stream,
     place,
-    refused_at: rejectedAt(letter),
+    rejected_at: rejectedAt(letter),
     attempts,
     code,
     pointer,
