@@ -6,12 +6,17 @@ import type { ValueField, WordField } from './searchable.js';
 
 export type ContactFilter =
   /** Every word is a word of the field, or the beginning of one. */
-  { kind: 'words'; field: WordField; words: string[] } | { kind: 'value'; field: ValueField; value: string };
+  | { kind: 'words'; field: WordField; words: string[] }
+  | { kind: 'value'; field: ValueField; value: string }
+  /** One of the work or personal emails, in the form of `emailWord`; holds an @. */
+  | { kind: 'email'; email: string };
 
 export interface ContactSearch {
   organizationId: string;
   audienceId?: string;
   filters: ContactFilter[];
+  /** Milliseconds, exclusive. */
+  updatedAfter?: number;
   query?: TextQuery;
   limit: number;
   after?: SortKey;

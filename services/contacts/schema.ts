@@ -146,6 +146,10 @@ const contactFilters = {
   country: optional(text('Country: ISO 3166 alpha-2, alpha-3 and English names are the same country.')),
   postal_code: optional(text('Whole postal code; case and spaces are ignored.')),
   network_a_url: optional(text('Whole profile address, or its last path segment alone.')),
+  email: optional(
+    text('Whole email address, among work and personal ones; case is ignored.', { maxLength: 320 }),
+  ),
+  updated_after: optional(dateTime('Only contacts that last changed after this moment.')),
 };
 
 const paging = {

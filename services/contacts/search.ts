@@ -8,7 +8,9 @@ import {
   normalizePostalCode,
   normalizeProfileUrl,
 } from '../search/normalize.js';
+import { emailWord } from '../search/words.js';
 import { words } from '../shared/text.js';
+import { parseTimestamp } from '../shared/time.js';
 import type { ContactFilter, ContactSearch } from './contact-store.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
 import { type ValueField, WORD_FIELDS } from './searchable.js';
@@ -17,7 +19,10 @@ export const DEFAULT_LIMIT = 50;
 /** Each is a filter on every row (contract 3.8). */
 const MAX_FILTER_WORDS = 32;
 
-type GivenFilters = Omit<SearchContactsRequest, 'organization_id' | 'query' | 'limit' | 'cursor'>;
+type GivenFilters = Omit<
+  SearchContactsRequest,
+  'organization_id' | 'query' | 'limit' | 'cursor' | 'updated_after'
+>;
 
 /** The search a request asks for, and what its cursors belong to. Throws 422 for a bad query or cursor. */
 export function toContactSearch(
@@ -34,6 +39,7 @@ export function toContactSearch(
       organizationId,
       audienceId: 'audience_id' in body ? body.audience_id : undefined,
       filters: toFilters(given),
+      updatedAfter: given.updated_after ? parseTimestamp(given.updated_after) : undefined,
       query,
       limit: limit ?? DEFAULT_LIMIT,
       after: readCursor(scope, cursor, (query?.required.length ?? 0) > 0),
@@ -58,6 +64,12 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
   if (given.network_a_url) {
     const url = normalizeProfileUrl(given.network_a_url);
     add('network_a_url', url.includes('/') ? 'network_a_url' : 'network_a_slug', url);
+  }
+  if (given.email) {
+    const email = emailWord(given.email);
+    if (email === '') throw noWords('email');
+    // Stores index the parts of an address as words too; only whole addresses hold an @, none of them at the end.
+    filters.push({ kind: 'email', email: email.includes('@') ? email : `${email}@` });
   }
   return filters;
 }

@@ -9,6 +9,7 @@ import {
   searchableValues,
 } from '../../services/contacts/searchable.js';
 import type { QueryTerm, TextQuery } from '../../services/search/query.js';
+import { emailWord } from '../../services/search/words.js';
 import { codePoints, distanceWithin } from '../../services/shared/text.js';
 
 const FIELDS = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
@@ -26,6 +27,7 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
       (contact) =>
         contact.organization_id === search.organizationId &&
         (search.audienceId === undefined || contact.audience_ids.includes(search.audienceId)) &&
+        (search.updatedAfter === undefined || Date.parse(contact.updated_at) > search.updatedAfter) &&
         search.filters.every((filter) => meets(contact, filter)),
     )
     .flatMap((contact) => {
@@ -42,6 +44,11 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
 
 function meets(contact: Contact, filter: ContactFilter): boolean {
   if (filter.kind === 'value') return searchableValues(contact)[filter.field] === filter.value;
+  if (filter.kind === 'email') {
+    return [...contact.work_emails, ...contact.personal_emails].some(
+      (each) => emailWord(each) === filter.email,
+    );
+  }
   const held = wordsOf(contact, filter.field).flat();
   return filter.words.every((word) => held.some((other) => other.startsWith(word)));
 }

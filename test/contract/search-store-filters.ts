@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { accepted } from '../support/accepted.js';
 import {
   asked,
   type Filters,
@@ -7,12 +8,14 @@ import {
   load,
   type Open,
   type OpenStore,
+  T0,
 } from './search-support.js';
 
 export function searchStoreFilters(open: Open): void {
   describe('filters (contract 3.8)', () => {
     let opened: OpenStore;
     const organization = freshOrganization();
+    const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
     const find = (filters: Filters) => found(opened.store, organization, filters);
 
     before(async () => {
@@ -31,15 +34,26 @@ export function searchStoreFilters(open: Open): void {
           country: 'United States',
           postal_code: 'SW1A 2AA',
           network_a_url: 'https://www.network.example/in/Maria-Lujan/?trk=1#top',
+          work_emails: ['Maria.Lujan@Zurich.com', 'ml@zurich.com'],
+          personal_emails: ['maria@home.example'],
+          updated_at: at(0),
         },
-        { contact_id: 'omar', first_name: 'Omar', country: 'USA', company_domain: 'mail.zurich.com' },
+        {
+          contact_id: 'omar',
+          updated_at: at(1),
+          work_emails: ['omar@zurich.com'],
+          first_name: 'Omar',
+          country: 'USA',
+          company_domain: 'mail.zurich.com',
+        },
         {
           contact_id: 'de',
+          updated_at: at(2),
           country: 'de',
           postal_code: 'sw1a2ab',
           network_a_url: 'fr.network.example/in/omar',
         },
-        { contact_id: 'empty' },
+        { contact_id: 'empty', updated_at: at(3) },
       ]);
     });
     after(() => opened.close());
@@ -75,6 +89,15 @@ export function searchStoreFilters(open: Open): void {
       ],
       ['a bare slug is the last segment', { network_a_url: 'OMAR' }, ['de']],
       ['a slug is compared whole', { network_a_url: 'maria' }, []],
+      ['an email is compared whole', { email: 'zurich.com' }, []],
+      ['a work email matches whatever its case', { email: 'maria.lujan@ZURICH.com' }, ['maria']],
+      ['a second email matches too', { email: 'ml@zurich.com' }, ['maria']],
+      ['a personal email matches', { email: 'Maria@home.example' }, ['maria']],
+      ['a part of an email does not match', { email: 'maria' }, []],
+      ['the moment of a change is exclusive', { updated_after: at(1) }, ['de', 'empty']],
+      ['changes and words are joined by and', { updated_after: at(0), country: 'US' }, ['omar']],
+      ['changes and a query are joined by and', { updated_after: at(0), query: 'zurich' }, ['omar']],
+      ['a moment after all changes finds none', { updated_after: at(3) }, []],
       ['no filter finds all', {}, ['maria', 'omar', 'de', 'empty']],
       ['null is not given', { first_name: null, country: null }, ['maria', 'omar', 'de', 'empty']],
       ['special characters are harmless', { company_domain: `"'*) OR x:(` }, []],
@@ -84,6 +107,32 @@ export function searchStoreFilters(open: Open): void {
         expect(await find(filters)).to.deep.equal(ids);
       });
     }
+
+    it('members of an audience are found by email and last change too', async () => {
+      const organization = freshOrganization();
+      const audience_ids = ['aud'];
+      await load(opened.store, organization, [
+        { contact_id: 'in', audience_ids, work_emails: ['a@x.example'], updated_at: at(5) },
+        { contact_id: 'out', work_emails: ['a@x.example'], updated_at: at(5) },
+        { contact_id: 'old', audience_ids, work_emails: ['a@x.example'], updated_at: at(4) },
+      ]);
+      const member = (filters: Filters) => found(opened.store, organization, filters, 'aud');
+      expect(await member({ email: 'a@x.example' })).to.deep.equal(['in', 'old']);
+      expect(await member({ updated_after: at(4) })).to.deep.equal(['in']);
+      expect(await member({ email: 'a@x.example', updated_after: at(4) })).to.deep.equal(['in']);
+    });
+
+    it('a contact changed through the API is found by its new time', async () => {
+      const organization = freshOrganization();
+      await opened.store.upsertAudiences(
+        accepted([{ organization_id: organization, id: 'aud', name: 'A' }], T0),
+      );
+      await load(opened.store, organization, [{ contact_id: 'c', updated_at: at(0) }]);
+      const changed = () => found(opened.store, organization, { updated_after: at(0) });
+      expect(await changed()).to.deep.equal([]);
+      await opened.store.addMembership({ organizationId: organization, audienceId: 'aud', contactId: 'c' });
+      expect(await changed()).to.deep.equal(['c']);
+    });
 
     it('an organization without contacts has none', async () => {
       const page = await opened.store.searchContacts(asked(freshOrganization()));

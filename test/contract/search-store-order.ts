@@ -27,6 +27,8 @@ const emails = fc.array(
   { maxLength: 2 },
 );
 const phone = fc.constantFrom('202-224-3441', '+1 202 224 3442', '42');
+const moment = (...offsets: number[]) =>
+  fc.constantFrom(...offsets).map((offset) => new Date(T0 + offset).toISOString());
 const record = fc.record({
   first_name: some(text),
   last_name: some(text),
@@ -39,10 +41,9 @@ const record = fc.record({
   country: some(fc.constantFrom('US', 'United States', 'Mexico', 'maria')),
   network_a_url: some(fc.constantFrom('network.example/in/maria-garcia', 'network.example/in/omar')),
   audience_ids: fc.subarray(['aud_1', 'aud_2']),
+  updated_at: moment(0, 1, 2),
   // Many at the same moment, some within a few milliseconds of each other.
-  created_at: fc
-    .constantFrom(0, 1, 5, 8, 9, 1e9, -1e12, 4e12)
-    .map((offset) => new Date(T0 + offset).toISOString()),
+  created_at: moment(0, 1, 5, 8, 9, 1e9, -1e12, 4e12),
 });
 
 const misspelt = fc.tuple(word, fc.nat(8), fc.constantFrom('', 'z', 'r')).map(([given, at, put]) => {
@@ -69,6 +70,11 @@ const request = fc.record({
     { nil: undefined, freq: 1 },
   ),
   country: fc.option(fc.constantFrom('us', 'maria'), { nil: undefined, freq: 1 }),
+  email: fc.option(fc.constantFrom('Maria@york.com', 'al@mara.example', 'york.com'), {
+    nil: undefined,
+    freq: 1,
+  }),
+  updated_after: fc.option(moment(0, 1), { nil: undefined, freq: 1 }),
   limit: fc.integer({ min: 1, max: 6 }),
 });
 

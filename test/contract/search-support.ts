@@ -28,14 +28,25 @@ export function freshOrganization(): string {
   return `org_t${process.pid}_${organizations}`;
 }
 
-export type Filters = Parameters<typeof toFilters>[0] & { query?: string | null; limit?: number };
+export type Filters = Parameters<typeof toFilters>[0] & {
+  query?: string | null;
+  limit?: number;
+  updated_after?: string | null;
+};
 
 export function asked(
   organizationId: string,
-  { query, limit = 50, ...filters }: Filters = {},
+  { query, limit = 50, updated_after: after, ...filters }: Filters = {},
   page: { audienceId?: string; after?: SortKey } = {},
 ): ContactSearch {
-  return { organizationId, filters: toFilters(filters), query: toTextQuery(query), limit, ...page };
+  return {
+    organizationId,
+    filters: toFilters(filters),
+    updatedAfter: after ? Date.parse(after) : undefined,
+    query: toTextQuery(query),
+    limit,
+    ...page,
+  };
 }
 
 /** Ids that a search finds, in order; the total must agree. */

@@ -111,6 +111,10 @@ function contacts(random: Random, { contacts, audiences }: Records, createdIds: 
         return Array.from({ length: random.pick(BATCH_SIZES) }, () =>
           random.chance(0.1) ? `con_${random.between(0, 9)}` : random.pick(contacts).contact_id,
         );
+      case 'email':
+        return random.pick([record.work_emails, record.personal_emails].flat().filter(isText));
+      case 'updated_after':
+        return isText(record.updated_at) ? record.updated_at : undefined;
       case 'country':
         return random.pick([value, value, 'US', 'GBR', 'Deutschland', 'Germany'].filter(isText));
       case 'postal_code':

@@ -28,6 +28,9 @@ export interface ContactQuery {
 export function contactQuery(search: ContactSearch): ContactQuery {
   const filter: Clause[] = [{ term: { organization_id: search.organizationId } }];
   if (search.audienceId !== undefined) filter.push({ term: { audience_ids: search.audienceId } });
+  if (search.updatedAfter !== undefined) {
+    filter.push({ range: { updated_at: { gt: search.updatedAfter, format: 'epoch_millis' } } });
+  }
   filter.push(...search.filters.flatMap(filterClauses));
   const match = search.query && matchText(search.query, FIELDS);
   const bestScore = match && match.should.length > 0 ? match.bestScore : null;
@@ -57,15 +60,18 @@ function filterClauses(filter: ContactFilter): Clause[] {
   if (filter.kind === 'value') {
     return [{ term: { [`search.${filter.field}_value`]: valueToken(filter.value) } }];
   }
+  if (filter.kind === 'email') return [emailClause(filter.email)];
   return filter.words.map((word) => ({ prefix: { [`search.${filter.field}`]: wordToken(word) } }));
 }
+
+const emailClause = (email: string): Clause => ({ term: { 'search.emails': wordToken(email) } });
 
 /** Finds the contacts that may be duplicates; null when the contact has no duplicate keys. */
 export function duplicateQuery(body: ContactBody): estypes.SearchRequest | null {
   const should = duplicateKeys(body).map(
     ({ kind, value }): Clause =>
       kind === 'email'
-        ? { term: { 'search.emails': wordToken(emailWord(value)) } }
+        ? emailClause(emailWord(value))
         : { term: { 'search.network_a_url_value': valueToken(value) } },
   );
   if (should.length === 0) return null;

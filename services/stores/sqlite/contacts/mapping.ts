@@ -68,17 +68,20 @@ function valueQuery(terms: OrganizationTerms, field: ValueField, value: string):
   }
 }
 
+function emailQuery(terms: OrganizationTerms, email: string): FtsQuery {
+  return inColumns(['emails'], exactTerm(terms.word(email)));
+}
+
 export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): FtsQuery {
   if (filter.kind === 'value') return valueQuery(terms, filter.field, filter.value);
+  if (filter.kind === 'email') return emailQuery(terms, filter.email);
   return inColumns([filter.field], allOf(filter.words.map((word) => terms.prefix(word))));
 }
 
 /** Finds the rows that may be duplicates; null when the contact has no duplicate keys. */
 export function duplicateQuery(terms: OrganizationTerms, body: ContactBody): FtsQuery | null {
   const expressions = duplicateKeys(body).map(({ kind, value }) =>
-    kind === 'email'
-      ? inColumns(['emails'], exactTerm(terms.word(emailWord(value))))
-      : valueQuery(terms, 'network_a_url', value),
+    kind === 'email' ? emailQuery(terms, emailWord(value)) : valueQuery(terms, 'network_a_url', value),
   );
   return expressions.length === 0 ? null : anyOf(expressions);
 }

@@ -78,12 +78,12 @@ function findRows(
   audience: number | undefined,
   limit: number,
 ): { rows: RankedRow[]; total: number } {
-  const { filters, query, after } = search;
-  const source: RowSource = { rows: 'contacts', organization, audience };
+  const { filters, query, updatedAfter, after } = search;
+  const source: RowSource = { rows: 'contacts', organization, audience, updatedAfter };
   if (filters.length === 0 && !query) {
     const rows = newestRows(connection, source, limit, after).map((row) => ({ ...row, rank: 0 }));
-    const total =
-      audience === undefined ? countContacts(connection, organization) : countRows(connection, source);
+    const isEvery = audience === undefined && updatedAfter === undefined;
+    const total = isEvery ? countContacts(connection, organization) : countRows(connection, source);
     return { rows, total };
   }
   const terms = new OrganizationTerms(organization);

@@ -13,6 +13,8 @@ export interface RowSource {
   match?: { index: TextIndex; query: FtsQuery };
   /** Only members of this audience, by its key. */
   audience?: number;
+  /** Only contacts that changed after this time, in milliseconds. */
+  updatedAfter?: number;
 }
 
 export interface OrderedRow {
@@ -104,14 +106,29 @@ function rowsInBucket(
   );
 }
 
-/** Joins from the narrowest table: the text index, else the members, else the rows themselves. */
-function select({ rows, organization, match, audience }: RowSource): {
+interface Selection {
   from: string;
   where: string;
   values: SqlValue[];
   /** The column. */
   rowId: string;
-} {
+}
+
+function select(source: RowSource): Selection {
+  const selection = selectRows(source);
+  const { rows, organization, updatedAfter } = source;
+  if (updatedAfter === undefined) return selection;
+  const { from, where, values, rowId } = selection;
+  return {
+    from: `${from} CROSS JOIN ${rows} u ON u.position = ${rowId}`,
+    where: `${where} AND u.organization = ? AND u.updated_ms > ?`,
+    values: [...values, organization, updatedAfter],
+    rowId,
+  };
+}
+
+/** Joins from the narrowest table: the text index, else the members, else the rows themselves. */
+function selectRows({ rows, organization, match, audience }: RowSource): Selection {
   if (match && audience !== undefined) {
     return {
       // Callers bind before `values`, so the parameters stand in `where` alone.
