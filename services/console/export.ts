@@ -13,7 +13,7 @@ export interface ExportSource<Row extends object> {
   ): Promise<{ rows: readonly Row[]; next: string | null }>;
 }
 
-/** Throws ApiError, and AbortError when the signal was aborted. */
+/** Throws as the client does. */
 export async function download<Row extends object>(
   { name, readPage }: ExportSource<Row>,
   format: ExportFormat,

@@ -1,11 +1,23 @@
 /** The key in use. It is kept in this tab alone, and never in an address that a server or a history sees. */
 import { computed, signal } from '@preact/signals';
+import {
+  AuthenticationProblem,
+  type CallOptions,
+  type Client,
+  createClient,
+  type OperationPath,
+  type RequestOf,
+  type ResponseOf,
+} from '../client/index.js';
 import type { Scope } from '../http/scopes.js';
-import { ApiError, type Path, type RequestOf, type ResponseOf, request } from './api.js';
+import { type FailureText, failureOf } from './api.js';
 import { STORED_KEY } from './stored-key.js';
 
+/** A person waits: what takes longer is shown, with a button to try again. */
+const RETRY = { maxAttempts: 2, maxWaitMs: 2000 };
+
 interface Session {
-  key: string;
+  client: Client;
   keyId: string;
   organizationId: string;
   scopes: readonly string[];
@@ -13,7 +25,7 @@ interface Session {
 
 export const session = signal<Session | null>(null);
 /** Why there is no session; `null` when nobody tried. */
-export const signInError = signal<ApiError | null>(null);
+export const signInError = signal<FailureText | null>(null);
 export const signingIn = signal(false);
 
 export const organizationId = computed(() => session.value?.organizationId ?? '');
@@ -28,22 +40,24 @@ export async function signIn(key: string): Promise<void> {
   signingIn.value = true;
   signInError.value = null;
   try {
-    const { body } = await request<{ key_id: string; organization_id: string; scopes: string[] }>(
-      'GET',
-      '/api/key',
-      { key },
-    );
+    const options = { apiKey: key, ...RETRY };
+    const described = await createClient(options).describeKey();
     sessionStorage.setItem(STORED_KEY, key);
-    session.value = { key, keyId: body.key_id, organizationId: body.organization_id, scopes: body.scopes };
+    session.value = {
+      client: createClient({ ...options, organizationId: described.organization_id }),
+      keyId: described.key_id,
+      organizationId: described.organization_id,
+      scopes: described.scopes,
+    };
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) sessionStorage.removeItem(STORED_KEY);
-    signInError.value = error instanceof ApiError ? error : new ApiError(0, { detail: String(error) });
+    if (error instanceof AuthenticationProblem) sessionStorage.removeItem(STORED_KEY);
+    signInError.value = failureOf(error);
   } finally {
     signingIn.value = false;
   }
 }
 
-export function signOut(error: ApiError | null = null): void {
+export function signOut(error: FailureText | null = null): void {
   sessionStorage.removeItem(STORED_KEY);
   signInError.value = error;
   session.value = null;
@@ -57,24 +71,17 @@ export async function restoreSession(): Promise<void> {
   if (known !== null) await signIn(known);
 }
 
-interface CallOptions {
-  signal?: AbortSignal;
-  /** With its question mark. */
-  query?: string;
-  headers?: Record<string, string>;
-}
-
-/** Throws ApiError; a key that is no longer valid ends the session. */
-export async function call<P extends Path>(
-  path: P,
-  body: RequestOf<P>,
-  { query = '', ...options }: CallOptions = {},
-): Promise<ResponseOf<P>> {
+/** Throws as the client does; a key that is no longer valid ends the session. */
+export async function call<Path extends OperationPath>(
+  path: Path,
+  body: RequestOf<Path>,
+  options?: CallOptions<Path>,
+): Promise<ResponseOf<Path>> {
   try {
-    const key = session.value?.key;
-    return (await request<ResponseOf<P>>('POST', path + query, { ...options, key, body })).body;
+    if (!session.value) throw new Error('Nobody is signed in.');
+    return await session.value.client.call(path, body, options);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) signOut(error);
+    if (error instanceof AuthenticationProblem) signOut(failureOf(error));
     throw error;
   }
 }

@@ -1,21 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, type Path, type RequestOf, type ResponseOf } from './api.js';
+import { type FailureText, failureOf, type OperationPath, type RequestOf, type ResponseOf } from './api.js';
 import { call } from './session.js';
 
 export interface RequestState<T> {
   /** The last answer; it stays while the next one is on its way, and when that fails. */
   data: T | undefined;
-  error: ApiError | undefined;
+  error: FailureText | undefined;
   loading: boolean;
   retry(): void;
 }
 
-const asApiError = (error: unknown) =>
-  error instanceof ApiError ? error : new ApiError(0, { title: 'The console failed', detail: String(error) });
-
 /** Sends the request whenever it changes, and aborts the one before. `null` sends nothing. */
-export function useRequest<P extends Path>(path: P, body: RequestOf<P> | null): RequestState<ResponseOf<P>> {
-  const [state, setState] = useState<{ data?: ResponseOf<P>; error?: ApiError; of?: string }>({});
+export function useRequest<P extends OperationPath>(
+  path: P,
+  body: RequestOf<P> | null,
+): RequestState<ResponseOf<P>> {
+  const [state, setState] = useState<{ data?: ResponseOf<P>; error?: FailureText; of?: string }>({});
   const [attempt, setAttempt] = useState(0);
   const of = body && `${attempt} ${path} ${JSON.stringify(body)}`;
   useEffect(() => {
@@ -24,7 +24,7 @@ export function useRequest<P extends Path>(path: P, body: RequestOf<P> | null): 
     call(path, body, { signal: abort.signal }).then(
       (data) => abort.signal.aborted || setState({ data, of }),
       (error: unknown) =>
-        abort.signal.aborted || setState((before) => ({ ...before, error: asApiError(error), of })),
+        abort.signal.aborted || setState((before) => ({ ...before, error: failureOf(error), of })),
     );
     return () => abort.abort();
   }, [of]);
@@ -42,7 +42,7 @@ export interface Pages<Row> {
   /** Each page keeps its identity, so that a further one does not draw the others again. */
   pages: readonly (readonly Row[])[];
   total: number | undefined;
-  error: ApiError | undefined;
+  error: FailureText | undefined;
   loading: boolean;
   hasMore: boolean;
   more(): void;
@@ -54,7 +54,7 @@ interface PagesState<Row> {
   total?: number;
   cursor: string | null;
   of?: string;
-  error?: ApiError;
+  error?: FailureText;
   isLoadingMore: boolean;
 }
 
@@ -87,7 +87,7 @@ export function usePages<P extends CursorPath, Row>(
         abort.signal.aborted ||
         setState((before) => ({
           ...before,
-          error: asApiError(error),
+          error: failureOf(error),
           of,
           cursor: null,
           isLoadingMore: false,
@@ -111,7 +111,7 @@ export function usePages<P extends CursorPath, Row>(
         })),
       (error: unknown) =>
         abort.signal.aborted ||
-        setState((before) => ({ ...before, error: asApiError(error), isLoadingMore: false })),
+        setState((before) => ({ ...before, error: failureOf(error), isLoadingMore: false })),
     );
   }
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
-import { ApiError } from '../api.js';
+import { type FailureText, failureOf } from '../api.js';
 import { minute } from '../format.js';
 import { href } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
@@ -78,7 +78,7 @@ interface MembershipsProps {
 
 function Memberships({ contact, onChange }: MembershipsProps) {
   const [query, setQuery] = useState('');
-  const [error, setError] = useState<ApiError>();
+  const [error, setError] = useState<FailureText>();
   const [busy, setBusy] = useState(false);
   const cannotRead = missingScope('audiences:read');
   const cannotWrite = missingScope('audiences:write');
@@ -108,7 +108,7 @@ function Memberships({ contact, onChange }: MembershipsProps) {
       }
       if (adds) setQuery('');
     } catch (reason) {
-      setError(reason instanceof ApiError ? reason : new ApiError(0, { detail: String(reason) }));
+      setError(failureOf(reason));
     } finally {
       setBusy(false);
     }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CreateContactRequest } from '../../contacts/schema.js';
-import { ApiError, type ResponseOf } from '../api.js';
+import { type FailureText, failureOf, type ResponseOf } from '../api.js';
 import { plural } from '../format.js';
 import { href, navigate } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
@@ -34,7 +34,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
   const [checked, setChecked] = useState<Created>();
   /** One per check, so that a second click creates nothing more. */
   const [idempotencyKey, setIdempotencyKey] = useState('');
-  const [error, setError] = useState<ApiError>();
+  const [error, setError] = useState<FailureText>();
   const [busy, setBusy] = useState(false);
   const scope = missingScope('contacts:write') ?? missingScope('audiences:read');
   const audiences = useRequest('/api/audiences/search', scope ? null : { limit: MAX_AUDIENCES });
@@ -57,15 +57,14 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
     setBusy(true);
     setError(undefined);
     try {
-      const headers: Record<string, string> = dryRun ? {} : { 'Idempotency-Key': idempotencyKey };
-      const query = dryRun ? '?dry_run=true' : '';
-      const answer = await call('/api/contacts/create', body(), { query, headers });
+      const options = dryRun ? { query: { dry_run: true } } : { idempotencyKey };
+      const answer = await call('/api/contacts/create', body(), options);
       if (dryRun) {
         setChecked(answer);
         setIdempotencyKey(randomKey());
       } else navigate(href('/contacts', { contact: answer.contact_id }));
     } catch (reason) {
-      setError(reason instanceof ApiError ? reason : new ApiError(0, { detail: String(reason) }));
+      setError(failureOf(reason));
     } finally {
       setBusy(false);
     }

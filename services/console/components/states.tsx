@@ -1,13 +1,13 @@
 /** What a view shows when it has no answer to show. */
 import type { ComponentChildren } from 'preact';
-import type { ApiError } from '../api.js';
+import type { FailureText } from '../api.js';
 import { setParams } from '../router.js';
 
-export function Failure({ error, retry }: { error: ApiError; retry?: () => void }) {
+export function Failure({ error, retry }: { error: FailureText; retry?: () => void }) {
   return (
     <div class="state failure" role="alert">
       <strong>{error.title}</strong>
-      {error.message !== '' && <p>{error.message}</p>}
+      {error.detail !== '' && <p>{error.detail}</p>}
       {error.requestId && (
         <p class="note">
           Request <code>{error.requestId}</code>

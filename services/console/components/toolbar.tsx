@@ -1,7 +1,7 @@
 /** What every view offers of its answer: the request as curl, and all of it as a file. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, curlOf } from '../api.js';
+import { curlOf, failureOf } from '../api.js';
 import { download, type ExportFormat, type ExportSource, MAX_EXPORT_ROWS } from '../export.js';
 import { count } from '../format.js';
 
@@ -57,7 +57,8 @@ export function ExportButton<Row extends object>({ source }: { source: ExportSou
           : `The first ${count(rows)} rows saved; narrow the filters for the rest.`,
       );
     } catch (error) {
-      setProgress(error instanceof ApiError ? `${error.title}. ${error.message}` : 'Stopped.');
+      const { title, detail } = failureOf(error);
+      setProgress(abort.current?.signal.aborted ? 'Stopped.' : `${title}. ${detail}`);
     }
   }
   return (

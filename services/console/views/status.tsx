@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, request } from '../api.js';
+import { ConnectionError } from '../../client/index.js';
+import { type FailureText, failureOf } from '../api.js';
 import { Failure } from '../components/states.js';
 import { CurlButton } from '../components/toolbar.js';
 import { session } from '../session.js';
@@ -22,13 +23,15 @@ async function readStatus(signal: AbortSignal) {
   const readiness = await fetch('/readyz', { signal }).then(
     (response) => response.json() as Promise<Readiness>,
   );
-  const { body: version } = await request<Record<string, string>>('GET', '/version', { signal });
+  const version = await fetch('/version', { signal }).then(
+    (response) => response.json() as Promise<Record<string, string>>,
+  );
   return { readiness, version };
 }
 
 export function Status() {
   const [status, setStatus] = useState<Awaited<ReturnType<typeof readStatus>>>();
-  const [error, setError] = useState<ApiError>();
+  const [error, setError] = useState<FailureText>();
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
@@ -39,11 +42,7 @@ export function Status() {
       },
       (reason: unknown) => {
         if (abort.signal.aborted) return;
-        const unreachable = {
-          title: 'The server cannot be reached',
-          detail: 'It may have stopped, or this device is offline.',
-        };
-        setError(reason instanceof ApiError ? reason : new ApiError(0, unreachable));
+        setError(failureOf(new ConnectionError(String(reason))));
       },
     );
     const timer = setTimeout(() => setAttempt((number) => number + 1), REFRESH_MS);
