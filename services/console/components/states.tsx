@@ -1,7 +1,9 @@
 /** What a view shows when it has no answer to show. */
 import type { ComponentChildren } from 'preact';
+import type { Scope } from '../../http/scopes.js';
 import type { FailureText } from '../api.js';
 import { setParams } from '../router.js';
+import { missingScope } from '../session.js';
 
 export function Failure({ error, retry }: { error: FailureText; retry?: () => void }) {
   return (
@@ -47,6 +49,34 @@ export function NoPermission({ scope, what }: { scope: string; what: string }) {
         has it.
       </p>
     </Empty>
+  );
+}
+
+interface ScopedLinkProps {
+  href: string;
+  scopes: readonly Scope[];
+  children: ComponentChildren;
+}
+
+/** A link to what needs these scopes; where the key lacks one, a disabled button that says which. */
+export function ScopedLink({ href, scopes, children }: ScopedLinkProps) {
+  const missing = scopes.find((scope) => missingScope(scope) !== null);
+  if (missing === undefined) {
+    return (
+      <a class="button" href={href}>
+        {children}
+      </a>
+    );
+  }
+  return (
+    <span class="scoped">
+      <span class="note" id={`needs-${missing}`}>
+        needs <code>{missing}</code>
+      </span>
+      <button type="button" disabled aria-describedby={`needs-${missing}`}>
+        {children}
+      </button>
+    </span>
   );
 }
 

@@ -4,7 +4,7 @@ import { Pager } from '../components/pager.js';
 import { Panel } from '../components/panel.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox } from '../components/search-box.js';
-import { Empty, Failure, NoMatch, NoPermission, SkeletonRows } from '../components/states.js';
+import { Empty, Failure, NoMatch, NoPermission, ScopedLink, SkeletonRows } from '../components/states.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
@@ -164,9 +164,9 @@ function AudienceCard({ audienceId }: { audienceId: string }) {
           <div class="toolbar">
             <h3>{members.total === undefined ? 'Members' : plural(members.total, 'member')}</h3>
             <div class="actions">
-              <a class="button" href={href('/visits', { audience_id: audience.id })}>
+              <ScopedLink href={href('/visits', { audience_id: audience.id })} scopes={['visits:read']}>
                 What they visited
-              </a>
+              </ScopedLink>
               <CurlButton url="/api/audiences/contacts/search" body={body} />
             </div>
           </div>

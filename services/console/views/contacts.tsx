@@ -7,7 +7,7 @@ import { type Column, EndlessList } from '../components/endless-list.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, TextFilter } from '../components/search-box.js';
-import { Empty, NoMatch, NoPermission } from '../components/states.js';
+import { Empty, NoMatch, NoPermission, ScopedLink } from '../components/states.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
@@ -95,9 +95,12 @@ export function Contacts() {
           </Filters>
           <output class="total">{pages.total !== undefined && plural(pages.total, 'contact')}</output>
           <div class="actions">
-            <a class="button" href={hrefWith({ new: true, contact: null })}>
+            <ScopedLink
+              href={hrefWith({ new: true, contact: null })}
+              scopes={['contacts:write', 'audiences:read']}
+            >
               New contact
-            </a>
+            </ScopedLink>
             <SavedFiltersButton />
             <ExportButton
               source={{

@@ -1,11 +1,12 @@
 import type { Visit } from '../../visits/schema.js';
+import { DayBars } from '../components/day-bars.js';
 import { type Column, EndlessList } from '../components/endless-list.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, SelectFilter, TextFilter } from '../components/search-box.js';
 import { Empty, NoMatch, NoPermission } from '../components/states.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { minute, NONE, plural } from '../format.js';
+import { daysBefore, minute, NONE, plural } from '../format.js';
 import { hasParam, param } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
 import { usePages } from '../use-request.js';
@@ -25,32 +26,36 @@ const FILTERS = [
   'to',
 ];
 
-const DAY_MS = 86_400_000;
 const isDate = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text);
 
+/** The request without its days, and the days it is narrowed to. */
 function requestOf() {
   const text = ['audience_id', 'country', 'city', 'browser', 'platform', 'ip_address'].filter(
     (name) => param(name) !== '',
   );
   const minIntent = param('min_intent_score');
   const recording = param('has_recording');
-  const [from, to] = [param('from'), param('to')];
-  return {
+  const [from, to] = [param('from'), param('to')].map((day) => (isDate(day) ? day : ''));
+  const filters = {
     organization_id: organizationId.value,
     ...(param('query') === '' ? {} : { start_url: param('query') }),
     ...Object.fromEntries(text.map((name) => [name, param(name)])),
     ...(/^-?\d+$/.test(minIntent) ? { min_intent_score: Number(minIntent) } : {}),
     ...(recording === '' ? {} : { has_recording: recording === 'true' }),
-    ...(isDate(from) ? { created_after: `${from}T00:00:00Z` } : {}),
+  };
+  const body = {
+    ...filters,
+    ...(from ? { created_after: `${from}T00:00:00Z` } : {}),
     // The last day counts as a whole.
-    ...(isDate(to) ? { created_before: new Date(Date.parse(to) + DAY_MS).toISOString() } : {}),
+    ...(to ? { created_before: `${daysBefore(to, -1)}T00:00:00Z` } : {}),
     limit: PAGE,
   };
+  return { filters, body, from: from ?? '', to: to ?? '' };
 }
 
 export function Visits() {
   const scope = missingScope('visits:read');
-  const body = requestOf();
+  const { filters, body, from, to } = requestOf();
   const pages = usePages('/api/website-visits/search', scope ? null : body, ({ visits }) => visits);
   if (scope) return <NoPermission scope={scope} what="visits" />;
   return (
@@ -97,6 +102,7 @@ export function Visits() {
           <CurlButton url="/api/website-visits/search" body={body} />
         </div>
       </div>
+      <DayBars filters={pages.total === undefined ? null : filters} from={from} to={to} />
       <EndlessList
         label="Visits"
         columns={COLUMNS}
