@@ -374,6 +374,29 @@ describe('The console in Chromium', function () {
     await page.waitForURL(`${gateway.url}/console/visits?country=US`);
   });
 
+  it('shows how fresh each stream is, and asks again', async () => {
+    await open('/status');
+    const table = page.getByRole('table', { name: 'Streams' });
+    const { streams, version } = await read<{
+      streams: Record<string, { records: number }>;
+      version: string;
+    }>('/api/status', {});
+    for (const [label, name] of [
+      ['Contacts', 'contacts'],
+      ['Deliveries', 'network-a-deliveries'],
+    ] as const) {
+      const row = table.getByRole('row', { name: new RegExp(`^${label}`) });
+      await row
+        .getByRole('cell', { name: (streams[name]?.records ?? 0).toLocaleString('en'), exact: true })
+        .waitFor();
+    }
+    await page.getByText(version, { exact: true }).waitFor();
+    await Promise.all([
+      page.waitForRequest((sent) => sent.url().endsWith('/api/status')),
+      page.getByRole('button', { name: 'Refresh' }).click(),
+    ]);
+  });
+
   it('draws nothing again while a list of 1 000 rows scrolls, and takes every key', async () => {
     const many = await gateway.keyFor('org_many');
     const records = Array.from({ length: 1000 }, (_, number) => ({
