@@ -1,5 +1,12 @@
 /** The four operations on advertising. */
-import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
+import type { TSchema } from 'typebox';
+import {
+  type ExportFormat,
+  endpointsWith,
+  type HandlerContext,
+  type MatchList,
+  type MatchPage,
+} from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
 import { type Clock, utcDate } from '../shared/time.js';
@@ -33,7 +40,14 @@ import {
   normalizeObjective,
   normalizeStatus,
 } from './normalization.js';
-import { listFilter, parsePage, parseReportParams, type ReportParams, type Sort } from './report-params.js';
+import {
+  listFilter,
+  type Page,
+  parsePage,
+  parseReportParams,
+  type ReportParams,
+  type Sort,
+} from './report-params.js';
 import { CampaignsRequest, CompaniesRequest, CompanyRequest, CreativesRequest } from './requests.js';
 import {
   type AdFields,
@@ -49,14 +63,17 @@ import {
   type Reach,
 } from './response-mapping.js';
 import {
+  CampaignItem,
   CampaignsResponse,
   CompaniesResponse,
+  CompanyListItem,
   CompanyResponse,
+  CreativeItem,
   CreativesResponse,
   campaignFields,
   creativeFields,
 } from './responses.js';
-import { isSparse, type Point, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
+import { completeItems, isSparse, type Point, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 import { warningsOf } from './warnings.js';
 
 export interface AdvertisingServices {
@@ -138,18 +155,59 @@ const describe = (what: string) =>
   `${what}\n\nSums are of the newest report of each day: of money exact, of counts exact up to 2^53. \`warnings\` say what to know when reading the figures.`;
 
 const advertising = { tag: 'Advertising', scope: 'advertising:read' } as const;
+const PAGE_FIELDS = ['page', 'page_size'];
 const listing = { ...advertising, slots: () => 4, problems: ['too_many_points'] } as const;
 
 type AdsBody<SortName extends string> = Omit<CampaignsRequest, 'sort_by'> &
   Pick<Partial<CreativesRequest>, 'creative_ids'> & { sort_by?: SortName | 'ad_spend' | null };
 
-/** One page of campaigns or creatives, with their series. */
-async function listAds<SortName extends string, Fields extends AdFields>(
+/** Rows of a list that an export has read and not sent yet. */
+interface UnsentRows<Row> {
+  rows: Row[];
+  /** Rows read so far. */
+  read: number;
+  total: number;
+}
+
+interface RowList<Row, Item extends object> {
+  report: ReportParams;
+  query(page: Page): AnalyticsQuery;
+  /** The items of rows; an export as CSV has no series. */
+  toItems(rows: Row[], hasSeries: boolean): Promise<Item[]>;
+}
+
+/** Rows that an export reads in one statement: each statement computes all, and orders it. */
+const EXPORT_ROWS = 2000;
+
+/** The next rows of a list with their series, as many as have every period (contract 5.4). */
+async function readRows<Row, Item extends object>(
+  call: AnyCall,
+  { report, query, toItems }: RowList<Row, Item>,
+  unsent: UnsentRows<Row> | undefined,
+  format: ExportFormat,
+): Promise<MatchPage> {
+  let { rows, read, total } = unsent ?? { rows: [], read: 0, total: 0 };
+  if (rows.length === 0) {
+    ({ rows, total } = await run<Row>(call, query({ page: read / EXPORT_ROWS + 1, size: EXPORT_ROWS })));
+    read += EXPORT_ROWS;
+  }
+  const hasSeries = format !== 'csv';
+  const count = hasSeries ? completeItems(report) : rows.length;
+  const rest = rows.slice(count);
+  return {
+    items: await toItems(rows.slice(0, count), hasSeries),
+    total,
+    next: rest.length > 0 || read < total ? { rows: rest, read, total } : null,
+  };
+}
+
+/** Campaigns or creatives as a request asks for them. */
+function adList<SortName extends string, Fields extends AdFields>(
   call: HandlerContext<AdsBody<SortName>, unknown, AdvertisingServices>,
   entity: AdEntity<SortName | 'ad_spend'>,
   fields: Fields,
 ) {
-  const { body, organizationId } = call;
+  const { body } = call;
   const report = reportParamsOf(call, METRIC_NAMES);
   const requested = {
     campaignIds: listFilter(body.campaign_ids),
@@ -161,17 +219,36 @@ async function listAds<SortName extends string, Fields extends AdFields>(
     objectiveTypes: knownFilter(body.objective_types, isKnownObjective, normalizeObjective),
     search: searchFilter(body.search),
   };
+  return {
+    report,
+    requested,
+    filters,
+    query: (page: Page) => adsQuery(entity, { report, filters, sort: sortOf(body, 'ad_spend'), page }),
+    async toItems(rows: AdRow<Fields>[], hasSeries = true) {
+      const ids = hasSeries ? rows.map(({ id }) => id) : [];
+      const series = await pageSeries(call, report, ids, (part) => adSeriesQuery(entity, part, ids));
+      return rows.map((row) => adItem(fields, report, row, series(row.id)));
+    },
+  };
+}
+
+/** One page of campaigns or creatives, with their series. */
+async function listAds<SortName extends string, Fields extends AdFields>(
+  call: HandlerContext<AdsBody<SortName>, unknown, AdvertisingServices>,
+  entity: AdEntity<SortName | 'ad_spend'>,
+  fields: Fields,
+) {
+  const { body, organizationId } = call;
+  const { report, requested, filters, query, toItems } = adList(call, entity, fields);
   const page = parsePage(body, report);
   const money = showsMoney(report);
   const currencies = money ? currenciesQuery(entity, organizationId, filters) : undefined;
   const [{ rows, total }, context] = await Promise.all([
-    run<AdRow<Fields>>(call, adsQuery(entity, { report, filters, sort: sortOf(body, 'ad_spend'), page })),
+    run<AdRow<Fields>>(call, query(page)),
     contextOf(call, report, requested, currencies),
   ]);
-  const ids = rows.map(({ id }) => id);
-  const series = await pageSeries(call, report, ids, (part) => adSeriesQuery(entity, part, ids));
   return {
-    items: rows.map((row) => adItem(fields, report, row, series(row.id))),
+    items: await toItems(rows),
     page: page.page,
     page_size: page.size,
     total_count: total,
@@ -188,6 +265,18 @@ async function listAds<SortName extends string, Fields extends AdFields>(
   };
 }
 
+/** Every campaign or creative of a list, in its order. */
+const everyAd = <SortName extends string, Fields extends AdFields>(
+  item: TSchema,
+  entity: AdEntity<SortName | 'ad_spend'>,
+  fields: Fields,
+): MatchList<AdsBody<SortName>, AdvertisingServices> => ({
+  item,
+  pageFields: PAGE_FIELDS,
+  readPage: (call, next, format) =>
+    readRows(call, adList(call, entity, fields), next as UnsentRows<AdRow<Fields>> | undefined, format),
+});
+
 export const searchCampaigns = endpoint({
   ...listing,
   path: '/api/advertising/network_a/campaigns',
@@ -198,6 +287,7 @@ export const searchCampaigns = endpoint({
   get example(): CampaignsRequest {
     return { ...exampleRange(), statuses: ['ACTIVE'], sort_by: 'ad_spend', page_size: 10 };
   },
+  list: everyAd(CampaignItem, CAMPAIGNS, campaignFields),
   handle: (call) => listAds(call, CAMPAIGNS, campaignFields),
 });
 
@@ -213,6 +303,7 @@ export const searchCreatives = endpoint({
   get example(): CreativesRequest {
     return { ...exampleRange(), granularity: 'monthly', sort_by: 'ctr', page_size: 10 };
   },
+  list: everyAd(CreativeItem, CREATIVES, creativeFields),
   handle: (call) => listAds(call, CREATIVES, creativeFields),
 });
 
@@ -228,6 +319,34 @@ async function pageReach(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** Companies as a request asks for them. */
+function companyList(call: HandlerContext<CompaniesRequest, unknown, AdvertisingServices>) {
+  const { body } = call;
+  const report = reportParamsOf(call, COMPANY_METRIC_NAMES);
+  const filters = {
+    campaignIds: listFilter(body.campaign_ids),
+    companyIds: listFilter(body.company_ids),
+    networkIds: listFilter(body.network_a_company_ids),
+    domains: listFilter(body.domains, normalizeDomain),
+    search: searchFilter(body.search),
+  };
+  const { campaignIds } = filters;
+  return {
+    report,
+    filters,
+    query: (page: Page) => companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page }),
+    async toItems(rows: CompanyRow[], hasSeries = true) {
+      const ids = rows.map(({ id }) => id);
+      const ofSeries = hasSeries ? ids : [];
+      const [series, reach] = await Promise.all([
+        pageSeries(call, report, ofSeries, (part) => companySeriesQuery(part, ids, campaignIds)),
+        pageReach(call, report, ids, campaignIds),
+      ]);
+      return rows.map((row) => companyItem(report, row, reach.get(row.id), series(row.id)));
+    },
+  };
+}
+
 export const searchCompanies = endpoint({
   ...listing,
   path: '/api/advertising/network_a/companies',
@@ -240,28 +359,21 @@ export const searchCompanies = endpoint({
   get example(): CompaniesRequest {
     return { ...exampleRange(), granularity: 'monthly', sort_by: 'engagements', page_size: 10 };
   },
+  list: {
+    item: CompanyListItem,
+    pageFields: PAGE_FIELDS,
+    readPage: (call, next, format) =>
+      readRows(call, companyList(call), next as UnsentRows<CompanyRow> | undefined, format),
+  },
   async handle(call) {
-    const { body } = call;
-    const report = reportParamsOf(call, COMPANY_METRIC_NAMES);
-    const filters = {
-      campaignIds: listFilter(body.campaign_ids),
-      companyIds: listFilter(body.company_ids),
-      networkIds: listFilter(body.network_a_company_ids),
-      domains: listFilter(body.domains, normalizeDomain),
-      search: searchFilter(body.search),
-    };
-    const page = parsePage(body, report);
+    const { report, filters, query, toItems } = companyList(call);
+    const page = parsePage(call.body, report);
     const [{ rows, total }, context] = await Promise.all([
-      run<CompanyRow>(call, companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page })),
+      run<CompanyRow>(call, query(page)),
       contextOf(call, report, filters),
     ]);
-    const ids = rows.map(({ id }) => id);
-    const [series, reach] = await Promise.all([
-      pageSeries(call, report, ids, (part) => companySeriesQuery(part, ids, filters.campaignIds)),
-      pageReach(call, report, ids, filters.campaignIds),
-    ]);
     return {
-      items: rows.map((row) => companyItem(report, row, reach.get(row.id), series(row.id))),
+      items: await toItems(rows),
       page: page.page,
       page_size: page.size,
       total_count: total,

@@ -21,6 +21,10 @@ export function isSparse({ range, granularity }: ReportParams, items: number): b
   return items * countPeriods(range, granularity) > MAX_COMPLETE_POINTS;
 }
 
+/** Items whose series have every period. */
+export const completeItems = ({ range, granularity }: ReportParams): number =>
+  Math.floor(MAX_COMPLETE_POINTS / countPeriods(range, granularity));
+
 /** The parts of the range to query in sequence: cut between months, as the tables are partitioned. */
 export function seriesParts(report: ReportParams, items: number): ReportParams[] {
   const maxPeriods = Math.floor(ROWS_PER_STATEMENT / Math.max(1, items));

@@ -1,20 +1,20 @@
-import type { TextQuery } from '../search/query.js';
+import type { Page, SortKey, TextQuery } from '../search/query.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { Audience, AudienceRecord } from './schema.js';
 
 export interface AudienceSearch {
   organizationId: string;
   query?: TextQuery;
-  offset: number;
+  /** Skips so many. */
+  offset?: number;
+  after?: SortKey;
   limit: number;
 }
 
 export interface AudienceStore {
   getAudience(organizationId: string, audienceId: string, signal?: AbortSignal): Promise<Audience | null>;
-  searchAudiences(
-    search: AudienceSearch,
-    signal?: AbortSignal,
-  ): Promise<{ items: Audience[]; total: number }>;
+  /** Behind a full page there may be nothing more. */
+  searchAudiences(search: AudienceSearch, signal?: AbortSignal): Promise<Page<Audience>>;
   /** As records of contacts, each whole. */
   upsertAudiences(records: readonly OrderedRecord<AudienceRecord>[]): Promise<void>;
 }

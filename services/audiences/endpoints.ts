@@ -1,10 +1,12 @@
 import { SMALL_BODY_LIMIT } from '../http/body.js';
 import { endpointsWith } from '../http/endpoint.js';
+import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { Problem } from '../http/problems.js';
 import { toTextQuery } from '../http/text-query.js';
+import type { SortKey } from '../search/query.js';
 import type { AudienceStore } from './audience-store.js';
 import {
-  type Audience,
+  Audience,
   GetAudienceRequest,
   GetAudienceResponse,
   SearchAudiencesRequest,
@@ -66,6 +68,15 @@ const searchAudiences = endpoint({
   response: SearchAudiencesResponse,
   example: { organization_id: 'org_demo', page: 1, limit: 10 },
   problems: ['page_window_exceeded'],
+  list: {
+    item: Audience,
+    pageFields: ['page', 'limit'],
+    readPage({ body, organizationId, services, signal }, next) {
+      const after = next as SortKey | undefined;
+      const search = { organizationId, query: toTextQuery(body.query), limit: EXPORT_PAGE_ITEMS, after };
+      return services.search.searchAudiences(search, signal);
+    },
+  },
   async handle({ body, organizationId, services, signal }) {
     const page = body.page ?? 1;
     const limit = body.limit ?? DEFAULT_LIMIT;

@@ -23,6 +23,7 @@ export const Audience = looseObject(
     network_b: boolean('Whether the audience is used on network_b.'),
     network_c: boolean('Whether the audience is used on network_c.'),
     tracking_utm_value: nullable(text('UTM value that marks visits of this audience.')),
+    created_at: dateTime('When the audience was first recorded, UTC.'),
   },
   { $id: 'Audience', description: 'A named group of contacts.' },
 );

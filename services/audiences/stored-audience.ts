@@ -2,8 +2,11 @@ import { nextVersion, type OrderedRecord, type RecordVersion } from '../shared/r
 import { orNull } from '../shared/text.js';
 import type { Audience, AudienceRecord } from './schema.js';
 
+/** Everything of an audience but its time, which is kept apart. */
+export type AudienceBody = Omit<Audience, 'created_at'>;
+
 export interface StoredAudience extends RecordVersion {
-  audience: Audience;
+  audience: AudienceBody;
 }
 
 /** The audience after a stream record, which replaces all of it; null when the record is not newer than the last one. */
@@ -15,7 +18,7 @@ export function applyAudienceRecord(
   return version && { ...version, audience: toAudience(ordered.record) };
 }
 
-function toAudience(record: AudienceRecord): Audience {
+function toAudience(record: AudienceRecord): AudienceBody {
   return {
     id: record.id,
     organization_id: record.organization_id,

@@ -2,15 +2,18 @@ import type { AudienceStore } from '../audiences/audience-store.js';
 import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
 import { SMALL_BODY_LIMIT } from '../http/body.js';
 import { writeCursor } from '../http/cursor.js';
-import { endpointsWith } from '../http/endpoint.js';
+import { endpointsWith, type MatchList } from '../http/endpoint.js';
+import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
+import type { SortKey } from '../search/query.js';
 import type { Clock } from '../shared/time.js';
 import type { ContactStore } from './contact-store.js';
 import { contactTooLarge } from './record-size.js';
 import {
   AddContactRequest,
   AddContactResponse,
+  Contact,
   CreateContactQuery,
   CreateContactRequest,
   CreateContactResponse,
@@ -159,6 +162,22 @@ const getContacts = endpoint({
   },
 });
 
+type SearchBody = SearchContactsRequest | SearchAudienceContactsRequest;
+
+/** Every contact that a search finds, in its order. */
+const everyContact: MatchList<SearchBody, ContactServices> = {
+  item: Contact,
+  pageFields: ['limit', 'cursor'],
+  async readPage({ body, organizationId, services, signal }, next) {
+    const { search } = toContactSearch(SEARCH_PATH, organizationId, body);
+    if (search.audienceId !== undefined && next === undefined) {
+      await requireAudience(services.search, organizationId, search.audienceId, signal);
+    }
+    const after = next as SortKey | undefined;
+    return services.search.searchContacts({ ...search, limit: EXPORT_PAGE_ITEMS, after }, signal);
+  },
+};
+
 const searchContacts = endpoint({
   path: SEARCH_PATH,
   summary: 'Search contacts',
@@ -169,6 +188,7 @@ const searchContacts = endpoint({
   request: SearchContactsRequest,
   slots: ({ query, limit }) => (query ? 2 : 1) + slotsOfPage(limit),
   response: SearchContactsResponse,
+  list: everyContact,
   example: { organization_id: 'org_demo', query: 'marketing', limit: 5 },
   async handle({ body, organizationId, services, signal }) {
     const { search, scope } = toContactSearch(SEARCH_PATH, organizationId, body);
@@ -191,6 +211,7 @@ const searchAudienceContacts = endpoint({
   request: SearchAudienceContactsRequest,
   slots: ({ limit }) => 1 + slotsOfPage(limit),
   response: SearchAudienceContactsResponse,
+  list: everyContact,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers', country: 'US', limit: 5 },
   problems: ['audience_not_found'],
   async handle({ body, organizationId, services, signal }) {

@@ -20,6 +20,9 @@ export interface AdmissionLimits {
   /** Bytes of responses that clients have not read yet. */
   answerBytes: number;
   answerBytesPerKey: number;
+  /** Exports, each of which holds a page of a few megabytes. */
+  exports: number;
+  exportsPerKey: number;
 }
 
 /** A key has a share of each limit, so that it cannot starve others. */
@@ -32,6 +35,8 @@ export const ADMISSION_LIMITS: AdmissionLimits = {
   bodyBytesPerKey: 64 * MIB,
   answerBytes: 256 * MIB,
   answerBytesPerKey: 64 * MIB,
+  exports: 8,
+  exportsPerKey: 4,
 };
 
 const RETRY = { 'Retry-After': '1' };
@@ -46,10 +51,20 @@ export interface Usage {
   bodies: number;
   bodyBytes: number;
   answerBytes: number;
+  exports: number;
 }
 
+export const noUsage = (): Usage => ({
+  requests: 0,
+  slots: 0,
+  bodies: 0,
+  bodyBytes: 0,
+  answerBytes: 0,
+  exports: 0,
+});
+
 export class Admission {
-  readonly total: Usage = { requests: 0, slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 };
+  readonly total = noUsage();
   readonly limits: AdmissionLimits;
   readonly #timeoutMs: number;
   readonly #keys = new Map<string, Usage>();
@@ -61,7 +76,7 @@ export class Admission {
 
   /**
    * Runs a request with a deadline: rejects with 408 when its body has not arrived by then, else with 504. Throws 503 when too many
-   * bodies are arriving.
+   * bodies are arriving. The deadline of an export moves with its progress.
    */
   run(ctx: Context, keyId: string, work: (request: AdmittedRequest) => Promise<void>): Promise<void> {
     const request = this.#enter(ctx, keyId);
@@ -71,6 +86,7 @@ export class Admission {
         request.abort();
         reject(expired(ctx, this.#timeoutMs));
       }, this.#timeoutMs);
+      request.onProgress = () => timer.refresh();
       const end = () => {
         clearTimeout(timer);
         request.release();
@@ -93,7 +109,7 @@ export class Admission {
     let key = this.#keys.get(keyId);
     if (total.bodies >= limits.bodies) throw overloaded('Too many request bodies are arriving');
     if (key === undefined) {
-      key = { requests: 0, slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 };
+      key = noUsage();
       this.#keys.set(keyId, key);
     } else if (key.bodies >= limits.bodiesPerKey) {
       throw overloaded(`${limits.bodiesPerKey} request bodies of this key are arriving`);
@@ -118,9 +134,12 @@ export class AdmittedRequest {
   #bodyBytes = 0;
   #slots = 0;
   #released = false;
+  #exports = 0;
   #answerBytes = 0;
   #closed = false;
   #controller: AbortController | undefined;
+  /** Moves the deadline. */
+  onProgress: () => void = () => undefined;
 
   constructor(admission: Admission, key: Usage, keyId: string) {
     this.#admission = admission;
@@ -170,6 +189,23 @@ export class AdmittedRequest {
     this.#key.slots += slots;
   }
 
+  /** Throws 503 when too many exports are running. */
+  startExport(): void {
+    if (this.#released) return;
+    const { total, limits } = this.#admission;
+    if (total.exports >= limits.exports) throw overloaded('Too many exports are running');
+    if (this.#key.exports >= limits.exportsPerKey) {
+      throw overloaded(`${limits.exportsPerKey} exports of this key are running`);
+    }
+    this.#exports = 1;
+    total.exports++;
+    this.#key.exports++;
+  }
+
+  progressed(): void {
+    if (!this.#released) this.onProgress();
+  }
+
   /** Counts the response until `closed`. Throws 503 above the limit; a response larger than the limit is sent when it is the only one. */
   answer(bytes: number): void {
     if (this.#closed) return;
@@ -208,6 +244,8 @@ export class AdmittedRequest {
     total.slots -= this.#slots;
     this.#key.requests--;
     this.#key.slots -= this.#slots;
+    total.exports -= this.#exports;
+    this.#key.exports -= this.#exports;
     this.#admission.forget(this.#keyId, this.#key);
   }
 

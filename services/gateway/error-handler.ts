@@ -15,6 +15,19 @@ export type ErrorWriter = (ctx: Context, error: unknown) => void;
 export function createErrorWriter(logger: Logger): ErrorWriter {
   const warnOfOverload = createOverloadWarning(logger);
   return (ctx, error) => {
+    if (ctx.res.headersSent && !isClientGone(error)) {
+      // The rest of an export is missing: without its last chunk the client sees that.
+      ctx.respond = false;
+      ctx.res.destroy();
+      const { code, status } = toProblem(error);
+      ctx.state.problem = code;
+      ctx.state.cutOffStatus = status;
+      logger.error(
+        { request_id: ctx.state.requestId, path: loggedPath(ctx.path), code, err: error },
+        'export cut off',
+      );
+      return;
+    }
     if (ctx.res.destroyed) {
       // The client disconnected: aborting its work is not a failure. The request is logged as 499.
       ctx.respond = false;
@@ -33,6 +46,17 @@ export function createErrorWriter(logger: Logger): ErrorWriter {
     }
     writeProblem(ctx, problem);
   };
+}
+
+/** Whether a response ended because its client disconnected. */
+function isClientGone(error: unknown): boolean {
+  const { name, code } = error as NodeJS.ErrnoException;
+  return (
+    name === 'AbortError' ||
+    code === 'ERR_STREAM_PREMATURE_CLOSE' ||
+    code === 'EPIPE' ||
+    code === 'ECONNRESET'
+  );
 }
 
 const OVERLOAD_WARNING_MS = 1000;

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { cached } from '../shared/cache.js';
 import type { RecoveryStatus } from '../stores/common/search-store.js';
-import type { Usage } from './admission.js';
+import { noUsage, type Usage } from './admission.js';
 
 /** Metrics of a gateway process. Their names are public. */
 export interface Metrics {
@@ -33,7 +33,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const sources: GaugeSources = {
     queuedBytes: () => 0,
-    usage: () => ({ requests: 0, slots: 0, bodies: 0, bodyBytes: 0, answerBytes: 0 }),
+    usage: noUsage,
     connections: () => 0,
     recovery: () => undefined,
   };

@@ -45,7 +45,7 @@ export function createRequestContext(
     const elapsed = performance.now() - startedAt;
     state.admitted?.closed();
     // 499, as in nginx: the client disconnected before the response was complete.
-    const status = ctx.res.writableFinished ? ctx.res.statusCode : 499;
+    const status = ctx.res.writableFinished ? ctx.res.statusCode : (state.cutOffStatus ?? 499);
     metrics.observeRequest(state.operation ?? 'other', status, elapsed / 1000);
     if (state.problem !== undefined) metrics.problems.inc({ code: state.problem });
     logger.info(

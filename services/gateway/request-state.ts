@@ -12,4 +12,6 @@ export interface RequestState {
   operation?: string;
   /** Code of the problem in the response. */
   problem?: string;
+  /** Status of the problem that ended a response after its headers. */
+  cutOffStatus?: number;
 }

@@ -1,7 +1,15 @@
 /** Compression of responses by `Accept-Encoding` (contract 1.8). */
-import { Stream } from 'node:stream';
+import { Stream, type Transform } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
+import {
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  gzip,
+  gzipSync,
+} from 'node:zlib';
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
 import { memoize } from '../shared/cache.js';
@@ -24,11 +32,13 @@ const CODECS = {
     compress: promisify(brotliCompress),
     compressSync: brotliCompressSync,
     options: BROTLI,
+    stream: (): Transform => createBrotliCompress({ ...BROTLI, flush: constants.BROTLI_OPERATION_FLUSH }),
   },
   gzip: {
     compress: promisify(gzip),
     compressSync: gzipSync,
     options: GZIP,
+    stream: (): Transform => createGzip({ ...GZIP, flush: constants.Z_SYNC_FLUSH }),
   },
 } as const;
 type Encoding = keyof typeof CODECS;
@@ -67,6 +77,14 @@ export async function compressResponse(ctx: Context): Promise<void> {
     body.length > MAX_SYNC_BYTES ? await compress(body, options) : compressSync(body, options);
   ctx.set('Content-Encoding', encoding);
   ctx.body = compressed;
+}
+
+/** A transform for a streamed response, which passes on every chunk at once; null where the client accepts none. */
+export function compressStream(ctx: Context): Transform | null {
+  const encoding = negotiate(ctx);
+  if (encoding === null) return null;
+  ctx.set('Content-Encoding', encoding);
+  return CODECS[encoding].stream();
 }
 
 /** What a body takes on the wire; null where that is nothing, or not known yet. */

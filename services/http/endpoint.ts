@@ -18,6 +18,31 @@ export interface HandlerContext<Body, Query, Services = unknown> {
   setHeader(name: string, value: string): void;
 }
 
+/** Forms in which every match of a search or list is sent (contract 3.13). */
+export type ExportFormat = 'csv' | 'ndjson';
+
+export interface MatchPage {
+  items: readonly object[];
+  /** All that match. */
+  total: number;
+  /** Where the next page begins; null at the end. */
+  next: unknown;
+}
+
+/** How every match of a search or list is read. */
+export interface MatchList<Body = unknown, Services = unknown> {
+  /** Schema of one match. Its scalars and lists of scalars are the columns of CSV. */
+  item: TSchema;
+  /** Fields of the request that choose a page, which an export has no use for. */
+  pageFields: readonly string[];
+  /** Reads the page that begins at `next` of the page before. CSV has no room for what is nested. */
+  readPage(
+    context: HandlerContext<Body, unknown, Services>,
+    next: unknown,
+    format: ExportFormat,
+  ): Promise<MatchPage>;
+}
+
 export interface Endpoint<
   Body extends TSchema = TSchema,
   Query extends TSchema = TSchema,
@@ -41,6 +66,8 @@ export interface Endpoint<
   idempotent?: boolean;
   /** Admission slots the request takes, by its cost to the stores; default 1. */
   slots?(body: Static<Body>): number;
+  /** Of a search or list: how an export reads every match. */
+  list?: MatchList<Static<Body>, Services>;
   /** Maximum body size in bytes; default 1 MiB. */
   bodyLimit?: BodyLimit;
   handle(context: HandlerContext<Static<Body>, Static<Query>, Services>): Promise<Static<Response>>;

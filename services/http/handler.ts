@@ -4,7 +4,8 @@ import type { TSchema } from 'typebox';
 import { compileValidator } from '../shared/validation.js';
 import type { AdmissionTicket } from './admission-ticket.js';
 import { normalizeStrings, readBody } from './body.js';
-import type { Endpoint, HandlerContext } from './endpoint.js';
+import type { Endpoint, ExportFormat, HandlerContext } from './endpoint.js';
+import { EXPORT_TYPES, negotiateFormat, pageFieldErrors, sendExport } from './export.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
 import { type Principal, requireScope } from './principal.js';
 import { invalid, Problem } from './problems.js';
@@ -13,6 +14,8 @@ import { serialize } from './serialize.js';
 
 /** Common clients reject more than 8 or 16 KiB of headers in total. */
 const MAX_HEADER_LENGTH = 4096;
+
+const JSON_TYPES = ['application/json', 'application/problem+json'];
 
 export type Handler<Services> = (
   ctx: Context,
@@ -31,7 +34,7 @@ export function createHandler<Services>(
 
   return async function handle(ctx, principal, services, request) {
     if (endpoint.scope) requireScope(principal, endpoint.scope);
-    requireJsonAccepted(ctx);
+    const format = responseFormat(ctx, endpoint.list !== undefined);
     const sent = await readBody(ctx, request, endpoint.bodyLimit);
     const { normalized: body, errors } = normalizeStrings(
       isLenient(ctx) ? knownFields(ctx, sent, fields) : sent,
@@ -41,6 +44,7 @@ export function createHandler<Services>(
     const { query, errors: queryErrors } = readQuery(ctx, endpoint.query, validateQuery);
     const { key, errors: keyErrors } = readIdempotencyKey(ctx, endpoint.idempotent);
     errors.push(...validateBody(body), ...queryErrors, ...keyErrors);
+    if (format && endpoint.list) errors.push(...pageFieldErrors(body, endpoint.list));
     if (errors.length > 0) throw invalid(...errors);
     request.bodyArrived(endpoint.slots?.(body) ?? 1);
     const context: HandlerContext<unknown, unknown, Services> = {
@@ -55,6 +59,7 @@ export function createHandler<Services>(
       },
       setHeader: (name, value) => ctx.set(name, value),
     };
+    if (format && endpoint.list) return sendExport(ctx, request, endpoint.list, context, format);
     const response = (await endpoint.handle(context)) as object;
     ctx.type = 'application/json';
     const written = await serialize(response);
@@ -112,9 +117,15 @@ function ignoredFields(names: readonly string[]): string {
   return header;
 }
 
-function requireJsonAccepted(ctx: Context): void {
+/** Null for JSON. Throws 406. */
+function responseFormat(ctx: Context, isList: boolean): ExportFormat | null {
   const { accept } = ctx.req.headers;
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
-  if (ctx.accepts('application/json') || ctx.accepts('application/problem+json')) return;
-  throw new Problem('not_acceptable', 'Answers are application/json; the Accept header excludes it.');
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return null;
+  const format = isList ? negotiateFormat(ctx) : ctx.accepts(JSON_TYPES) ? null : undefined;
+  if (format !== undefined) return format;
+  const others = isList ? `, ${Object.values(EXPORT_TYPES).join(' or ')}` : '';
+  throw new Problem(
+    'not_acceptable',
+    `Answers are application/json${others}; the Accept header excludes it.`,
+  );
 }

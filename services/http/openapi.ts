@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { BODY_LIMIT } from './body.js';
-import type { Endpoint } from './endpoint.js';
+import type { Endpoint, MatchList } from './endpoint.js';
+import { EXPORT_TYPES, TOTAL_HEADER } from './export.js';
 import { PROBLEMS, type ProblemCode } from './problems.js';
 
 export type Json = Record<string, unknown>;
@@ -89,6 +90,7 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
     summary: endpoint.summary,
     description: [
       endpoint.description,
+      endpoint.list && exportDescription(endpoint.list),
       endpoint.scope ? `Needs the scope \`${endpoint.scope}\`.` : 'Every key may ask.',
     ]
       .filter(Boolean)
@@ -112,12 +114,31 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
     responses: {
       200: {
         description: 'A successful response',
-        content: { 'application/json': { schema: extractComponents(endpoint.response, components) } },
+        ...(endpoint.list ? { headers: { [TOTAL_HEADER]: totalHeader } } : {}),
+        content: {
+          'application/json': { schema: extractComponents(endpoint.response, components) },
+          ...(endpoint.list ? exportContent(endpoint.list, components) : {}),
+        },
       },
       ...problemResponses(problems),
     },
   };
 }
+
+const exportDescription = ({ pageFields }: MatchList) =>
+  `With \`Accept: text/csv\` or \`application/x-ndjson\` the answer is every match, in the same order, as one stream; ${pageFields.map((name) => `\`${name}\``).join(' and ')} are then not allowed.`;
+
+const exportContent = ({ item }: MatchList, components: Json): Json => ({
+  [EXPORT_TYPES.csv]: {
+    schema: { type: 'string', description: 'A line of column names, then one line a match.' },
+  },
+  [EXPORT_TYPES.ndjson]: { schema: extractComponents(item, components) },
+});
+
+const totalHeader = {
+  description: 'How many match, of CSV and NDJSON.',
+  schema: { type: 'integer', minimum: 0 },
+};
 
 export function queryParameters(query: TSchema | undefined): Json[] {
   const properties = (query as { properties?: Record<string, Json> } | undefined)?.properties ?? {};

@@ -18,7 +18,7 @@ export const PROBLEMS = {
   stream_not_found: [404, 'No such stream'],
   route_not_found: [404, 'No such operation'],
   method_not_allowed: [405, 'This path takes another method'],
-  not_acceptable: [406, 'The response can only be JSON'],
+  not_acceptable: [406, 'The response has no such media type'],
   request_timeout: [408, 'The request did not arrive in time'],
   ambiguous_company: [409, 'The network_a id belongs to several companies'],
   ambiguous_domain: [409, 'The domain belongs to several companies'],

@@ -1,6 +1,8 @@
 import { writeCursor } from '../http/cursor.js';
 import { endpointsWith } from '../http/endpoint.js';
-import { SearchVisitsRequest, SearchVisitsResponse } from './schema.js';
+import { EXPORT_PAGE_ITEMS } from '../http/export.js';
+import type { SortKey } from '../search/query.js';
+import { SearchVisitsRequest, SearchVisitsResponse, Visit } from './schema.js';
 import { toVisitSearch } from './search.js';
 import type { VisitStore } from './visit-store.js';
 
@@ -23,6 +25,15 @@ const searchVisits = endpoint({
   slots: ({ start_url, limit }) => (start_url ? 2 : 1) + ((limit ?? 0) > 200 ? 2 : 0),
   response: SearchVisitsResponse,
   example: { organization_id: 'org_demo', browser: 'chrome', has_recording: true, limit: 5 },
+  list: {
+    item: Visit,
+    pageFields: ['limit', 'cursor'],
+    readPage({ body, organizationId, services, signal }, next) {
+      const { search } = toVisitSearch(PATH, organizationId, body);
+      const after = next as SortKey | undefined;
+      return services.search.searchVisits({ ...search, limit: EXPORT_PAGE_ITEMS, after }, signal);
+    },
+  },
   async handle({ body, organizationId, services, signal }) {
     const { search, scope } = toVisitSearch(PATH, organizationId, body);
     const page = await services.search.searchVisits(search, signal);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AudienceRecord } from '../../services/audiences/schema.js';
-import type { TextQuery } from '../../services/search/query.js';
+import type { SortKey, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { accepted } from '../support/accepted.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
@@ -47,8 +47,30 @@ export function searchStoreAudiences(open: Open): void {
         network_b: false,
         network_c: false,
         tracking_utm_value: null,
+        created_at: new Date(T0).toISOString(),
       });
       expect(await opened.store.getAudience(freshOrganization(), 'a')).to.equal(null);
+    });
+
+    it('pages on behind a sort key, with and without a query', async () => {
+      const organization = freshOrganization();
+      await load(organization, ...['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, name: `Name ${id}` })));
+      for (const query of [undefined, 'name']) {
+        const found: string[] = [];
+        let after: SortKey | undefined;
+        do {
+          const page = await opened.store.searchAudiences({
+            organizationId: organization,
+            query: query === undefined ? undefined : (parseQuery(query) as TextQuery),
+            limit: 2,
+            after,
+          });
+          expect(page.total).to.equal(5);
+          found.push(...page.items.map(({ id }) => id));
+          after = page.next ?? undefined;
+        } while (after !== undefined);
+        expect(found).to.deep.equal(['e', 'd', 'c', 'b', 'a']);
+      }
     });
 
     it('a record is whole, an older one changes nothing, of equal ones the later wins', async () => {

@@ -83,7 +83,7 @@ export async function startTestGateway(
       body: method === 'GET' || method === 'HEAD' ? undefined : (options.raw ?? JSON.stringify(body)),
     });
     const text = await response.text();
-    const isJson = /json/.test(response.headers.get('Content-Type') ?? '') && text !== '';
+    const isJson = /\bjson/.test(response.headers.get('Content-Type') ?? '') && text !== '';
     return {
       status: response.status,
       headers: response.headers,

@@ -1,11 +1,12 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
-import { applyAudienceRecord } from '../../audiences/stored-audience.js';
+import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
 import { textWords } from '../../search/words.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
+import { formatTimestamp } from '../../shared/time.js';
 import { letterTokens } from './contacts/mapping.js';
-import { pageSort } from './pages.js';
+import { pageSort, searchAfter } from './pages.js';
 import { matchText } from './text/text-query.js';
 import { wordTokens } from './text/tokens.js';
 
@@ -16,8 +17,13 @@ export interface AudienceSource {
   created_at: number;
   /** Order of the last record. */
   record_order: string | null;
-  audience: Audience;
+  audience: AudienceBody;
 }
+
+export const toAudience = ({ audience, created_at }: AudienceSource): Audience => ({
+  ...audience,
+  created_at: formatTimestamp(created_at),
+});
 
 const FIELDS = {
   all: 'search.all',
@@ -25,14 +31,13 @@ const FIELDS = {
   groups: ['search.name', 'search.tracking_utm_value'],
 };
 
-export function audienceQuery({
-  organizationId,
-  query,
-  offset,
-  limit,
-}: AudienceSearch): estypes.SearchRequest {
+export function audienceQuery({ organizationId, query, offset, limit, after }: AudienceSearch): {
+  request: estypes.SearchRequest;
+  bestScore: number | null;
+} {
   const match = query && matchText(query, FIELDS);
-  return {
+  const bestScore = match && match.should.length > 0 ? match.bestScore : null;
+  const request = {
     routing: organizationId,
     from: offset,
     size: limit,
@@ -44,8 +49,10 @@ export function audienceQuery({
         minimum_should_match: 0,
       },
     },
-    sort: pageSort('audience_id', match !== undefined && match.should.length > 0),
+    sort: pageSort('audience_id', bestScore !== null),
+    search_after: searchAfter(after, bestScore),
   };
+  return { request, bestScore };
 }
 
 /** As `applyAudienceRecord`, from document to document. */

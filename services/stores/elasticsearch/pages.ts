@@ -57,7 +57,7 @@ export async function fetchPage<Source, T>(
   }
 }
 
-function sortKey(sort: (string | number)[], bestScore: number | null): SortKey {
+export function sortKey(sort: (string | number)[], bestScore: number | null): SortKey {
   const [createdAt, id] = sort.slice(-2) as [number, string];
   return { rank: bestScore === null ? 0 : bestScore - Number(sort[0]), createdAt, id };
 }

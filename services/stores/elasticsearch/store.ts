@@ -20,7 +20,13 @@ import type { VisitSearch } from '../../visits/visit-store.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
 import type { SearchStore } from '../common/search-store.js';
 import { applyRecords } from './apply-records.js';
-import { type AudienceSource, applyToSource, audienceDocument, audienceQuery } from './audiences.js';
+import {
+  type AudienceSource,
+  applyToSource,
+  audienceDocument,
+  audienceQuery,
+  toAudience,
+} from './audiences.js';
 import { Cluster } from './client.js';
 import { getContactBatch } from './contacts/batch.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
@@ -34,7 +40,7 @@ import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
 import { ensureIndices, ensureMonthIndex, IndexNames, monthOf } from './migrations/indices.js';
-import { fetchPage, totalHits } from './pages.js';
+import { fetchPage, sortKey, totalHits } from './pages.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { RefreshCoalescer } from './refresh-coalescer.js';
 import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
@@ -187,14 +193,17 @@ class ElasticsearchStore implements SearchStore {
   async getAudience(organizationId: string, audienceId: string, signal?: AbortSignal) {
     const id = documentId(organizationId, audienceId);
     const found = await this.#audiences.get(id, organizationId, signal);
-    return found?.source.audience ?? null;
+    return found && toAudience(found.source);
   }
 
   async searchAudiences(search: AudienceSearch, signal?: AbortSignal) {
-    const { hits } = await this.#audiences.search(audienceQuery(search), signal);
+    const { request, bestScore } = audienceQuery(search);
+    const { hits } = await this.#audiences.search(request, signal);
+    const last = hits.hits.length < search.limit ? undefined : hits.hits.at(-1);
     return {
-      items: hits.hits.map(({ _source }) => (_source as AudienceSource).audience),
+      items: hits.hits.map(({ _source }) => toAudience(_source as AudienceSource)),
       total: totalHits(hits),
+      next: last ? sortKey(last.sort as (string | number)[], bestScore) : null,
     };
   }
 

@@ -1,11 +1,14 @@
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
-import { applyAudienceRecord } from '../../audiences/stored-audience.js';
+import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
+import type { Page, SortKey } from '../../search/query.js';
 import { textWords } from '../../search/words.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
+import { formatTimestamp } from '../../shared/time.js';
 import type { Connection } from './connection.js';
 import type { Json } from './json.js';
 import { findOrganizationKey } from './organizations.js';
+import { emptyPage } from './pages.js';
 import { OrganizationTerms } from './text/fts-query.js';
 import { countRows, newestRows, type RowSource } from './text/ordered-rows.js';
 import { type ColumnGroups, planMatch } from './text/query-plan.js';
@@ -48,23 +51,22 @@ export function getAudience(
   organizationId: string,
   id: string,
 ): Json<Audience | null> {
-  const row = connection.row<[string | null]>(
-    `SELECT body FROM audiences WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?`,
+  const row = connection.row<AudienceColumns>(
+    `SELECT body, created_ms FROM audiences
+      WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ? AND body IS NOT NULL`,
     organizationId,
     id,
   );
-  return row?.[0] ?? 'null';
+  return row ? audienceJson(row) : 'null';
 }
 
-export function searchAudiences(
-  connection: Connection,
-  search: AudienceSearch,
-): Json<{ items: Audience[]; total: number }> {
+export function searchAudiences(connection: Connection, search: AudienceSearch): Json<Page<Audience>> {
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);
-    if (organization === undefined) return `{"items":[],"total":0}`;
+    if (organization === undefined) return emptyPage();
     const source: RowSource = { rows: 'audiences', organization };
-    const limit = search.offset + search.limit;
+    const { offset = 0, after } = search;
+    const limit = offset + search.limit;
     const { rows, total } = search.query
       ? rankedRows(
           connection,
@@ -77,21 +79,34 @@ export function searchAudiences(
             similarWords(connection, 'audience_terms', organization),
           ),
           limit,
+          after,
         )
-      : { rows: newestRows(connection, source, limit), total: countRows(connection, source) };
-    const items = rows.slice(search.offset).map(({ id }) => bodyOf(connection, organization, id));
-    return `{"items":[${items.join(',')}],"total":${total}}`;
+      : {
+          rows: newestRows(connection, source, limit, after).map((row) => ({ ...row, rank: 0 })),
+          total: countRows(connection, source),
+        };
+    const items = rows.slice(offset).map(({ id }) => bodyOf(connection, organization, id));
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    const next: SortKey | null = last ? { rank: last.rank, createdAt: last.createdMs, id: last.id } : null;
+    return `{"items":[${items.join(',')}],"total":${total},"next":${JSON.stringify(next)}}`;
   });
 }
 
+type AudienceColumns = readonly [body: string, createdMs: bigint];
+
+/** The audience as JSON, assembled without parsing. */
+function audienceJson([body, created]: AudienceColumns): string {
+  return `${body.slice(0, -1)},"created_at":"${formatTimestamp(created)}"}`;
+}
+
 function bodyOf(connection: Connection, organization: number, id: string): string {
-  const row = connection.row<[string]>(
-    `SELECT body FROM audiences WHERE organization = ? AND id = ?`,
+  const row = connection.row<AudienceColumns>(
+    `SELECT body, created_ms FROM audiences WHERE organization = ? AND id = ?`,
     organization,
     id,
   );
   if (!row) throw new Error('a found audience has no row');
-  return row[0];
+  return audienceJson(row);
 }
 
 /** Applies stream records until time is up; each replaces the whole audience (contract 6.2). */
@@ -145,7 +160,7 @@ function upsertAudience(
   }
 }
 
-function audienceColumns(text: TermEncoder, audience: Audience): string[] {
+function audienceColumns(text: TermEncoder, audience: AudienceBody): string[] {
   const columns = [audience.name, audience.tracking_utm_value, audience.description].map((value) =>
     text.encodeColumn(value === null ? [] : [value], textWords, null),
   );

@@ -1,0 +1,154 @@
+/** Every match of a search or list as CSV or NDJSON (contract 3.13): page by page, so that memory does not grow with their number. */
+import { pipeline } from 'node:stream/promises';
+import type { Context } from 'koa';
+import type { TObject, TSchema } from 'typebox';
+import { TimeSlice } from '../shared/async.js';
+import type { FieldError } from '../shared/validation.js';
+import type { AdmissionTicket } from './admission-ticket.js';
+import { compressStream } from './compression.js';
+import type { ExportFormat, HandlerContext, MatchList, MatchPage } from './endpoint.js';
+
+export const EXPORT_TYPES: Record<ExportFormat, string> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
+
+/** Response header with the number of matches when the export began. */
+export const TOTAL_HEADER = 'X-Total-Count';
+
+/** Matches that an export reads from a store at once. */
+export const EXPORT_PAGE_ITEMS = 1000;
+
+/** Characters that are sent at once. A client must read so much within the time of one request. */
+const CHUNK_CHARS = 64 * 1024;
+
+/** The format that the client prefers; null for a page as JSON, undefined where it accepts neither. */
+export function negotiateFormat(ctx: Context): ExportFormat | null | undefined {
+  const type = ctx.accepts(['application/json', ...Object.values(EXPORT_TYPES)]);
+  if (type === false) return ctx.accepts('application/problem+json') ? null : undefined;
+  return (
+    (Object.keys(EXPORT_TYPES) as ExportFormat[]).find((format) => EXPORT_TYPES[format] === type) ?? null
+  );
+}
+
+/** An error for each field of a body that chooses a page. */
+export function pageFieldErrors(body: Record<string, unknown>, { pageFields }: MatchList): FieldError[] {
+  return pageFields
+    .filter((name) => body[name] !== undefined)
+    .map((name) => ({
+      pointer: `/${name}`,
+      code: 'not_in_export',
+      detail: `${name} chooses a page, and CSV and NDJSON hold every match; leave it out.`,
+    }));
+}
+
+/**
+ * Sends every match. The first page is read before the headers, so its errors are problems; later ones destroy the connection, so that
+ * no client takes a part for the whole. Rejects with what ended it.
+ */
+export async function sendExport<Services>(
+  ctx: Context,
+  ticket: AdmissionTicket,
+  list: MatchList<unknown, Services>,
+  context: HandlerContext<unknown, unknown, Services>,
+  format: ExportFormat,
+): Promise<void> {
+  ticket.startExport();
+  const chunks = exportText(list, context, format, (total) => {
+    if (!ctx.res.headersSent) ctx.set(TOTAL_HEADER, String(total));
+  });
+  const first = await chunks.next();
+  ctx.status = 200;
+  ctx.set('Content-Type', `${EXPORT_TYPES[format]}; charset=utf-8`);
+  ctx.vary('Accept');
+  const encoder = compressStream(ctx);
+  ctx.respond = false;
+  async function* progressing() {
+    for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
+      yield chunk.value;
+      // The stream asks for more once it has room: the client reads.
+      ticket.progressed();
+    }
+  }
+  try {
+    await (encoder ? pipeline(progressing, encoder, ctx.res) : pipeline(progressing, ctx.res));
+  } finally {
+    await chunks.return(undefined);
+  }
+}
+
+/** Yields every match as text. `onPage` learns how many match. */
+export async function* exportText<Services>(
+  list: MatchList<unknown, Services>,
+  context: HandlerContext<unknown, unknown, Services>,
+  format: ExportFormat,
+  onPage: (total: number, items: number) => void = () => undefined,
+): AsyncGenerator<Buffer, undefined> {
+  const slice = new TimeSlice();
+  let columns: string[] | undefined;
+  let text = '';
+  let next: unknown;
+  do {
+    const page = await readPage(list, context, next, format);
+    onPage(page.total, page.items.length);
+    next = page.next;
+    if (format === 'csv' && columns === undefined) {
+      columns = columnsOf(list.item, page.items[0]);
+      text += csvLine(columns);
+    }
+    for (const item of page.items) {
+      const line = columns
+        ? csvLine(columns.map((name) => (item as Record<string, unknown>)[name]))
+        : `${JSON.stringify(item)}\n`;
+      text += line;
+      if (text.length >= CHUNK_CHARS) {
+        yield Buffer.from(text);
+        text = '';
+      }
+      if (slice.shouldYield(line.length)) await slice.yieldToEventLoop(context.signal);
+    }
+    // A slow store must not hold back what is there.
+    if (text !== '') yield Buffer.from(text);
+    text = '';
+  } while (next !== null);
+}
+
+/** With a signal of its own: a store counts the bytes of a page as in flight until it is aborted. */
+async function readPage<Services>(
+  list: MatchList<unknown, Services>,
+  context: HandlerContext<unknown, unknown, Services>,
+  next: unknown,
+  format: ExportFormat,
+): Promise<MatchPage> {
+  const { signal } = context;
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal.reason);
+  signal.throwIfAborted();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await list.readPage({ ...context, signal: controller.signal }, next, format);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    controller.abort();
+  }
+}
+
+/** The fields of the first match, as a request may narrow them, without those that hold objects. */
+function columnsOf(item: TSchema, first: object | undefined): string[] {
+  const { properties } = item as TObject;
+  return Object.keys(first ?? properties).filter((name) => {
+    const { items } = (properties[name] ?? {}) as { items?: { type?: string } };
+    return items?.type !== 'object';
+  });
+}
+
+const csvLine = (values: readonly unknown[]) => `${values.map(csvCell).join(',')}\r\n`;
+
+/** Text that a spreadsheet would run as a formula, and such text behind `'`, so that ingest can take off one `'` again. */
+const FORMULA = /^'*[=+\-@\t\r]/;
+const IS_NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string' && !Array.isArray(value)) return String(value);
+  const text = typeof value === 'string' ? value : value.join(';');
+  const cell = FORMULA.test(text) && !IS_NUMBER.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,354 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Contact } from '../../services/contacts/schema.js';
+import type { Page, SortKey } from '../../services/search/query.js';
+import { StoreUnavailableError } from '../../services/shared/store-errors.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+
+const NDJSON = 'application/x-ndjson';
+const CONTACTS = '/api/contacts/search';
+const DAY = '2026-01-15';
+const RANGE = { start_date: '2026-01-01', end_date: '2026-01-31' };
+const many = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+/** Items of a page of each list, and the request for the next one. */
+const LISTS: {
+  path: string;
+  body?: object;
+  items: string;
+  page: object;
+  next(answer: Record<string, unknown>): object | null;
+}[] = [
+  ...[
+    { path: CONTACTS, items: 'contacts' },
+    { path: CONTACTS, body: { query: 'ada' }, items: 'contacts' },
+    { path: '/api/audiences/contacts/search', body: { audience_id: 'aud_1' }, items: 'contacts' },
+    { path: '/api/website-visits/search', items: 'visits' },
+  ].map((list) => ({
+    ...list,
+    page: { limit: 700 },
+    next: ({ next_cursor: cursor }: Record<string, unknown>) => (cursor === null ? null : { cursor }),
+  })),
+  ...[
+    { path: '/api/audiences/search', items: 'audiences', page: { limit: 200 } },
+    { path: '/api/audiences/search', body: { query: 'name' }, items: 'audiences', page: { limit: 200 } },
+    ...['campaigns', 'creatives', 'companies'].map((name) => ({
+      path: `/api/advertising/network_a/${name}`,
+      body: { ...RANGE, sort_by: 'clicks' },
+      items: 'items',
+      page: { page_size: 20 },
+    })),
+  ].map((list) => ({
+    ...list,
+    next: ({ page, [list.items]: items }: Record<string, unknown>) =>
+      (items as unknown[]).length === 0 ? null : { page: (page as number) + 1 },
+  })),
+];
+
+async function load(gateway: TestGateway): Promise<void> {
+  const send = async (stream: string, records: object[]) => {
+    const { body } = await gateway.ingest(stream, records);
+    expect(body, stream).to.include({ accepted: records.length, rejected: 0 });
+  };
+  await send(
+    'audiences',
+    many(1100, (index) => ({ id: `aud_${index}`, name: `Name ${index}` })),
+  );
+  await send(
+    'contacts',
+    many(2300, (index) => ({
+      contact_id: `con_${index}`,
+      first_name: 'Ada',
+      last_name: `L${index}`,
+      work_emails: [`a${index}@x.example`, `b${index}@x.example`],
+      audience_ids: index % 2 === 0 ? ['aud_1'] : [],
+    })),
+  );
+  await send(
+    'website-visits',
+    many(1500, (index) => ({
+      id: `vis_${index}`,
+      createdAt: '2026-01-15T10:00:00Z',
+      hasRecording: index % 2 === 0,
+    })),
+  );
+  await send(
+    'network-a-campaigns',
+    many(45, (index) => ({ id: `cam_${index}`, name: `Campaign ${index}`, daily_budget: '10.50' })),
+  );
+  await send(
+    'network-a-creatives',
+    many(45, (index) => ({ id: `cre_${index}`, campaign_id: `cam_${index}` })),
+  );
+  await send(
+    'network-a-companies',
+    many(45, (index) => ({ id: `cmp_${index}`, name: `Company ${index}` })),
+  );
+  const delivery = (index: number) => ({
+    date: DAY,
+    campaign_id: `cam_${index}`,
+    clicks: index % 7,
+    impressions: 10,
+  });
+  await send(
+    'network-a-deliveries',
+    many(45, (index) => ({ ...delivery(index), creative_id: `cre_${index}` })),
+  );
+  await send(
+    'network-a-deliveries',
+    many(45, (index) => ({ ...delivery(index), company_id: `cmp_${index}` })),
+  );
+}
+
+async function pageByHand(gateway: TestGateway, { path, body, items, page, next }: (typeof LISTS)[number]) {
+  const all: object[] = [];
+  for (let place: object | null = {}; place !== null; ) {
+    const answer = await gateway.call(path, { organization_id: 'org_a', ...body, ...page, ...place });
+    expect(answer.status, answer.text).to.equal(200);
+    all.push(...(answer.body[items] as object[]));
+    place = next(answer.body);
+  }
+  return all;
+}
+
+describe('Export of every match', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway();
+    await load(gateway);
+  });
+  after(() => gateway.close());
+
+  const exported = (path: string, body: object = {}, accept = NDJSON) =>
+    gateway.call(path, { organization_id: 'org_a', ...body }, { headers: { Accept: accept } });
+
+  for (const list of LISTS) {
+    it(`sends the bytes of paging by hand through ${list.path} ${JSON.stringify(list.body ?? {})} as NDJSON`, async () => {
+      const all = await pageByHand(gateway, list);
+      const { status, headers, text } = await exported(list.path, list.body);
+      expect(status, text).to.equal(200);
+      expect(headers.get('Content-Type')).to.equal('application/x-ndjson; charset=utf-8');
+      expect(headers.get('X-Total-Count')).to.equal(String(all.length));
+      expect(all.length).to.be.above(40);
+      expect(text === all.map((item) => `${JSON.stringify(item)}\n`).join('')).to.equal(true);
+    });
+
+    it(`has a line of CSV for each match of ${list.path} ${JSON.stringify(list.body ?? {})}`, async () => {
+      const all = await pageByHand(gateway, list);
+      const { status, headers, text } = await exported(list.path, list.body, 'text/csv');
+      expect(status, text).to.equal(200);
+      expect(headers.get('Content-Type')).to.equal('text/csv; charset=utf-8');
+      const lines = text.split('\r\n');
+      const { timeseries: _, ...columns } = all[0] as Record<string, unknown>;
+      expect(lines[0]).to.equal(Object.keys(columns).join(','));
+      const ids = lines.slice(1, -1).map((line) => line.split(',')[0]);
+      expect(ids).to.deep.equal(all.map((item) => (item as { id: string }).id));
+    });
+  }
+
+  it('names the columns of a search that matches nothing', async () => {
+    const { text, headers } = await exported(CONTACTS, { first_name: 'nobody' }, 'text/csv');
+    expect(text).to.match(/^id,organization_id,.*,audience_ids,created_at,updated_at\r\n$/);
+    expect(headers.get('X-Total-Count')).to.equal('0');
+  });
+
+  it('rejects fields that choose a page', async () => {
+    const { status, body } = await exported(CONTACTS, { limit: 5, cursor: 'x' });
+    expect(status).to.equal(422);
+    expect(body.errors).to.have.length(2);
+    expect(body.errors).to.deep.include.members([
+      {
+        pointer: '/limit',
+        code: 'not_in_export',
+        detail: 'limit chooses a page, and CSV and NDJSON hold every match; leave it out.',
+      },
+    ]);
+    const ads = await exported(
+      '/api/advertising/network_a/campaigns',
+      { ...RANGE, page: 2, page_size: 5 },
+      'text/csv',
+    );
+    expect(ads.status).to.equal(422);
+  });
+
+  it('answers JSON where the client takes that as well, and 406 on operations that are no lists', async () => {
+    for (const accept of ['*/*', 'application/json, text/csv;q=0.5', 'application/problem+json']) {
+      expect((await exported(CONTACTS, {}, accept)).headers.get('Content-Type')).to.match(
+        /^application\/json/,
+      );
+    }
+    expect((await exported(CONTACTS, {}, 'text/html')).body.code).to.equal('not_acceptable');
+    const get = await exported('/api/contacts/get', { contact_id: 'con_1' }, 'text/csv');
+    expect(get.body.code).to.equal('not_acceptable');
+  });
+
+  it('answers a problem where the first page fails', async () => {
+    const { status, body } = await exported('/api/audiences/contacts/search', { audience_id: 'missing' });
+    expect(status).to.equal(404);
+    expect(body.code).to.equal('audience_not_found');
+  });
+
+  it('quotes cells, joins lists by semicolons and puts an apostrophe before formulas', async () => {
+    const record = {
+      contact_id: 'con_special',
+      first_name: '=1+1',
+      last_name: 'a "b", c',
+      phones: ['+49 30 1', '2'],
+      job_title: "'=x",
+      postal_code: '-12.5',
+      city: '@home',
+      age: 30,
+    };
+    await gateway.ingest('contacts', [record], { key: await gateway.keyFor('org_csv') });
+    const key = await gateway.keyFor('org_csv');
+    const { text } = await gateway.call(
+      CONTACTS,
+      { organization_id: 'org_csv' },
+      { key, headers: { Accept: 'text/csv' } },
+    );
+    for (const cell of [`'=1+1,"a ""b"", c"`, `'+49 30 1;2`, `''=x`, ',-12.5,', `'@home`, ',30,']) {
+      expect(text).to.include(cell);
+    }
+  });
+});
+
+describe('Export under load and failure', () => {
+  const TIMEOUT_MS = 1000;
+  let gateway: TestGateway;
+  let search: (after: SortKey | undefined, signal?: AbortSignal) => Promise<Page<Contact>>;
+  let pages = 0;
+  before(async () => {
+    gateway = await startTestGateway({ requestTimeoutMs: TIMEOUT_MS });
+    gateway.stores.search.searchContacts = ({ after }, signal) => {
+      pages++;
+      return search(after, signal);
+    };
+  });
+  after(() => gateway.close());
+  beforeEach(() => {
+    pages = 0;
+  });
+
+  const page = (index: number, last = Number.POSITIVE_INFINITY): Page<Contact> => ({
+    items: many(1000, (item) => ({ id: `con_${index}_${item}`, first_name: 'x'.repeat(500) }) as Contact),
+    total: 5000,
+    next: index >= last ? null : { rank: 0, createdAt: index + 1, id: 'x' },
+  });
+  const indexOf = (after: SortKey | undefined) => after?.createdAt ?? 0;
+
+  const openFor = async (body: object, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+    fetch(`${gateway.url}${CONTACTS}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Api-Key': gateway.key, Accept: NDJSON, ...headers },
+      body: JSON.stringify({ organization_id: 'org_a', ...body }),
+      signal,
+    });
+
+  it('takes longer than the time of a request as long as it progresses', async () => {
+    search = async (after) => {
+      await sleep(TIMEOUT_MS * 0.6);
+      return page(indexOf(after), 3);
+    };
+    const text = await (await openFor({})).text();
+    expect(text.split('\n')).to.have.length(4001);
+  });
+
+  it('destroys the connection when a store fails after the first page', async () => {
+    search = async (after) => {
+      if (indexOf(after) === 1) throw new StoreUnavailableError('search');
+      return page(indexOf(after));
+    };
+    for (const encoding of ['identity', 'gzip']) {
+      const response = await openFor({}, { 'Accept-Encoding': encoding });
+      expect(response.status).to.equal(200);
+      const failure = await response.text().catch((error: unknown) => error);
+      expect(failure, encoding).to.be.instanceOf(TypeError);
+    }
+  });
+
+  it('destroys the connection when a later page takes longer than the time of a request', async () => {
+    search = (after) => (indexOf(after) === 0 ? Promise.resolve(page(0)) : new Promise(() => undefined));
+    const failure = await (await openFor({})).text().catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(TypeError);
+  });
+
+  it('stops when the client leaves', async () => {
+    let aborted = 0;
+    search = async (after, signal) => {
+      signal?.addEventListener('abort', () => aborted++, { once: true });
+      await sleep(20);
+      return page(indexOf(after));
+    };
+    const controller = new AbortController();
+    const response = await openFor({}, {}, controller.signal);
+    await response.body?.getReader().read();
+    controller.abort();
+    await sleep(200);
+    const before = pages;
+    await sleep(200);
+    expect(pages).to.equal(before);
+    expect(aborted).to.equal(pages);
+  });
+
+  it('reads no further ahead than the client, and ends one that never reads', async function () {
+    this.timeout(20_000);
+    search = async (after) => page(indexOf(after));
+    const { port, hostname } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    socket.pause();
+    const body = '{"organization_id":"org_a"}';
+    socket.write(
+      `POST ${CONTACTS} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${gateway.key}\r\nAccept: ${NDJSON}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until(() => pages > 0, 'a page was read');
+    await sleep(500);
+    const before = pages;
+    expect(before).to.be.below(40);
+    await sleep(TIMEOUT_MS);
+    expect(pages).to.equal(before);
+    const ended = once(socket, 'close');
+    socket.on('error', () => undefined);
+    socket.resume();
+    await ended;
+  });
+
+  it('runs four exports of a key at once, and lets other requests through', async () => {
+    search = async (after) => {
+      await sleep(50);
+      return page(indexOf(after));
+    };
+    const controller = new AbortController();
+    await Promise.all(many(4, () => openFor({}, {}, controller.signal)));
+    const rejected = await openFor({});
+    expect(rejected.status).to.equal(503);
+    expect(await rejected.json()).to.include({ code: 'overloaded' });
+    search = async () => page(0, 0);
+    expect((await gateway.call(CONTACTS, { organization_id: 'org_a' })).status).to.equal(200);
+    controller.abort();
+    await until(async () => (await openFor({})).status === 200, 'exports that were left no longer count');
+  });
+
+  it('passes compressed chunks on at once', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    search = async (after) => {
+      if (indexOf(after) > 0) await released;
+      return page(indexOf(after), 1);
+    };
+    const response = await openFor({}, { 'Accept-Encoding': 'gzip' });
+    expect(response.headers.get('Content-Encoding')).to.equal('gzip');
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (text.split('\n').length <= 1000) text += (await reader?.read())?.value ?? '';
+    release();
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read())
+      text += part.value;
+    expect(text.split('\n')).to.have.length(2001);
+  });
+});
