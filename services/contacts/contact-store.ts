@@ -1,6 +1,8 @@
-import type { Page, SortKey, TextQuery } from '../search/query.js';
+import type { FacetedPage } from '../search/facets.js';
+import type { SortKey, TextQuery } from '../search/query.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { OrderedRecord } from '../shared/record-order.js';
+import type { FacetField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
 import type { ValueField, WordField } from './searchable.js';
 
@@ -18,6 +20,8 @@ export interface ContactSearch {
   /** Milliseconds, exclusive. */
   updatedAfter?: number;
   query?: TextQuery;
+  /** Counted over all matches, not over the page. Null is no value. */
+  facets?: readonly FacetField[];
   limit: number;
   after?: SortKey;
 }
@@ -95,7 +99,7 @@ export interface ContactStore {
     signal?: AbortSignal,
   ): Promise<ContactBatch>;
   /** Ordered as contract 3.9 with a query, newest first without. */
-  searchContacts(search: ContactSearch, signal?: AbortSignal): Promise<Page<Contact>>;
+  searchContacts(search: ContactSearch, signal?: AbortSignal): Promise<FacetedPage<Contact, FacetField>>;
   /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
   addMembership(membership: Membership): Promise<IdempotentResult<AddOutcome>>;

@@ -44,6 +44,9 @@ const SEARCH_AUDIENCE_PATH = '/api/audiences/contacts/search';
 /** A page of a thousand holds a store and the process longer than one of fifty. */
 const slotsOfPage = (limit: number | null | undefined) => ((limit ?? 0) > 200 ? 2 : 0);
 
+/** Facets read every match. */
+const slotsOfFacets = (facets: readonly unknown[] | null | undefined) => (facets ? 4 : 0);
+
 function contactNotFound(organizationId: string, contactId: string): Problem {
   return new Problem('contact_not_found', `The organization has no contact ${contactId}.`, {
     organization_id: organizationId,
@@ -182,11 +185,11 @@ const searchContacts = endpoint({
   path: SEARCH_PATH,
   summary: 'Search contacts',
   description:
-    'All filters given must match. With `query`, the best matches come first; without, the newest. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB.',
+    'All filters given must match. With `query`, the best matches come first; without, the newest. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB. `facets` counts the most frequent values of fields over all matches: a value as it is stored, so that a filter by it, which ignores case and accents, may match more.',
   tag: 'Contacts',
   scope: 'contacts:read',
   request: SearchContactsRequest,
-  slots: ({ query, limit }) => (query ? 2 : 1) + slotsOfPage(limit),
+  slots: ({ query, limit, facets }) => (query ? 2 : 1) + slotsOfPage(limit) + slotsOfFacets(facets),
   response: SearchContactsResponse,
   list: everyContact,
   example: { organization_id: 'org_demo', query: 'marketing', limit: 5 },
@@ -198,6 +201,7 @@ const searchContacts = endpoint({
       contacts: page.items,
       next_cursor: writeCursor(scope, page.next),
       total_count: page.total,
+      facets: page.facets,
     };
   },
 });
@@ -209,7 +213,7 @@ const searchAudienceContacts = endpoint({
   tag: 'Audiences',
   scope: 'contacts:read',
   request: SearchAudienceContactsRequest,
-  slots: ({ limit }) => 1 + slotsOfPage(limit),
+  slots: ({ limit, facets }) => 1 + slotsOfPage(limit) + slotsOfFacets(facets),
   response: SearchAudienceContactsResponse,
   list: everyContact,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers', country: 'US', limit: 5 },
@@ -224,6 +228,7 @@ const searchAudienceContacts = endpoint({
       contacts: page.items,
       next_cursor: writeCursor(scope, page.next),
       total_count: page.total,
+      facets: page.facets,
     };
   },
 });

@@ -59,6 +59,18 @@ const CREATABLE_FIELDS = [
 ] as const satisfies ContactField[];
 type CreatableField = (typeof CREATABLE_FIELDS)[number];
 
+/** Fields whose most frequent values a search may count (contract 3.10). */
+export const FACET_FIELDS = [
+  'country',
+  'job_title',
+  'company_name',
+  'company_domain',
+  'functional_area',
+  'city',
+  'state_region',
+] as const satisfies ContactField[];
+export type FacetField = (typeof FACET_FIELDS)[number];
+
 type OptionalSchemas<Names extends ContactField> = {
   [Name in Names]: ReturnType<typeof optional<Fields[Name]>>;
 };

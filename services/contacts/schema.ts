@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TArray, type TOptional } from 'typebox';
+import { FacetCount } from '../search/facets.js';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import {
   arrayOf,
@@ -13,7 +14,13 @@ import {
   stringEnum,
   text,
 } from '../shared/schema.js';
-import { createRequestFields, recordFields, responseFields } from './fields.js';
+import {
+  createRequestFields,
+  FACET_FIELDS,
+  type FacetField,
+  recordFields,
+  responseFields,
+} from './fields.js';
 
 /** Contract 3.2. */
 export const MAX_AUDIENCES_PER_CONTACT = 10_000;
@@ -152,6 +159,33 @@ const contactFilters = {
   updated_after: optional(dateTime('Only contacts that last changed after this moment.')),
 };
 
+const facets = {
+  facets: optional(
+    arrayOf(
+      'Fields whose 20 most frequent values are counted over all matches, whatever the page. A page behind a cursor may leave them out.',
+      stringEnum('A field of contacts.', FACET_FIELDS),
+      { minItems: 1, maxItems: 5, examples: [['country', 'job_title']] },
+    ),
+  ),
+};
+
+const facetCounts = Type.Optional(
+  looseObject(
+    Object.fromEntries(
+      FACET_FIELDS.map((field) => [
+        field,
+        Type.Optional(
+          arrayOf(
+            `The 20 most frequent values of \`${field}\`, as stored, the most frequent first.`,
+            FacetCount,
+          ),
+        ),
+      ]),
+    ) as Record<FacetField, TOptional<TArray<typeof FacetCount>>>,
+    { description: 'The facets asked for; absent where none were.' },
+  ),
+);
+
 const paging = {
   limit: optional(integer('Contacts a page.', { minimum: 1, maximum: 1000, default: 50 })),
   cursor: optional(
@@ -168,6 +202,7 @@ export const SearchContactsRequest = strictObject({
       { maxLength: MAX_QUERY_LENGTH, examples: ['ocasio cortez'] },
     ),
   ),
+  ...facets,
   ...paging,
 });
 export type SearchContactsRequest = Static<typeof SearchContactsRequest>;
@@ -176,6 +211,7 @@ export const SearchAudienceContactsRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Audience to search in.'),
   ...contactFilters,
+  ...facets,
   ...paging,
 });
 export type SearchAudienceContactsRequest = Static<typeof SearchAudienceContactsRequest>;
@@ -184,6 +220,7 @@ const contactsPage = {
   contacts: arrayOf('The contacts of this page.', Contact),
   next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
   total_count: integer('How many contacts match, exactly.', { minimum: 0 }),
+  facets: facetCounts,
 };
 
 export const SearchContactsResponse = looseObject({

@@ -52,6 +52,19 @@ export function foldsWithin(text: string, limit: number): boolean {
 export const tooLongOnceFolded = (limit: number) =>
   `must have at most ${limit} characters also when those that stand for several, such as ligatures, are written out.`;
 
+/** Orders text by code points, as its UTF-8 bytes sort; `<` orders it by UTF-16 code units. */
+export function compareCodePoints(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index++) {
+    const difference = codePointOrder(left.charCodeAt(index)) - codePointOrder(right.charCodeAt(index));
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates stand for code points above all other code units. */
+const codePointOrder = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
+
 /** Folded, trimmed, with white space collapsed: for whole-value comparison. */
 export function foldValue(text: string): string {
   return fold(text).trim().replace(/\s+/g, ' ');

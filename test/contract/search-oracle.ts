@@ -1,6 +1,7 @@
 /** Contract 3.8 to 3.10 in plain TypeScript over a list: what every search store must answer. */
 
 import type { ContactFilter, ContactSearch } from '../../services/contacts/contact-store.js';
+import type { FacetField } from '../../services/contacts/fields.js';
 import type { Contact } from '../../services/contacts/schema.js';
 import {
   type ContactSearchField,
@@ -8,6 +9,7 @@ import {
   searchableTexts,
   searchableValues,
 } from '../../services/contacts/searchable.js';
+import type { Facets } from '../../services/search/facets.js';
 import type { QueryTerm, TextQuery } from '../../services/search/query.js';
 import { emailWord } from '../../services/search/words.js';
 import { codePoints, distanceWithin } from '../../services/shared/text.js';
@@ -40,6 +42,21 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
         Date.parse(right.contact.created_at) - Date.parse(left.contact.created_at) ||
         (left.contact.contact_id < right.contact.contact_id ? 1 : -1),
     );
+}
+
+/** The facets of all contacts that match. */
+export function facetsByHand(contacts: readonly Contact[], search: ContactSearch): Facets<FacetField> {
+  const matches = searchByHand(contacts, search).map(({ contact }) => contact);
+  return Object.fromEntries(
+    (search.facets ?? []).map((field) => {
+      const counts = new Map<string, number>();
+      for (const { [field]: value } of matches) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
+      const sorted = [...counts].sort(
+        ([left, more], [right, less]) => less - more || Buffer.compare(Buffer.from(left), Buffer.from(right)),
+      );
+      return [field, sorted.slice(0, 20).map(([value, count]) => ({ value, count }))];
+    }),
+  );
 }
 
 function meets(contact: Contact, filter: ContactFilter): boolean {

@@ -1,6 +1,7 @@
 import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
+import { searchStoreFacets } from './search-store-facets.js';
 import { searchStoreFigures } from './search-store-figures.js';
 import { searchStoreFilters } from './search-store-filters.js';
 import { searchStoreGetMany } from './search-store-get-many.js';
@@ -18,6 +19,7 @@ export function searchStoreContract(name: string, open: Open): void {
     searchStoreFilters(open);
     searchStoreQuery(open);
     searchStoreOrder(open);
+    searchStoreFacets(open);
     searchStoreGetMany(open);
     searchStoreRecords(open);
     searchStoreRecordOrder(open);

@@ -1,5 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
-import type { Page, SortKey } from '../../search/query.js';
+import type { FacetedPage, Facets } from '../../search/facets.js';
+import type { SortKey } from '../../search/query.js';
 import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
 
 type Sort = estypes.SortCombinations[];
@@ -27,33 +28,47 @@ export function totalHits(hits: { total?: estypes.SearchTotalHits | number }): n
   return typeof hits.total === 'number' ? hits.total : (hits.total?.value ?? 0);
 }
 
+interface PageForm<Source, T, Field extends string> {
+  limit: number;
+  /** Score of rank 0; null when sorted by time alone. */
+  bestScore: number | null;
+  toItem(source: Source): T;
+  /** Of the aggregations of the request. */
+  toFacets?(aggregations: Record<string, estypes.AggregationsAggregate>): Facets<Field>;
+}
+
 /**
  * Fetches a page. What the first hits take tells how many more are worth asking for: a thousand of the largest contacts would be a
  * gigabyte, of which a page takes 4 MiB.
  */
-export async function fetchPage<Source, T>(
+export async function fetchPage<Source, T, Field extends string = never>(
   request: estypes.SearchRequest,
-  { limit, bestScore, toItem }: { limit: number; bestScore: number | null; toItem: (source: Source) => T },
+  { limit, bestScore, toItem, toFacets }: PageForm<Source, T, Field>,
   search: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<Source>>,
-): Promise<{ result: Page<T>; bytes: number }> {
+): Promise<{ result: FacetedPage<T, Field>; bytes: number }> {
+  let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_HITS) };
+  let response = await search(part);
+  const total = totalHits(response.hits);
+  const facets = request.aggs && toFacets?.(response.aggregations ?? {});
+  const reservedBytes = facets ? Buffer.byteLength(JSON.stringify(facets)) : 0;
   const builder = new PageBuilder<estypes.SearchHit<Source>, T>({
     limit,
+    reservedBytes,
     toItem: ({ _source }) => toItem(_source as Source),
     toJson: JSON.stringify,
   });
-  let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_HITS) };
-  let count: number | undefined;
   for (;;) {
-    const { hits } = await search(part);
-    count ??= totalHits(hits);
-    const isFull = hits.hits.some((hit) => !builder.add(hit));
-    if (isFull || hits.hits.length < part.size) {
-      const { items, endsAfter, bytes } = builder;
+    const { hits } = response.hits;
+    const isFull = hits.some((hit) => !builder.add(hit));
+    if (isFull || hits.length < part.size) {
+      const { items, endsAfter } = builder;
       const next = endsAfter && sortKey(endsAfter.sort as (string | number)[], bestScore);
-      return { result: { items, total: count, next }, bytes };
+      const result = { items, total, next, ...(facets ? { facets } : {}) };
+      return { result, bytes: builder.bytes + reservedBytes };
     }
     const size = rowsToFetch(builder.remainingItems);
-    part = { ...request, size, search_after: hits.hits.at(-1)?.sort, track_total_hits: false };
+    part = { ...request, size, search_after: hits.at(-1)?.sort, track_total_hits: false, aggs: undefined };
+    response = await search(part);
   }
 }
 

@@ -31,7 +31,7 @@ import { Cluster } from './client.js';
 import { getContactBatch } from './contacts/batch.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from './contacts/mapping.js';
-import { contactQuery, searchedContact } from './contacts/search.js';
+import { contactFacets, contactQuery, searchedContact } from './contacts/search.js';
 import { ContactWrites, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
 import { Documents, type DocumentWrite, documentId } from './documents.js';
@@ -157,7 +157,7 @@ class ElasticsearchStore implements SearchStore {
   async searchContacts(search: ContactSearch, signal?: AbortSignal) {
     const { request, bestScore } = contactQuery(search);
     const documents = this.#contacts as Documents<ContactSource>;
-    const form = { limit: search.limit, bestScore, toItem: searchedContact };
+    const form = { limit: search.limit, bestScore, toItem: searchedContact, toFacets: contactFacets };
     return this.#bounded(signal, () => fetchPage(request, form, (part) => documents.search(part, signal)));
   }
 

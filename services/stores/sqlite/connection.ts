@@ -50,6 +50,11 @@ export class Connection {
     return this.#statement(sql).all(...values) as Row[];
   }
 
+  /** Rows one by one, where all of them would take much memory. */
+  each<Row extends readonly unknown[]>(sql: string, ...values: SqlValue[]): IterableIterator<Row> {
+    return this.#statement(sql).iterate(...values) as unknown as IterableIterator<Row>;
+  }
+
   /** All reads of `work` see one snapshot. */
   readTransaction<T>(work: () => T): T {
     return this.#transaction('BEGIN', work);

@@ -325,6 +325,22 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
         { ...organization, query: 'a b c d e f g h i j k l m' },
         ['/query too_many_words'],
       ],
+      ['no facet', SEARCH, { ...organization, facets: [] }, ['/facets too_few_items']],
+      [
+        'facets of an unknown field',
+        SEARCH,
+        { ...organization, facets: ['city', 'first_name'] },
+        ['/facets/1 invalid_value'],
+      ],
+      [
+        'six facets',
+        SEARCH,
+        {
+          ...organization,
+          facets: ['city', 'country', 'job_title', 'company_name', 'company_domain', 'state_region'],
+        },
+        ['/facets too_many_items'],
+      ],
       ['a query of 201 characters', SEARCH, { ...organization, query: 'x'.repeat(201) }, ['/query too_long']],
       [
         'a person of more than 32 KiB',

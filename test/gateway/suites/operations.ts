@@ -226,6 +226,22 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(narrow.audience_id).to.equal('aud_1');
   });
 
+  it('contacts/search counts values over all matches, also where a page behind its cursor does not', async () => {
+    const facets = ['city', 'job_title', 'city'];
+    const first = await ask('/api/contacts/search', { ...organization, query: 'maria', limit: 1, facets });
+    expectKeys(first, 'organization_id contacts next_cursor total_count facets');
+    expect(first.facets).to.deep.equal({
+      city: [{ value: 'Zürich', count: 3 }],
+      job_title: [{ value: 'Senior Analyst', count: 3 }],
+    });
+    const cursor = first.next_cursor;
+    const next = await ask('/api/contacts/search', { ...organization, query: 'maria', limit: 1, cursor });
+    expectKeys(next, 'organization_id contacts next_cursor total_count');
+    const members = { ...organization, audience_id: 'aud_1', limit: 1, facets: ['country'] };
+    const narrow = await ask('/api/audiences/contacts/search', members);
+    expect(narrow.facets).to.deep.equal({ country: [{ value: 'Switzerland', count: 5 }] });
+  });
+
   const paged: [path: string, body: Json, items: string, expected: string[]][] = [
     ['/api/contacts/search', {}, 'contacts', ['con_6', 'con_5', 'con_4', 'con_3', 'con_2', 'con_1', 'con_0']],
     ['/api/contacts/search', { query: 'maria' }, 'contacts', ['con_6', 'con_4', 'con_0']],

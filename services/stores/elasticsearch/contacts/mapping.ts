@@ -1,4 +1,6 @@
 /** A contact as a document of its index. */
+
+import type { FacetField } from '../../../contacts/fields.js';
 import {
   type ContactSearchField,
   SEARCH_FIELDS,
@@ -149,6 +151,15 @@ function searchFields(body: ContactBody): object {
     company_domain_value: tokenOf(values.company_domain),
     network_a_url_value: tokenOf(values.network_a_url),
     network_a_slug_value: tokenOf(values.network_a_slug),
+    facets: {
+      country: body.country,
+      job_title: body.job_title,
+      company_name: body.company_name,
+      company_domain: body.company_domain,
+      functional_area: body.functional_area,
+      city: body.city,
+      state_region: body.state_region,
+    } satisfies Record<FacetField, string | null>,
   };
   const byField: WordValues = fields;
   const letterWords: string[] = [];

@@ -1,9 +1,11 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import { duplicateKeys, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
+import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { toContactInPlace } from '../../../contacts/stored-contact.js';
+import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
 import { emailWord } from '../../../search/words.js';
 import { pageSort, searchAfter } from '../pages.js';
 import { matchText } from '../text/text-query.js';
@@ -48,8 +50,37 @@ export function contactQuery(search: ContactSearch): ContactQuery {
       },
       sort: pageSort('contact_id', bestScore !== null),
       search_after: searchAfter(search.after, bestScore),
+      aggs: search.facets && facetAggregations(search.facets),
     },
   };
+}
+
+/** Exact, because routing keeps an organization on one shard. Terms of equal counts are in the order of their UTF-8 bytes. */
+function facetAggregations(fields: readonly FacetField[]) {
+  return Object.fromEntries(
+    fields.map((field): [string, estypes.AggregationsAggregationContainer] => [
+      field,
+      {
+        terms: {
+          field: `search.facets.${field}`,
+          size: MAX_FACET_VALUES,
+          order: [{ _count: 'desc' }, { _key: 'asc' }],
+        },
+      },
+    ]),
+  );
+}
+
+export function contactFacets(
+  aggregations: Record<string, estypes.AggregationsAggregate>,
+): Facets<FacetField> {
+  return Object.fromEntries(
+    Object.entries(aggregations).map(([field, aggregation]): [string, FacetCount[]] => {
+      const buckets = (aggregation as estypes.AggregationsStringTermsAggregate)
+        .buckets as estypes.AggregationsStringTermsBucket[];
+      return [field, buckets.map(({ key, doc_count }) => ({ value: String(key), count: doc_count }))];
+    }),
+  );
 }
 
 export function searchedContact(source: ContactSource): Contact {

@@ -32,6 +32,17 @@ export function countRows(connection: Connection, source: RowSource): number {
   return Number(row?.[0] ?? 0);
 }
 
+/** Fields of the JSON in `body` of all rows, in no order; null where a row has no such text. */
+export function bodyFields(
+  connection: Connection,
+  source: RowSource,
+  fields: readonly string[],
+): IterableIterator<(string | null)[]> {
+  const { from, where, values, row } = withRow(select(source), source);
+  const columns = fields.map((field) => `json_extract(${row}.body, '$.${field}')`);
+  return connection.each(`SELECT ${columns.join(', ')} FROM ${from} WHERE ${where}`, ...values);
+}
+
 /** Rows by creation time and id, descending, from the end of the previous page on. */
 export function newestRows(
   connection: Connection,
@@ -112,18 +123,32 @@ interface Selection {
   values: SqlValue[];
   /** The column. */
   rowId: string;
+  /** Alias of the table of rows, where it is one of those joined. */
+  row?: string;
 }
 
 function select(source: RowSource): Selection {
   const selection = selectRows(source);
-  const { rows, organization, updatedAfter } = source;
-  if (updatedAfter === undefined) return selection;
-  const { from, where, values, rowId } = selection;
+  if (source.updatedAfter === undefined) return selection;
+  const { from, where, values, rowId, row } = withRow(selection, source);
   return {
-    from: `${from} CROSS JOIN ${rows} u ON u.position = ${rowId}`,
-    where: `${where} AND u.organization = ? AND u.updated_ms > ?`,
-    values: [...values, organization, updatedAfter],
+    from,
+    where: `${where} AND ${row}.updated_ms > ?`,
+    values: [...values, source.updatedAfter],
     rowId,
+    row,
+  };
+}
+
+function withRow(selection: Selection, { rows, organization }: RowSource): Selection & { row: string } {
+  const { from, where, values, rowId, row } = selection;
+  if (row !== undefined) return { ...selection, row };
+  return {
+    from: `${from} CROSS JOIN ${rows} p ON p.position = ${rowId}`,
+    where: `${where} AND p.organization = ?`,
+    values: [...values, organization],
+    rowId,
+    row: 'p',
   };
 }
 
@@ -154,6 +179,7 @@ function selectRows({ rows, organization, match, audience }: RowSource): Selecti
     where: 'p.organization = ? AND p.position IS NOT NULL',
     values: [organization],
     rowId: 'p.position',
+    row: 'p',
   };
 }
 

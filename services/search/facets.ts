@@ -1,0 +1,39 @@
+/** How often each value of a field occurs among all matches of a search (contract 3.10). */
+import Type, { type Static } from 'typebox';
+import { integer, looseObject } from '../shared/schema.js';
+import { compareCodePoints } from '../shared/text.js';
+import type { Page } from './query.js';
+
+export const MAX_FACET_VALUES = 20;
+
+export const FacetCount = looseObject(
+  {
+    value: Type.String({ description: 'The value.' }),
+    count: integer('How many matches have it.', { minimum: 1 }),
+  },
+  { $id: 'FacetCount', description: 'A value, and how many matches have it.' },
+);
+export type FacetCount = Static<typeof FacetCount>;
+
+/** By field. */
+export type Facets<Field extends string> = { [Name in Field]?: FacetCount[] };
+
+/** A page, with the facets that were asked for. */
+export interface FacetedPage<T, Field extends string> extends Page<T> {
+  facets?: Facets<Field>;
+}
+
+/** The 20 most frequent values, by count descending, then by code points. */
+export function mostFrequent(counts: ReadonlyMap<string, number>): FacetCount[] {
+  const top: FacetCount[] = [];
+  for (const [value, count] of counts) {
+    const isBefore = (other: FacetCount) =>
+      count === other.count ? compareCodePoints(value, other.value) < 0 : count > other.count;
+    const last = top[MAX_FACET_VALUES - 1];
+    if (last && !isBefore(last)) continue;
+    const index = top.findIndex(isBefore);
+    top.splice(index === -1 ? top.length : index, 0, { value, count });
+    top.length = Math.min(top.length, MAX_FACET_VALUES);
+  }
+  return top;
+}
