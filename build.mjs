@@ -19,6 +19,7 @@ const DIST = join(import.meta.dirname, 'dist');
 /** Its modification time is the start of the build. */
 const MARKER = '.built';
 const SOURCES = [
+  'docs/reference',
   'services',
   'ingest',
   'test',

@@ -1,3 +1,5 @@
+import type { Config } from '../shared/config.js';
+
 export interface HttpAnswer {
   status: number;
   headers: Headers;
@@ -17,5 +19,19 @@ export async function request(url: URL | string, init: RequestInit, timeoutMs: n
     return { status: response.status, headers: response.headers, text: await response.text() };
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** The address of a Reachline server that answers on this host and port. */
+export async function findServer({ host, port }: Pick<Config, 'host' | 'port'>): Promise<string | undefined> {
+  if (port === 0) return undefined;
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const url = `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+  try {
+    const { text } = await request(`${url}/version`, {}, 2000);
+    const { name } = JSON.parse(text) as { name?: string };
+    return name === 'reachline' ? url : undefined;
+  } catch {
+    return undefined;
   }
 }

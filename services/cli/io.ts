@@ -1,9 +1,11 @@
+import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
+import { styleText } from 'node:util';
 
 /** The parts of the process that a command uses. */
 export interface Io {
-  stdin: Readable;
-  stdout: Writable & { isTTY?: boolean };
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable & { isTTY?: boolean; columns?: number };
   stderr: Writable & { isTTY?: boolean };
   env: NodeJS.ProcessEnv;
 }
@@ -14,21 +16,63 @@ export const printOut = (io: Io, line: string) => void io.stdout.write(`${line}\
 /** Writes a line to standard error: what people may want to know besides the result. */
 export const printErr = (io: Io, line: string) => void io.stderr.write(`${line}\n`);
 
+/** Colours are for terminals only, and never with NO_COLOR (https://no-color.org). */
+export const showsColors = ({ env, ...io }: Io, stream: 'stdout' | 'stderr'): boolean =>
+  io[stream].isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+
+/** The text in a style, where the stream shows colours. */
+export const styled = (
+  io: Io,
+  stream: 'stdout' | 'stderr',
+  style: Parameters<typeof styleText>[0],
+  text: string,
+): string => (showsColors(io, stream) ? styleText(style, text, { validateStream: false }) : text);
+
+/** Asks on a terminal. Elsewhere nobody can answer, and it is true: a script means what it says. */
+export async function confirm(io: Io, question: string): Promise<boolean> {
+  if (!io.stdin.isTTY || !io.stderr.isTTY) return true;
+  const prompt = createInterface({ input: io.stdin, output: io.stderr });
+  const closed = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
+  try {
+    return /^y(es)?$/i.test((await Promise.race([prompt.question(`${question} [y/N] `), closed])).trim());
+  } finally {
+    prompt.close();
+  }
+}
+
 /** `12 345`: thousands separated by spaces. */
 export const formatCount = (count: number) => String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ' ');
 
 /** Control characters, and those that change direction or line of what follows. */
 const NOT_SHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Prints rows below their headings, every column as wide as its longest cell. */
+/** Columns are not cut below this. */
+const MIN_COLUMN_WIDTH = 8;
+
+/** Prints rows below their headings, every column as wide as its longest cell; on a terminal the widest are cut until a row fits. */
 export function printTable(io: Io, headings: readonly string[], rows: readonly (readonly string[])[]): void {
   const all = [headings, ...rows.map((row) => row.map((cell) => cell.replace(NOT_SHOWN, ' ')))];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  for (const row of all) {
-    const cells = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
-    printOut(io, cells.join('  ').trimEnd());
+  if (io.stdout.isTTY && io.stdout.columns) cutToFit(widths, io.stdout.columns);
+  for (const [index, row] of all.entries()) {
+    const cells = row.map((cell, column) => truncate(cell, widths[column] ?? 0).padEnd(widths[column] ?? 0));
+    const line = cells.join('  ').trimEnd();
+    printOut(io, index === 0 ? styled(io, 'stdout', 'bold', line) : line);
   }
 }
+
+function cutToFit(widths: number[], available: number): void {
+  const excess = () => widths.reduce((sum, width) => sum + width + 2, -2) - available;
+  for (let left = excess(); left > 0; left--) {
+    const widest = Math.max(...widths);
+    if (widest <= MIN_COLUMN_WIDTH) return;
+    widths[widths.indexOf(widest)] = widest - 1;
+  }
+}
+
+/** At most `length` characters, the last of them an ellipsis where some are left out. */
+export const truncate = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 
 /** JSON with such characters escaped: `JSON.stringify` leaves those above U+001F as they are. */
 export const terminalJson = (value: unknown): string =>

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { EXIT, explain } from './errors.js';
-import { type Io, printErr } from './io.js';
+import { type Io, printErr, styled } from './io.js';
 import { createProgram } from './program.js';
 
 // A reader that closes the pipe early, such as head, is not a failure.
@@ -31,7 +31,7 @@ async function run(args: string[], io: Io): Promise<number> {
       return isRequested ? EXIT.ok : EXIT.usage;
     }
     const { message, exitCode } = explain(error);
-    printErr(io, message);
+    printErr(io, styled(io, 'stderr', 'red', message));
     if (['debug', 'trace'].includes(io.env.REACHLINE_LOG_LEVEL ?? '')) printErr(io, traceOf(error));
     return exitCode;
   }

@@ -1,11 +1,24 @@
 /** Every command with its options and help. Commands are imported when they run, so that help is quick. */
+
+import { styleText } from 'node:util';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { readVersion } from '../shared/version.js';
-import { type Io, printErr } from './io.js';
+import { type Io, printErr, printOut, showsColors } from './io.js';
+
+/** Written out, as the schemas of the streams take longer to load than help may take. */
+const STREAM_NAMES = [
+  'contacts',
+  'audiences',
+  'website-visits',
+  'network-a-campaigns',
+  'network-a-creatives',
+  'network-a-companies',
+  'network-a-deliveries',
+];
 
 const STREAMS_HELP = `
-Streams: contacts, audiences, website-visits, network-a-campaigns, network-a-creatives, network-a-companies,
-network-a-deliveries. Records are those of POST /api/ingest/{stream}; loading them again changes nothing.
+Streams: ${STREAM_NAMES.slice(0, 6).join(', ')},
+${STREAM_NAMES[6]}. Records are those of POST /api/ingest/{stream}; loading them again changes nothing.
 `;
 
 const COLUMNS_HELP = `
@@ -22,6 +35,7 @@ semicolons, and an empty cell gives no value. --columns takes
 `;
 
 const organizationOption = () => new Option('--organization <id>', 'organization');
+const jsonOption = () => new Option('--json', 'print one JSON object per line');
 
 /** Commands that print warnings to a log or report of their own. */
 const LOGS_WARNINGS = new Set(['serve', 'worker', 'doctor']);
@@ -34,7 +48,10 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
+      getOutHasColors: () => showsColors(io, 'stdout'),
+      getErrHasColors: () => showsColors(io, 'stderr'),
     })
+    .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
     .exitOverride()
     .showHelpAfterError('Run with --help to see how it is used.');
   // Without a command, the help is printed as a usage error.
@@ -53,21 +70,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   addKeys(program, io);
   addCredits(program, io);
 
-  const audiences = program.command('audiences').description('create audiences');
-  audiences
-    .command('create')
-    .description('create an audience and print its id')
-    .addOption(organizationOption().makeOptionMandatory())
-    .requiredOption('--name <name>', 'name of the audience')
-    .option('--id <id>', 'its identifier; generated when absent')
-    .option('--description <text>', 'purpose of the audience')
-    .addHelpText('after', examples('reachline audiences create --organization org_acme --name "Trial users"'))
-    .action(async (options) => (await import('./commands/audiences.js')).createAudience(io, options));
-  audiences.addHelpText(
-    'after',
-    examples('reachline audiences create --organization org_acme --name Customers'),
-  );
-
+  addAudiences(program, io);
   program
     .command('migrate')
     .description('create and upgrade the stores; serve does so by itself')
@@ -97,6 +100,21 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     .description('print the OpenAPI document')
     .addHelpText('after', examples('reachline openapi > openapi.json'))
     .action(async () => (await import('./commands/openapi.js')).openapi(io));
+  program
+    .command('completion')
+    .description('print a script that completes commands, options and streams in a shell')
+    .addArgument(new Argument('<shell>', 'shell that is to complete').choices(['bash', 'zsh', 'fish']))
+    .addHelpText(
+      'after',
+      examples(
+        'source <(reachline completion bash)   # in ~/.bashrc',
+        'source <(reachline completion zsh)    # in ~/.zshrc, after compinit',
+        'reachline completion fish > ~/.config/fish/completions/reachline.fish',
+      ),
+    )
+    .action(async (shell) =>
+      printOut(io, (await import('./commands/completion.js')).completionScript(program, shell, STREAM_NAMES)),
+    );
   program
     .command('doctor')
     .description('check settings and stores, and say what to fix')
@@ -273,17 +291,47 @@ function addKeys(program: Command, io: Io): void {
     .command('list')
     .description('list keys, without their secrets')
     .addOption(new Option('--organization <id>', 'only the keys of this organization'))
-    .addHelpText('after', examples('reachline keys list --organization org_acme'))
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples('reachline keys list --organization org_acme', 'reachline keys list --json | jq -r .id'),
+    )
     .action(async (options) => (await import('./commands/keys.js')).listKeys(io, options));
   keys
     .command('revoke')
     .description('revoke a key within 5 seconds, in every process')
     .argument('<key id>', 'the 8 characters after rl_live_')
-    .addHelpText('after', examples('reachline keys revoke 4fK9aQ2z'))
-    .action(async (id) => (await import('./commands/keys.js')).revokeKey(io, id));
+    .option('--yes', 'do not ask first, as is done on a terminal')
+    .addHelpText('after', examples('reachline keys revoke 4fK9aQ2z', 'reachline keys revoke 4fK9aQ2z --yes'))
+    .action(async (id, options) => (await import('./commands/keys.js')).revokeKey(io, id, options));
   keys.addHelpText(
     'after',
     examples('KEY=$(reachline keys create --organization org_acme)', 'reachline keys list'),
+  );
+}
+
+function addAudiences(program: Command, io: Io): void {
+  const audiences = program.command('audiences').description('create and list audiences');
+  audiences
+    .command('create')
+    .description('create an audience and print its id')
+    .addOption(organizationOption().makeOptionMandatory())
+    .requiredOption('--name <name>', 'name of the audience')
+    .option('--id <id>', 'its identifier; generated when absent')
+    .option('--description <text>', 'purpose of the audience')
+    .addHelpText('after', examples('reachline audiences create --organization org_acme --name "Trial users"'))
+    .action(async (options) => (await import('./commands/audiences.js')).createAudience(io, options));
+  audiences
+    .command('list')
+    .description('list audiences, newest first')
+    .addOption(organizationOption().makeOptionMandatory())
+    .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
+    .addOption(jsonOption())
+    .addHelpText('after', examples('reachline audiences list --organization org_acme'))
+    .action(async (options) => (await import('./commands/audiences.js')).listAudiences(io, options));
+  audiences.addHelpText(
+    'after',
+    examples('reachline audiences create --organization org_acme --name Customers'),
   );
 }
 

@@ -23,6 +23,8 @@ const COMMANDS = [
   ['credits', 'show'],
   ['audiences'],
   ['audiences', 'create'],
+  ['audiences', 'list'],
+  ['completion'],
   ['migrate'],
   ['demo'],
   ['openapi'],
@@ -197,6 +199,47 @@ describe('The command line', function () {
     expect(again.stderr).to.match(/exists already/);
   });
 
+  it('lists audiences, newest first', async () => {
+    for (const [id, name] of [
+      ['aud_1', 'First'],
+      ['aud_2', 'Second'],
+    ] as const) {
+      await run(['audiences', 'create', '--organization', 'org_l', '--id', id, '--name', name], { env });
+    }
+    const list = (...args: string[]) =>
+      run(['audiences', 'list', '--organization', 'org_l', ...args], { env });
+    const table = await list();
+    expect(table).to.include({ code: 0, stderr: '' });
+    expect(table.stdout).to.match(/^ID +NAME +DESCRIPTION\naud_2 +Second +-\naud_1 +First +-\n$/);
+    const [line = ''] = (await list('--json', '--limit', '1')).stdout.split('\n');
+    expect(JSON.parse(line)).to.include({ id: 'aud_2', organization_id: 'org_l', name: 'Second' });
+    expect((await list('--limit', '1')).stderr).to.equal('1 of 2 audiences; --limit shows more.\n');
+  });
+
+  it('prints keys as JSON without their secrets', async () => {
+    const create = [
+      'keys',
+      'create',
+      '--organization',
+      'org_j',
+      '--scopes',
+      'contacts:read',
+      '--name',
+      'json',
+    ];
+    const key = (await run(create, { env })).stdout.trim();
+    const { stdout } = await run(['keys', 'list', '--organization', 'org_j', '--json'], { env });
+    expect(JSON.parse(stdout)).to.deep.include({
+      id: key.slice(8, 16),
+      organization_id: 'org_j',
+      name: 'json',
+      state: 'active',
+      scopes: ['contacts:read'],
+      expires_at: null,
+    });
+    expect(stdout).to.not.match(/hash|secret/);
+  });
+
   it('prints the OpenAPI document', async () => {
     const { stdout } = await run(['openapi'], { env });
     expect(JSON.parse(stdout)).to.include({ openapi: '3.1.0' });
@@ -232,6 +275,10 @@ describe('The command line', function () {
     const bad = await run(['doctor'], { env: { PORT: 'x', REACHLINE_LOG_LEVEL: 'loud' } });
     expect(bad.code).to.equal(1);
     expect(bad.stdout).to.match(/✗ .*PORT.*\n✗ .*REACHLINE_LOG_LEVEL.*\n2 things/s);
+    const kinds = { PORT: 'x', REACHLINE_SQL_PORT: '8124', KAFKA_BROKERS: 'kafka' };
+    expect((await run(['doctor'], { env: kinds })).stdout).to.match(
+      /✗ PORT .*\n✗ REACHLINE_SQL_PORT and .*\n✗ KAFKA_BROKERS .*\n3 things/,
+    );
   });
 
   it('has a doctor who knows which server has the data folder', async () => {

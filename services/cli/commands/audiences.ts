@@ -4,7 +4,7 @@ import type { OrderedRecord } from '../../shared/record-order.js';
 import { withAdminStore } from '../admin-stores.js';
 import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
-import { type Io, printOut } from '../io.js';
+import { type Io, printErr, printOut, printTable, terminalJson } from '../io.js';
 
 export interface CreateAudienceOptions {
   organization: string;
@@ -12,6 +12,9 @@ export interface CreateAudienceOptions {
   id?: string;
   description?: string;
 }
+
+/** What one page of a search may hold in every store. */
+const MAX_LISTED = 10_000;
 
 /** Prints the id alone. An audience that exists is left as it is. */
 export async function createAudience(io: Io, options: CreateAudienceOptions): Promise<void> {
@@ -31,6 +34,34 @@ export async function createAudience(io: Io, options: CreateAudienceOptions): Pr
     await store.refresh();
   });
   printOut(io, audience.record.id);
+}
+
+export interface ListAudiencesOptions {
+  organization: string;
+  limit: number;
+  json?: boolean;
+}
+
+/** Newest first. */
+export async function listAudiences(
+  io: Io,
+  { organization, limit, json }: ListAudiencesOptions,
+): Promise<void> {
+  requireId('--organization', organization);
+  if (limit > MAX_LISTED) throw new UsageError(`--limit takes at most ${MAX_LISTED}.`);
+  const { items, total } = await withAdminStore(io, (store) =>
+    store.searchAudiences({ organizationId: organization, offset: 0, limit }),
+  );
+  if (json) for (const audience of items) printOut(io, terminalJson(audience));
+  else if (items.length > 0) {
+    printTable(
+      io,
+      ['ID', 'NAME', 'DESCRIPTION'],
+      items.map(({ id, name, description }) => [id, name, description ?? '-']),
+    );
+  }
+  if (total === 0) printErr(io, `${organization} has no audiences.`);
+  else if (total > items.length) printErr(io, `${items.length} of ${total} audiences; --limit shows more.`);
 }
 
 /** By the rules of the stream. */

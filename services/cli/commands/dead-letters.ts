@@ -1,7 +1,7 @@
 import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../../ingest/worker/replay.js';
 import { skipRecords } from '../../../ingest/worker/skip.js';
 import { UsageError } from '../errors.js';
-import { type Io, printErr, printOut, printTable, terminalJson } from '../io.js';
+import { type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
 import { withKafka } from '../kafka.js';
 import { Progress } from '../progress.js';
 import { parseStreams } from '../streams.js';
@@ -111,8 +111,7 @@ function toRow(letter: DeadLetterRecord): string[] {
 
 /** On one line, and not longer than it can be read. */
 function printable(text: string, most: number): string {
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+  return truncate(text.replace(/[\s\p{Cc}]+/gu, ' '), most);
 }
 
 function toJson(letter: DeadLetterRecord): object {

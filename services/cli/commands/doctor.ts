@@ -9,8 +9,8 @@ import { readLockOwner } from '../../stores/data-folder/lock-owner.js';
 import { openStores } from '../../stores/open-stores.js';
 import { type CheckResult, cannotAnswer, checkServers } from '../check-servers.js';
 import { EXIT, explain } from '../errors.js';
-import { request } from '../http.js';
-import { type Io, printOut } from '../io.js';
+import { findServer, request } from '../http.js';
+import { type Io, printOut, styled } from '../io.js';
 
 const NEEDED_NODE = [20, 19] as const;
 /** Merging parts and the write-ahead log need room beside the data itself. */
@@ -26,11 +26,11 @@ export interface DoctorOptions {
 export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Promise<number> {
   let problems = 0;
   const show = (result: CheckResult) => {
-    if ('ok' in result) printOut(io, `✓ ${result.ok}`);
+    if ('ok' in result) printOut(io, `${styled(io, 'stdout', 'green', '✓')} ${result.ok}`);
     else {
       for (const line of result.failed.split('\n')) {
         problems++;
-        printOut(io, `✗ ${line}`);
+        printOut(io, `${styled(io, 'stdout', 'red', '✗')} ${line}`);
       }
     }
   };
@@ -40,7 +40,7 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
   else {
     show({ ok: 'The settings are valid' });
     const warning = ignoredVariablesWarning(config.ignoredVariables);
-    if (warning !== null) printOut(io, `! ${warning}`);
+    if (warning !== null) printOut(io, `${styled(io, 'stdout', 'yellow', '!')} ${warning}`);
     const results = await checkServers(config);
     if (isEmbedded(config)) results.push(...checkData(config.dataDir));
     results.forEach(show);
@@ -116,24 +116,6 @@ function checkDisk(dataDir: string): CheckResult {
   const free = bavail * bsize;
   const text = `${(free / GIB).toFixed(1)} GiB free on the disk of the data folder`;
   return free >= NEEDED_BYTES ? { ok: text } : { failed: `Only ${text}: make room, 0.5 GiB at least` };
-}
-
-const baseUrl = ({ host, port }: Config) => {
-  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
-};
-
-/** The address of a server that runs with these settings. */
-async function findServer(config: Config): Promise<string | undefined> {
-  const url = baseUrl(config);
-  if (config.port === 0) return undefined;
-  try {
-    const { text } = await request(`${url}/version`, {}, 2000);
-    const { name } = JSON.parse(text) as { name?: string };
-    return name === 'reachline' ? url : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function checkPort({ host, port }: Config): Promise<CheckResult> {

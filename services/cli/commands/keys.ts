@@ -1,11 +1,11 @@
 import type { StoredKey } from '../../accounts/key-store.js';
 import { issueKey, keyIsActive } from '../../accounts/keys.js';
-import { SCOPES } from '../../http/scopes.js';
+import { DEFAULT_SCOPES, SCOPES } from '../../http/scopes.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
 import { withAdminStore } from '../admin-stores.js';
 import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
-import { type Io, printErr, printOut, printTable } from '../io.js';
+import { confirm, type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
 
 export interface CreateKeyOptions {
   organization: string;
@@ -53,8 +53,17 @@ function parseExpiry(text: string): string {
   return new Date(moment).toISOString();
 }
 
-export async function listKeys(io: Io, { organization }: { organization?: string }): Promise<void> {
+export interface ListKeysOptions {
+  organization?: string;
+  json?: boolean;
+}
+
+export async function listKeys(io: Io, { organization, json }: ListKeysOptions): Promise<void> {
   const keys = await withAdminStore(io, (store) => store.listKeys(organization));
+  if (json) {
+    for (const key of keys) printOut(io, terminalJson(toJson(key)));
+    return;
+  }
   if (keys.length === 0) {
     printErr(io, 'There are no keys. Make one with: reachline keys create --organization <id>');
     return;
@@ -66,19 +75,43 @@ export async function listKeys(io: Io, { organization }: { organization?: string
     stateOf(key),
     key.createdAt.slice(0, 10),
     key.expiresAt?.slice(0, 10) ?? '-',
-    key.scopes.join(','),
+    scopesOf(key),
     key.name ?? '-',
   ]);
   printTable(io, header, rows);
 }
+
+/** "default" for those of `keys create`, which would fill a line. */
+function scopesOf({ scopes }: StoredKey): string {
+  const isDefault =
+    scopes.length === DEFAULT_SCOPES.length && DEFAULT_SCOPES.every((each) => scopes.includes(each));
+  return isDefault ? 'default' : scopes.join(',');
+}
+
+const toJson = (key: StoredKey): object => ({
+  id: key.id,
+  organization_id: key.organizationId,
+  name: key.name,
+  state: stateOf(key),
+  scopes: key.scopes,
+  created_at: key.createdAt,
+  expires_at: key.expiresAt,
+  revoked_at: key.revokedAt,
+});
 
 function stateOf(key: StoredKey): string {
   if (key.revokedAt !== null) return 'revoked';
   return keyIsActive(key, Date.now()) ? 'active' : 'expired';
 }
 
-/** Takes the id; for want of it the whole key, of which only the id is used and printed. */
-export async function revokeKey(io: Io, given: string): Promise<void> {
+/**
+ * Takes the id; for want of it the whole key, of which only the id is used and printed. On a terminal it asks first, unless `yes`.
+ */
+export async function revokeKey(
+  io: Io,
+  given: string,
+  { yes = false }: { yes?: boolean } = {},
+): Promise<void> {
   const whole = /^rl_live_([0-9A-Za-z]{8})/.exec(given);
   const id = whole?.[1] ?? given;
   if (whole) {
@@ -87,7 +120,14 @@ export async function revokeKey(io: Io, given: string): Promise<void> {
       `Only the id ${id} is needed; a whole key on the command line can be seen in ps and in the shell's history.`,
     );
   }
-  const known = await withAdminStore(io, (store) => store.revokeKey(id, new Date().toISOString()));
-  if (!known) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
+  await withAdminStore(io, async (store) => {
+    const key = (await store.listKeys()).find((each) => each.id === id);
+    if (!key) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
+    const name = key.name === null ? '' : `, ${truncate(JSON.stringify(key.name), 40)}`;
+    if (!yes && !(await confirm(io, `Revoke the key ${id} of ${key.organizationId}${name}?`))) {
+      throw new CommandError('Nothing was revoked.');
+    }
+    await store.revokeKey(id, new Date().toISOString());
+  });
   printErr(io, `The key ${id} is revoked.`);
 }

@@ -30,7 +30,7 @@ export interface RecoveryStatus {
 /** What the commands for keys, credits and audiences need. */
 export type AdminStore = Pick<KeyStore, 'insertKey' | 'listKeys' | 'revokeKey'> &
   CreditStore &
-  Pick<AudienceStore, 'getAudience' | 'upsertAudiences'> &
+  Pick<AudienceStore, 'getAudience' | 'searchAudiences' | 'upsertAudiences'> &
   Refreshable & { close(): Promise<void> };
 
 export interface SearchStore

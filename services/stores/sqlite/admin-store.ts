@@ -1,5 +1,5 @@
 import type { AdminStore } from '../common/search-store.js';
-import { getAudience, upsertAudiences } from './audiences.js';
+import { getAudience, searchAudiences, upsertAudiences } from './audiences.js';
 import { addCredits, readCredits, setCredits } from './credits.js';
 import { openDatabase } from './database.js';
 import { withStoreErrors } from './errors.js';
@@ -26,6 +26,7 @@ export async function openSqliteAdminStore({ dataDir }: { dataDir: string }): Pr
     setCredits: (organizationId, balance) => write(() => setCredits(connection, organizationId, balance)),
     grantCredits: (organizationId, amount) => write(() => addCredits(connection, organizationId, amount)),
     getAudience: (organizationId, id) => read(() => fromJson(getAudience(connection, organizationId, id))),
+    searchAudiences: (search) => read(() => fromJson(searchAudiences(connection, search))),
     upsertAudiences: async (records) => {
       await write(() => upsertAudiences(session, records));
     },

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { STREAM_NAMES } from '../../ingest/streams/index.js';
+import { temporaryFolder } from '../support/gateway.js';
+import { run } from './support.js';
+
+/** Prints what each shell offers for the words of a command line, the last of which is being typed. */
+const ASK: Record<string, (script: string, words: string[]) => string[]> = {
+  bash: (script, words) => [
+    '-c',
+    `source ${script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _reachline; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    'bash',
+    ...words,
+  ],
+  zsh: (script, words) => [
+    '-fc',
+    `compdef() { :; }; _files() { :; }; compadd() { shift; print -l -- $@ | grep -e "^\${words[CURRENT]}"; }
+     source ${script}; words=("$@"); CURRENT=$#; _reachline; true`,
+    'zsh',
+    ...words,
+  ],
+  fish: (script, words) => [
+    '-Nc',
+    `source ${script}; complete -C "${words.join(' ')}" | string replace -r '\\t.*' ''; true`,
+  ],
+};
+
+const EXPECTED: [words: string, offered: string[]][] = [
+  ['reachline ke', ['keys']],
+  ['reachline keys ', ['create', 'list', 'revoke']],
+  ['reachline keys create --or', ['--organization']],
+  ['reachline ingest network-a-c', ['network-a-campaigns', 'network-a-companies', 'network-a-creatives']],
+  ['reachline ingest audiences file --format ', ['csv', 'json', 'ndjson']],
+  ['reachline dead-letters list --stream website', ['website-visits']],
+  ['reachline completion z', ['zsh']],
+];
+
+describe('reachline completion', function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  before(async () => {
+    folder = await temporaryFolder();
+  });
+  after(() => folder.remove());
+
+  for (const [shell, ask] of Object.entries(ASK)) {
+    it(`completes commands, options, streams and formats in ${shell}`, async function () {
+      try {
+        execFileSync(shell, ['--version'], { stdio: 'ignore' });
+      } catch {
+        this.skip();
+      }
+      const { code, stdout } = await run(['completion', shell]);
+      expect(code).to.equal(0);
+      const script = join(folder.path, shell);
+      await writeFile(script, stdout);
+      for (const [line, offered] of EXPECTED) {
+        const env = { ...process.env, HOME: folder.path };
+        const answer = execFileSync(shell, ask(script, line.split(' ')), { encoding: 'utf8', env });
+        expect(answer.split('\n').filter(Boolean).sort(), `${shell}: ${line}`).to.deep.equal(offered);
+      }
+    });
+  }
+
+  it('knows every stream', async () => {
+    const { stdout } = await run(['completion', 'fish']);
+    for (const name of STREAM_NAMES) expect(stdout).to.contain(name);
+  });
+});
