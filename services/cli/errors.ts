@@ -1,6 +1,7 @@
 /** How errors are shown: one or two lines that say what to do, and an exit code. */
 
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+/** `interrupted` is what shells report for Ctrl-C: 128 and the number of the signal. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
 /** The command failed for a reason that its message explains. */
 export class CommandError extends Error {

@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { loadConfig } from '../../services/shared/config.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { startTestGateway, temporaryFolder } from '../support/gateway.js';
 import { unpackRealData } from '../support/real-data.js';
-import { run } from './support.js';
+import { until } from '../support/until.js';
+import { run, serve, start, takenPort } from './support.js';
 
 async function withStores<T>(dataDir: string, work: (stores: Stores) => Promise<T>): Promise<T> {
   const stores = await openStores(loadConfig({ REACHLINE_DATA_DIR: dataDir, REACHLINE_SEARCH_THREADS: '1' }));
@@ -91,6 +94,75 @@ describe('reachline ingest', function () {
     const outcome = await run(['ingest', 'contacts', input, '--rejects', input], { env });
     expect(outcome.code).to.equal(2);
     expect(await readFile(input, 'utf8')).to.equal('{"contact_id":"x"}');
+  });
+
+  it('names the formats there are for a file of another one', async () => {
+    for (const extension of ['parquet', 'xlsx', 'avro', 'orc', 'ndjson.zst']) {
+      const other = await file(`records.${extension}`, '{"contact_id":"o1"}');
+      const { code, stderr } = await run(['ingest', 'contacts', other], { env });
+      expect(code, extension).to.equal(2);
+      expect(stderr).to.match(/NDJSON .*CSV .*JSON arrays .*--format/);
+    }
+    const args = ['ingest', 'contacts', join(folder.path, 'records.avro'), '--organization', 'org_a'];
+    expect(await run([...args, '--format', 'ndjson'], { env })).to.include({ code: 0 });
+  });
+
+  it('says on Ctrl-C what is in, and that loading again is harmless', async () => {
+    const loading = start(['ingest', 'contacts', '-', '--organization', 'org_a'], { env });
+    const isStored = () => {
+      const database = new DatabaseSync(join(dataDir, 'reachline.db'), { readOnly: true });
+      try {
+        return database.prepare(`SELECT 1 FROM contacts WHERE id = 'i1'`).get() !== undefined;
+      } finally {
+        database.close();
+      }
+    };
+    let stderr = '';
+    loading.stderr?.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    loading.stdin?.write('{"contact_id":"i1"}\n');
+    await until(isStored, 'the record is stored while more could come', { pollMs: 100 });
+    loading.kill('SIGINT');
+    const [code] = (await once(loading, 'close')) as [number | null];
+    expect({ code, stderr }).to.deep.equal({
+      code: 130,
+      stderr:
+        'Interrupted: 1 records are in. Loading all of them again is harmless: those that are in stay as they are.\n',
+    });
+    expect(await contact('i1')).to.include({ contact_id: 'i1' });
+  });
+
+  it('fails at once when nothing listens on the port', async () => {
+    const { port, release } = await takenPort();
+    await release();
+    const startedAt = performance.now();
+    const args = ['ingest', 'contacts', '-', '--url', `http://127.0.0.1:${port}`, '--api-key', 'k'];
+    const { code, stderr } = await run(args, { stdin: '{"contact_id":"x"}' });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/cannot be reached \(ECONNREFUSED\).*reachline serve/);
+    expect(performance.now() - startedAt).to.be.lessThan(3000);
+  });
+
+  it('sends through the server that has the data folder, with a key that is revoked afterwards', async () => {
+    const own = { REACHLINE_DATA_DIR: join(folder.path, 'served') };
+    const served = await serve([], { env: own });
+    try {
+      const args = ['ingest', 'contacts', '-', '--organization', 'org_a'];
+      const sent = await run(args, { env: own, stdin: '{"contact_id":"t1"}' });
+      expect(sent, sent.stderr).to.include({ code: 0 });
+      expect(sent.stderr).to.contain(`The server at ${served.url} has the data folder`);
+      expect(sent.stdout).to.match(/1 accepted/);
+      const keys = await run(['keys', 'list', '--json'], { env: own });
+      expect(JSON.parse(keys.stdout)).to.deep.include({ state: 'revoked', scopes: ['ingest:write'] });
+      const unnamed = await run(['ingest', 'contacts', '-'], { env: own, stdin: '{"contact_id":"t2"}' });
+      expect(unnamed.code).to.equal(2);
+      expect(unnamed.stderr).to.match(/in use by the server at .*--organization/);
+    } finally {
+      await served.stop();
+    }
+    const stored = await withStores(own.REACHLINE_DATA_DIR, ({ search }) => search.getContact('org_a', 't1'));
+    expect(stored).to.include({ contact_id: 't1' });
   });
 
   it('takes CSV whose columns bear the names of fields', async () => {

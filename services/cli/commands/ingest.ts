@@ -4,13 +4,16 @@ import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { jsonArray } from '../../../ingest/sources/json-array.js';
 import { lines } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
+import { issueKey, parseKey } from '../../accounts/keys.js';
 import { loadConfig } from '../../shared/config.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
+import { withAdminStore } from '../admin-stores.js';
 import { requireId } from '../arguments.js';
 import { EXIT, UsageError } from '../errors.js';
+import { findServer } from '../http.js';
 import { openCsvInput } from '../ingest/csv-input.js';
 import { type GatewayTarget, ingestUrl, sendRecords } from '../ingest/gateway-sink.js';
-import { type Format, type Input, openInput, peekArray } from '../ingest/input.js';
+import { type Format, formatOf, type Input, openInput, peekArray } from '../ingest/input.js';
 import { Rejects, Report } from '../ingest/report.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { Progress } from '../progress.js';
@@ -29,6 +32,9 @@ export interface IngestCommand {
   apiKey?: string;
 }
 
+/** Long enough for any file; the key is revoked at the end. */
+const KEY_LIFETIME_MS = 24 * 3_600_000;
+
 /** Loads records and resolves with the exit code: 1 when any was rejected. */
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
@@ -38,12 +44,56 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
     throw new UsageError('--rejects names the file that is read; choose another.');
   }
   const opened = await openSource(io, stream, command, target);
-  const stores = target ? undefined : await openStores(loadConfig(io.env));
+  const { destination, close } = target ? { destination: target } : await openFolder(io, command);
   try {
-    return await load(io, command, { stream, ...opened, destination: stores ?? (target as GatewayTarget) });
+    return await load(io, command, { stream, ...opened, destination });
   } finally {
-    await stores?.close();
+    await close?.();
   }
+}
+
+interface Destination {
+  destination: Stores | GatewayTarget;
+  close?(): Promise<void>;
+}
+
+/** The stores of the data folder, or the server that holds it. */
+async function openFolder(io: Io, command: IngestCommand): Promise<Destination> {
+  const config = loadConfig(io.env);
+  try {
+    const stores = await openStores(config);
+    return { destination: stores, close: () => stores.close() };
+  } catch (error) {
+    const { LockHeldError } = await import('../../stores/data-folder/lock.js');
+    if (!(error instanceof LockHeldError)) throw error;
+    const url = await findServer({ ...config, port: error.owner?.port ?? 0 });
+    if (url === undefined) throw error;
+    return throughServer(io, command, url);
+  }
+}
+
+/** A key for this run alone: whoever may write the data folder may create keys in it. */
+async function throughServer(io: Io, { organization }: IngestCommand, url: string): Promise<Destination> {
+  if (organization === undefined) {
+    throw new UsageError(
+      `The data folder is in use by the server at ${url}. To send the records through it, name their organization: --organization <id>`,
+    );
+  }
+  const expiresAt = new Date(Date.now() + KEY_LIFETIME_MS).toISOString();
+  const request = {
+    organizationId: organization,
+    name: 'reachline ingest',
+    scopes: ['ingest:write'],
+    expiresAt,
+  };
+  const apiKey = await withAdminStore(io, (store) => issueKey(store, request));
+  const keyId = parseKey(apiKey)?.id ?? '';
+  printErr(io, `The server at ${url} has the data folder, so the records are sent through it.`);
+  return {
+    destination: { url, apiKey },
+    close: async () =>
+      void (await withAdminStore(io, (store) => store.revokeKey(keyId, new Date().toISOString()))),
+  };
 }
 
 interface Load extends OpenedSource {
@@ -59,9 +109,14 @@ async function load(
   const rejects =
     command.rejects === undefined ? undefined : new Rejects(command.rejects, opened.headerBytes);
   const report = new Report(io, opened.input, await Progress.start(io));
+  const interrupt = new AbortController();
+  const { signal } = interrupt;
+  const onInterrupt = () => interrupt.abort();
+  // A second Ctrl-C ends the process.
+  process.once('SIGINT', onInterrupt);
   const options = {
     stream,
-    source: opened.source,
+    source: untilAborted(opened.source, signal),
     organizationId: command.organization,
     onRejected(record: RejectedRecord, untouched: Buffer) {
       report.rejected(record);
@@ -83,15 +138,42 @@ async function load(
             ...options,
             target: destination,
             findEveryRejected: rejects !== undefined,
+            signal,
             onWait: (reason, wait) =>
               printErr(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
           });
     report.end();
+    if (signal.aborted) return interrupted(io, report);
     rejects?.end();
     printOut(io, report.summary(stream.name, accepted, rejected));
     return rejected > 0 ? EXIT.failed : EXIT.ok;
-  } finally {
+  } catch (error) {
+    if (!signal.aborted) throw error;
     report.end();
+    return interrupted(io, report);
+  } finally {
+    process.off('SIGINT', onInterrupt);
+    report.end();
+  }
+}
+
+function interrupted(io: Io, report: Report): number {
+  // A read that is pending would keep the process alive.
+  io.stdin.destroy();
+  printErr(io, report.interruption());
+  return EXIT.interrupted;
+}
+
+/** Ends early when the signal is aborted, also while it waits for the source. */
+async function* untilAborted(source: RecordSource, signal: AbortSignal): RecordSource {
+  const aborted = new Promise<{ done: true; value?: undefined }>((resolve) =>
+    signal.addEventListener('abort', () => resolve({ done: true }), { once: true }),
+  );
+  const iterator = source[Symbol.asyncIterator]();
+  for (;;) {
+    const step = await Promise.race([iterator.next(), aborted]);
+    if (step.done || signal.aborted) return;
+    yield step.value;
   }
 }
 
@@ -126,8 +208,8 @@ async function openSource(
   command: IngestCommand,
   target: GatewayTarget | undefined,
 ): Promise<OpenedSource> {
+  const format = command.format ?? formatOf(command.file);
   const input = openInput(io, command.file);
-  const format = command.format ?? input.format;
   if (format === 'csv') {
     return openCsvInput(io, stream, input, {
       file: command.file,

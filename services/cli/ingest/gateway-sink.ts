@@ -12,6 +12,7 @@ const CHUNK_RECORDS = 5000;
 const ATTEMPTS = 8;
 const MAX_WAIT_MS = 60_000;
 const ANSWER_TIMEOUT_MS = 120_000;
+const REACH_TIMEOUT_MS = 2000;
 const BUSY = new Set([429, 502, 503, 504]);
 const NEWLINE = Buffer.from('\n');
 
@@ -28,6 +29,8 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 
   organizationId?: string;
   /** Whether to find every rejected record, also beyond those that an answer lists. */
   findEveryRejected: boolean;
+  /** Ends a wait for the gateway; the records of `source` are to end too. */
+  signal?: AbortSignal;
   /** Called before each wait. */
   onWait?(reason: string, milliseconds: number): void;
 }
@@ -51,10 +54,14 @@ export function ingestUrl(base: string, stream: Stream): URL {
   return url;
 }
 
-/** Sends records through a gateway, a chunk at a time and in order. */
+/**
+ * Sends records through a gateway, a chunk at a time and in order. Throws `CommandError` when the gateway does not take them: within
+ * seconds when nothing answers at the start, as with a wrong port, and after retries when it fails later.
+ */
 export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   const result: IngestResult = { accepted: 0, rejected: 0, errors: [] };
   const sender = new Sender(options);
+  await sender.reach();
   let chunk = new Chunk();
   const send = async () => {
     const sent = chunk;
@@ -145,6 +152,14 @@ class Sender {
     this.#url = ingestUrl(options.target.url, options.stream);
   }
 
+  /** Throws unless anything answers at the address. */
+  async reach(): Promise<void> {
+    const version = new URL(this.#url.href.replace(/api\/ingest\/[^/]+$/, 'version'));
+    await request(version, {}, REACH_TIMEOUT_MS).catch((error: Error) => {
+      throw failure(error, this.#url);
+    });
+  }
+
   /** An answer lists its first errors only. The rest are found by sending what lies behind the last one listed again. */
   async send(chunk: Chunk): Promise<Answer> {
     const answer = await this.#post(chunk);
@@ -175,7 +190,7 @@ class Sender {
       const reason =
         answer instanceof Error ? 'The gateway cannot be reached' : `The gateway answers ${answer.status}`;
       this.#options.onWait?.(reason, wait);
-      await sleep(wait);
+      await sleep(wait, undefined, { signal: this.#options.signal });
     }
   }
 

@@ -12,8 +12,6 @@ export interface Input {
   /** Its name in messages. */
   name: string;
   chunks: AsyncIterable<Uint8Array>;
-  /** From the file name; undefined where it does not show it. */
-  format: Format | undefined;
   /** Bytes of the file on disk; undefined for standard input. */
   size: number | undefined;
   /** Bytes of it read so far. */
@@ -41,17 +39,29 @@ export function openInput(io: Io, file: string): Input {
   return {
     name,
     chunks: decompressed(counted(), name),
-    format: formatOf(file),
     size,
     position: () => position,
   };
 }
 
-function formatOf(file: string): Format | undefined {
-  const extension = /\.([a-z]+)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase();
-  if (extension === 'csv' || extension === 'tsv') return 'csv';
-  if (extension === 'ndjson' || extension === 'jsonl') return 'ndjson';
-  return undefined;
+/** By extension; undefined where the first character of the text decides. */
+const FORMATS: Record<string, Format | undefined> = {
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  csv: 'csv',
+  tsv: 'csv',
+  json: undefined,
+  txt: undefined,
+  gz: undefined,
+};
+
+/** The format that a file name shows. Throws `UsageError` for the extension of another one. */
+export function formatOf(file: string): Format | undefined {
+  const extension = /\.([a-z][a-z0-9]*)(?:\.gz)?$/i.exec(basename(file))?.[1]?.toLowerCase();
+  if (extension === undefined || Object.hasOwn(FORMATS, extension)) return FORMATS[extension ?? ''];
+  throw new UsageError(
+    `${basename(file)}: records are read from NDJSON (.ndjson, .jsonl), CSV (.csv, .tsv) and JSON arrays (.json), each also gzipped (.gz), not from .${extension}. If the file is one of these, say which with --format.`,
+  );
 }
 
 /** Recognizes gzip by its first two bytes, so that it works in a pipe too. */

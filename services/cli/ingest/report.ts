@@ -5,6 +5,15 @@ import type { Progress } from '../progress.js';
 import type { Input } from './input.js';
 
 const SHOWN_ERRORS = 20;
+
+/** `40 s`, `3 min 20 s`, `1 h 5 min`. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
 const NEWLINE = Buffer.from('\n');
 
 /**
@@ -54,6 +63,7 @@ export class Report {
   readonly #progress: Progress;
   readonly #startedAt = performance.now();
   #shown = 0;
+  #accepted = 0;
   #rejected = 0;
   #hasEnded = false;
 
@@ -64,9 +74,19 @@ export class Report {
   }
 
   progress(accepted: number, rejected: number): void {
+    this.#accepted = accepted;
     this.#rejected = rejected;
     const { size, position } = this.#input;
-    this.#progress.update(`${formatCount(accepted + rejected)} records`, position(), size);
+    const read = position();
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    const rate = formatCount((accepted + rejected) / seconds);
+    const left = size && read > 0 ? `, ${formatDuration(((size - read) / read) * seconds)} left` : '';
+    this.#progress.update(`${formatCount(accepted + rejected)} records, ${rate}/s${left}`, read, size);
+  }
+
+  /** What somebody who pressed Ctrl-C needs to know. */
+  interruption(): string {
+    return `Interrupted: ${formatCount(this.#accepted)} records are in. Loading all of them again is harmless: those that are in stay as they are.`;
   }
 
   rejected({ line, code, pointer, detail }: RejectedRecord): void {

@@ -16,10 +16,23 @@ export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
 }
 
+/** Another process holds the lock; `owner` is null where it could not be read. */
+export class LockHeldError extends DataFolderError {
+  readonly owner: LockOwner | null;
+
+  constructor(folder: string) {
+    const owner = readLockOwner(folder);
+    super(
+      `The data folder ${folder} is in use by another Reachline process${describeOwner(owner)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or send records through it with --url.`,
+    );
+    this.owner = owner;
+  }
+}
+
 /**
  * Locks the folder for this process, and creates it where there is none. The lock is an exclusive transaction on a file of its own,
- * which the operating system releases however the process ends. Throws `DataFolderError` when another process holds it or the
- * folder cannot be used.
+ * which the operating system releases however the process ends. Throws `LockHeldError` when another process holds it, and
+ * `DataFolderError` when the folder cannot be used.
  */
 export function lockDataFolder(dataDir: string): FolderLock {
   const folder = resolve(dataDir);
@@ -38,11 +51,7 @@ export function lockDataFolder(dataDir: string): FolderLock {
       'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (at TEXT); COMMIT; BEGIN EXCLUSIVE',
     );
   } catch (error) {
-    if (/locked|busy/i.test(String(error))) {
-      throw new DataFolderError(
-        `The data folder ${folder} is in use by another Reachline process${describeOwner(folder)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or send records through it with --url.`,
-      );
-    }
+    if (/locked|busy/i.test(String(error))) throw new LockHeldError(folder);
     throw toDataFolderError(folder, error);
   }
   try {
@@ -84,8 +93,7 @@ function restrict(path: string, mode: number): void {
   }
 }
 
-function describeOwner(folder: string): string {
-  const owner = readLockOwner(folder);
+function describeOwner(owner: LockOwner | null): string {
   if (!owner) return '';
   const { pid, since, port } = owner;
   return ` (process ${pid}, since ${since}${port === undefined ? '' : `, on port ${port}`})`;
