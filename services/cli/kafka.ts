@@ -1,9 +1,9 @@
 import { INTERACTIVE_RETRY } from '../../ingest/sources/kafka/client.js';
 import { KafkaCluster } from '../../ingest/sources/kafka/cluster.js';
 import { type KafkaConfig, loadConfig } from '../shared/config.js';
-import { createLogger, logFile } from '../shared/logger.js';
 import { UsageError } from './errors.js';
 import type { Io } from './io.js';
+import { openLog } from './log.js';
 
 export function requireKafka(config: KafkaConfig | null): KafkaConfig {
   if (!config) throw new UsageError('Set KAFKA_BROKERS to the brokers, such as 127.0.0.1:9092.');
@@ -17,8 +17,8 @@ export async function withKafka<T>(
 ): Promise<T> {
   const config = loadConfig(io.env);
   const kafka = requireKafka(config.kafka);
-  const level = config.logLevel === 'info' ? 'error' : config.logLevel;
-  const cluster = new KafkaCluster(kafka, createLogger(level, logFile(2)), INTERACTIVE_RETRY);
+  const logLevel = config.logLevel === 'info' ? 'error' : config.logLevel;
+  const cluster = new KafkaCluster(kafka, openLog(io, { ...config, logLevel }), INTERACTIVE_RETRY);
   try {
     return await work(cluster, kafka);
   } finally {

@@ -42,6 +42,11 @@ const SETTINGS = {
     default: 'info',
     description: 'Minimum level of log lines.',
   }),
+  REACHLINE_LOG_FORMAT: string<'auto' | 'json' | 'text'>({
+    enum: ['auto', 'json', 'text'],
+    default: 'auto',
+    description: 'Format of log lines; auto is text on a terminal and JSON elsewhere.',
+  }),
   REACHLINE_RATE_LIMIT: integer({
     default: 6000,
     minimum: 0,
@@ -211,6 +216,7 @@ export interface Config {
   host: string;
   dataDir: string;
   logLevel: Environment['REACHLINE_LOG_LEVEL'];
+  logFormat: Environment['REACHLINE_LOG_FORMAT'];
   /** Requests per key in 60 seconds; 0 for no limit. */
   rateLimit: number;
   provisionalDays: number;
@@ -336,6 +342,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     host: env.HOST,
     dataDir: env.REACHLINE_DATA_DIR,
     logLevel: env.REACHLINE_LOG_LEVEL,
+    logFormat: env.REACHLINE_LOG_FORMAT,
     rateLimit: env.REACHLINE_RATE_LIMIT,
     provisionalDays: env.REACHLINE_PROVISIONAL_DAYS,
     corsOrigins,

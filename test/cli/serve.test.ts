@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { loadConfig } from '../../services/shared/config.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { temporaryFolder } from '../support/gateway.js';
+import { until } from '../support/until.js';
 import { run, serve, start, takenPort } from './support.js';
 
 describe('reachline serve', function () {
@@ -31,6 +32,20 @@ describe('reachline serve', function () {
     expect(await served.stop()).to.equal(0);
     const next = await serve([], { env });
     expect(await next.stop('SIGINT')).to.equal(0);
+  });
+
+  it('says in an empty folder how to get a key and data, and no longer once there is a key', async () => {
+    const first = await serve([], { env });
+    await until(() => first.output().includes('--demo'), 'the server hints at sample data');
+    expect(first.output()).to.match(
+      /no API key yet.*keys create --organization.*\n.*no records yet.*ingest contacts/,
+    );
+    const create = ['keys', 'create', '--organization', 'org_a'];
+    expect(await run(create, { env })).to.include({ code: 0 });
+    await first.stop();
+    const second = await serve([], { env });
+    await second.stop();
+    expect(second.output()).to.not.contain('yet');
   });
 
   it('says in a line that its port is taken', async () => {

@@ -4,16 +4,17 @@ import type { Logger } from 'pino';
 import { Publisher } from '../../../ingest/publisher.js';
 import { superviseWorker } from '../../../ingest/worker/supervisor.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
+import { hasOtherData } from '../../demo/load.js';
 import { startPrimary } from '../../gateway/cluster/primary.js';
 import { type ClusterWorker, connectToPrimary } from '../../gateway/cluster/worker.js';
 import { startGateway } from '../../gateway/server.js';
 import { type Config, loadConfig } from '../../shared/config.js';
-import { createLogger, logFile } from '../../shared/logger.js';
 import { utcDate } from '../../shared/time.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
 import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printErr, printOut } from '../io.js';
+import { openLog } from '../log.js';
 import { withSqlEndpoint } from '../sql-endpoint.js';
 import { logIgnoredVariables, startupRetry } from '../startup.js';
 import { firstRequests, loadDemoData } from './demo.js';
@@ -37,44 +38,40 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const config = loadConfig(io.env);
   if (options.port !== undefined) config.port = options.port;
   if (config.processes === 1) return serveAlone(io, config, options);
-  return cluster.isPrimary ? serveInProcesses(io, config, options) : serveAmongOthers(config);
+  return cluster.isPrimary ? serveInProcesses(io, config, options) : serveAmongOthers(io, config);
 }
 
 async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
-  const logger = createLogger(config.logLevel, logFile(2));
+  const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
   const opened = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
   const { stores, url: sql } = await withSqlEndpoint(config, opened);
-  const key = await orClose(stores, async () =>
-    options.demo ? loadDemoData(io, stores, { onlyIfEmpty: true }) : null,
-  );
+  const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   const { url, closed } = await listen(config, stores, logger);
   if (sql !== null) printOut(io, `SQL of all organizations for analysts: ${sql} (docs/analysts.md)`);
-  sayListening(io, url, options, key);
+  sayListening(io, url, greeting);
   return closed;
 }
 
 /** Migrates the stores once, and leaves the requests to cluster workers that the primary supervises. */
 async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
-  const logger = createLogger(config.logLevel, logFile(2));
+  const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
   const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
-  const key = await orClose(stores, async () =>
-    options.demo ? loadDemoData(io, stores, { onlyIfEmpty: true }) : null,
-  );
+  const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   await stores.close();
   const primary = await startPrimary(config.processes, logger);
   if (!primary) return EXIT.failed;
   const closed = runUntilSignal(() => primary.stop(), logger, { delay: GRACE_MS + 2000 });
-  sayListening(io, primary.url, options, key);
+  sayListening(io, primary.url, greeting);
   // The event loop of the primary is empty then, which would count as an orderly end.
   void primary.failed.then(() => process.exit(EXIT.failed));
   return closed;
 }
 
 /** A cluster worker. */
-async function serveAmongOthers(config: Config): Promise<number> {
-  const logger = createLogger(config.logLevel, logFile(2, { atomic: true }));
+async function serveAmongOthers(io: Io, config: Config): Promise<number> {
+  const logger = openLog(io, config, { atomic: true });
   const clusterWorker = connectToPrimary();
   try {
     const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
@@ -126,13 +123,38 @@ async function orClose<T>(stores: Stores, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function sayListening(io: Io, url: string, options: ServeOptions, key: string | null): void {
-  printOut(io, `Reachline listens on ${url} (console: ${url}/console, documentation: ${url}/docs)`);
-  if (!options.demo) return;
-  if (key === null) {
-    printErr(io, `Nothing was loaded, as the stores hold data already. For a key: ${KEY_COMMAND}`);
-    return;
+/** What to say once the gateway listens: a new key of the sample data, or how to go on without one. */
+interface Greeting {
+  key: string | null;
+  hints: string[];
+}
+
+/** With `demo`, loads the sample data into empty stores. */
+async function prepareGreeting(io: Io, stores: Stores, { demo }: ServeOptions): Promise<Greeting> {
+  if (demo) {
+    const key = await loadDemoData(io, stores, { onlyIfEmpty: true });
+    const loaded = `Nothing was loaded, as the stores hold data already. For a key: ${KEY_COMMAND}`;
+    return { key, hints: key === null ? [loaded] : [] };
   }
+  // A store that just became unavailable must not stop the server for the sake of a hint.
+  return { key: null, hints: await firstSteps(stores).catch(() => []) };
+}
+
+async function firstSteps(stores: Stores): Promise<string[]> {
+  if ((await stores.search.listKeys()).length > 0) return [];
+  const noKey = 'There is no API key yet. Create one: reachline keys create --organization org_acme';
+  if (await hasOtherData(stores)) return [noKey];
+  return [
+    noKey,
+    'There are no records yet. Load some: reachline ingest contacts contacts.ndjson --organization org_acme',
+    'Or begin with sample data: reachline serve --demo',
+  ];
+}
+
+function sayListening(io: Io, url: string, { key, hints }: Greeting): void {
+  printOut(io, `Reachline listens on ${url} (console: ${url}/console, documentation: ${url}/docs)`);
+  for (const hint of hints) printErr(io, hint);
+  if (key === null) return;
   printOut(io, `API key of ${DEMO_ORGANIZATION}, shown only once: ${key}`);
   printOut(io, `Console, signed in with it: ${url}/console#key=${key}`);
   printOut(io, `Try:\n\n${firstRequests(url, key, utcDate(Date.now()))}\n`);

@@ -4,13 +4,13 @@ import { startHealthServer } from '../../../ingest/worker/health-server.js';
 import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
 import { startWorker, type Worker } from '../../../ingest/worker/worker.js';
 import { loadConfig } from '../../shared/config.js';
-import { createLogger, logFile } from '../../shared/logger.js';
 import type { OperationalServer } from '../../shared/operational-server.js';
 import { openStores } from '../../stores/open-stores.js';
 import { EXIT } from '../errors.js';
 import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printOut } from '../io.js';
 import { requireKafka } from '../kafka.js';
+import { openLog } from '../log.js';
 import { logIgnoredVariables, startupRetry } from '../startup.js';
 import { parseStreams } from '../streams.js';
 
@@ -28,7 +28,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const config = loadConfig(io.env);
   const kafka = requireKafka(config.kafka);
   const streams = parseStreams(options.streams);
-  const logger = createLogger(config.logLevel, logFile(2));
+  const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
   const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
   const registry = new Registry();

@@ -1,0 +1,63 @@
+import type { DestinationStream, Logger } from 'pino';
+import type { Config } from '../shared/config.js';
+import { createLogger, logFile } from '../shared/logger.js';
+import { type Io, styled, terminalJson } from './io.js';
+
+/** The log on standard error: readable lines on a terminal, JSON elsewhere, unless REACHLINE_LOG_FORMAT chooses. */
+export function openLog(
+  io: Io,
+  { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>,
+  options?: Parameters<typeof logFile>[1],
+): Logger {
+  const file = logFile(2, options);
+  const isReadable = logFormat === 'auto' ? io.stderr.isTTY === true : logFormat === 'text';
+  return createLogger(logLevel, isReadable ? readableLines(io, file) : file);
+}
+
+const LEVELS: Record<number, [name: string, style: Parameters<typeof styled>[2]]> = {
+  10: ['TRACE', 'gray'],
+  20: ['DEBUG', 'gray'],
+  30: ['INFO', 'green'],
+  40: ['WARN', 'yellow'],
+  50: ['ERROR', 'red'],
+  60: ['FATAL', ['red', 'bold']],
+};
+
+/** `14:03:21.042 WARN  waiting for the search store  store=search`, with the stack of an error on the lines below. */
+function readableLines(io: Io, destination: DestinationStream & { flushSync?(): void }) {
+  return {
+    write: (line: string) => destination.write(readable(io, line)),
+    flushSync: () => destination.flushSync?.(),
+  };
+}
+
+function readable(io: Io, line: string): string {
+  const {
+    level,
+    time,
+    msg = '',
+    err,
+    ...fields
+  } = JSON.parse(line) as Record<string, unknown> & {
+    level: number;
+    time: number;
+    err?: { stack?: string; message?: string };
+  };
+  const [name, style] = LEVELS[level] ?? [String(level), 'gray'];
+  const values = Object.entries(fields).map(([key, value]) => `${key}=${shown(value)}`);
+  const head = [
+    styled(io, 'stderr', 'gray', new Date(time).toISOString().slice(11, 23)),
+    styled(io, 'stderr', style, name.padEnd(5)),
+    shown(msg),
+  ].join(' ');
+  const rest = values.length === 0 ? '' : `  ${styled(io, 'stderr', 'gray', values.join(' '))}`;
+  const stack = err
+    ? `\n    ${(err.stack ?? err.message ?? '').split('\n').map(escaped).join('\n    ')}`
+    : '';
+  return `${head}${rest}${stack}\n`;
+}
+
+/** Without the characters that a terminal would obey. */
+const escaped = (text: string) => terminalJson(text).slice(1, -1).replaceAll('\\"', '"');
+
+const shown = (value: unknown) => (typeof value === 'string' ? escaped(value) : terminalJson(value));
