@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import axe from 'axe-core';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -11,6 +13,12 @@ import { packageRoot } from '../../services/shared/fs.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { launchBrowser } from './browser.js';
 
+const run = promisify(execFile);
+const hasPython = () =>
+  run('python3', ['--version']).then(
+    () => true,
+    () => false,
+  );
 const folder = join(packageRoot, 'dist/console');
 const shell = readFileSync(join(folder, 'reference/index.html'), 'utf8');
 const guides = readdirSync(join(packageRoot, 'docs/reference')).map((name) => name.replace('.md', ''));
@@ -195,6 +203,27 @@ describe('The API reference in Chromium', function () {
     }
   });
 
+  it('shows code in every language that gets an answer of 200 when it is run', async () => {
+    const runners: Record<string, string[]> = {
+      curl: ['bash', '-c'],
+      JavaScript: ['node', '--input-type=module', '-e'],
+    };
+    if (await hasPython()) runners.Python = ['python3', '-c'];
+    const env = { ...process.env, REACHLINE_API_KEY: key };
+    await open('');
+    for (const { id } of posts) {
+      await visit(id);
+      for (const [language, [command = '', ...given]] of Object.entries(runners)) {
+        await page.getByRole('button', { name: language, exact: true }).click();
+        const text = await page.getByRole('region', { name: `Request in ${language}` }).textContent();
+        const shown = language === 'curl' ? `${text} -f` : text;
+        const { stdout } = await run(command, [...given, shown ?? ''], { env, maxBuffer: 1 << 26 });
+        if (language === 'curl') JSON.parse(stdout);
+        else expect(stdout, `${id} in ${language}`).to.match(/^200 \{/);
+      }
+    }
+  });
+
   it('takes a key where the tab has none, and leads from a problem to its meaning', async () => {
     await open('contactsGet', { withKey: false });
     await page.getByRole('button', { name: 'Send' }).click();
@@ -202,6 +231,9 @@ describe('The API reference in Chromium', function () {
     await link.waitFor();
     // Chromium reports each answer of 4xx as an error of the page.
     expect(errors.splice(0)).to.have.lengthOf(1);
+    await link.click();
+    await page.waitForURL(`${gateway.url}/docs/errors#missing_api_key`);
+    await page.goBack();
     await page.getByLabel('API key').fill(key);
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('200 OK').waitFor();
@@ -215,6 +247,7 @@ describe('The API reference in Chromium', function () {
     for (const [typed, to] of [
       ['company_domain', 'contactsSearch#request-company_domain'],
       ['duplicate', 'contactsCreate#parameter-on_duplicate'],
+      ['idempotency_key_reused', 'errors#idempotency_key_reused'],
       ['search website visits', 'websiteVisitsSearch'],
     ] as const) {
       await page.getByRole('searchbox').fill(typed);

@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { loadDemo } from '../../services/demo/load.js';
+import { PROBLEMS } from '../../services/http/problems.js';
+import { packageRoot } from '../../services/shared/fs.js';
+import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
+import { docPaths, readDoc } from './support.js';
+
+const run = promisify(execFile);
+
+/** Blocks that start or install something, or stand for what the reader fills in. */
+const NOT_RUN = /^(?:npm (?:ci|install|start)|cp |docker )|rl_live_…/m;
+const RUNNERS: Record<string, string> = {
+  sh: '',
+  js: 'node --input-type=module',
+  python: 'python3 -',
+};
+
+interface Example {
+  source: string;
+  /** How it is printed in the page: the answer below it. */
+  shown?: { language: string; text: string };
+  language: string;
+}
+
+/** The code of a page in order, each with the answer that the next block shows. */
+function examplesIn(page: string): Example[] {
+  const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }));
+  return blocks.flatMap(({ language, text }, index) => {
+    if (!(language in RUNNERS) || NOT_RUN.test(text)) return [];
+    const next = blocks[index + 1];
+    const shown = next && ['json', 'text'].includes(next.language) ? next : undefined;
+    return [{ source: text, language, shown }];
+  });
+}
+
+const MARK = '<<< end of an example >>>';
+
+/** All examples of a page as one script, since later ones use the variables and files of earlier ones. */
+const scriptOf = (examples: readonly Example[]) =>
+  examples
+    .map(({ source, language }) => {
+      const runner = RUNNERS[language];
+      const text = runner ? `${runner} <<'END_OF_EXAMPLE'\n${source}END_OF_EXAMPLE\n` : source;
+      return `${text}\necho '${MARK}'`;
+    })
+    .join('\n');
+
+/** Whether `actual` holds all that `expected` shows, in which `…` stands for any text; lists of the same length. */
+function expectIncludes(actual: unknown, expected: unknown, pointer = ''): void {
+  if (expected === '…') expect(actual, pointer).to.be.a('string').and.not.equal('');
+  else if (typeof expected !== 'object' || expected === null) expect(actual, pointer).to.equal(expected);
+  else {
+    expect(actual, pointer).to.be.an(Array.isArray(expected) ? 'array' : 'object');
+    if (Array.isArray(expected)) expect(actual, pointer).to.have.lengthOf(expected.length);
+    for (const [name, value] of Object.entries(expected)) {
+      expectIncludes((actual as Record<string, unknown>)[name], value, `${pointer}/${name}`);
+    }
+  }
+}
+
+const pages = ['README.md', ...docPaths().filter((path) => path.startsWith('docs/reference/'))];
+
+describe('The examples of the documentation, run on the sample data', function () {
+  this.timeout(120_000);
+  let gateway: TestGateway;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let key: string;
+  let hasPython = true;
+
+  before(async () => {
+    gateway = await startTestGateway({ rateLimit: 6000 });
+    await loadDemo(gateway.stores, { now: Date.now() });
+    key = await gateway.keyFor('org_demo');
+    folder = await temporaryFolder();
+    await run('python3', ['--version']).catch(() => {
+      hasPython = false;
+    });
+  });
+  after(async () => {
+    await gateway?.close();
+    await folder?.remove();
+  });
+
+  for (const path of pages) {
+    it(`of ${path} print what is shown below them`, async function () {
+      const all = examplesIn(readDoc(path));
+      // Without Python on the machine, the other examples are still run.
+      const examples = all.filter(({ language }) => hasPython || language !== 'python');
+      if (examples.length === 0) return this.skip();
+      const home = join(folder.path, path.replaceAll('/', '-'));
+      await mkdir(home);
+      await writeFile(join(home, 'contacts.ndjson'), '{"contact_id": "crm-1"}\n');
+      const cli = join(packageRoot, 'dist/services/cli/main.js');
+      const script = [
+        'set -euo pipefail',
+        `npx() { shift; node '${cli}' "$@"; }`,
+        scriptOf(examples).replaceAll('http://127.0.0.1:8080', gateway.url),
+      ].join('\n');
+      const { stdout } = await run('bash', ['-c', script], {
+        cwd: home,
+        env: {
+          ...process.env,
+          REACHLINE_API_KEY: key,
+          KEY: key,
+          // The README loads a folder that no server holds.
+          REACHLINE_DATA_DIR: path === 'README.md' ? join(home, 'data') : gateway.dataDir,
+        },
+        maxBuffer: 64 * 1024 * 1024,
+      }).catch((error: { stdout: string; stderr: string }) => {
+        throw new Error(`${path} fails after ${error.stdout.slice(-2000)}\n${error.stderr.slice(-2000)}`);
+      });
+      const outputs = stdout.split(MARK);
+      examples.forEach(({ source, shown }, index) => {
+        const output = outputs[index]?.trim() ?? '';
+        if (shown?.language === 'json') {
+          expectIncludes(JSON.parse(output), JSON.parse(shown.text), source.slice(0, 200));
+        }
+        for (const line of shown?.language === 'text' ? shown.text.trim().split('\n') : []) {
+          expect(output.toLowerCase()).to.contain(line.toLowerCase());
+        }
+      });
+    });
+  }
+});
+
+describe('The guide on errors', () => {
+  const sections = readDoc('docs/reference/errors.md').split(/^## /m).slice(1);
+
+  it('has a section for every code of the API, in their order, with status, meaning and remedy', () => {
+    expect(sections.map((section) => section.split('\n')[0])).to.deep.equal(Object.keys(PROBLEMS));
+    sections.forEach((section, index) => {
+      const [status] = Object.values(PROBLEMS)[index] as readonly [number, string];
+      expect(section).to.match(
+        new RegExp(`\\n\\*\\*${status}\\*\\* \\S[^\\n]+\\n\\n\\*\\*Remedy:\\*\\* \\S`),
+      );
+    });
+  });
+});
