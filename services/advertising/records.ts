@@ -47,7 +47,7 @@ export const DeliveryRecord = strictObject({
   organization_id: organizationId,
   date: date(`Day of the figures, UTC: from ${FIRST_DELIVERY_DATE} to two days after today.`),
   campaign_id: id('Campaign that delivered.'),
-  creative_id: optional(id('Creative the figures are broken down by.')),
+  creative_id: optional(id('Creative the figures are broken down by.', { examples: ['creative-1'] })),
   company_id: optional(id('Company the figures are broken down by.')),
   ...(Object.fromEntries(
     SUMMED_NAMES.map((name) => {

@@ -3,7 +3,7 @@ import { Problem } from '../http/problems.js';
 
 const ALLOWED_HEADERS = 'Content-Type, Content-Encoding, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer';
 const EXPOSED_HEADERS =
-  'X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Ignored-Fields, Server-Timing, X-Total-Count';
+  'X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Link, X-Ignored-Fields, Server-Timing, X-Total-Count';
 
 /** Checks the origin of a request. False when the request is answered (a preflight). Throws 403. */
 export type Cors = (ctx: Context, origin: string) => boolean;

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
-import { PROBLEMS, Problem } from '../http/problems.js';
+import { PROBLEM_TYPE, PROBLEMS, Problem, problemPage } from '../http/problems.js';
 import { loggedPath } from '../shared/logger.js';
 import { OverloadedError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { RequestState } from './request-state.js';
@@ -111,6 +111,7 @@ function writeProblem(ctx: Context, problem: Problem): void {
   ctx.status = problem.status;
   ctx.set(problem.headers);
   ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
+  ctx.set('Link', `<${problemPage(problem.code)}>; rel="help"`);
   ctx.state.problem = problem.code;
   const body = problemText(problem, ctx.state.requestId as string, ctx.path);
   if (ctx.req.complete) ctx.body = body;
@@ -122,7 +123,7 @@ function writeProblem(ctx: Context, problem: Problem): void {
 
 export function problemText(problem: Problem, requestId: string, instance: string): string {
   return JSON.stringify({
-    type: `urn:reachline:problem:${problem.code}`,
+    type: PROBLEM_TYPE + problem.code,
     title: PROBLEMS[problem.code][1],
     status: problem.status,
     detail: problem.message,

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Json } from '../http/openapi.js';
+import { PROBLEM_TYPE, PROBLEMS, problemPage } from '../http/problems.js';
 import { packageRoot } from '../shared/fs.js';
 import { PAGE_HEADERS } from './console.js';
 
@@ -72,6 +73,8 @@ export function addReferenceRoutes(
   router.get('/docs', pages.get('') as (ctx: Context) => void);
   router.get('/docs/:page', (ctx, next) => {
     const { page = '' } = ctx.params;
+    const code = page.startsWith(PROBLEM_TYPE) ? page.slice(PROBLEM_TYPE.length) : '';
+    if (Object.hasOwn(PROBLEMS, code)) return ctx.redirect(problemPage(code));
     const send = pages.get(page) ?? texts.get(page);
     return send ? send(ctx) : next();
   });

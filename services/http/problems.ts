@@ -40,6 +40,11 @@ export const PROBLEMS = {
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** The `type` of a problem, without its code. */
+export const PROBLEM_TYPE = 'urn:reachline:problem:';
+/** Where the API reference says what the problem means and how to solve it. */
+export const problemPage = (code: string) => `/docs/errors#${code}`;
+
 /** Additional members, such as `credit_balance` or `candidates`. */
 export type ProblemExtras = Record<string, unknown> & { errors?: FieldError[] };
 

@@ -9,6 +9,7 @@ import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { loadDemo } from '../../services/demo/load.js';
 import { apiDocument, endpoints } from '../../services/gateway/api.js';
 import { CONSOLE_CSP } from '../../services/gateway/console.js';
+import { PROBLEMS } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { launchBrowser } from './browser.js';
@@ -90,6 +91,17 @@ describe('The API reference as the gateway serves it', () => {
       expect(response.headers.get('Content-Type')).to.match(/^text\/markdown/);
       expect(await response.text(), path).to.match(/^# \S/);
     }
+  });
+
+  it('leads from every problem to its section, by its Link and by its type', async () => {
+    const answer = await get('/api/key');
+    expect(answer.headers.get('Link')).to.equal('</docs/errors#missing_api_key>; rel="help"');
+    for (const code of Object.keys(PROBLEMS)) {
+      const path = `/docs/urn:reachline:problem:${code}`;
+      const response = await fetch(`${gateway.url}${path}`, { redirect: 'manual' });
+      expect(response.headers.get('Location'), code).to.equal(`/docs/errors#${code}`);
+    }
+    expect((await get('/docs/urn:reachline:problem:none')).status).to.equal(404);
   });
 
   it('escapes HTML in its plain text', async () => {
@@ -204,23 +216,44 @@ describe('The API reference in Chromium', function () {
   });
 
   it('shows code in every language that gets an answer of 200 when it is run', async () => {
-    const runners: Record<string, string[]> = {
-      curl: ['bash', '-c'],
-      JavaScript: ['node', '--input-type=module', '-e'],
-    };
-    if (await hasPython()) runners.Python = ['python3', '-c'];
-    const env = { ...process.env, REACHLINE_API_KEY: key };
     await open('');
+    const shown: Record<string, string[]> = { curl: [], JavaScript: [], Python: [] };
     for (const { id } of posts) {
       await visit(id);
-      for (const [language, [command = '', ...given]] of Object.entries(runners)) {
+      for (const [language, texts] of Object.entries(shown)) {
         await page.getByRole('button', { name: language, exact: true }).click();
         const text = await page.getByRole('region', { name: `Request in ${language}` }).textContent();
-        const shown = language === 'curl' ? `${text} -f` : text;
-        const { stdout } = await run(command, [...given, shown ?? ''], { env, maxBuffer: 1 << 26 });
-        if (language === 'curl') JSON.parse(stdout);
-        else expect(stdout, `${id} in ${language}`).to.match(/^200 \{/);
+        texts.push(text ?? '');
       }
+    }
+    const { curl = [], JavaScript = [], Python = [] } = shown;
+    const options = { env: { ...process.env, REACHLINE_API_KEY: key }, maxBuffer: 1 << 26 };
+    /** The lines that a program of all requests prints, one for each. */
+    const outputOf = async (command: string, flags: string[], program: string) => {
+      const { stdout } = await run(command, [...flags, program], options);
+      return stdout.trim().split('\n');
+    };
+    const withStatus = curl.map((text) => `${text} -o /dev/null -w '%{http_code}\\n'`);
+    const expected = posts.map(({ id }) => `200 ${id}`);
+    const statuses = (lines: string[]) =>
+      lines.map((line, index) => `${line.slice(0, 3)} ${posts[index]?.id}`);
+    expect(statuses(await outputOf('bash', ['-c'], withStatus.join('\n')))).to.deep.equal(expected);
+    const modules = JavaScript.map((text) => `{\n${text}\n}`).join('\n');
+    expect(statuses(await outputOf('node', ['--input-type=module', '-e'], modules))).to.deep.equal(expected);
+    // Where the machine has no Python, the other two were run.
+    if (!(await hasPython())) return;
+    expect(statuses(await outputOf('python3', ['-c'], Python.join('\n')))).to.deep.equal(expected);
+  });
+
+  it('shows a record of each stream that is accepted', async () => {
+    await open('ingest');
+    const streams = page.getByLabel('stream', { exact: true });
+    for (const stream of await streams.locator('option').allTextContents()) {
+      await streams.selectOption(stream);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('region', { name: 'Body of the answer' }).getByText(`"${stream}"`).waitFor();
+      const answer = await page.getByRole('region', { name: 'Body of the answer' }).textContent();
+      expect(answer, stream).to.contain('"accepted": 1');
     }
   });
 

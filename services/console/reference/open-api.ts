@@ -46,14 +46,14 @@ export interface Content {
   examples?: Record<string, { summary?: string; value: unknown }>;
 }
 
-interface Header {
+export interface Header {
   description?: string;
   schema?: Schema;
 }
 
 export interface Answer {
   description: string;
-  headers?: Record<string, Header>;
+  headers?: Record<string, Referable<Header>>;
   content?: Record<string, Content>;
 }
 
@@ -175,14 +175,20 @@ export function exampleOf({ example, examples, schema }: Content): unknown {
   return example ?? first?.value ?? (schema && sample(schema));
 }
 
+const knownExample = ({ example, examples, const: only, default: standard }: Schema) =>
+  example ?? examples?.[0] ?? only ?? standard ?? undefined;
+
+/** Of the fields of an object, those that are required or have an example. */
 function sample(given: Schema, depth = 0): unknown {
   const schema = flatten(given);
-  const known = schema.example ?? schema.examples?.[0] ?? schema.const ?? schema.default ?? schema.enum?.[0];
+  const known = knownExample(schema) ?? schema.enum?.[0];
   if (known !== undefined || depth > 6) return known ?? null;
   if (schema.oneOf) return sample(schema.oneOf[0] as Schema, depth + 1);
   if (schema.items) return [sample(schema.items, depth + 1)];
   if (schema.properties) {
-    const entries = Object.entries(schema.properties);
+    const entries = Object.entries(schema.properties).filter(
+      ([name, field]) => schema.required?.includes(name) || knownExample(flatten(field)) !== undefined,
+    );
     return Object.fromEntries(entries.map(([name, field]) => [name, sample(field, depth + 1)]));
   }
   const types = [schema.type].flat();

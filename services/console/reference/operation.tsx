@@ -8,6 +8,7 @@ import {
   type Operation,
   problemsOf,
   refName,
+  resolve,
   type Schema,
 } from './open-api.js';
 import { href } from './router.js';
@@ -17,6 +18,8 @@ export function OperationPage({ operation }: { operation: Operation }) {
   const { method, path, summary, description, parameters, body, responses } = operation;
   const [, success] = responses.find(([status]) => status === '200') ?? [];
   const problems = problemsOf(operation);
+  const errorHeaders = Object.assign({}, ...responses.map(([, { headers }]) => headers));
+  for (const name of Object.keys(success?.headers ?? {})) delete errorHeaders[name];
   return (
     <article class="operation">
       <div class="doc">
@@ -61,6 +64,12 @@ export function OperationPage({ operation }: { operation: Operation }) {
                 </li>
               ))}
             </ul>
+            {Object.keys(errorHeaders).length > 0 && (
+              <>
+                <h3>Headers of errors</h3>
+                <HeaderFields headers={errorHeaders} />
+              </>
+            )}
           </>
         )}
       </div>
@@ -105,18 +114,19 @@ function SuccessFields({ answer }: { answer: Answer | undefined }) {
       {answer.headers && (
         <>
           <h3>Headers of the answer</h3>
-          <ParameterFields
-            parameters={Object.entries(answer.headers).map(([name, header]) => ({
-              name,
-              in: 'header',
-              schema: header.schema ?? {},
-              description: header.description,
-            }))}
-          />
+          <HeaderFields headers={answer.headers} />
         </>
       )}
     </>
   );
+}
+
+function HeaderFields({ headers }: { headers: NonNullable<Answer['headers']> }) {
+  const parameters = Object.entries(headers).map(([name, header]) => {
+    const { schema = {}, description } = resolve(header);
+    return { name, in: 'header' as const, schema, description };
+  });
+  return <ParameterFields parameters={parameters} />;
 }
 
 function AnswerExample({ answer }: { answer: Answer | undefined }) {

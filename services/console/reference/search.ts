@@ -68,7 +68,8 @@ let indexed: { of: Reference | null; entries: (Entry & { lower: string })[] } | 
 
 /** The best entries for what was typed; none for nothing. */
 export function search(typed: string, reference: Reference | null): Entry[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  // The type of a problem finds its code.
+  const words = typed.toLowerCase().replace('urn:reachline:problem:', '').split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
   if (indexed?.of !== reference) {
     const all = [...guideEntries(), ...(reference ? referenceEntries(reference) : [])];

@@ -53,7 +53,9 @@ function recordExample(schema: Schema | undefined, stream: string): unknown {
 /** With the organization of the key in place of that of the sample data. */
 function ofOrganization(value: unknown, organizationId: string | undefined): unknown {
   if (organizationId === undefined || typeof value !== 'object' || value === null) return value;
-  return 'organization_id' in value ? { ...value, organization_id: organizationId } : value;
+  if (Array.isArray(value)) return value.map((each) => ofOrganization(each, organizationId));
+  const name = ['organization_id', 'organizationId'].find((each) => each in value);
+  return name === undefined ? value : { ...value, [name]: organizationId };
 }
 
 export function TryIt({ operation }: { operation: Operation }) {
@@ -61,7 +63,7 @@ export function TryIt({ operation }: { operation: Operation }) {
   const [values, setValues] = useState<Record<string, string>>(() =>
     Object.fromEntries(
       parameters
-        .filter(({ in: place }) => place === 'path')
+        .filter(({ in: place, example }) => place === 'path' || example !== undefined)
         .map(({ name, schema, example }) => [name, String(example ?? flatten(schema).enum?.[0] ?? '')]),
     ),
   );
