@@ -7,6 +7,7 @@
 const LAYERS = [
   ['console', '^services/console/'],
   ['cli', '^services/cli/'],
+  ['mcp', '^services/mcp/'],
   ['demo', '^services/demo/'],
   ['client', '^services/client/'],
   ['gateway', '^services/gateway/'],

@@ -96,6 +96,21 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     .addHelpText('after', examples('reachline demo', 'REACHLINE_DATA_DIR=/tmp/try reachline demo'))
     .action(async () => (await import('./commands/demo.js')).demo(io));
   program
+    .command('mcp')
+    .description('serve the Model Context Protocol on standard input and output, as a client of a gateway')
+    .option('--url <base>', 'address of the gateway (or REACHLINE_URL); http://127.0.0.1:8080 when absent')
+    .addHelpText(
+      'after',
+      `
+Started by an assistant, not by hand: docs/mcp.md has the settings for common ones. Needs REACHLINE_API_KEY.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples('REACHLINE_API_KEY="$KEY" reachline mcp --url https://reachline.example.com'),
+    )
+    .action(async (options) => (await import('./commands/mcp.js')).mcp(io, options));
+  program
     .command('openapi')
     .description('print the OpenAPI document')
     .addHelpText('after', examples('reachline openapi > openapi.json'))

@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { createClient } from '../../client/index.js';
+import { createMcpServer } from '../../mcp/server.js';
+import { readVersion } from '../../shared/version.js';
+import { UsageError } from '../errors.js';
+import { type Io, printErr } from '../io.js';
+
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+/** A model waits for the answer. */
+const RETRIES = { maxAttempts: 3, maxWaitMs: 10_000, timeoutMs: 60_000 };
+
+export interface McpOptions {
+  url?: string;
+}
+
+/** Serves the Model Context Protocol on standard input and output until the input ends. */
+export async function mcp(io: Io, options: McpOptions): Promise<void> {
+  const url = options.url ?? (io.env.REACHLINE_URL || DEFAULT_URL);
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    throw new UsageError(
+      `--url (or REACHLINE_URL) takes the base address of a gateway, such as ${DEFAULT_URL}.`,
+    );
+  }
+  const apiKey = io.env.REACHLINE_API_KEY;
+  if (!apiKey)
+    throw new UsageError('Set REACHLINE_API_KEY to a key of the organization (reachline keys create).');
+  const client = createClient({ url, apiKey, ...RETRIES });
+  const ended = once(io.stdin, 'close');
+  const { version } = readVersion();
+  const server = serveStdio(() => createMcpServer(client, version), {
+    transport: new StdioServerTransport(io.stdin, io.stdout),
+    onerror: (error) => printErr(io, error.message),
+  });
+  await ended;
+  await server.close();
+}

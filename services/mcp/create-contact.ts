@@ -1,0 +1,78 @@
+/** Creation in two steps: what would be created and cost is shown first, and only exactly that can be confirmed. */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Client, RequestOf, ResponseOf } from '../client/client.js';
+import { CreateContactQuery, CreateContactRequest } from '../contacts/schema.js';
+import { type JsonSchema, withoutNull } from './tools.js';
+
+const PATH = '/api/contacts/create';
+type Created = ResponseOf<typeof PATH>;
+
+const queryFields = withoutNull(CreateContactQuery) as JsonSchema;
+const bodyFields = withoutNull(CreateContactRequest) as JsonSchema;
+const { dry_run: _, ...queryProperties } = queryFields.properties;
+const { organization_id: __, ...bodyProperties } = bodyFields.properties;
+
+export const createContactTool = {
+  name: 'contacts_create',
+  title: 'Create a contact in an audience',
+  description:
+    'Two calls. The first writes nothing: it answers what would be created, what it would cost and which contacts are duplicates, with a `confirmation`. Show that to the user. Only when the user agrees, call again with the same arguments and that `confirmation`.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      ...bodyProperties,
+      ...queryProperties,
+      confirmation: {
+        type: 'string',
+        maxLength: 64,
+        description: 'The `confirmation` of the first call, once the user has agreed to what it showed.',
+      },
+    },
+    required: (bodyFields.required ?? []).filter((name) => name !== 'organization_id'),
+    additionalProperties: false,
+  } satisfies JsonSchema,
+};
+
+export type CreateContactResult =
+  | { created: false; would_create: Created; confirmation: string; next_step: string }
+  | { created: true; answer: Created };
+
+/** Confirmations are valid for the life of the server, and for what the dry run shows at that moment. */
+export function contactCreator(
+  client: Pick<Client, 'call'>,
+): (args: Record<string, unknown>) => Promise<CreateContactResult> {
+  const secret = randomBytes(32);
+  return async ({ confirmation, ...args }) => {
+    const [query, body] = split(args);
+    const shown = await client.call(PATH, body, { query: { ...query, dry_run: true } });
+    const expected = createHmac('sha256', secret)
+      .update(JSON.stringify([query, body, stable(shown)]))
+      .digest('hex')
+      .slice(0, 32);
+    if (confirmation !== expected) {
+      const next_step =
+        confirmation === undefined
+          ? 'Nothing was written. Show this to the user; when they agree, call again with the confirmation.'
+          : 'Nothing was written: the confirmation does not belong to what would be created now. Show this to the user again.';
+      return { created: false, would_create: shown, confirmation: expected, next_step };
+    }
+    return { created: true, answer: await client.call(PATH, body, { query, idempotencyKey: expected }) };
+  };
+}
+
+/** Query parameters and body, each in one order of fields. */
+function split(args: Record<string, unknown>) {
+  const sorted = Object.entries(args).sort(([one], [other]) => (one < other ? -1 : 1));
+  const isQuery = ([name]: [string, unknown]) => name in queryProperties;
+  return [
+    Object.fromEntries(sorted.filter(isQuery)),
+    Object.fromEntries(sorted.filter((entry) => !isQuery(entry))) as RequestOf<typeof PATH>,
+  ] as const;
+}
+
+/** What of a dry run does not differ from one to the next: ids and times are new each time. */
+function stable({ credits_consumed, credit_balance, duplicates, contact }: Created): object {
+  const { id, contact_id, created_at, updated_at, ...fields } =
+    contact ?? ({} as NonNullable<typeof contact>);
+  return { credits_consumed, credit_balance, duplicates, fields };
+}

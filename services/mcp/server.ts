@@ -1,0 +1,96 @@
+/** A server of the Model Context Protocol: a client of the gateway that gives a model its reading operations as tools. */
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  McpServer,
+} from '@modelcontextprotocol/server';
+import type { Client, OperationPath } from '../client/client.js';
+import { ConnectionError, ReachlineProblem } from '../client/problems.js';
+import type { StatusResponse } from '../status/schema.js';
+import { contactCreator, createContactTool } from './create-contact.js';
+import { metricDescriptions } from './metrics.js';
+import { type JsonSchema, readingTools } from './tools.js';
+import { trustReader } from './trust.js';
+
+/** About 15 000 tokens. */
+const MAX_RESULT_CHARACTERS = 60_000;
+
+const INSTRUCTIONS =
+  'Reachline holds contacts, audiences, website visits and advertising figures of one organization. Call describe first: it names the metrics with their formulas, how fresh each stream is, and from which day on advertising figures are provisional. Every result carries `trust`: repeat its warnings, and say when figures are provisional or old. What is not in a result is not known.';
+
+/** The gateway validates, and says better what is wrong. */
+const ACCEPT_ALL: jsonSchemaValidator = {
+  getValidator: <T>(): JsonSchemaValidator<T> => {
+    return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
+  },
+};
+const schemaOf = (schema: JsonSchema) => fromJsonSchema<Record<string, unknown>>(schema as never, ACCEPT_ALL);
+const NO_ARGUMENTS: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
+
+const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
+
+export function createMcpServer(client: Pick<Client, 'call'>, version: string): McpServer {
+  const server = new McpServer({ name: 'reachline', version }, { instructions: INSTRUCTIONS });
+  const readStatus = (): Promise<StatusResponse> => client.call('/api/status', {});
+  const trustOf = trustReader(readStatus);
+  const createContact = contactCreator(client);
+
+  for (const { name, title, description, inputSchema, endpoint, defaults } of readingTools) {
+    server.registerTool(
+      name,
+      { title, description, inputSchema: schemaOf(inputSchema), annotations: READ_ONLY },
+      (args, { mcpReq: { signal } }) =>
+        toResult(async () => {
+          const path = endpoint.path as OperationPath;
+          const answer = await client.call(path, { ...defaults, ...args } as never, { signal });
+          return { trust: await trustOf(endpoint.tag, answer), result: answer };
+        }),
+    );
+  }
+  server.registerTool(
+    'describe',
+    {
+      title: 'Describe what there is',
+      description:
+        'The organization, every advertising metric with its unit and formula, how fresh each stream is, and from which day on figures are provisional.',
+      inputSchema: schemaOf(NO_ARGUMENTS),
+      annotations: READ_ONLY,
+    },
+    () => toResult(async () => ({ status: await readStatus(), metrics: metricDescriptions })),
+  );
+  const { name, inputSchema, ...described } = createContactTool;
+  server.registerTool(
+    name,
+    {
+      ...described,
+      inputSchema: schemaOf(inputSchema),
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+    },
+    (args) => toResult(() => createContact(args)),
+  );
+  return server;
+}
+
+/** A result of bounded size, or an error that says what to change. */
+async function toResult(work: () => Promise<object>): Promise<CallToolResult> {
+  try {
+    const text = JSON.stringify(await work());
+    if (text.length <= MAX_RESULT_CHARACTERS) return { content: [{ type: 'text', text }] };
+    return failed(
+      `The answer has ${text.length} characters, more than the ${MAX_RESULT_CHARACTERS} that a result may have. Ask for less: a smaller limit or page_size, fewer metrics, a shorter range, or granularity monthly.`,
+    );
+  } catch (error) {
+    if (error instanceof ReachlineProblem) return failed(explain(error));
+    if (error instanceof ConnectionError) return failed(error.message);
+    throw error;
+  }
+}
+
+const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] });
+
+function explain({ title, message, code, errors }: ReachlineProblem): string {
+  const rules = errors.map(({ pointer, detail }) => `- ${pointer}: ${detail}`);
+  return [`${title} (${code}). ${message}`, ...rules].join('\n');
+}

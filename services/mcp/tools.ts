@@ -1,0 +1,79 @@
+/** The tools for reading: every operation of the gateway that needs no scope but one for reading, as it is declared. */
+import { type ApiEndpoint, endpoints } from '../gateway/api.js';
+
+type Json = Record<string, unknown>;
+
+export interface JsonSchema extends Json {
+  type: 'object';
+  properties: Record<string, Json>;
+  required?: string[];
+}
+
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: JsonSchema;
+  endpoint: ApiEndpoint;
+  /** Sent where a call leaves them out. */
+  defaults: Json;
+}
+
+/** Smaller than those of HTTP, as a model pays for every word: pages of 10, and series by month unless days are asked for. */
+const PAGE = { default: 10, maximum: 100 };
+const OVERRIDES: Readonly<Record<string, Json>> = {
+  limit: PAGE,
+  page_size: PAGE,
+  campaign_page_size: PAGE,
+  granularity: { default: 'monthly' },
+};
+
+export const readingTools: readonly Tool[] = endpoints
+  .filter(({ scope }) => scope === null || scope.endsWith(':read'))
+  .map(toolOf);
+
+/** `contacts_search` of `/api/contacts/search`. */
+export function toolOf(endpoint: ApiEndpoint): Tool {
+  const inputSchema = inputSchemaOf(endpoint);
+  const defaults = Object.entries(inputSchema.properties).flatMap(([name, { default: value }]) =>
+    name in OVERRIDES ? [[name, value] as const] : [],
+  );
+  return {
+    name: endpoint.path.slice('/api/'.length).replaceAll(/[/-]/g, '_'),
+    title: endpoint.summary,
+    description: [endpoint.summary, endpoint.description].filter(Boolean).join('. '),
+    inputSchema,
+    endpoint,
+    defaults: Object.fromEntries(defaults),
+  };
+}
+
+/** The body without the organization, which is that of the key. */
+function inputSchemaOf({ request }: ApiEndpoint): JsonSchema {
+  const { properties, required } = withoutNull(request) as JsonSchema;
+  const { organization_id: _, ...fields } = properties;
+  for (const name of Object.keys(fields)) {
+    if (name in OVERRIDES) fields[name] = { ...fields[name], ...OVERRIDES[name] };
+  }
+  return {
+    type: 'object',
+    properties: fields,
+    required: (required ?? []).filter((name) => name !== 'organization_id'),
+    additionalProperties: false,
+  };
+}
+
+/** The schema without `null`, which means the same as an absent field, and without keywords of our own. */
+export function withoutNull(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNull);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema)
+    .filter(([name]) => name !== '$id' && !name.startsWith('x-'))
+    .map(([name, value]): [string, unknown] => {
+      if (name === 'enum') return [name, (value as unknown[]).filter((item) => item !== null)];
+      if (name !== 'type' || !Array.isArray(value)) return [name, withoutNull(value)];
+      const types = value.filter((type) => type !== 'null');
+      return [name, types.length === 1 ? types[0] : types];
+    });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,50 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { packageRoot } from '../../services/shared/fs.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const SCRIPT = join(packageRoot, 'docs/examples/all_visits.py');
+const VISITS = 14;
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+(hasPython ? describe : describe.skip)('The Python example', function () {
+  this.timeout(60_000);
+  let gateway: TestGateway;
+  const expected: string[] = [];
+  before(async () => {
+    // Pages of 2 visits need 7 requests; 6 are allowed at once, then one every 10 s.
+    gateway = await startTestGateway({ rateLimit: 6 });
+    const records = Array.from({ length: VISITS }, (_, index) => ({
+      id: `v${index}`,
+      createdAt: new Date(Date.UTC(2026, 10, 1, 0, index)).toISOString(),
+    }));
+    await gateway.ingest('website-visits', records);
+    for (const { id, createdAt } of records.reverse()) expected.push(`${createdAt} ${id}`);
+  });
+  after(() => gateway.close());
+
+  const run = async (key: string) => {
+    const child = spawn('python3', [SCRIPT, 'org_a', '2'], {
+      env: { ...process.env, REACHLINE_URL: gateway.url, REACHLINE_API_KEY: key },
+    });
+    const ended = once(child, 'close') as Promise<[number]>;
+    const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { output, errors, code };
+  };
+
+  it('pages through all visits, and waits out each 429', async () => {
+    const { output, errors, code } = await run(gateway.key);
+    expect(code, errors).to.equal(0);
+    expect(output.trim().split('\n')).to.deep.equal(expected);
+    expect(errors).to.match(/^rate_limited: again in \d+ s$/m);
+  });
+
+  it('ends with the problem of a wrong key', async () => {
+    const { errors, code } = await run('rl_live_wrong');
+    expect(code).to.equal(1);
+    expect(errors).to.match(/^invalid_api_key: .+ \(request .+\)$/m);
+  });
+});
