@@ -18,11 +18,12 @@ const searchVisits = endpoint({
   path: PATH,
   summary: 'Search website visits',
   description:
-    'Newest first. All filters given must match. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB.',
+    'Newest first. All filters given must match. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB. `facets: ["day"]` counts the visits of each day over all matches.',
   tag: 'Website visits',
   scope: 'visits:read',
   request: SearchVisitsRequest,
-  slots: ({ start_url, limit }) => (start_url ? 2 : 1) + ((limit ?? 0) > 200 ? 2 : 0),
+  slots: ({ start_url, limit, facets }) =>
+    (start_url ? 2 : 1) + ((limit ?? 0) > 200 ? 2 : 0) + (facets ? 2 : 0),
   response: SearchVisitsResponse,
   example: { organization_id: 'org_demo', browser: 'chrome', has_recording: true, limit: 5 },
   list: {
@@ -42,6 +43,7 @@ const searchVisits = endpoint({
       visits: page.items,
       next_cursor: writeCursor(scope, page.next),
       total_count: page.total,
+      facets: page.facets,
     };
   },
 });

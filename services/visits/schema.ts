@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { FacetCount } from '../search/facets.js';
 import {
   arrayOf,
   boolean,
@@ -10,6 +11,7 @@ import {
   optional,
   organizationId,
   strictObject,
+  stringEnum,
   text,
 } from '../shared/schema.js';
 
@@ -65,6 +67,9 @@ export const VisitRecord = strictObject({
 });
 export type VisitRecord = Static<typeof VisitRecord>;
 
+export const VISIT_FACETS = ['day'] as const;
+export type VisitFacet = (typeof VISIT_FACETS)[number];
+
 export const SearchVisitsRequest = strictObject({
   organization_id: organizationId,
   audience_id: optional(id('Audience of the visitor.')),
@@ -84,6 +89,13 @@ export const SearchVisitsRequest = strictObject({
   created_after: optional(dateTime('Only visits at or after this moment.')),
   created_before: optional(dateTime('Only visits before this moment.')),
   min_intent_score: optional(integer('Only visits with at least this intent.')),
+  facets: optional(
+    arrayOf(
+      'What is counted over all matches, whatever the page. A page behind a cursor may leave it out.',
+      stringEnum('`day`: visits a day, UTC.', VISIT_FACETS),
+      { minItems: 1, maxItems: 5, examples: [['day']] },
+    ),
+  ),
   limit: optional(integer('Visits a page.', { minimum: 1, maximum: 1000, default: 50 })),
   cursor: optional(
     Type.String({ description: '`next_cursor` of the page before, with the same filters.', maxLength: 2048 }),
@@ -96,4 +108,17 @@ export const SearchVisitsResponse = looseObject({
   visits: arrayOf('The visits of this page, newest first.', Visit),
   next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
   total_count: integer('How many visits match, exactly.', { minimum: 0 }),
+  facets: Type.Optional(
+    looseObject(
+      {
+        day: Type.Optional(
+          arrayOf(
+            'Each day with visits, `YYYY-MM-DD` in UTC, ascending; of more than 1 000 days the newest.',
+            FacetCount,
+          ),
+        ),
+      },
+      { description: 'The facets asked for; absent where none were.' },
+    ),
+  ),
 });

@@ -30,7 +30,7 @@ export function toVisitSearch(
   organizationId: string,
   body: SearchVisitsRequest,
 ): { search: VisitSearch; scope: CursorScope } {
-  const { organization_id: _, limit, cursor, ...filters } = body;
+  const { organization_id: _, facets, limit, cursor, ...filters } = body;
   const scope = { operation, organizationId, filters };
   return {
     scope,
@@ -47,6 +47,7 @@ export function toVisitSearch(
       createdFrom: given(body.created_after, Date.parse),
       createdBefore: given(body.created_before, Date.parse),
       minIntentScore: body.min_intent_score ?? undefined,
+      facets: facets ? [...new Set(facets)] : undefined,
       limit: limit ?? DEFAULT_LIMIT,
       after: readCursor(scope, cursor, false),
     },

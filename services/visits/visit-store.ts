@@ -1,6 +1,7 @@
-import type { Page, SortKey } from '../search/query.js';
+import type { FacetedPage } from '../search/facets.js';
+import type { SortKey } from '../search/query.js';
 import type { OrderedRecord } from '../shared/record-order.js';
-import type { Visit, VisitRecord } from './schema.js';
+import type { Visit, VisitFacet, VisitRecord } from './schema.js';
 
 export interface VisitSearch {
   organizationId: string;
@@ -22,13 +23,18 @@ export interface VisitSearch {
   /** Milliseconds, exclusive. */
   createdBefore?: number;
   minIntentScore?: number;
+  /** Counted over all matches, not over the page. */
+  facets?: readonly VisitFacet[];
   limit: number;
   after?: SortKey;
 }
 
+/** Days with visits that the facet `day` holds: the newest. */
+export const MAX_FACET_DAYS = 1000;
+
 export interface VisitStore {
   /** Newest first. */
-  searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<Page<Visit>>;
+  searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Visit, VisitFacet>>;
   /** The first record of an id and moment stays. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
 }

@@ -217,6 +217,54 @@ export function searchStoreVisits(open: Open): void {
       );
     }).timeout(600_000);
 
+    it('visits a day are counted in UTC over all matches, the newest 1 000 days, ascending', async () => {
+      const organizationId = freshOrganization();
+      const moments = [
+        '1969-12-31T23:59:59.999Z',
+        '1970-01-01T00:00:00Z',
+        '2026-01-01T23:59:59.999Z',
+        '2026-01-02T00:00:00Z',
+        '2026-01-02T00:30:00+01:00',
+        '2026-03-01T12:00:00Z',
+      ];
+      await insert(moments.map((createdAt, index) => ({ id: `v${index}`, organizationId, createdAt })));
+      const search = { organizationId, limit: 1, facets: ['day'] as const };
+      const first = await opened.store.searchVisits(search);
+      const days = [
+        ...[
+          { value: '1969-12-31', count: 1 },
+          { value: '1970-01-01', count: 1 },
+        ],
+        ...[
+          { value: '2026-01-01', count: 2 },
+          { value: '2026-01-02', count: 1 },
+        ],
+        { value: '2026-03-01', count: 1 },
+      ];
+      expect(first.facets).to.deep.equal({ day: days });
+      const second = await opened.store.searchVisits({ ...search, after: first.next ?? undefined });
+      expect(second.facets).to.deep.equal({ day: days });
+      const narrow = { ...search, createdFrom: Date.parse('2026-01-02T00:00:00Z') };
+      expect((await opened.store.searchVisits(narrow)).facets).to.deep.equal({ day: days.slice(3) });
+      expect((await opened.store.searchVisits({ ...search, city: 'none' })).facets).to.deep.equal({
+        day: [],
+      });
+      const nobody = { ...search, organizationId: freshOrganization() };
+      expect((await opened.store.searchVisits(nobody)).facets).to.deep.equal({ day: [] });
+      const withoutFacets = await opened.store.searchVisits({ organizationId, limit: 1 });
+      expect(withoutFacets).not.to.have.property('facets');
+
+      const start = Date.UTC(2041, 0, 1);
+      const many = Array.from({ length: 1005 }, (_, index) => new Date(start + index * 86_400_000));
+      await insert(
+        many.map((day, index) => ({ id: `d${index}`, organizationId, createdAt: day.toISOString() })),
+      );
+      const { day } = (await opened.store.searchVisits(search)).facets ?? {};
+      expect(day?.map(({ value }) => value)).to.deep.equal(
+        many.slice(5).map((each) => each.toISOString().slice(0, 10)),
+      );
+    });
+
     it('searches go on while visits of other months arrive', async () => {
       const organizationId = freshOrganization();
       const months = Array.from({ length: 12 }, (_, month) =>
@@ -274,7 +322,10 @@ export function searchStoreVisits(open: Open): void {
                 )
                 .map(({ id }) => id);
               const ids: string[] = [];
-              let page = await opened.store.searchVisits({ ...asked, organizationId });
+              let page = await opened.store.searchVisits({ ...asked, organizationId, facets: ['day'] });
+              const day = new Date(T0).toISOString().slice(0, 10);
+              const count = expected.length;
+              expect(page.facets?.day).to.deep.equal(count === 0 ? [] : [{ value: day, count }]);
               ids.push(...page.items.map(({ id }) => id));
               while (page.next) {
                 expect(page.total).to.equal(expected.length);

@@ -146,7 +146,7 @@ describe('Every operation', () => {
       '/api/audiences/search': 'organization_id query page limit',
       '/api/status': 'organization_id',
       '/api/website-visits/search':
-        'organization_id! audience_id country city ip_address browser platform has_recording start_url limit',
+        'organization_id! audience_id country city ip_address browser platform has_recording start_url facets limit',
       '/api/advertising/network_a/campaigns': `${advertising} statuses objective_types search sort_by sort_direction page page_size`,
       '/api/advertising/network_a/creatives': `${advertising} creative_ids statuses objective_types search sort_by sort_direction page page_size`,
       '/api/advertising/network_a/companies': `${advertising} company_ids network_a_company_ids domains search sort_by sort_direction page page_size`,

@@ -43,7 +43,7 @@ import { ensureIndices, ensureMonthIndex, IndexNames, monthOf } from './migratio
 import { fetchPage, sortKey, totalHits } from './pages.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { RefreshCoalescer } from './refresh-coalescer.js';
-import { type VisitSource, visitDocument, visitQuery, visitSource } from './visits.js';
+import { type VisitSource, visitDocument, visitFacets, visitQuery, visitSource } from './visits.js';
 
 /** Resources whose documents belong to an organization. */
 const ORGANIZATION_RESOURCES = ['contacts', 'audiences', 'visits', 'keys', 'accounts'] as const;
@@ -218,7 +218,8 @@ class ElasticsearchStore implements SearchStore {
   }
 
   async searchVisits(search: VisitSearch, signal?: AbortSignal) {
-    const form = { limit: search.limit, bestScore: null, toItem: ({ visit }: VisitSource) => visit };
+    const toItem = ({ visit }: VisitSource) => visit;
+    const form = { limit: search.limit, bestScore: null, toItem, toFacets: visitFacets };
     return this.#bounded(signal, () =>
       fetchPage(visitQuery(search), form, (part) => this.#visits.search(part, signal)),
     );

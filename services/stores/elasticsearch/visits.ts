@@ -1,7 +1,9 @@
 import type { estypes } from '@elastic/elasticsearch';
-import type { Visit, VisitRecord } from '../../visits/schema.js';
+import type { Facets } from '../../search/facets.js';
+import { formatDay } from '../../shared/time.js';
+import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
-import type { VisitSearch } from '../../visits/visit-store.js';
+import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
 import { pageSort, searchAfter } from './pages.js';
 import { contains, gramsOf } from './text/substrings.js';
 import { valueToken } from './text/tokens.js';
@@ -70,6 +72,22 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
     query: { bool: { filter } },
     sort: pageSort('visit_id', false),
     search_after: searchAfter(search.after, null),
+    aggs: search.facets && { day: { composite: { size: MAX_FACET_DAYS, sources: [{ day: BY_DAY }] } } },
+  };
+}
+
+/** Buckets of a composite aggregation are exact and come in order, whatever the number of days and of shards. */
+const BY_DAY: estypes.AggregationsCompositeAggregationSource = {
+  date_histogram: { field: 'created_at', fixed_interval: '1d', order: 'desc' },
+};
+
+export function visitFacets({ day }: Record<string, estypes.AggregationsAggregate>): Facets<VisitFacet> {
+  const buckets = (day as estypes.AggregationsCompositeAggregate)
+    .buckets as estypes.AggregationsCompositeBucket[];
+  return {
+    day: buckets
+      .map(({ key, doc_count }) => ({ value: formatDay(Number(key.day)), count: doc_count }))
+      .reverse(),
   };
 }
 

@@ -1,9 +1,9 @@
-import type { Page } from '../../search/query.js';
+import type { FacetCount, FacetedPage } from '../../search/facets.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { parseTimestamp } from '../../shared/time.js';
-import type { Visit, VisitRecord } from '../../visits/schema.js';
+import { DAY_MS, formatDay, parseTimestamp } from '../../shared/time.js';
+import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
-import type { VisitSearch } from '../../visits/visit-store.js';
+import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
 import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection, SqlValue } from './connection.js';
 import type { Json } from './json.js';
@@ -50,10 +50,13 @@ function insertVisit(session: WriteSession, { record, acceptedAt }: OrderedRecor
   session.noteAccepted('visits', organization, acceptedAt);
 }
 
-export function searchVisits(connection: Connection, search: VisitSearch): Json<Page<Visit>> {
+export function searchVisits(
+  connection: Connection,
+  search: VisitSearch,
+): Json<FacetedPage<Visit, VisitFacet>> {
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);
-    if (organization === undefined) return emptyPage();
+    if (organization === undefined) return emptyPage(search.facets);
     const { where, values } = conditions(organization, search);
     const isNarrowed = values.length > 1;
     const [total] = (
@@ -75,10 +78,25 @@ export function searchVisits(connection: Connection, search: VisitSearch): Json<
           );
     return pageJson(rows, Number(total), {
       limit: search.limit,
+      facets: search.facets && { day: countDays(connection, where, values) },
       toItem: ([, , key]) => bodyOf(connection, key),
       sortKeyOf: ([createdMs, id]) => ({ rank: 0, createdAt: Number(createdMs), id }),
     });
   });
+}
+
+/** Division truncates towards zero; counted from a day before all others, times before 1970 need no rule of their own. */
+const FIRST_DAY = 100_000_000;
+
+function countDays(connection: Connection, where: string, values: SqlValue[]): FacetCount[] {
+  const days = connection.rows<[bigint, bigint]>(
+    `SELECT (created_ms + ${FIRST_DAY * DAY_MS}) / ${DAY_MS} AS day, count(*) FROM visits
+      WHERE ${where} GROUP BY day ORDER BY day DESC LIMIT ${MAX_FACET_DAYS}`,
+    ...values,
+  );
+  return days
+    .reverse()
+    .map(([day, count]) => ({ value: formatDay((Number(day) - FIRST_DAY) * DAY_MS), count: Number(count) }));
 }
 
 function bodyOf(connection: Connection, key: bigint): string {

@@ -242,6 +242,14 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(narrow.facets).to.deep.equal({ country: [{ value: 'Switzerland', count: 5 }] });
   });
 
+  it('website-visits/search counts visits a day', async () => {
+    const filters = { ...organization, audience_id: 'aud_1', limit: 1, facets: ['day'] };
+    const page = await ask('/api/website-visits/search', filters);
+    expectKeys(page, 'organization_id visits next_cursor total_count facets');
+    const day = ['2026-11-01', '2026-11-02', '2026-11-03'].map((value) => ({ value, count: 1 }));
+    expect(page.facets).to.deep.equal({ day });
+  });
+
   const paged: [path: string, body: Json, items: string, expected: string[]][] = [
     ['/api/contacts/search', {}, 'contacts', ['con_6', 'con_5', 'con_4', 'con_3', 'con_2', 'con_1', 'con_0']],
     ['/api/contacts/search', { query: 'maria' }, 'contacts', ['con_6', 'con_4', 'con_0']],
