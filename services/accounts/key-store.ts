@@ -9,6 +9,8 @@ export interface StoredKey {
   createdAt: string;
   expiresAt: string | null;
   revokedAt: string | null;
+  /** Precise to an hour; null while it was never used. */
+  lastUsedAt: string | null;
 }
 
 export interface KeyStore {
@@ -18,4 +20,6 @@ export interface KeyStore {
   listKeys(organizationId?: string): Promise<StoredKey[]>;
   /** False when no key has the id. Revoking twice keeps the first time. */
   revokeKey(keyId: string, revokedAt: string): Promise<boolean>;
+  /** Keeps the latest time; does nothing when no key has the id. */
+  recordKeyUse(keyId: string, usedAt: string): Promise<void>;
 }

@@ -62,6 +62,7 @@ export async function issueKey(
     createdAt: new Date(clock.now()).toISOString(),
     expiresAt: request.expiresAt === undefined ? null : new Date(request.expiresAt).toISOString(),
     revokedAt: null,
+    lastUsedAt: null,
   });
   return `rl_live_${id}_${secret}${checksum(id, secret)}`;
 }

@@ -304,7 +304,7 @@ function addKeys(program: Command, io: Io): void {
     .action(async (options) => (await import('./commands/keys.js')).createKey(io, options));
   keys
     .command('list')
-    .description('list keys, without their secrets')
+    .description('list keys and their last use, to the hour, without their secrets')
     .addOption(new Option('--organization <id>', 'only the keys of this organization'))
     .addOption(jsonOption())
     .addHelpText(

@@ -18,6 +18,8 @@ const STALE_IF_ERROR_MS = 10 * 60_000;
 /** Lookup timeouts: when a stale entry could be used instead, and otherwise. */
 const REFRESH_TIMEOUT_MS = 1000;
 const LOOKUP_TIMEOUT_MS = 5000;
+/** A use is recorded this long after the last one: one write per key and hour, not one per request. */
+const USE_INTERVAL_MS = 3_600_000;
 /** Concurrent lookups of keys that are not cached. */
 const MAX_LOOKUPS = 100;
 
@@ -31,6 +33,8 @@ interface KnownKey {
   /** Milliseconds, monotonic. */
   loadedAt: number;
   freshUntil: number;
+  /** Last recorded use, in milliseconds since 1970; 0 for none. */
+  usedAt: number;
 }
 
 /**
@@ -40,7 +44,7 @@ interface KnownKey {
 export type Authenticate = (header: string | undefined, address: string) => Principal | Promise<Principal>;
 
 export function createAuthenticate(
-  keys: Pick<KeyStore, 'findKey'>,
+  keys: Pick<KeyStore, 'findKey' | 'recordKeyUse'>,
   clock: Clock,
   wrongKeys = new WrongKeyLimiter(),
 ): Authenticate {
@@ -63,9 +67,15 @@ export function createAuthenticate(
     return active(entry);
   }
 
-  function active({ stored, principal }: KnownKey): Principal {
-    if (!keyIsActive(stored, clock.now())) throw invalidKey();
-    return principal;
+  function active(entry: KnownKey): Principal {
+    const now = clock.now();
+    if (!keyIsActive(entry.stored, now)) throw invalidKey();
+    if (now - entry.usedAt >= USE_INTERVAL_MS) {
+      entry.usedAt = now;
+      // A use that is not recorded must not fail the request, nor delay it.
+      keys.recordKeyUse(entry.stored.id, new Date(now).toISOString()).catch(() => undefined);
+    }
+    return entry.principal;
   }
 
   function lookUp(id: string, last: KnownKey | undefined, address: string): Promise<KnownKey | null> {
@@ -145,8 +155,10 @@ export function createAuthenticate(
 /** Updates in place, so that verified headers need no new hash. */
 function update(entry: KnownKey, stored: StoredKey): KnownKey {
   const now = performance.now();
+  const recordedAt = stored.lastUsedAt === null ? 0 : Date.parse(stored.lastUsedAt);
   return Object.assign(entry, {
     stored,
+    usedAt: Math.max(entry.usedAt ?? 0, recordedAt),
     secretHash: Buffer.from(stored.secretHash, 'hex'),
     principal: { keyId: stored.id, organizationId: stored.organizationId, scopes: new Set(stored.scopes) },
     loadedAt: now,

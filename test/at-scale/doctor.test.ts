@@ -75,7 +75,7 @@ atScale(() => {
       await elasticsearch.close();
       const { code, stdout } = await run(['doctor'], { env });
       expect(code).to.equal(1);
-      expect(stdout).to.match(/✗ Of an older version: \S+-keys-v1-1\. Run: reachline migrate\n/);
+      expect(stdout).to.match(/✗ Of an older version: \S+-keys-v2-1\. Run: reachline migrate\n/);
     });
 
     it('names a server that is away or refuses the password, and still looks at the other', async () => {

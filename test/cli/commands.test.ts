@@ -236,6 +236,7 @@ describe('The command line', function () {
       state: 'active',
       scopes: ['contacts:read'],
       expires_at: null,
+      last_used_at: null,
     });
     expect(stdout).to.not.match(/hash|secret/);
   });

@@ -154,7 +154,9 @@ describe('reachline ingest', function () {
       expect(sent.stderr).to.contain(`The server at ${served.url} has the data folder`);
       expect(sent.stdout).to.match(/1 accepted/);
       const keys = await run(['keys', 'list', '--json'], { env: own });
-      expect(JSON.parse(keys.stdout)).to.deep.include({ state: 'revoked', scopes: ['ingest:write'] });
+      const key = JSON.parse(keys.stdout) as { last_used_at: string | null };
+      expect(key).to.deep.include({ state: 'revoked', scopes: ['ingest:write'] });
+      expect(Date.now() - Date.parse(key.last_used_at ?? '')).to.be.lessThan(60_000);
       const unnamed = await run(['ingest', 'contacts', '-'], { env: own, stdin: '{"contact_id":"t2"}' });
       expect(unnamed.code).to.equal(2);
       expect(unnamed.stderr).to.match(/in use by the server at .*--organization/);

@@ -21,6 +21,7 @@ export function searchStoreAccounts(open: Open): void {
       createdAt,
       expiresAt: null,
       revokedAt: null,
+      lastUsedAt: null,
     });
 
     it('a key is found by its id', async () => {
@@ -51,6 +52,18 @@ export function searchStoreAccounts(open: Open): void {
       expect(await opened.store.revokeKey(stored.id, '2026-03-01T00:00:00.000Z')).to.equal(true);
       expect((await opened.store.findKey(stored.id))?.revokedAt).to.equal('2026-02-01T00:00:00.000Z');
       expect(await opened.store.revokeKey('none', '2026-02-01T00:00:00.000Z')).to.equal(false);
+    });
+
+    it('the latest use of a key is kept, also once it is revoked', async () => {
+      const stored = key(freshOrganization(), 'a');
+      await opened.store.insertKey(stored);
+      await opened.store.recordKeyUse(stored.id, '2026-02-02T00:00:00.000Z');
+      await opened.store.recordKeyUse(stored.id, '2026-02-01T00:00:00.000Z');
+      await opened.store.revokeKey(stored.id, '2026-03-01T00:00:00.000Z');
+      const { lastUsedAt, revokedAt } = (await opened.store.findKey(stored.id)) ?? {};
+      expect(lastUsedAt).to.equal('2026-02-02T00:00:00.000Z');
+      expect(revokedAt).to.equal('2026-03-01T00:00:00.000Z');
+      await opened.store.recordKeyUse('none', '2026-02-01T00:00:00.000Z');
     });
 
     it('an organization is metered once credits are set, and not by a grant', async () => {
@@ -93,6 +106,7 @@ export function searchStoreAccounts(open: Open): void {
           createdAt: new Date(T0).toISOString(),
           expiresAt: null,
           revokedAt: null,
+          lastUsedAt: null,
         }),
       credits: (store, organization) => store.setCredits(organization, 1),
     };

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
 import type { KeyStore, StoredKey } from '../../services/accounts/key-store.js';
 import { issueKey, parseKey } from '../../services/accounts/keys.js';
@@ -6,16 +7,23 @@ import { Problem } from '../../services/http/problems.js';
 import { systemClock } from '../../services/shared/time.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { temporaryFolder } from '../support/gateway.js';
+import { until } from '../support/until.js';
 
 /** The keys of a store, whose lookups are counted and can be held up. */
-class WatchedKeys implements Pick<KeyStore, 'findKey'> {
+class WatchedKeys implements Pick<KeyStore, 'findKey' | 'recordKeyUse'> {
   readonly #store: KeyStore;
   lookups = 0;
   waiting = 0;
+  uses = 0;
   held: Promise<void> | undefined;
 
   constructor(store: KeyStore) {
     this.#store = store;
+  }
+
+  recordKeyUse(id: string, usedAt: string): Promise<void> {
+    this.uses++;
+    return this.#store.recordKeyUse(id, usedAt);
   }
 
   async findKey(id: string, signal?: AbortSignal): Promise<StoredKey | null> {
@@ -32,6 +40,16 @@ class WatchedKeys implements Pick<KeyStore, 'findKey'> {
       this.waiting--;
     }
   }
+}
+
+/** A well-formed key with the id of another and a wrong secret. */
+function withOtherSecret(key: string): string {
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const start = key.slice(0, 'rl_live_'.length + 9) + 'a'.repeat(32);
+  let rest = crc32(start);
+  let checksum = '';
+  for (let place = 0; place < 6; place++, rest = Math.floor(rest / 62)) checksum += digits[rest % 62];
+  return start + checksum;
 }
 
 describe('Authentication', () => {
@@ -134,6 +152,36 @@ describe('Authentication', () => {
       const good = await issueKey(stores.search, { organizationId: 'org_b' });
       expect(await outcome(good)).to.equal('org_b');
     }
+  });
+
+  it('records the use of a key once per hour, and no use by a wrong secret', async () => {
+    let now = Date.now();
+    const clock = { now: () => now };
+    const id = parseKey(key)?.id as string;
+    const expectLastUse = async (expected: number | null) => {
+      const recorded = expected === null ? null : new Date(expected).toISOString();
+      await until(
+        async () => (await stores.search.findKey(id))?.lastUsedAt === recorded,
+        `the last use is ${recorded}`,
+      );
+    };
+    authenticate = createAuthenticate(keys, clock);
+    const first = now;
+    for (let index = 0; index < 100; index++) await call(key);
+    expect(keys.uses).to.equal(1);
+    await expectLastUse(first);
+    now += 3_599_000;
+    await createAuthenticate(keys, clock)(key, '192.0.2.1');
+    expect(keys.uses, 'by another process').to.equal(1);
+    now += 1000;
+    await call(key);
+    expect(keys.uses).to.equal(2);
+    await expectLastUse(now);
+    const unused = await issueKey(stores.search, { organizationId: 'org_a' });
+    const stolenId = parseKey(unused)?.id as string;
+    expect(parseKey(withOtherSecret(unused))?.id).to.equal(stolenId);
+    expect(await outcome(withOtherSecret(unused))).to.equal('invalid_api_key');
+    expect((await stores.search.findKey(stolenId))?.lastUsedAt).to.equal(null);
   });
 
   it('rejects a revoked key after the cache has expired', async function () {

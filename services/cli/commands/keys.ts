@@ -68,13 +68,14 @@ export async function listKeys(io: Io, { organization, json }: ListKeysOptions):
     printErr(io, 'There are no keys. Make one with: reachline keys create --organization <id>');
     return;
   }
-  const header = ['ID', 'ORGANIZATION', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES', 'NAME'];
+  const header = ['ID', 'ORGANIZATION', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'];
   const rows = keys.map((key) => [
     key.id,
     key.organizationId,
     stateOf(key),
     key.createdAt.slice(0, 10),
     key.expiresAt?.slice(0, 10) ?? '-',
+    key.lastUsedAt?.slice(0, 16).replace('T', ' ') ?? 'never',
     scopesOf(key),
     key.name ?? '-',
   ]);
@@ -97,6 +98,7 @@ const toJson = (key: StoredKey): object => ({
   created_at: key.createdAt,
   expires_at: key.expiresAt,
   revoked_at: key.revokedAt,
+  last_used_at: key.lastUsedAt,
 });
 
 function stateOf(key: StoredKey): string {

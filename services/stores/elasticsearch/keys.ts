@@ -13,6 +13,8 @@ interface KeySource {
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
+  /** Absent in keys of version 1 of the index. */
+  last_used_at?: string | null;
 }
 
 const KEYS_PER_PAGE = 1000;
@@ -58,6 +60,15 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
         return (await documents.replace(found, revoked, { refresh: 'wait_for' })) ? true : undefined;
       });
     },
+
+    async recordKeyUse(keyId, usedAt) {
+      await retryWithBackoff(async () => {
+        const found = await documents.get(keyId);
+        if (!found || (found.source.last_used_at ?? '') >= usedAt) return true;
+        const used = { ...found.source, last_used_at: usedAt };
+        return (await documents.replace(found, used, { refresh: false })) ? true : undefined;
+      });
+    },
   };
 }
 
@@ -71,6 +82,7 @@ function toSource(key: StoredKey): KeySource {
     created_at: key.createdAt,
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
   };
 }
 
@@ -84,5 +96,6 @@ function toKey(source: KeySource): StoredKey {
     createdAt: source.created_at,
     expiresAt: source.expires_at,
     revokedAt: source.revoked_at,
+    lastUsedAt: source.last_used_at ?? null,
   };
 }

@@ -282,6 +282,10 @@ class ElasticsearchStore implements SearchStore {
     return this.#keys.revokeKey(keyId, revokedAt);
   }
 
+  recordKeyUse(keyId: string, usedAt: string) {
+    return this.#keys.recordKeyUse(keyId, usedAt);
+  }
+
   getCredits(organizationId: string) {
     return this.#ledger.balance(organizationId);
   }

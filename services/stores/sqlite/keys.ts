@@ -12,6 +12,7 @@ const COLUMNS: Record<keyof StoredKey, string> = {
   createdAt: 'created_at',
   expiresAt: 'expires_at',
   revokedAt: 'revoked_at',
+  lastUsedAt: 'last_used_at',
 };
 const FIELDS = Object.keys(COLUMNS) as (keyof StoredKey)[];
 
@@ -44,5 +45,14 @@ export function insertKey(connection: Connection, key: StoredKey): void {
 export function revokeKey(connection: Connection, keyId: string, revokedAt: string): boolean {
   return (
     connection.run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?`, revokedAt, keyId) > 0
+  );
+}
+
+/** Keeps the latest time. */
+export function recordKeyUse(connection: Connection, keyId: string, usedAt: string): void {
+  connection.run(
+    `UPDATE keys SET last_used_at = max(coalesce(last_used_at, ''), ?) WHERE id = ?`,
+    usedAt,
+    keyId,
   );
 }

@@ -155,6 +155,10 @@ class SqliteStore implements SearchStore {
     return this.#writer.call('revokeKey', keyId, revokedAt);
   }
 
+  async recordKeyUse(keyId: string, usedAt: string): Promise<void> {
+    await this.#writer.call('recordKeyUse', keyId, usedAt);
+  }
+
   getCredits(organizationId: string) {
     return this.#lookups.call('getCredits', organizationId);
   }

@@ -9,7 +9,7 @@ import { addMembership, createContact, removeMembership, upsertContacts } from '
 import { addCredits, setCredits } from '../credits.js';
 import { runIdempotent } from '../idempotency.js';
 import { type Json, toJson } from '../json.js';
-import { insertKey, revokeKey } from '../keys.js';
+import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
 import { insertVisits } from '../visits.js';
 import type { BatchResult } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
@@ -47,6 +47,7 @@ export function writeOperations(session: WriteSession) {
       ),
     insertKey: (key: StoredKey) => toJson(insertKey(connection, key) ?? null),
     revokeKey: (keyId: string, revokedAt: string) => toJson(revokeKey(connection, keyId, revokedAt)),
+    recordKeyUse: (keyId: string, usedAt: string) => toJson(recordKeyUse(connection, keyId, usedAt) ?? null),
     setCredits: (organizationId: string, balance: number) =>
       toJson(setCredits(connection, organizationId, balance) ?? null),
     grantCredits: (organizationId: string, amount: number) =>
