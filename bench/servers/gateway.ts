@@ -19,6 +19,7 @@ const stores = await openStores({ dataDir, searchThreads: 1 });
 const key = await issueKey(stores.search, { organizationId: 'org_bench' });
 const fixed = endpointsWith<ApiServices>()({
   path: '/api/contacts/search',
+  name: 'Test',
   summary: 'A fixed answer',
   tag: 'Contacts',
   scope: 'contacts:read',

@@ -280,6 +280,7 @@ const everyAd = <SortName extends string, Fields extends AdFields>(
 export const searchCampaigns = endpoint({
   ...listing,
   path: '/api/advertising/network_a/campaigns',
+  name: 'SearchCampaigns',
   summary: 'Search campaigns and their performance',
   description: describe('Campaigns with their figures over the range, also those without any.'),
   request: CampaignsRequest,
@@ -294,6 +295,7 @@ export const searchCampaigns = endpoint({
 export const searchCreatives = endpoint({
   ...listing,
   path: '/api/advertising/network_a/creatives',
+  name: 'SearchCreatives',
   summary: 'Search creatives and their performance',
   description: describe(
     'Creatives with their figures over the range, also those without any. `statuses` are of the creative, `objective_types` of its campaign.',
@@ -350,6 +352,7 @@ function companyList(call: HandlerContext<CompaniesRequest, unknown, Advertising
 export const searchCompanies = endpoint({
   ...listing,
   path: '/api/advertising/network_a/companies',
+  name: 'SearchCompanies',
   summary: 'Search companies and their performance',
   description: describe(
     'Companies with activity in the range, and those named in `company_ids`, `network_a_company_ids` or `domains`.',
@@ -427,6 +430,7 @@ async function findCompany(
 export const getCompany = endpoint({
   ...advertising,
   path: '/api/advertising/network_a/company',
+  name: 'GetCompany',
   summary: 'Get the analytics of one company',
   description: describe(
     'Totals, series and campaigns of one company. Exactly one of `company_id` and `domain` is given; `campaign_ids` narrows everything.',

@@ -39,17 +39,21 @@ const provisional = Type.Boolean({
   description: 'Whether the network may still restate some of these days.',
 });
 
-const timeseries = (names: readonly Metric[]) =>
-  arrayOf(
-    'The periods of the range, ascending.',
-    looseObject({
+const point = ($id: string, names: readonly Metric[]) =>
+  looseObject(
+    {
       period: Type.String({ description: 'YYYY-MM-DD, or YYYY-MM.', examples: ['2026-10-01'] }),
       start_date: date('First day of the period inside the range.'),
       end_date: date('Last day of the period inside the range.'),
       provisional,
       ...metricSchemas(names),
-    }),
+    },
+    { $id, description: 'The figures of one period.' },
   );
+
+const PERIODS = 'The periods of the range, ascending.';
+const timeseries = arrayOf(PERIODS, point('AdPoint', METRIC_NAMES));
+const companyTimeseries = arrayOf(PERIODS, point('CompanyPoint', COMPANY_METRIC_NAMES));
 
 const ofCampaign = schemasOf(campaignAttributes, 'response');
 const campaignName = nullable(Type.String({ description: 'Name of the campaign.' }));
@@ -86,7 +90,7 @@ export const CampaignItem = looseObject(
     ...campaignFields,
     ...metricSchemas(METRIC_NAMES),
     provisional,
-    timeseries: timeseries(METRIC_NAMES),
+    timeseries,
   },
   { $id: 'CampaignItem', description: 'A campaign and its performance over the range.' },
 );
@@ -97,7 +101,7 @@ export const CreativeItem = looseObject(
     ...creativeFields,
     ...metricSchemas(METRIC_NAMES),
     provisional,
-    timeseries: timeseries(METRIC_NAMES),
+    timeseries,
   },
   { $id: 'CreativeItem', description: 'A creative and its performance over the range.' },
 );
@@ -110,7 +114,7 @@ export const CompanyListItem = looseObject(
     campaigns_reached: Type.Integer({ description: 'Campaigns with impressions.', minimum: 0 }),
     campaigns_engaged: Type.Integer({ description: 'Campaigns with engagements.', minimum: 0 }),
     ...seen,
-    timeseries: timeseries(COMPANY_METRIC_NAMES),
+    timeseries: companyTimeseries,
   },
   { $id: 'CompanyListItem', description: 'A company and what it saw of the campaigns over the range.' },
 );
@@ -151,19 +155,25 @@ export const CompaniesResponse = looseObject({
 export type CompaniesResponse = Static<typeof CompaniesResponse>;
 
 export const CompanyResponse = looseObject({
-  company: looseObject(companyFields, { description: 'The company.' }),
+  company: looseObject(companyFields, { $id: 'Company', description: 'The company.' }),
   start_date: date('First day, UTC.'),
   end_date: date('Last day, UTC.'),
   granularity: stringEnum('Length of the periods.', GRANULARITIES),
-  totals: looseObject(metricSchemas(COMPANY_METRIC_NAMES), { description: 'Figures over the whole range.' }),
-  timeseries: timeseries(COMPANY_METRIC_NAMES),
+  totals: looseObject(metricSchemas(COMPANY_METRIC_NAMES), {
+    $id: 'CompanyTotals',
+    description: 'Figures over the whole range.',
+  }),
+  timeseries: companyTimeseries,
   campaigns: arrayOf(
     'The campaigns the company saw, by engagements then impressions, descending, then id.',
-    looseObject({
-      ...companyCampaignFields,
-      ...metricSchemas(COMPANY_METRIC_NAMES),
-      ...seen,
-    }),
+    looseObject(
+      {
+        ...companyCampaignFields,
+        ...metricSchemas(COMPANY_METRIC_NAMES),
+        ...seen,
+      },
+      { $id: 'CompanyCampaign', description: 'A campaign as one company saw it.' },
+    ),
   ),
   campaign_page: integer('The page of campaigns.', { minimum: 1 }),
   campaign_page_size: integer('Campaigns a page.', { minimum: 1 }),

@@ -43,6 +43,7 @@ export function audienceNotFound(organizationId: string, audienceId: string): Pr
 
 const getAudience = endpoint({
   path: '/api/audiences/get',
+  name: 'GetAudience',
   summary: 'Get an audience',
   tag: 'Audiences',
   scope: 'audiences:read',
@@ -59,6 +60,7 @@ const getAudience = endpoint({
 
 const searchAudiences = endpoint({
   path: '/api/audiences/search',
+  name: 'SearchAudiences',
   summary: 'Search audiences',
   description: 'By relevance with `query`, newest first without.',
   tag: 'Audiences',

@@ -60,6 +60,7 @@ function tooManyAudiences(): Problem {
 
 const createContact = endpoint({
   path: '/api/contacts/create',
+  name: 'CreateContact',
   summary: 'Create a contact in an audience',
   description:
     'Debits `required_credits` together with the creation, or does neither. With an `Idempotency-Key` header a repeated request gets the first answer again and costs nothing. A contact takes at most 32 KiB as JSON.',
@@ -79,6 +80,7 @@ const createContact = endpoint({
     work_emails: ['ada@analytical.example'],
     country: 'United Kingdom',
   },
+  exampleQuery: { on_duplicate: 'return' },
   problems: ['audience_not_found', 'insufficient_credits', 'contact_exists'],
   idempotent: true,
   async handle(call) {
@@ -127,6 +129,7 @@ const createContact = endpoint({
 
 const getContact = endpoint({
   path: '/api/contacts/get',
+  name: 'GetContact',
   summary: 'Get a contact',
   tag: 'Contacts',
   scope: 'contacts:read',
@@ -144,6 +147,7 @@ const getContact = endpoint({
 
 const getContacts = endpoint({
   path: '/api/contacts/get-many',
+  name: 'GetContacts',
   summary: 'Get many contacts',
   description:
     'Up to 1 000 contacts by their ids, in the order asked. `missing` names those that do not exist. The response takes at most 4 MiB: where contacts find no room, `not_returned` names them and every id behind them, to be asked for again.',
@@ -183,6 +187,7 @@ const everyContact: MatchList<SearchBody, ContactServices> = {
 
 const searchContacts = endpoint({
   path: SEARCH_PATH,
+  name: 'SearchContacts',
   summary: 'Search contacts',
   description:
     'All filters given must match. With `query`, the best matches come first; without, the newest. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB. `facets` counts the most frequent values of fields over all matches: a value as it is stored, so that a filter by it, which ignores case and accents, may match more.',
@@ -208,6 +213,7 @@ const searchContacts = endpoint({
 
 const searchAudienceContacts = endpoint({
   path: SEARCH_AUDIENCE_PATH,
+  name: 'SearchAudienceContacts',
   summary: 'Search contacts in one audience',
   description: 'As the search over all contacts, without `query`. Newest first.',
   tag: 'Audiences',
@@ -235,6 +241,7 @@ const searchAudienceContacts = endpoint({
 
 const addContact = endpoint({
   path: '/api/audiences/contacts/add',
+  name: 'AddContact',
   summary: 'Add a contact to an audience',
   description:
     'Adding a member again changes nothing and answers the same. A contact is in at most 10 000 audiences.',
@@ -264,6 +271,7 @@ const addContact = endpoint({
 
 const removeContact = endpoint({
   path: '/api/audiences/contacts/remove',
+  name: 'RemoveContact',
   summary: 'Remove a contact from an audience',
   description: 'The contact itself stays.',
   tag: 'Audiences',

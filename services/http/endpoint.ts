@@ -3,6 +3,17 @@ import type { BodyLimit } from './body.js';
 import type { ProblemCode } from './problems.js';
 import type { Scope } from './scopes.js';
 
+/** The groups of operations in the documentation. */
+export const TAGS = {
+  Contacts: 'People: create them, get one, search all.',
+  Audiences: 'Named groups of contacts, and who is a member.',
+  'Website visits': 'Visits to the site of the organization.',
+  Advertising: 'Campaigns, creatives and companies of network_a with their figures over a range of days.',
+  Ingest: 'Takes in records of every kind.',
+  Operations: 'What runs, and how it is.',
+};
+export type Tag = keyof typeof TAGS;
+
 /** A validated request, scoped to the organization of its key, and the services its handler uses. */
 export interface HandlerContext<Body, Query, Services = unknown> {
   /** Strings trimmed; null, blank and absent fields are all absent. */
@@ -50,17 +61,21 @@ export interface Endpoint<
   Services = unknown,
 > {
   path: `/api/${string}`;
+  /** Verb and noun; the document calls its schemas `<name>Request` and `<name>Response`. */
+  name: string;
   summary: string;
   /** Paragraphs of the documentation, in Markdown. */
   description?: string;
-  tag: 'Contacts' | 'Audiences' | 'Website visits' | 'Advertising' | 'Operations';
+  tag: Tag;
   /** Null for an operation that every key may use. */
   scope: Scope | null;
   request: Body;
   query?: Query;
   response: Response;
-  /** A body that works on the sample data. */
+  /** A body that works on the sample data, however often it is sent. */
   example: Static<Body>;
+  /** The query parameters of the example. */
+  exampleQuery?: Static<Query>;
   /** Problems of this operation in addition to those of every operation. */
   problems?: readonly ProblemCode[];
   idempotent?: boolean;

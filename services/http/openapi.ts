@@ -1,7 +1,9 @@
+/** The OpenAPI 3.1 document of the operations, made from the schemas that validate them. */
 import type { TSchema } from 'typebox';
+import { MAX_FOLDED_LENGTH } from '../shared/schema.js';
 import { BODY_LIMIT } from './body.js';
-import type { Endpoint, MatchList } from './endpoint.js';
-import { EXPORT_TYPES, TOTAL_HEADER } from './export.js';
+import { type Endpoint, type MatchList, TAGS, type Tag } from './endpoint.js';
+import { TOTAL_HEADER } from './export.js';
 import { PROBLEMS, type ProblemCode } from './problems.js';
 
 export type Json = Record<string, unknown>;
@@ -14,6 +16,7 @@ export const STANDARD_PROBLEMS: readonly ProblemCode[] = [
   'invalid_api_key',
   'organization_mismatch',
   'insufficient_scope',
+  'origin_not_allowed',
   'not_acceptable',
   'request_timeout',
   'body_too_large',
@@ -27,77 +30,78 @@ export const STANDARD_PROBLEMS: readonly ProblemCode[] = [
 ];
 const IDEMPOTENCY_PROBLEMS: readonly ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused'];
 
-/**
- * The OpenAPI 3.1 document of the operations, made from the schemas that validate them. `describeOthers` answers path items that
- * are not declared as endpoints, and may add schemas to the components.
- */
-export function openApiDocument(
-  served: readonly Endpoint[],
-  version: string,
-  describeOthers: (components: Json) => Json = () => ({}),
-): Json {
-  const components: Json = { Problem: problemSchema };
+/** What the document shows beside the endpoints. */
+export interface DocumentOptions {
+  version: string;
+  /** Response examples by path. */
+  examples?: Json;
+  /** Path items that are not declared as endpoints; may add schemas to the components. */
+  describeOthers?(components: Json): Json;
+}
+
+export function openApiDocument(served: readonly Endpoint[], options: DocumentOptions): Json {
+  const { version, examples = {}, describeOthers } = options;
+  const schemas: Json = {};
+  publish(problemSchema, schemas);
   const paths: Json = {};
-  for (const endpoint of served) paths[endpoint.path] = { post: operationOf(endpoint, components) };
-  Object.assign(paths, describeOthers(components));
-  for (const [path, summary] of Object.entries(OPERATIONAL)) {
-    paths[path] = {
-      get: {
-        summary,
-        tags: ['Operations'],
-        security: [],
-        operationId: path.slice(1).replace('.json', ''),
-        responses: { 200: { description: summary } },
-      },
-    };
+  for (const endpoint of served) {
+    paths[endpoint.path] = { post: operationOf(endpoint, examples[endpoint.path], schemas) };
   }
+  Object.assign(paths, describeOthers?.(schemas));
   return {
     openapi: '3.1.0',
     info: {
       title: 'Reachline',
       version,
       description:
-        'Contacts, audiences, website visits and advertising analytics of one organization. Every operation is a `POST` with a JSON body and an `X-Api-Key` header; errors are `application/problem+json` with a stable `code`.',
+        'Contacts, audiences, website visits and advertising analytics of one organization. Every operation is a `POST` with a JSON body and an `X-Api-Key` header; errors are `application/problem+json` with a stable `code`. Examples are requests and responses of the sample data.',
+      contact: { name: 'The maintainers of Reachline' },
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: '/', description: 'The gateway that serves this document.' }],
     security: [{ apiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: components,
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } },
+      schemas,
+      headers: HEADERS,
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'A key of the organization, as `reachline keys create` prints it.',
+        },
+      },
     },
   };
 }
 
-const OPERATIONAL: Record<string, string> = {
-  '/livez': 'Whether the process runs',
-  '/readyz': 'Whether every store answers',
-  '/metrics': 'Metrics in the Prometheus text format',
-  '/version': 'Name and version of what runs',
-  '/openapi.json': 'This document',
-};
-
-function operationOf(endpoint: Endpoint, components: Json): Json {
+function operationOf(endpoint: Endpoint, responseExample: unknown, schemas: Json): Json {
+  const { name, path, request, response, example } = endpoint;
   const problems = [
     ...STANDARD_PROBLEMS,
     ...(endpoint.idempotent ? IDEMPOTENCY_PROBLEMS : []),
     ...(endpoint.problems ?? []),
   ];
+  const headers = [
+    'X-Ignored-Fields',
+    'Server-Timing',
+    ...(endpoint.idempotent ? ['Idempotency-Replayed'] : []),
+    ...(endpoint.list ? [TOTAL_HEADER] : []),
+  ];
   return {
-    operationId: endpoint.path
+    operationId: path
       .slice('/api/'.length)
       .replaceAll(/[/_-]+(\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary: endpoint.summary,
-    description: [
-      endpoint.description,
-      endpoint.list && exportDescription(endpoint.list),
-      endpoint.scope ? `Needs the scope \`${endpoint.scope}\`.` : 'Every key may ask.',
-    ]
-      .filter(Boolean)
-      .join('\n\n'),
+    description: describe(
+      [endpoint.description, endpoint.list && exportDescription(endpoint.list)].filter(Boolean).join('\n\n'),
+      endpoint.scope,
+    ),
     tags: [endpoint.tag],
     parameters: [
-      ...queryParameters(endpoint.query),
+      ...queryParameters(endpoint.query, endpoint.exampleQuery as Json),
       ...(endpoint.idempotent ? [idempotencyParameter] : []),
       preferParameter,
     ],
@@ -105,19 +109,18 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
       required: true,
       description: `At most ${(endpoint.bodyLimit ?? BODY_LIMIT) / 1024} KiB of JSON.`,
       content: {
-        'application/json': {
-          schema: extractComponents(endpoint.request, components),
-          example: endpoint.example,
-        },
+        'application/json': { schema: publishAs(`${name}Request`, request, schemas), example },
       },
     },
     responses: {
       200: {
         description: 'A successful response',
-        ...(endpoint.list ? { headers: { [TOTAL_HEADER]: totalHeader } } : {}),
+        headers: refsTo([...KEYED_HEADERS, ...headers]),
         content: {
-          'application/json': { schema: extractComponents(endpoint.response, components) },
-          ...(endpoint.list ? exportContent(endpoint.list, components) : {}),
+          'application/json': {
+            schema: publishAs(`${name}Response`, response, schemas),
+            ...(responseExample === undefined ? {} : { example: responseExample }),
+          },
         },
       },
       ...problemResponses(problems),
@@ -125,28 +128,22 @@ function operationOf(endpoint: Endpoint, components: Json): Json {
   };
 }
 
+/** Not as media types of the response, which would be of another type than JSON in every generated client. */
 const exportDescription = ({ pageFields }: MatchList) =>
   `With \`Accept: text/csv\` or \`application/x-ndjson\` the answer is every match, in the same order, as one stream; ${pageFields.map((name) => `\`${name}\``).join(' and ')} are then not allowed.`;
 
-const exportContent = ({ item }: MatchList, components: Json): Json => ({
-  [EXPORT_TYPES.csv]: {
-    schema: { type: 'string', description: 'A line of column names, then one line a match.' },
-  },
-  [EXPORT_TYPES.ndjson]: { schema: extractComponents(item, components) },
-});
+/** The description of an operation, with the scope that it needs. */
+export const describe = (description: string | undefined, scope: string | null) =>
+  [description, scope ? `Needs the scope \`${scope}\`.` : 'Every key may ask.'].filter(Boolean).join('\n\n');
 
-const totalHeader = {
-  description: 'How many match, of CSV and NDJSON.',
-  schema: { type: 'integer', minimum: 0 },
-};
-
-export function queryParameters(query: TSchema | undefined): Json[] {
+export function queryParameters(query: TSchema | undefined, example: Json = {}): Json[] {
   const properties = (query as { properties?: Record<string, Json> } | undefined)?.properties ?? {};
-  return Object.entries(properties).map(([name, schema]) => ({
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
-    description: schema.description,
-    schema,
+    description,
+    schema: publish(schema, {}),
+    ...(name in example ? { example: example[name] } : {}),
   }));
 }
 
@@ -154,8 +151,8 @@ const idempotencyParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Repeating a request with its key replays the first answer for 24 hours instead of doing it again.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+    'Repeating a request with its key replays the first answer for 24 hours instead of doing it again. Visible ASCII characters.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 
 const preferParameter = {
@@ -164,6 +161,53 @@ const preferParameter = {
   description: '`handling=lenient` ignores unknown fields, and lists them in `X-Ignored-Fields`.',
   schema: { type: 'string' },
 };
+
+const header = (description: string, example: unknown, type = 'string') => ({
+  description,
+  schema: { type },
+  example,
+});
+
+const HEADERS: Json = {
+  'X-Request-Id': header(
+    'Id of the request, also in the log: the one it came with, or a new one.',
+    'req_06jf7k2v1csyf9x5n0r8t4m2qa',
+  ),
+  RateLimit: header(
+    'Requests that remain of the limit of the key, and the seconds until it is full again.',
+    '"default";r=599;t=1',
+  ),
+  'RateLimit-Policy': header('Requests and seconds of the limit.', '"default";q=600;w=60'),
+  'Retry-After': header('Seconds to wait before the request is sent again.', 1, 'integer'),
+  'WWW-Authenticate': header('How to authenticate.', 'ApiKey realm="reachline"'),
+  'Server-Timing': header('Milliseconds that the stores took.', 'store;dur=3.1'),
+  'X-Ignored-Fields': header(
+    'With `Prefer: handling=lenient`, the unknown fields that were ignored, percent-encoded.',
+    'nickname, shoe_size',
+  ),
+  [TOTAL_HEADER]: header('With CSV and NDJSON, how many match.', 1000, 'integer'),
+  'Idempotency-Replayed': header('Present, and `true`, where the first answer is replayed.', 'true'),
+};
+
+const refsTo = (headers: readonly string[]): Json =>
+  Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const KEYED_HEADERS = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy'];
+
+/** Headers of answers to a request with a key. */
+export const keyedHeaders = () => refsTo(KEYED_HEADERS);
+/** Headers of answers to a request without one. */
+export const plainHeaders = () => refsTo(['X-Request-Id']);
+
+/** Problems of these codes can carry `Retry-After`. */
+const RETRIED: ReadonlySet<ProblemCode> = new Set([
+  'request_timeout',
+  'idempotency_in_progress',
+  'rate_limited',
+  'store_unavailable',
+  'overloaded',
+  'timeout',
+]);
 
 export function problemResponses(codes: readonly ProblemCode[]): Json {
   const byStatus = new Map<number, ProblemCode[]>();
@@ -174,52 +218,143 @@ export function problemResponses(codes: readonly ProblemCode[]): Json {
       status,
       {
         description: list.map((code) => `\`${code}\`: ${PROBLEMS[code][1]}.`).join(' '),
+        headers: refsTo([
+          ...(status === 429 ? KEYED_HEADERS : ['X-Request-Id']),
+          ...(status === 401 ? ['WWW-Authenticate'] : []),
+          ...(list.some((code) => RETRIED.has(code)) ? ['Retry-After'] : []),
+        ]),
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     ]),
   );
 }
 
+/** An operation that is not declared as an endpoint, and answers `content`. */
+export function otherOperation(
+  operation: {
+    operationId: string;
+    tag: Tag;
+    summary: string;
+    description: string;
+    [field: string]: unknown;
+  },
+  headers: Json,
+  content: Json,
+  problems: readonly ProblemCode[],
+): Json {
+  const { tag, ...rest } = operation;
+  return {
+    ...rest,
+    tags: [tag],
+    responses: {
+      200: { description: 'A successful response', headers, content },
+      ...problemResponses(problems),
+    },
+  };
+}
+
+const text = (description: string) => ({ type: 'string', description });
+const integer = (description: string) => ({ type: 'integer', description });
+
 const problemSchema = {
+  $id: 'Problem',
   type: 'object',
-  description: 'An error (RFC 9457).',
+  description: 'An error (RFC 9457). Members after `request_id` depend on the code; others may be added.',
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
   properties: {
-    type: { type: 'string', format: 'uri', description: 'Identifies the kind of problem.' },
-    title: { type: 'string', description: 'The kind of problem in words.' },
-    status: { type: 'integer', description: 'The HTTP status.' },
-    detail: { type: 'string', description: 'What is wrong with this request.' },
-    instance: { type: 'string', description: 'Path of the request.' },
-    code: { type: 'string', enum: Object.keys(PROBLEMS), description: 'Stable code.' },
-    request_id: { type: 'string', description: 'Id of the request, also in the log.' },
+    type: { ...text('Identifies the kind of problem.'), format: 'uri' },
+    title: text('The kind of problem in words.'),
+    status: integer('The HTTP status.'),
+    detail: text('What is wrong with this request.'),
+    instance: text('Path of the request.'),
+    code: {
+      ...text('Stable code of the kind of problem. New ones may be added.'),
+      'x-extensible-enum': Object.keys(PROBLEMS),
+    },
+    request_id: text('Id of the request, also in the log.'),
     errors: {
       type: 'array',
       description: 'Every broken rule.',
       items: {
+        $id: 'FieldError',
         type: 'object',
+        description: 'One violation of a rule.',
         required: ['pointer', 'code', 'detail'],
         properties: {
-          pointer: {
-            type: 'string',
-            description: 'JSON Pointer into the body, `?name` for a query parameter, `#Name` for a header.',
-          },
-          code: { type: 'string', description: 'Stable code of the rule.' },
-          detail: { type: 'string', description: 'What is wrong, in words.' },
+          pointer: text('JSON Pointer into the body, `?name` for a query parameter, `#Name` for a header.'),
+          code: text('Stable code of the rule.'),
+          detail: text('What is wrong, in words.'),
+        },
+      },
+    },
+    required_scope: text('`insufficient_scope`: the scope that the key lacks.'),
+    organization_id: text('`…_not_found`, `ambiguous_…`, `contact_exists`: the organization of the key.'),
+    contact_id: text(
+      '`contact_not_found`: the contact asked for. `contact_exists`: the contact that exists.',
+    ),
+    audience_id: text('`audience_not_found`: the audience asked for.'),
+    required_credits: integer('`insufficient_credits`: the credits the creation costs.'),
+    credit_balance: integer('`insufficient_credits`: the credits the organization has.'),
+    candidates: {
+      type: 'array',
+      description: '`ambiguous_company`, `ambiguous_domain`: up to 20 companies that can be meant.',
+      items: {
+        $id: 'CompanyCandidate',
+        type: 'object',
+        description: 'A company that the request can mean.',
+        required: ['id', 'network_a_company_id', 'name'],
+        properties: {
+          id: text('Identifier of the company.'),
+          network_a_company_id: { ...text('Identifier on network_a.'), type: ['string', 'null'] },
+          name: { ...text('Name of the company.'), type: ['string', 'null'] },
         },
       },
     },
   },
 };
 
-/** A schema for the document: those with an `$id` become components, referred to by name. */
-export function extractComponents(schema: unknown, components: Json): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => extractComponents(item, components));
+/** Keywords of the validator that no other tool knows. */
+const PRIVATE_KEYWORDS = new Set(['$id', 'formatMinimum', 'formatMaximum', MAX_FOLDED_LENGTH]);
+const INT32_MAX = 2 ** 31 - 1;
+
+/**
+ * A schema as the document shows it. Those with an `$id` become components, referred to by name. Optional fields of requests take
+ * null as absent, which the document leaves out: generators make a type of its own of an enum with null.
+ */
+export function publish(schema: unknown, components: Json): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => publish(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { $id, ...rest } = schema as Json;
-  const plain = Object.fromEntries(
-    Object.entries(rest).map(([name, value]) => [name, extractComponents(value, components)]),
-  );
+  const { $id, additionalProperties, properties, type } = schema as Json;
+  const plain: Json = {};
+  for (const [name, value] of Object.entries(schema)) {
+    if (!PRIVATE_KEYWORDS.has(name)) plain[name] = publish(value, components);
+  }
+  if (additionalProperties === false && properties) {
+    const required = new Set((plain.required as string[] | undefined) ?? []);
+    plain.properties = Object.fromEntries(
+      Object.entries(plain.properties as Record<string, Json>).map(([name, field]) => [
+        name,
+        required.has(name) ? field : withoutNull(field),
+      ]),
+    );
+  }
+  const types = [type].flat();
+  if (types.includes('number')) plain.format = 'double';
+  if (types.includes('integer') && !(Number(plain.maximum) <= INT32_MAX)) plain.format = 'int64';
   if (typeof $id !== 'string') return plain;
   components[$id] = plain;
   return { $ref: `#/components/schemas/${$id}` };
+}
+
+/** The schema published as a component of this name. */
+export const publishAs = (name: string, schema: unknown, components: Json) =>
+  publish({ ...(schema as Json), $id: name }, components);
+
+function withoutNull({ type, enum: values, ...rest }: Json): Json {
+  const types = [type].flat().filter((each) => each !== 'null');
+  return {
+    ...(type === undefined ? {} : { type: types.length === 1 ? types[0] : types }),
+    ...rest,
+    ...(Array.isArray(values) ? { enum: values.filter((value) => value !== null) } : {}),
+  };
 }

@@ -16,6 +16,7 @@ const PATH = '/api/website-visits/search';
 
 const searchVisits = endpoint({
   path: PATH,
+  name: 'SearchVisits',
   summary: 'Search website visits',
   description:
     'Newest first. All filters given must match. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB. `facets: ["day"]` counts the visits of each day over all matches.',

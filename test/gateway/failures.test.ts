@@ -65,6 +65,7 @@ describe('An operation that fails', () => {
   const declare = (path: `/api/${string}`, work: () => Promise<never>, slots = 1) =>
     endpointsWith<ApiServices>()({
       path,
+      name: 'Test',
       summary: 'Fails',
       tag: 'Contacts',
       scope: 'contacts:read',

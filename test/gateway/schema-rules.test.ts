@@ -5,11 +5,12 @@ import { PROBLEMS } from '../../services/http/problems.js';
 import { SCOPES } from '../../services/http/scopes.js';
 import { compileValidator } from '../../services/shared/validation.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
-import { openApi, resolvePointer } from '../support/schema-check.js';
+import { openApi, PROBLEM_EXTRAS, resolvePointer } from '../support/schema-check.js';
 
 type Json = Record<string, unknown>;
 interface Operation {
   operationId: string;
+  tags: string[];
   summary: string;
   description: string;
   parameters: { name: string; in: string; description: string; schema: Json }[];
@@ -228,6 +229,37 @@ describe('The OpenAPI document', () => {
     }
   });
 
+  it('declares each group of operations that it uses, and no other', () => {
+    const used = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ tags }) => tags),
+    );
+    const declared = (openApi.tags as { name: string }[]).map(({ name }) => name);
+    expect([...new Set(used)].sort()).to.deep.equal(declared.sort());
+  });
+
+  it('shows optional fields of requests without null, which their enums then need not have', () => {
+    const { schemas } = openApi.components as { schemas: Record<string, Json> };
+    for (const [name, { properties, required = [], additionalProperties }] of Object.entries(schemas)) {
+      if (additionalProperties !== false) continue;
+      for (const [field, { type, enum: values }] of Object.entries(properties as Record<string, Json>)) {
+        expect([type].flat(), `${name}.${field}`).not.to.include('null');
+        expect([values].flat(), `${name}.${field}`).not.to.include(null);
+        if (/^organization_?id$/i.test(field) && name.endsWith('-record'))
+          expect(required, `${name}.${field}`).not.to.include(field);
+      }
+    }
+  });
+
+  it('has no keyword that only the validator knows', () => {
+    expect(JSON.stringify(openApi)).not.to.match(/formatM(?:in|ax)imum|x-max-folded-length/);
+  });
+
+  it('describes every member that a problem can have', () => {
+    const { schemas } = openApi.components as { schemas: Record<string, { properties: Json }> };
+    const members = Object.keys((schemas.Problem as { properties: Json }).properties);
+    expect(members).to.include.members(Object.values(PROBLEM_EXTRAS).flat());
+  });
+
   it('gives every operation a unique id', () => {
     const ids = Object.values(paths).flatMap((methods) =>
       Object.values(methods).map(({ operationId }) => operationId),
@@ -254,6 +286,7 @@ describe('The OpenAPI document', () => {
       'Contact',
       'Audience',
       'WebsiteVisit',
+      ...endpoints.flatMap(({ name }) => [`${name}Request`, `${name}Response`]),
       ...STREAM_NAMES.map((name) => `${name}-record`),
     );
   });

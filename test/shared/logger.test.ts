@@ -82,6 +82,7 @@ describe('The log of requests', function () {
     before(async () => {
       const waits = endpointsWith<ApiServices>()({
         path: '/api/waits',
+        name: 'Test',
         summary: 'Waits until it is given up',
         tag: 'Contacts',
         scope: 'contacts:read',

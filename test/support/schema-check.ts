@@ -37,12 +37,12 @@ export const responseCheck: ReadonlyMap<string, Validator> = new Map(
   endpoints.map(({ path, response }) => [path, compileValidator(strict(response))]),
 );
 
-const intake = resolvePointer(
-  '#/paths/~1api~1ingest~1{stream}/post/responses/200/content/application~1json/schema',
+export const checkIntakeResponse = compileValidator(
+  strict(inlined({ $ref: '#/components/schemas/IngestResponse' })),
 );
-export const checkIntakeResponse = compileValidator(strict(intake));
 
-const EXTRAS: { [code: string]: string[] } = {
+/** Members of a problem beside those of every problem, by code. */
+export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   insufficient_credits: ['required_credits', 'credit_balance'],
   organization_mismatch: ['errors'],
   insufficient_scope: ['required_scope'],
@@ -57,16 +57,18 @@ const EXTRAS: { [code: string]: string[] } = {
   too_many_points: ['errors'],
 };
 const problemSchema = resolvePointer('#/components/schemas/Problem') as Json & { required: string[] };
-const checkProblemFields = compileValidator(withoutFormat(problemSchema) as TSchema);
+const checkProblemFields = compileValidator(inlined(problemSchema) as TSchema);
 
-/** `uri` is for readers of the document; the one Ajv instance does not know it. */
-function withoutFormat(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutFormat);
+/** A schema of the document without references, and without what only readers of the document know. */
+function inlined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inlined);
   if (typeof value !== 'object' || value === null) return value;
+  const { $ref } = value as Json;
+  if (typeof $ref === 'string') return inlined(resolvePointer($ref));
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name, inner]) => !(name === 'format' && typeof inner === 'string'))
-      .map(([name, inner]) => [name, withoutFormat(inner)]),
+      .filter(([name, inner]) => !name.startsWith('x-') && !(name === 'format' && typeof inner === 'string'))
+      .map(([name, inner]) => [name, inlined(inner)]),
   );
 }
 
@@ -78,7 +80,7 @@ export function problemFaults(status: number, body: Json): string[] {
   if (expected !== status || body.status !== status) faults.push(`${code} came with status ${status}`);
   if (body.title !== title) faults.push(`the title of ${code} is not that of the table`);
   if (body.type !== `urn:reachline:problem:${code}`) faults.push(`type is ${body.type}`);
-  const wanted = [...problemSchema.required, ...(EXTRAS[code] ?? [])].sort().join();
+  const wanted = [...problemSchema.required, ...(PROBLEM_EXTRAS[code] ?? [])].sort().join();
   const given = Object.keys(body).sort().join();
   if (given !== wanted) faults.push(`${code} has the members ${given} instead of ${wanted}`);
   return faults;
