@@ -286,7 +286,7 @@ export const searchCampaigns = endpoint({
   request: CampaignsRequest,
   response: CampaignsResponse,
   get example(): CampaignsRequest {
-    return { ...exampleRange(), statuses: ['ACTIVE'], sort_by: 'ad_spend', page_size: 10 };
+    return { ...exampleRange(), granularity: 'monthly', statuses: ['ACTIVE'], page_size: 1 };
   },
   list: everyAd(CampaignItem, CAMPAIGNS, campaignFields),
   handle: (call) => listAds(call, CAMPAIGNS, campaignFields),
@@ -303,7 +303,7 @@ export const searchCreatives = endpoint({
   request: CreativesRequest,
   response: CreativesResponse,
   get example(): CreativesRequest {
-    return { ...exampleRange(), granularity: 'monthly', sort_by: 'ctr', page_size: 10 };
+    return { ...exampleRange(), granularity: 'monthly', sort_by: 'ctr', page_size: 1 };
   },
   list: everyAd(CreativeItem, CREATIVES, creativeFields),
   handle: (call) => listAds(call, CREATIVES, creativeFields),
@@ -360,7 +360,7 @@ export const searchCompanies = endpoint({
   request: CompaniesRequest,
   response: CompaniesResponse,
   get example(): CompaniesRequest {
-    return { ...exampleRange(), granularity: 'monthly', sort_by: 'engagements', page_size: 10 };
+    return { ...exampleRange(), granularity: 'monthly', sort_by: 'engagements', page_size: 1 };
   },
   list: {
     item: CompanyListItem,
@@ -439,7 +439,7 @@ export const getCompany = endpoint({
   slots: () => 2,
   response: CompanyResponse,
   get example(): CompanyRequest {
-    return { ...exampleRange(), granularity: 'monthly', company_id: 'cmp_0001' };
+    return { ...exampleRange(), granularity: 'monthly', company_id: 'cmp_0001', campaign_page_size: 1 };
   },
   problems: ['company_not_found', 'ambiguous_company', 'ambiguous_domain'],
   async handle(call) {

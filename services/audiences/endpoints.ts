@@ -68,7 +68,7 @@ const searchAudiences = endpoint({
   bodyLimit: SMALL_BODY_LIMIT,
   request: SearchAudiencesRequest,
   response: SearchAudiencesResponse,
-  example: { organization_id: 'org_demo', page: 1, limit: 10 },
+  example: { organization_id: 'org_demo', page: 1, limit: 2 },
   problems: ['page_window_exceeded'],
   list: {
     item: Audience,

@@ -197,7 +197,7 @@ const searchContacts = endpoint({
   slots: ({ query, limit, facets }) => (query ? 2 : 1) + slotsOfPage(limit) + slotsOfFacets(facets),
   response: SearchContactsResponse,
   list: everyContact,
-  example: { organization_id: 'org_demo', query: 'marketing', limit: 5 },
+  example: { organization_id: 'org_demo', query: 'marketing', limit: 2 },
   async handle({ body, organizationId, services, signal }) {
     const { search, scope } = toContactSearch(SEARCH_PATH, organizationId, body);
     const page = await services.search.searchContacts(search, signal);
@@ -222,7 +222,7 @@ const searchAudienceContacts = endpoint({
   slots: ({ limit, facets }) => 1 + slotsOfPage(limit) + slotsOfFacets(facets),
   response: SearchAudienceContactsResponse,
   list: everyContact,
-  example: { organization_id: 'org_demo', audience_id: 'aud_customers', country: 'US', limit: 5 },
+  example: { organization_id: 'org_demo', audience_id: 'aud_customers', country: 'US', limit: 2 },
   problems: ['audience_not_found'],
   async handle({ body, organizationId, services, signal }) {
     const { search, scope } = toContactSearch(SEARCH_AUDIENCE_PATH, organizationId, body);

@@ -7,6 +7,7 @@ import type { Endpoint } from '../http/endpoint.js';
 import { type Json, openApiDocument } from '../http/openapi.js';
 import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
 import { type VisitServices, visitEndpoints } from '../visits/endpoints.js';
+import { RESPONSE_EXAMPLES } from './examples.js';
 import { describeOthers } from './other-operations.js';
 
 export type ApiServices = ContactServices &
@@ -31,4 +32,4 @@ export const endpoints = declaredEndpoints as unknown as readonly ApiEndpoint[];
 
 /** The OpenAPI 3.1 document of these operations and of the other routes. */
 export const apiDocument = (served: readonly ApiEndpoint[], version: string): Json =>
-  openApiDocument(served, { version, describeOthers });
+  openApiDocument(served, { version, examples: RESPONSE_EXAMPLES, describeOthers });

@@ -13,21 +13,26 @@ import {
   STANDARD_PROBLEMS,
 } from '../http/openapi.js';
 import { SCOPES } from '../http/scopes.js';
+import { RECORD_EXAMPLES, RESPONSE_EXAMPLES } from './examples.js';
 import { IngestQuery } from './ingest-endpoint.js';
 
 export const KEY_PATH = '/api/key';
+export const INGEST_PATH = '/api/ingest/{stream}';
 
 /** Path items of the other routes; adds their schemas to the components. */
 export function describeOthers(schemas: Json): Json {
   return {
-    '/api/ingest/{stream}': { post: ingestOperation(schemas) },
+    [INGEST_PATH]: { post: ingestOperation(schemas) },
     [KEY_PATH]: { get: keyOperation(schemas) },
     ...operationalPaths(schemas),
   };
 }
 
 const text = (description: string) => ({ type: 'string', description });
-const json = (schema: unknown) => ({ 'application/json': { schema } });
+const json = (schema: unknown, path?: string) => {
+  const example = path === undefined ? undefined : RESPONSE_EXAMPLES[path];
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+};
 
 function keyOperation(schemas: Json): Json {
   const key = {
@@ -81,6 +86,9 @@ function ingestOperation(schemas: Json): Json {
     { $id: 'IngestRecord', description: 'A record of the stream that the path names.', anyOf: records },
     schemas,
   );
+  const examples = Object.fromEntries(
+    Object.values(STREAMS).map(({ name, summary }) => [name, { summary, value: [RECORD_EXAMPLES[name]] }]),
+  );
   return otherOperation(
     {
       operationId: 'ingest',
@@ -97,6 +105,7 @@ function ingestOperation(schemas: Json): Json {
           required: true,
           description: 'Stream of the records.',
           schema: { type: 'string', enum: STREAM_NAMES },
+          example: 'contacts',
         },
         ...queryParameters(IngestQuery),
       ],
@@ -104,14 +113,14 @@ function ingestOperation(schemas: Json): Json {
         required: true,
         description: 'Records of the stream.',
         content: {
-          'application/json': { schema: { type: 'array', items: record } },
+          'application/json': { schema: { type: 'array', items: record }, examples },
           // Without a schema, which would be of the text as a whole: orval then sends JSON.
-          'application/x-ndjson': {},
+          'application/x-ndjson': { example: `${JSON.stringify(RECORD_EXAMPLES.contacts)}\n` },
         },
       },
     },
     keyedHeaders(),
-    json(publish(ingestResponse, schemas)),
+    json(publish(ingestResponse, schemas), INGEST_PATH),
     [...STANDARD_PROBLEMS, 'stream_not_found'],
   );
 }

@@ -26,7 +26,7 @@ const searchVisits = endpoint({
   slots: ({ start_url, limit, facets }) =>
     (start_url ? 2 : 1) + ((limit ?? 0) > 200 ? 2 : 0) + (facets ? 2 : 0),
   response: SearchVisitsResponse,
-  example: { organization_id: 'org_demo', browser: 'chrome', has_recording: true, limit: 5 },
+  example: { organization_id: 'org_demo', browser: 'chrome', has_recording: true, limit: 2 },
   list: {
     item: Visit,
     pageFields: ['limit', 'cursor'],

@@ -1,0 +1,84 @@
+/** The generators and linters, in exact versions, installed into a cache outside of the repository. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const NODE_PACKAGES = {
+  '@hey-api/openapi-ts': '0.95.0',
+  '@redocly/cli': '2.77.0',
+  '@stoplight/spectral-cli': '6.16.3',
+  '@types/node': '20.19.43',
+  'openapi-fetch': '0.17.0',
+  'openapi-typescript': '7.13.0',
+  orval: '7.13.2',
+  typescript: '5.9.3',
+};
+const PYTHON_PACKAGES = { mypy: '2.4.1', 'openapi-python-client': '0.29.1' };
+
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'reachline-clients');
+
+export interface Tools {
+  /** Where packages of npm are found from. */
+  folder: string;
+  /** Runs a tool of npm or Python, or another command, with these variables; resolves with its output, rejects with all it wrote. */
+  run(
+    cwd: string,
+    command: string,
+    args: readonly string[],
+    environment?: Record<string, string>,
+  ): Promise<string>;
+}
+
+/** Installs what the cache lacks. */
+export async function installTools(): Promise<Tools> {
+  const folder = await installOnce('node', NODE_PACKAGES, async (path) => {
+    writeFileSync(join(path, 'package.json'), JSON.stringify({ private: true, dependencies: NODE_PACKAGES }));
+    await exec('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: path });
+  });
+  const python = await installOnce('python', PYTHON_PACKAGES, async (path) => {
+    await exec('python3', ['-m', 'venv', path]);
+    const wanted = Object.entries(PYTHON_PACKAGES).map(([name, version]) => `${name}==${version}`);
+    await exec(join(path, 'bin/pip'), ['install', '--quiet', ...wanted]);
+  });
+  const PATH = [join(folder, 'node_modules/.bin'), join(python, 'bin'), process.env.PATH].join(':');
+  return {
+    folder,
+    run: (cwd, command, args, environment = {}) =>
+      exec(command, args, { cwd, env: { ...process.env, ...environment, PATH } }),
+  };
+}
+
+/** The folder of these versions; one that was not installed to its end is installed again. */
+async function installOnce(
+  kind: string,
+  versions: Record<string, string>,
+  install: (folder: string) => Promise<void>,
+): Promise<string> {
+  const digest = createHash('sha256').update(JSON.stringify(versions)).digest('hex').slice(0, 12);
+  const folder = join(CACHE, `${kind}-${digest}`);
+  const done = join(folder, '.installed');
+  if (existsSync(done)) return folder;
+  mkdirSync(folder, { recursive: true });
+  await install(folder);
+  writeFileSync(done, '');
+  return folder;
+}
+
+const execute = promisify(execFile);
+
+async function exec(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
+  try {
+    const { stdout } = await execute(command, [...args], { ...options, maxBuffer: 64 * 1024 * 1024 });
+    return stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}\n${stderr}`, { cause: error });
+  }
+}

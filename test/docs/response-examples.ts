@@ -1,0 +1,81 @@
+/** The examples of the OpenAPI document: what a gateway answers on the sample data of one day. */
+
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
+import { demoRecords, loadDemo } from '../../services/demo/load.js';
+import { endpoints } from '../../services/gateway/api.js';
+import { INGEST_PATH } from '../../services/gateway/other-operations.js';
+import type { Json } from '../../services/http/openapi.js';
+import { utcDate } from '../../services/shared/time.js';
+import { startTestGateway } from '../support/gateway.js';
+
+const DAY = '2026-11-01';
+const NOW = Date.parse(`${DAY}T12:00:00Z`);
+/** Stands for the id of the contact that the example creates, which is random. */
+const CREATED_ID = 'con_06jf7k2v1csyf9x5n0r8t4m2qa';
+
+/** Dates of examples are relative to today: the same, relative to the day of the sample. */
+function atDay(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return value;
+  return utcDate(Date.parse(value) - Date.parse(utcDate(Date.now())) + Date.parse(DAY));
+}
+
+/** The first record of each stream, without the organization, which is that of the key. */
+function firstRecords(): Json {
+  const records: Json = {};
+  for (const [stream, [first]] of demoRecords(DAY)) {
+    const { organization_id: _, organizationId: __, ...record } = first as Json;
+    records[stream] ??= record;
+  }
+  return records;
+}
+
+/** Sends every request example to a gateway with the sample data. Throws when one is not answered with 200. */
+export async function responseExamples(): Promise<{ records: Json; responses: Json }> {
+  const gateway = await startTestGateway({}, { now: () => NOW });
+  try {
+    await loadDemo(gateway.stores, { now: NOW });
+    const key = await gateway.keyFor(DEMO_ORGANIZATION);
+    const records = firstRecords();
+    const responses: Json = {};
+    const send = async (path: string, url: string, body: unknown) => {
+      const answer = await gateway.call(url, body, { key });
+      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
+      responses[path] = answer.body;
+    };
+    // Whatever only reads comes first.
+    const ordered = [...endpoints].sort(
+      (a, b) => Number(a.idempotent ?? false) - Number(b.idempotent ?? false),
+    );
+    for (const { path, example, exampleQuery } of ordered) {
+      const body = Object.fromEntries(
+        Object.entries(example as Json).map(([name, value]) => [name, atDay(value)]),
+      );
+      const query = new URLSearchParams(exampleQuery as Record<string, string>);
+      await send(path, query.size > 0 ? `${path}?${query}` : path, body);
+    }
+    for (const [stream, record] of Object.entries(records)) {
+      await send(INGEST_PATH, INGEST_PATH.replace('{stream}', stream), [record]);
+    }
+    await send(INGEST_PATH, INGEST_PATH.replace('{stream}', 'contacts'), [records.contacts]);
+    return { records, responses: withKnownId(responses) };
+  } finally {
+    await gateway.close();
+  }
+}
+
+function withKnownId(responses: Json): Json {
+  const { contact_id: id } = responses['/api/contacts/create'] as { contact_id: string };
+  return JSON.parse(JSON.stringify(responses).replaceAll(id, CREATED_ID)) as Json;
+}
+
+/** The text of services/gateway/examples.ts. */
+export const examplesModule = (examples: { records: Json; responses: Json }) =>
+  `/** Made by \`npm run docs\` from the answers of a gateway with the sample data; a test compares. */
+import type { Json } from '../http/openapi.js';
+
+/** A record by stream. */
+export const RECORD_EXAMPLES: Json = ${JSON.stringify(examples.records)};
+
+/** A response by path. */
+export const RESPONSE_EXAMPLES: Json = ${JSON.stringify(examples.responses)};
+`;
