@@ -42,7 +42,8 @@ export class KafkaAdmin {
   /** The offsets that a group has committed, by partition. */
   async committed(group: string, topic: string): Promise<Map<number, string>> {
     const admin = await this.#client.admin();
-    const [answer] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+    // The coordinator of a new group may change: https://github.com/tulios/kafkajs/blob/v2.2.4/src/admin/index.js (fetchOffsets)
+    const [answer] = await this.#retry(() => admin.fetchOffsets({ groupId: group, topics: [topic] }));
     const committed = answer?.partitions.filter(({ offset }) => offset !== '-1') ?? [];
     return new Map(committed.map(({ partition, offset }) => [partition, offset]));
   }
@@ -65,18 +66,10 @@ export class KafkaAdmin {
    */
   async offsets(topic: string): Promise<Map<number, { low: bigint; high: bigint }>> {
     const admin = await this.#client.admin();
-    for (let retry = 0; ; retry++) {
-      try {
-        const offsets = await admin.fetchTopicOffsets(topic);
-        return new Map(
-          offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }]),
-        );
-      } catch (error) {
-        const isRetriable = (error as { retriable?: boolean }).retriable === true;
-        if (!isRetriable || retry >= this.#client.retry.retries) throw error;
-      }
-      await pause(backoffMs(retry, this.#client.retry));
-    }
+    const offsets = await this.#retry(() => admin.fetchTopicOffsets(topic));
+    return new Map(
+      offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }]),
+    );
   }
 
   async hasMembers(group: string): Promise<boolean> {
@@ -98,5 +91,18 @@ export class KafkaAdmin {
   /** Rejects when no broker answers. */
   async ping(): Promise<void> {
     await (await this.#client.admin()).describeCluster();
+  }
+
+  /** Retries where kafkajs does not. */
+  async #retry<T>(request: () => Promise<T>): Promise<T> {
+    for (let retry = 0; ; retry++) {
+      try {
+        return await request();
+      } catch (error) {
+        const isRetriable = (error as { retriable?: boolean }).retriable === true;
+        if (!isRetriable || retry >= this.#client.retry.retries) throw error;
+      }
+      await pause(backoffMs(retry, this.#client.retry));
+    }
   }
 }
