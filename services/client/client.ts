@@ -31,6 +31,20 @@ export type ItemOf<Path extends PagedPath> = ResponseOf<Path>[ListField &
   ? Item
   : never;
 
+const EXPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+export type ExportFormat = keyof typeof EXPORT_TYPES;
+/** The body of an operation without its page. */
+export type ExportRequestOf<Path extends PagedPath> = Omit<
+  RequestOf<Path>,
+  'limit' | 'cursor' | 'page' | 'page_size'
+> & { organization_id?: string | null };
+
+export interface Export {
+  /** How many matched when the export began. */
+  total: number;
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
 export interface ClientOptions extends TransportOptions {
   /** By default that of the key, which the first request asks for. */
   organizationId?: string;
@@ -70,6 +84,13 @@ export interface Client {
     body: RequestOf<Path>,
     options?: Pick<CallOptions<Path>, 'signal'>,
   ): AsyncGenerator<ItemOf<Path>, void, undefined>;
+  /** Everything that matches as one stream of CSV or NDJSON. The stream fails where the connection breaks. */
+  export<Path extends PagedPath>(
+    path: Path,
+    body: ExportRequestOf<Path>,
+    format: ExportFormat,
+    options?: Pick<CallOptions<Path>, 'signal'>,
+  ): Promise<Export>;
   /** Sends records in requests of bounded size, one after another. Sending records again changes nothing. */
   ingest<Name extends StreamName>(
     stream: Name,
@@ -80,9 +101,9 @@ export interface Client {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const send = createTransport(options);
+  const transport = createTransport(options);
   const describeKey = ({ signal }: { signal?: AbortSignal } = {}) =>
-    send<KeyDescription>({ method: 'GET', path: '/api/key', signal });
+    transport.send<KeyDescription>({ method: 'GET', path: '/api/key', signal });
   const organization = createOrganization(options, describeKey);
 
   async function call<Path extends OperationPath>(
@@ -90,16 +111,37 @@ export function createClient(options: ClientOptions): Client {
     body: RequestOf<Path>,
     { query, signal, idempotencyKey = randomKey() }: CallOptions<Path> = {},
   ): Promise<ResponseOf<Path>> {
-    const organizationId = body.organization_id ?? (await organization(signal));
-    return send<ResponseOf<Path>>({
+    return transport.send<ResponseOf<Path>>({
       method: 'POST',
       path,
       query,
       // Operations that need none ignore it.
       headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
-      body: JSON.stringify({ ...body, organization_id: organizationId }),
+      body: await complete(body, signal),
       signal,
     });
+  }
+
+  const complete = async (body: { organization_id?: string | null }, signal: AbortSignal | undefined) =>
+    JSON.stringify({ ...body, organization_id: body.organization_id ?? (await organization(signal)) });
+
+  async function exportAll<Path extends PagedPath>(
+    path: Path,
+    body: ExportRequestOf<Path>,
+    format: ExportFormat,
+    { signal }: Pick<CallOptions<Path>, 'signal'> = {},
+  ): Promise<Export> {
+    const response = await transport.open({
+      method: 'POST',
+      path,
+      headers: { 'Content-Type': 'application/json', Accept: EXPORT_TYPES[format] },
+      body: await complete(body, signal),
+      signal,
+    });
+    return {
+      total: Number(response.headers.get('X-Total-Count')),
+      stream: response.body ?? new ReadableStream(),
+    };
   }
 
   async function* pages<Path extends PagedPath>(
@@ -127,7 +169,8 @@ export function createClient(options: ClientOptions): Client {
     call,
     pages,
     items,
-    ingest: (stream, records, ingestOptions = {}) => sendRecords(send, stream, records, ingestOptions),
+    export: exportAll,
+    ingest: (stream, records, ingestOptions = {}) => sendRecords(transport, stream, records, ingestOptions),
     describeKey,
   };
 }

@@ -40,7 +40,7 @@ export interface IngestOptions {
 }
 
 export async function sendRecords(
-  send: Transport,
+  { send }: Transport,
   stream: string,
   records: AsyncIterable<object> | Iterable<object>,
   { query, signal, onProgress, ...limits }: IngestOptions,

@@ -35,16 +35,20 @@ export interface TransportRequest {
   signal?: AbortSignal;
 }
 
-/** Throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. */
-export type Transport = <T>(request: TransportRequest) => Promise<T>;
+export interface Transport {
+  /** The JSON of the answer. Throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. */
+  send<T>(request: TransportRequest): Promise<T>;
+  /** The answer once its headers are here, with its body unread. Throws as `send`. */
+  open(request: TransportRequest): Promise<Response>;
+}
 
 export function createTransport(options: TransportOptions): Transport {
   const { maxAttempts = 6, maxWaitMs = 60_000 } = options;
-  return async function send<T>(request: TransportRequest): Promise<T> {
+  async function repeat<T>(request: TransportRequest, read: (response: Response) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       request.signal?.throwIfAborted();
       try {
-        return await sendOnce<T>(options, request);
+        return await sendOnce(options, request, read);
       } catch (error) {
         if (!isRetriable(error) || attempt >= maxAttempts) throw error;
         const waitMs = (error as ReachlineProblem).retryAfterMs ?? backoffMs(attempt);
@@ -53,6 +57,10 @@ export function createTransport(options: TransportOptions): Transport {
         await wait(waitMs, request.signal);
       }
     }
+  }
+  return {
+    send: <T>(request: TransportRequest) => repeat(request, (response) => readJson<T>(response)),
+    open: (request) => repeat(request, unread),
   };
 }
 
@@ -80,33 +88,38 @@ function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<vo
   });
 }
 
-async function sendOnce<T>(options: TransportOptions, request: TransportRequest): Promise<T> {
+const unread = async (response: Response) => response;
+
+async function sendOnce<T>(
+  options: TransportOptions,
+  request: TransportRequest,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
   const { timeoutMs = 120_000, apiKey, fetch: send = fetch } = options;
   const { signal } = request;
   const attempt = new AbortController();
   const abort = () => attempt.abort();
   signal?.addEventListener('abort', abort, { once: true });
   const timer = setTimeout(abort, timeoutMs);
-  let response: Response;
-  let text: string;
   try {
-    response = await send(addressOf(options.url, request), {
+    const response = await send(addressOf(options.url, request), {
       method: request.method,
       headers: { ...(apiKey === undefined ? {} : { 'X-Api-Key': apiKey }), ...request.headers },
       body: request.body,
       signal: attempt.signal,
     });
-    text = await response.text();
+    if (!response.ok) throw problemOf(response, await response.text());
+    return await read(response);
   } catch (cause) {
+    if (cause instanceof ReachlineProblem) throw cause;
     signal?.throwIfAborted();
     const detail = attempt.signal.aborted ? `No answer came within ${timeoutMs} ms.` : String(cause);
     throw new ConnectionError(`The server cannot be reached. ${detail}`, { cause });
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
+    // A body that is still to be read can be aborted.
+    if ((read as unknown) !== unread) signal?.removeEventListener('abort', abort);
   }
-  if (!response.ok) throw problemOf(response, text);
-  return parse<T>(response, text);
 }
 
 function addressOf(base: string | URL = '', { path, query }: TransportRequest): string {
@@ -117,7 +130,8 @@ function addressOf(base: string | URL = '', { path, query }: TransportRequest): 
   return `${String(base).replace(/\/+$/, '')}${path}${params.size === 0 ? '' : `?${params}`}`;
 }
 
-function parse<T>(response: Response, text: string): T {
+async function readJson<T>(response: Response): Promise<T> {
+  const text = await response.text();
   try {
     return JSON.parse(text) as T;
   } catch {

@@ -5,7 +5,11 @@ import {
   type CallOptions,
   type Client,
   createClient,
+  type Export,
+  type ExportFormat,
+  type ExportRequestOf,
   type OperationPath,
+  type PagedPath,
   type RequestOf,
   type ResponseOf,
 } from '../client/index.js';
@@ -71,17 +75,26 @@ export async function restoreSession(): Promise<void> {
   if (known !== null) await signIn(known);
 }
 
-/** Throws as the client does; a key that is no longer valid ends the session. */
-export async function call<Path extends OperationPath>(
-  path: Path,
-  body: RequestOf<Path>,
-  options?: CallOptions<Path>,
-): Promise<ResponseOf<Path>> {
+/** Runs with the client of the session; a key that is no longer valid ends it. */
+async function withClient<T>(run: (client: Client) => Promise<T>): Promise<T> {
+  if (!session.value) throw new Error('Nobody is signed in.');
   try {
-    if (!session.value) throw new Error('Nobody is signed in.');
-    return await session.value.client.call(path, body, options);
+    return await run(session.value.client);
   } catch (error) {
     if (error instanceof AuthenticationProblem) signOut(failureOf(error));
     throw error;
   }
 }
+
+export const call = <Path extends OperationPath>(
+  path: Path,
+  body: RequestOf<Path>,
+  options?: CallOptions<Path>,
+): Promise<ResponseOf<Path>> => withClient((client) => client.call(path, body, options));
+
+export const exportMatches = <Path extends PagedPath>(
+  path: Path,
+  body: ExportRequestOf<Path>,
+  format: ExportFormat,
+  signal: AbortSignal,
+): Promise<Export> => withClient((client) => client.export(path, body, format, { signal }));

@@ -275,6 +275,22 @@ describe('The client', function () {
     expect((await client.call('/api/website-visits/search', {})).total_count).to.equal(248);
   });
 
+  it('exports everything that matches as one stream', async () => {
+    const { total, stream } = await client.export('/api/contacts/search', { query: 'ada' }, 'ndjson');
+    const ids = (await new Response(stream).text())
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids).to.have.length(total).above(20);
+    expect(ids).to.deep.equal(
+      (await collect(client.items('/api/contacts/search', { query: 'ada', limit: 7 }))).map(({ id }) => id),
+    );
+    const csv = await client.export('/api/audiences/search', {}, 'csv');
+    expect(await new Response(csv.stream).text()).to.match(/^id,organization_id,name,/);
+    const wrong = client.export('/api/contacts/search', { country: '!' }, 'csv');
+    expect(await fail(wrong)).to.be.instanceOf(ReachlineProblem);
+  });
+
   it('writes nothing in a dry run of ingest', async () => {
     const result = await client.ingest('contacts', [{ contact_id: 'dry' }], { query: { dry_run: true } });
     expect(result).to.include({ accepted: 1, rejected: 0 });

@@ -98,7 +98,7 @@ describe('The package reachline/client', function () {
 
     it('compiles in a strict project for Node.js and runs against a gateway', async () => {
       const examples = [...readDoc('docs/client.md').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
-      expect(examples).to.have.length(5);
+      expect(examples).to.have.length(6);
       const names = examples.map((_, index) => `example${index}`);
       for (const [index, name] of names.entries()) {
         writeFileSync(join(folder.path, `${name}.ts`), examples[index] as string);
@@ -114,13 +114,19 @@ describe('The package reachline/client', function () {
       };
       const printed: string[] = [];
       for (const name of names) {
-        printed.push((await run(process.execPath, [join(folder.path, `out/${name}.js`)], { env })).stdout);
+        printed.push(
+          (await run(process.execPath, [join(folder.path, `out/${name}.js`)], { env, cwd: folder.path }))
+            .stdout,
+        );
       }
       expect(printed[0]).to.match(/^5 of \d+\n$/);
       expect(printed[1]).to.match(/^\d+ [\d.]+\n$/);
-      expect(printed[2]).to.equal('audience_not_found\n');
-      expect(printed[3]).to.match(/^con_\w+ 1\n$/);
-      expect(printed[4]).to.equal('3 are in.\n3 0\n');
+      expect(Number(printed[2])).to.be.above(0);
+      const rows = readFileSync(join(folder.path, 'contacts.csv'), 'utf8').split('\r\n');
+      expect(rows.length - 2).to.equal(Number(printed[2]));
+      expect(printed[3]).to.equal('audience_not_found\n');
+      expect(printed[4]).to.match(/^con_\w+ 1\n$/);
+      expect(printed[5]).to.equal('3 are in.\n3 0\n');
     });
   });
 });

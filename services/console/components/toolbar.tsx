@@ -1,9 +1,10 @@
 /** What every view offers of its answer: the request as curl, and all of it as a file. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ExportFormat } from '../../client/index.js';
 import { curlOf, failureOf } from '../api.js';
-import { download, type ExportFormat, type ExportSource, MAX_EXPORT_ROWS } from '../export.js';
-import { count } from '../format.js';
+import { download, type ExportSource } from '../export.js';
+import { count, plural } from '../format.js';
 
 export function CurlButton({
   method = 'POST',
@@ -39,7 +40,7 @@ export function CurlButton({
   );
 }
 
-export function ExportButton<Row extends object>({ source }: { source: ExportSource<Row> }) {
+export function ExportButton({ source }: { source: ExportSource }) {
   const [progress, setProgress] = useState<string>();
   const abort = useRef<AbortController>(undefined);
   useEffect(() => () => abort.current?.abort(), []);
@@ -48,14 +49,10 @@ export function ExportButton<Row extends object>({ source }: { source: ExportSou
     abort.current = new AbortController();
     setProgress('Reading …');
     try {
-      const { rows, isComplete } = await download(source, format, abort.current.signal, (done) =>
-        setProgress(`${count(done)} rows read …`),
+      const rows = await download(source, format, abort.current.signal, (bytes, total) =>
+        setProgress(`${count(Math.round(bytes / 1024))} KiB of ${plural(total, 'row')} …`),
       );
-      setProgress(
-        isComplete
-          ? `${count(rows)} rows saved.`
-          : `The first ${count(rows)} rows saved; narrow the filters for the rest.`,
-      );
+      setProgress(`${plural(rows, 'row')} saved.`);
     } catch (error) {
       const { title, detail } = failureOf(error);
       setProgress(abort.current?.signal.aborted ? 'Stopped.' : `${title}. ${detail}`);
@@ -63,7 +60,7 @@ export function ExportButton<Row extends object>({ source }: { source: ExportSou
   }
   return (
     <Popover label="Export">
-      <p class="note">Every row that matches, in this order: at most {count(MAX_EXPORT_ROWS)}.</p>
+      <p class="note">Every row that matches, in this order.</p>
       <div class="row">
         <button type="button" onClick={() => void run('csv')}>
           CSV

@@ -17,11 +17,10 @@ import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { figure, NONE, plural } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from '../metrics.js';
 import { address, href, hrefWith, param, setParams } from '../router.js';
-import { call, missingScope, organizationId } from '../session.js';
+import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 
 const PAGE = 25;
-const EXPORT_PAGE = 200;
 
 /** What every item of the three lists has. */
 interface Item {
@@ -198,7 +197,7 @@ export function Advertising() {
         <div class="actions">
           <MetricPicker available={tab.available} chosen={charts} />
           <SavedFiltersButton />
-          <ExportButton source={exportOf(tab, tabName, { ...body, metrics })} />
+          <ExportButton source={{ name: tabName, path: tab.path, body: { ...body, metrics } }} />
           <CurlButton url={tab.path} body={body} />
         </div>
       </div>
@@ -323,20 +322,4 @@ function SortHead({ label, by, current, direction, class: name }: SortHeadProps)
       </button>
     </th>
   );
-}
-
-/** Without the series, which do not fit a row: by month, the answers are smallest. */
-function exportOf({ path }: Tab, name: string, body: object) {
-  return {
-    name,
-    readPage: async (cursor: string | null, signal: AbortSignal) => {
-      const page = Number(cursor ?? 1);
-      const asked = { ...body, granularity: 'monthly', page, page_size: EXPORT_PAGE } as Parameters<
-        typeof call<typeof path>
-      >[1];
-      const answer = await call(path, asked, { signal });
-      const rows = (answer.items as unknown as readonly Item[]).map(({ timeseries: _, ...row }) => row);
-      return { rows, next: page * EXPORT_PAGE < answer.total_count ? String(page + 1) : null };
-    },
-  };
 }

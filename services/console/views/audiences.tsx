@@ -9,12 +9,11 @@ import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
 import { href, hrefWith, param } from '../router.js';
-import { call, missingScope, organizationId } from '../session.js';
+import { missingScope, organizationId } from '../session.js';
 import { usePages, useRequest } from '../use-request.js';
 import { fullName } from './contacts.js';
 
 const PAGE = 50;
-const EXPORT_PAGE = 200;
 /** `page` × `limit` may not exceed this (contract 3.11). */
 const WINDOW = 10_000;
 const FLAGS = [
@@ -42,21 +41,7 @@ export function Audiences() {
           <output class="total">{data && plural(data.total_count, 'audience')}</output>
           <div class="actions">
             <SavedFiltersButton />
-            <ExportButton
-              source={{
-                name: 'audiences',
-                readPage: async (cursor, signal) => {
-                  const at = Number(cursor ?? 1);
-                  const answer = await call(
-                    '/api/audiences/search',
-                    { ...body, page: at, limit: EXPORT_PAGE },
-                    { signal },
-                  );
-                  const isLast = at * EXPORT_PAGE >= Math.min(answer.total_count, WINDOW);
-                  return { rows: answer.audiences, next: isLast ? null : String(at + 1) };
-                },
-              }}
-            />
+            <ExportButton source={{ name: 'audiences', path: '/api/audiences/search', body }} />
             <CurlButton url="/api/audiences/search" body={body} />
           </div>
         </div>

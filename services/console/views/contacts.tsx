@@ -12,15 +12,15 @@ import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
 import { hasParam, hrefWith, param } from '../router.js';
-import { call, missingScope, organizationId } from '../session.js';
+import { missingScope, organizationId } from '../session.js';
 import { usePages } from '../use-request.js';
 
 const PAGE = 100;
-const EXPORT_PAGE = 1000;
 const FILTERS = [
   ['job_title', 'Job title'],
   ['company_name', 'Company'],
   ['company_domain', 'Domain'],
+  ['email', 'Email'],
   ['city', 'City'],
   ['country', 'Country'],
 ] as const;
@@ -102,19 +102,7 @@ export function Contacts() {
               New contact
             </ScopedLink>
             <SavedFiltersButton />
-            <ExportButton
-              source={{
-                name: 'contacts',
-                readPage: async (cursor, signal) => {
-                  const page = await call(
-                    '/api/contacts/search',
-                    { ...body, limit: EXPORT_PAGE, cursor },
-                    { signal },
-                  );
-                  return { rows: page.contacts, next: page.next_cursor };
-                },
-              }}
-            />
+            <ExportButton source={{ name: 'contacts', path: '/api/contacts/search', body }} />
             <CurlButton url="/api/contacts/search" body={body} />
           </div>
         </div>

@@ -102,7 +102,7 @@ function Streams({ streams, loading }: { streams: Answer['streams'] | undefined;
               Newest accepted (UTC)
             </th>
             <th scope="col" class="figure">
-              Newest of
+              Newest record
             </th>
             {hasLag && (
               <th scope="col" class="figure">

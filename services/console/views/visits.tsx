@@ -8,11 +8,10 @@ import { Empty, NoMatch, NoPermission } from '../components/states.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { daysBefore, minute, NONE, plural } from '../format.js';
 import { hasParam, param } from '../router.js';
-import { call, missingScope, organizationId } from '../session.js';
+import { missingScope, organizationId } from '../session.js';
 import { usePages } from '../use-request.js';
 
 const PAGE = 100;
-const EXPORT_PAGE = 1000;
 const FILTERS = [
   'audience_id',
   'country',
@@ -86,19 +85,7 @@ export function Visits() {
         <output class="total">{pages.total !== undefined && plural(pages.total, 'visit')}</output>
         <div class="actions">
           <SavedFiltersButton />
-          <ExportButton
-            source={{
-              name: 'visits',
-              readPage: async (cursor, signal) => {
-                const page = await call(
-                  '/api/website-visits/search',
-                  { ...body, limit: EXPORT_PAGE, cursor },
-                  { signal },
-                );
-                return { rows: page.visits, next: page.next_cursor };
-              },
-            }}
-          />
+          <ExportButton source={{ name: 'visits', path: '/api/website-visits/search', body }} />
           <CurlButton url="/api/website-visits/search" body={body} />
         </div>
       </div>
