@@ -19,7 +19,7 @@ export function useRequest<P extends OperationPath>(
   const [attempt, setAttempt] = useState(0);
   const of = body && `${attempt} ${path} ${JSON.stringify(body)}`;
   useEffect(() => {
-    if (of === null || body === null) return;
+    if (of === null || body === null || state.of === of) return;
     const abort = new AbortController();
     call(path, body, { signal: abort.signal }).then(
       (data) => abort.signal.aborted || setState({ data, of }),

@@ -374,6 +374,25 @@ describe('The console in Chromium', function () {
     await page.waitForURL(`${gateway.url}/console/visits?country=US`);
   });
 
+  it('counts the most frequent values, which narrow the list to them and open it again', async () => {
+    await open('/contacts?query=marketing');
+    const facets = page.getByRole('region', { name: 'Most frequent values' });
+    const { facets: counted } = await read<{ facets: { country: { value: string; count: number }[] } }>(
+      '/api/contacts/search',
+      { query: 'marketing', facets: ['country'] },
+    );
+    const { value, count } = counted.country[0] as { value: string; count: number };
+    const item = facets.getByRole('listitem').filter({ hasText: value }).first();
+    await item.getByText(count.toLocaleString('en'), { exact: true }).waitFor();
+    await item.getByRole('link', { name: value }).click();
+    await page
+      .locator('output.total', { hasText: new RegExp(`^${count.toLocaleString('en')} contacts?$`) })
+      .waitFor();
+    expect(new URL(page.url()).searchParams.get('country')).to.equal(value);
+    await facets.locator('[aria-current=true]').click();
+    await page.waitForURL(`${gateway.url}/console/contacts?query=marketing`);
+  });
+
   it('shows how fresh each stream is, and asks again', async () => {
     await open('/status');
     const table = page.getByRole('table', { name: 'Streams' });

@@ -4,6 +4,7 @@ import type { Contact } from '../../contacts/schema.js';
 import { ContactCard } from '../components/contact-card.js';
 import { CreateContact } from '../components/create-contact.js';
 import { type Column, EndlessList } from '../components/endless-list.js';
+import { Facets } from '../components/facets.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, TextFilter } from '../components/search-box.js';
@@ -71,12 +72,12 @@ export function Contacts() {
   const filters = Object.fromEntries(
     FILTER_NAMES.filter((name) => param(name) !== '').map((name) => [name, param(name)]),
   );
-  const body = {
+  const filtered = {
     organization_id: organizationId.value,
     ...(query === '' ? {} : { query }),
     ...filters,
-    limit: PAGE,
   };
+  const body = { ...filtered, limit: PAGE };
   const pages = usePages('/api/contacts/search', scope ? null : body, ({ contacts }) => contacts);
   const columns = useMemo(() => contactColumns(queryWords(query)), [query]);
   const selected = param('contact');
@@ -106,6 +107,7 @@ export function Contacts() {
             <CurlButton url="/api/contacts/search" body={body} />
           </div>
         </div>
+        {pages.total !== 0 && <Facets filters={pages.loading ? null : filtered} />}
         <EndlessList
           label="Contacts"
           columns={columns}

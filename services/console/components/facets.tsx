@@ -1,0 +1,46 @@
+import type { RequestOf, ResponseOf } from '../api.js';
+import { count } from '../format.js';
+import { hrefWith, param } from '../router.js';
+import { useRequest } from '../use-request.js';
+
+const PATH = '/api/contacts/search';
+const SHOWN = 5;
+const FIELDS = [
+  ['country', 'Country'],
+  ['job_title', 'Job title'],
+  ['company_name', 'Company'],
+  ['city', 'City'],
+] as const;
+
+const FACET_NAMES = FIELDS.map(([name]) => name);
+
+/** The most frequent values over all matches; each narrows the list to it, and opens it again. */
+export function Facets({ filters }: { filters: RequestOf<typeof PATH> | null }) {
+  const { data } = useRequest(PATH, filters && { ...filters, limit: 1, facets: FACET_NAMES });
+  const facets: ResponseOf<typeof PATH>['facets'] = data?.facets;
+  return (
+    <section class="facets second" aria-label="Most frequent values">
+      {FIELDS.map(([name, label]) => (
+        <div key={name}>
+          <h3>{label}</h3>
+          <ul>
+            {facets?.[name]?.slice(0, SHOWN).map((facet) => {
+              const isChosen = param(name) === facet.value;
+              return (
+                <li key={facet.value}>
+                  <a
+                    href={hrefWith({ [name]: isChosen ? null : facet.value })}
+                    aria-current={isChosen ? 'true' : undefined}
+                  >
+                    {facet.value}
+                  </a>
+                  <span>{count(facet.count)}</span>
+                </li>
+              );
+            })}
+          </ul>
+        </div>
+      ))}
+    </section>
+  );
+}
