@@ -140,15 +140,15 @@ describe('The client', function () {
   });
 
   it('waits as long as a 429 asks, and gives up where that is longer than it may', async () => {
-    const config = { ...loadConfig({ PORT: '0' }), rateLimit: 60 };
+    const config = { ...loadConfig({ PORT: '0' }), rateLimit: 30 };
     const limited = await startGateway(config, gateway.stores, createLogger('silent'));
     try {
       const waits: number[] = [];
       const options = { url: limited.url, apiKey: gateway.key, organizationId: 'org_a' };
       const patient = createClient({ ...options, onRetry: ({ waitMs }) => waits.push(waitMs) });
-      for (let sent = 0; sent < 62; sent++) await patient.call('/api/contacts/search', {});
+      await Promise.all(Array.from({ length: 33 }, () => patient.call('/api/contacts/search', {})));
       expect(waits).to.have.length.above(0);
-      for (const waitMs of waits) expect(waitMs).to.equal(1000);
+      for (const waitMs of waits) expect(waitMs).to.be.oneOf([1000, 2000]);
       const impatient = createClient({ ...options, maxWaitMs: 500 });
       let error: unknown;
       while (error === undefined) {
@@ -157,7 +157,7 @@ describe('The client', function () {
           (reason: unknown) => reason,
         );
       }
-      expect(error).to.be.instanceOf(RateLimitProblem).with.property('retryAfterMs', 1000);
+      expect(error).to.be.instanceOf(RateLimitProblem).with.property('retryAfterMs').that.is.at.least(1000);
     } finally {
       await limited.stop();
     }
@@ -287,7 +287,7 @@ describe('The client', function () {
     );
     const csv = await client.export('/api/audiences/search', {}, 'csv');
     expect(await new Response(csv.stream).text()).to.match(/^id,organization_id,name,/);
-    const wrong = client.export('/api/contacts/search', { country: '!' }, 'csv');
+    const wrong = client.export('/api/contacts/search', { city: '!' }, 'csv');
     expect(await fail(wrong)).to.be.instanceOf(ReachlineProblem);
   });
 
