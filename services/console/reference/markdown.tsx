@@ -105,7 +105,13 @@ function BlockView({ block }: { block: Block }): ComponentChildren {
       );
     }
     case 'code':
-      return <CodeBlock language={block.language} text={block.text} />;
+      // The guides name the address of a first start.
+      return (
+        <CodeBlock
+          language={block.language}
+          text={block.text.replaceAll('http://127.0.0.1:8080', location.origin)}
+        />
+      );
     case 'list': {
       const Tag = block.ordered ? 'ol' : 'ul';
       return (
