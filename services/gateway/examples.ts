@@ -421,6 +421,7 @@ export const RESPONSE_EXAMPLES: Json = {
       network_b: false,
       network_c: false,
       tracking_utm_value: 'customers',
+      created_at: '2026-06-14T09:00:00.000Z',
     },
   },
   '/api/audiences/search': {
@@ -435,6 +436,7 @@ export const RESPONSE_EXAMPLES: Json = {
         network_b: false,
         network_c: false,
         tracking_utm_value: 'do-not-advertise',
+        created_at: '2026-08-13T09:00:00.000Z',
       },
       {
         id: 'aud_trial-users',
@@ -445,6 +447,7 @@ export const RESPONSE_EXAMPLES: Json = {
         network_b: false,
         network_c: true,
         tracking_utm_value: 'trial-users',
+        created_at: '2026-07-24T09:00:00.000Z',
       },
     ],
     page: 1,
