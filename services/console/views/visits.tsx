@@ -89,7 +89,7 @@ export function Visits() {
           <CurlButton url="/api/website-visits/search" body={body} />
         </div>
       </div>
-      <DayBars filters={pages.total === undefined ? null : filters} from={from} to={to} />
+      <DayBars filters={pages.loading ? null : filters} from={from} to={to} />
       <EndlessList
         label="Visits"
         columns={COLUMNS}
