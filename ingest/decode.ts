@@ -28,12 +28,14 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
   const required = new Set((stream.schema as TObject).required ?? []);
   const moneyFields = stream.moneyFields ?? [];
   const longMoney = moneyFields.length === 0 ? null : longNumbersOf(moneyFields);
-  const { organizationField } = stream;
+  const { organizationField, derivedFields = [], aliases = {} } = stream;
 
   return (raw, acceptedAt, sequence) => {
     const parsed = parse(raw, longMoney, acceptedAt, sequence);
     if (parsed.kind !== 'ok') return parsed;
     const fields = parsed.record;
+    for (const name of derivedFields) delete fields[name];
+    for (const name in aliases) if (fields[name] === fields[aliases[name] as string]) delete fields[name];
     const unstorable = normalizeFields(fields, required);
     if (unstorable) return unstorable;
     if (rule.organizationId !== undefined) fields[organizationField] ??= rule.organizationId;

@@ -48,7 +48,10 @@ export function planColumns(
     const mapped = mapping.columns?.[column];
     if (mapped === undefined && ignored.has(column)) continue;
     const field = mapped ?? column;
-    const schema = Object.hasOwn(properties, field) ? properties[field] : undefined;
+    if (mapped === undefined && stream.derivedFields?.includes(column)) continue;
+    const alias = mapped === undefined ? stream.aliases?.[column] : undefined;
+    const known = alias !== undefined && header.includes(alias) ? alias : field;
+    const schema = Object.hasOwn(properties, known) ? properties[known] : undefined;
     if (schema === undefined) {
       if (mapped === undefined && mapping.ignore === 'rest') continue;
       if (mapped === undefined && column === '') {
@@ -70,7 +73,7 @@ export function planColumns(
   return (cells) => {
     const record: Record<string, unknown> = { ...constants };
     for (const { index, field, kind } of targets) {
-      const text = cells[index]?.trim() ?? '';
+      const text = unmarkFormula(cells[index]?.trim() ?? '');
       if (text === '') continue;
       if (kind === 'list') {
         const before = takenBy.get(field) !== undefined && Array.isArray(record[field]) ? record[field] : [];
@@ -95,6 +98,9 @@ function kindOf(schema: TSchema): Kind {
   if (types.includes('string')) return 'text';
   return 'number';
 }
+
+/** Without the `'` that keeps a spreadsheet from running a cell as a formula, as exports put it (contract 3.13). */
+const unmarkFormula = (text: string) => text.replace(/^'(?='*[=+\-@\t\r])/, '');
 
 const splitList = (text: string) =>
   text

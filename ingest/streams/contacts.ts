@@ -10,6 +10,7 @@ export const contacts: Stream<ContactRecord> = {
   schema: ContactRecord,
   organizationField: 'organization_id',
   store: 'search',
+  aliases: { id: 'contact_id' },
   check: contactTooLarge,
   normalize(record) {
     if (record.work_emails) record.work_emails = lowerCase(record.work_emails);

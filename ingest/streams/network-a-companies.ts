@@ -1,5 +1,6 @@
 import { CompanyRecord } from '../../services/advertising/records.js';
-import type { Stream } from './stream.js';
+import { CompanyListItem } from '../../services/advertising/responses.js';
+import { derivedFields, type Stream } from './stream.js';
 
 export const networkACompanies: Stream<CompanyRecord> = {
   name: 'network-a-companies',
@@ -7,6 +8,7 @@ export const networkACompanies: Stream<CompanyRecord> = {
   schema: CompanyRecord,
   organizationField: 'organization_id',
   store: 'analytics',
+  derivedFields: derivedFields(CompanyListItem, CompanyRecord),
   key: (record) => `${record.organization_id}/${record.id}`,
   write: (stores, records) => stores.analytics.insertCompanies(records),
 };

@@ -1,5 +1,6 @@
 import { CreativeRecord } from '../../services/advertising/records.js';
-import type { Stream } from './stream.js';
+import { CreativeItem } from '../../services/advertising/responses.js';
+import { derivedFields, type Stream } from './stream.js';
 
 export const networkACreatives: Stream<CreativeRecord> = {
   name: 'network-a-creatives',
@@ -7,6 +8,7 @@ export const networkACreatives: Stream<CreativeRecord> = {
   schema: CreativeRecord,
   organizationField: 'organization_id',
   store: 'analytics',
+  derivedFields: derivedFields(CreativeItem, CreativeRecord),
   key: (record) => `${record.organization_id}/${record.id}`,
   write: (stores, records) => stores.analytics.insertCreatives(records),
 };

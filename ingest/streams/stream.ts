@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import type { AnalyticsWriter } from '../../services/advertising/analytics-store.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import type { FieldError } from '../../services/shared/validation.js';
@@ -23,6 +23,10 @@ export interface Stream<Record extends object = object> {
   organizationField: 'organization_id' | 'organizationId';
   /** The one store its records go to. */
   store: keyof IngestStores;
+  /** Fields that an export has and no record: computed from others, so they are dropped. */
+  derivedFields?: readonly string[];
+  /** Names that an export has besides the one of a record, for the same value: dropped where they are equal. */
+  aliases?: Readonly<{ [alias: string]: string }>;
   /** Fields with money: every digit of their numbers is kept. */
   moneyFields?: readonly string[];
   /** Changes values to their stored form. */
@@ -34,4 +38,10 @@ export interface Stream<Record extends object = object> {
   /** Makes written records visible to searches; absent where they are at once. */
   refresh?(stores: IngestStores): Promise<void>;
   write(stores: IngestStores, records: readonly OrderedRecord<Record>[]): Promise<void>;
+}
+
+/** The fields of an exported item that its record lacks. */
+export function derivedFields(item: TSchema, record: TSchema): string[] {
+  const fields = (record as TObject).properties;
+  return Object.keys((item as TObject).properties).filter((name) => !(name in fields));
 }

@@ -66,6 +66,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   addServe(program, io, exit);
   addWorker(program, io, exit);
   addIngest(program, io, exit);
+  addExport(program, io);
   addDeadLetters(program, io);
   addKeys(program, io);
   addCredits(program, io);
@@ -213,6 +214,57 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
     )
     .action(async (stream, file, options) =>
       exit(await (await import('./commands/ingest.js')).ingest(io, { stream, file, ...options })),
+    );
+}
+
+function addExport(program: Command, io: Io): void {
+  program
+    .command('export')
+    .description('write every match of a search or list to a file or standard output')
+    .addArgument(
+      new Argument('<what>', 'what to export').choices([
+        'contacts',
+        'audiences',
+        'website-visits',
+        'network-a-campaigns',
+        'network-a-creatives',
+        'network-a-companies',
+      ]),
+    )
+    .addOption(
+      new Option('--format <format>', 'by the name of --out, else ndjson').choices(['csv', 'ndjson']),
+    )
+    .option(
+      '--filter <field=value...>',
+      'fields of the request; several values of a list separated by commas',
+    )
+    .option('--out <file>', 'file to write; it appears once it is complete. Standard output when absent')
+    .addOption(organizationOption())
+    .option('--url <base>', 'read through this gateway instead of the data folder (or REACHLINE_URL)')
+    .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)')
+    .addHelpText(
+      'after',
+      `
+Filters are the fields of the request in the API reference, such as query, country or sort_by. Contacts with the filter audience_id
+are those of one audience. The lists of network_a need start_date and end_date. The organization is that of the key; without --url,
+--organization names it, and no server may hold the data folder.
+
+What was exported goes into a store again with: reachline ingest <what> <file>. NDJSON is exact; in CSV, values of a list are joined
+by semicolons, time series are left out, and ' stands before a cell that a spreadsheet would run as a formula.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
+        'reachline export contacts --out contacts.csv',
+        'reachline export contacts --filter query="marketing lead" country=US --out leads.ndjson',
+        'reachline export network-a-campaigns --filter start_date=2026-10-01 end_date=2026-10-31 --format csv',
+        'reachline export audiences --organization org_acme | wc -l',
+      ),
+    )
+    .action(async (what, options) =>
+      (await import('./commands/export.js')).exportMatches(io, { what, ...options }),
     );
 }
 

@@ -1,0 +1,159 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
+import { run } from './support.js';
+
+const RANGE = ['start_date=2026-01-01', 'end_date=2026-01-31'];
+const STREAMS: [stream: string, filters: string[]][] = [
+  ['audiences', []],
+  ['contacts', []],
+  ['website-visits', []],
+  ['network-a-campaigns', RANGE],
+  ['network-a-creatives', RANGE],
+  ['network-a-companies', [...RANGE, 'company_ids=cmp_1']],
+];
+const RECORDS: Record<string, object[]> = {
+  audiences: [
+    {
+      id: 'aud_1',
+      name: '=Customers, "all"',
+      description: 'a\nb',
+      network_b: true,
+      created_at: '2026-01-02T00:00:00Z',
+    },
+    { id: 'aud_2', name: "'=kept", created_at: '2026-01-03T00:00:00Z' },
+  ],
+  contacts: [
+    {
+      contact_id: 'con_1',
+      first_name: '+Ada',
+      last_name: 'L"ove"lace; B',
+      work_emails: ['a@x.example', 'b@x.example'],
+      phones: ['+49 30 1', '2'],
+      company_domain: 'x.example',
+      age: 30,
+      audience_ids: ['aud_1', 'aud_2'],
+      created_at: '2026-01-02T00:00:00Z',
+      updated_at: '2026-01-05T00:00:00Z',
+    },
+    { contact_id: 'con_2', dob: '1990-02-03', created_at: '2026-01-03T00:00:00Z' },
+  ],
+  'website-visits': [
+    {
+      id: 'vis_1',
+      createdAt: '2026-01-15T10:00:00Z',
+      hasRecording: false,
+      intentScore: -3,
+      ipAddress: '10.0.0.1',
+    },
+    { id: 'vis_2', createdAt: '2026-01-15T11:00:00Z', startUrl: 'https://x.example/?a=1,2' },
+  ],
+  'network-a-campaigns': [
+    { id: 'cam_1', name: '-Spring', daily_budget: '10.50', currency: 'EUR', status: 'ACTIVE' },
+  ],
+  'network-a-creatives': [{ id: 'cre_1', campaign_id: 'cam_1', headline: '@all' }],
+  'network-a-companies': [{ id: 'cmp_1', name: 'Acme', domain: 'acme.example' }],
+};
+
+describe('reachline export', () => {
+  let from: TestGateway;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  before(async () => {
+    from = await startTestGateway();
+    folder = await temporaryFolder();
+    for (const [stream, records] of Object.entries(RECORDS)) {
+      expect((await from.ingest(stream, records)).body, stream).to.include({ rejected: 0 });
+    }
+  });
+  after(async () => {
+    await from.close();
+    await folder.remove();
+  });
+  async function exported(stream: string, filters: string[], key = from.key, more: string[] = []) {
+    const filter = filters.length === 0 ? [] : ['--filter', ...filters];
+    const env = { REACHLINE_URL: from.url, REACHLINE_API_KEY: key };
+    const outcome = await run(['export', stream, ...filter, ...more], { env });
+    expect(outcome.code, outcome.stderr).to.equal(0);
+    return outcome;
+  }
+  const environment = ({ url, key }: TestGateway) => ({ REACHLINE_URL: url, REACHLINE_API_KEY: key });
+
+  /** As another organization, whose part of the store is empty. */
+  const renamed = (text: string) => text.replaceAll('org_a', 'org_b');
+  /** Without a time of its own, a record was last changed when it was accepted. */
+  const stable = (text: string) => text.replaceAll(/(?<=con_2.*)\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T');
+
+  it('writes NDJSON that HTTP ingest takes into an empty store, which then answers the same', async () => {
+    const key = await from.keyFor('org_b');
+    const before: string[] = [];
+    for (const [stream, filters] of STREAMS) {
+      const { stdout } = await exported(stream, filters);
+      expect(stdout.split('\n')).to.have.length((RECORDS[stream]?.length ?? 0) + 1);
+      const took = await from.ingest(
+        stream,
+        stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(renamed(line))),
+        { key },
+      );
+      expect(took.body, took.text).to.include({ accepted: RECORDS[stream]?.length, rejected: 0 });
+      before.push(stable(renamed(stdout)));
+    }
+    for (const [index, [stream, filters]] of STREAMS.entries()) {
+      const { stdout } = await exported(stream, filters, key);
+      expect(stable(stdout)).to.equal(before[index]);
+    }
+  });
+
+  it('writes CSV that reachline ingest takes into an empty store, which then answers the same', async () => {
+    const key = await from.keyFor('org_c');
+    for (const [stream, filters] of STREAMS.filter(([name]) =>
+      ['audiences', 'contacts', 'network-a-companies'].includes(name),
+    )) {
+      const file = join(folder.path, `${stream}.csv`);
+      const wrote = await exported(stream, [...filters], from.key, ['--out', file]);
+      expect(wrote.stderr).to.include(`${stream}: ${RECORDS[stream]?.length} exported`);
+      const text = readFileSync(file, 'utf8').replaceAll('org_a', 'org_c');
+      const args = ['ingest', stream, '-', '--format', 'csv'];
+      const took = await run(args, { env: { REACHLINE_URL: from.url, REACHLINE_API_KEY: key }, stdin: text });
+      expect(took.code, took.stdout + took.stderr).to.equal(0);
+      const again = await exported(stream, filters, key, ['--format', 'csv']);
+      expect(stable(again.stdout)).to.equal(stable(text));
+    }
+  });
+
+  it('narrows by filters, and keeps no file that is incomplete', async () => {
+    const env = environment(from);
+    const { stdout } = await run(['export', 'contacts', '--filter', 'audience_id=aud_2', 'first_name=ada'], {
+      env,
+    });
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).id),
+    ).to.deep.equal(['con_1']);
+    const file = join(folder.path, 'none.csv');
+    const failed = await run(['export', 'contacts', '--filter', 'contry=US', '--out', file], { env });
+    expect(failed.code).to.equal(1);
+    expect(failed.stderr).to.match(/422 validation_failed: .*country/);
+    expect(existsSync(file) || existsSync(`${file}.part`)).to.equal(false);
+  });
+
+  it('reads the data folder where no server holds it', async function () {
+    this.timeout(60_000);
+    const env = { REACHLINE_DATA_DIR: folder.path };
+    await run(['audiences', 'create', '--organization', 'org_x', '--id', 'aud_x', '--name', 'X'], { env });
+    const { code, stdout, stderr } = await run(
+      ['export', 'audiences', '--organization', 'org_x', '--format', 'csv'],
+      { env },
+    );
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.match(/^id,organization_id,name,.*created_at\r\naud_x,org_x,X,/);
+    const unnamed = await run(['export', 'audiences'], { env });
+    expect(unnamed).to.include({ code: 2 });
+    expect(unnamed.stderr).to.include('--organization');
+  });
+});
