@@ -1,4 +1,5 @@
 /** What is stored of the streams of an organization, and when their newest records were accepted. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import type { SearchFigures } from '../../status/status-store.js';
@@ -11,6 +12,9 @@ import { totalHits } from './pages.js';
 const STREAMS = ['contacts', 'audiences', 'visits'] as const;
 type Stream = (typeof STREAMS)[number];
 
+/** Between two writes of acceptance times, so that they cost a stream of small writes next to nothing. */
+const WRITE_INTERVAL_MS = 1000;
+
 interface AcceptanceSource {
   organization_id: string;
   /** Milliseconds since the epoch. */
@@ -22,7 +26,8 @@ export class AcceptanceTimes {
   readonly #cluster: Cluster;
   readonly #documents: Documents<AcceptanceSource>;
   /** By document id; not written yet. */
-  #pending = new Map<string, AcceptanceSource>();
+  readonly #pending = new Map<string, AcceptanceSource>();
+  readonly #closing = new AbortController();
   #writing: Promise<void> | undefined;
 
   constructor(cluster: Cluster, names: IndexNames) {
@@ -40,7 +45,7 @@ export class AcceptanceTimes {
       const organization = organization_id ?? organizationId ?? '';
       this.#add(documentId(organization, stream), { organization_id: organization, accepted_at: acceptedAt });
     }
-    if (this.#pending.size > 0) this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+    if (this.#pending.size > 0) this.#writing ??= this.#write();
   }
 
   /** Milliseconds since the epoch, by stream; null before the first record. */
@@ -59,8 +64,9 @@ export class AcceptanceTimes {
     >;
   }
 
-  /** Resolves when no write is running. */
-  async idle(): Promise<void> {
+  /** Resolves when what was noted is written. */
+  async close(): Promise<void> {
+    this.#closing.abort();
     await this.#writing;
   }
 
@@ -71,21 +77,23 @@ export class AcceptanceTimes {
 
   /** Never rejects: what could not be written is written with the next records. */
   async #write(): Promise<void> {
-    while (this.#pending.size > 0) {
-      const writing = this.#pending;
-      this.#pending = new Map();
-      try {
-        await this.#writeMany(writing);
-      } catch {
-        for (const [id, source] of writing) this.#add(id, source);
-        return;
+    try {
+      while (this.#pending.size > 0) {
+        const written = [...this.#pending];
+        await this.#writeMany(written);
+        for (const [id, source] of written) if (this.#pending.get(id) === source) this.#pending.delete(id);
+        await pause(WRITE_INTERVAL_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
       }
+    } catch {
+      // They stay pending.
+    } finally {
+      this.#writing = undefined;
     }
   }
 
   /** The acceptance time is the version of its document, so that the newest stays, whichever process writes it. */
-  async #writeMany(sources: ReadonlyMap<string, AcceptanceSource>): Promise<void> {
-    const operations = [...sources].flatMap(([id, source]) => [
+  async #writeMany(sources: readonly [string, AcceptanceSource][]): Promise<void> {
+    const operations = sources.flatMap(([id, source]) => [
       { index: { _id: id, version: source.accepted_at, version_type: 'external_gte' as const } },
       source,
     ]);

@@ -318,7 +318,7 @@ class ElasticsearchStore implements SearchStore {
   async close(): Promise<void> {
     await this.#recoveryJob.stop();
     await this.#ledger.idle();
-    await this.#acceptance.idle();
+    await this.#acceptance.close();
     await this.#cluster.close();
   }
 
