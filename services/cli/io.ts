@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 
 /** The parts of the process that a command uses. */
 export interface Io {
-  stdin: Readable & { isTTY?: boolean };
+  readonly stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean; columns?: number };
   stderr: Writable & { isTTY?: boolean };
   env: NodeJS.ProcessEnv;

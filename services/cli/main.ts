@@ -10,7 +10,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await run(process.argv.slice(2), {
-  stdin: process.stdin,
+  // Not before it is used: once Node.js has it, another process cannot read it (ingest/input.ts).
+  get stdin() {
+    return process.stdin;
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,

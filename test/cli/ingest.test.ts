@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { startTestGateway, temporaryFolder } from '../support/gateway.js';
 import { unpackRealData } from '../support/real-data.js';
 import { until } from '../support/until.js';
-import { run, serve, start, takenPort } from './support.js';
+import { MAIN, run, serve, start, takenPort } from './support.js';
 
 async function withStores<T>(dataDir: string, work: (stores: Stores) => Promise<T>): Promise<T> {
   const stores = await openStores(loadConfig({ REACHLINE_DATA_DIR: dataDir, REACHLINE_SEARCH_THREADS: '1' }));
@@ -46,6 +47,20 @@ describe('reachline ingest', function () {
     expect(code).to.equal(0);
     expect(stdout).to.match(/^contacts: 2 accepted, 0 rejected in [\d.]+ s \([\d ]+ records\/s\)\n$/);
     expect(await contact('s1')).to.include({ city: 'Łódź' });
+  });
+
+  it('takes lines from a pipe into an empty folder, of which its engine reads none', async () => {
+    const records = await file('piped.ndjson', '{"id":"p1","name":"Piped"}\n');
+    const own = join(folder.path, 'piped');
+    const command = `cat '${records}' | '${process.execPath}' '${MAIN}' ingest audiences - --organization org_a --format ndjson`;
+    const { status, stderr } = spawnSync('sh', ['-c', command], {
+      env: { ...process.env, REACHLINE_DATA_DIR: own },
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(await withStores(own, ({ search }) => search.getAudience('org_a', 'p1'))).to.include({
+      name: 'Piped',
+    });
   });
 
   it('takes gzipped lines, from a file or a pipe, and JSON arrays', async () => {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/shared/fs.js';
 
-const MAIN = join(packageRoot, 'dist/services/cli/main.js');
+export const MAIN = join(packageRoot, 'dist/services/cli/main.js');
 
 export interface Outcome {
   code: number | null;

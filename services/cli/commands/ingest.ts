@@ -143,23 +143,22 @@ async function load(
               printErr(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
           });
     report.end();
-    if (signal.aborted) return interrupted(io, report);
+    if (signal.aborted) return interrupted(io, report, opened.input);
     rejects?.end();
     printOut(io, report.summary(stream.name, accepted, rejected));
     return rejected > 0 ? EXIT.failed : EXIT.ok;
   } catch (error) {
     if (!signal.aborted) throw error;
     report.end();
-    return interrupted(io, report);
+    return interrupted(io, report, opened.input);
   } finally {
     process.off('SIGINT', onInterrupt);
     report.end();
   }
 }
 
-function interrupted(io: Io, report: Report): number {
-  // A read that is pending would keep the process alive.
-  io.stdin.destroy();
+function interrupted(io: Io, report: Report, input: Input): number {
+  input.close();
   printErr(io, report.interruption());
   return EXIT.interrupted;
 }

@@ -1,6 +1,8 @@
-import { createReadStream, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, createReadStream, openSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
+import { isatty } from 'node:tty';
 import { createGunzip } from 'node:zlib';
 import { CommandError, UsageError } from '../errors.js';
 import type { Io } from '../io.js';
@@ -16,12 +18,16 @@ export interface Input {
   size: number | undefined;
   /** Bytes of it read so far. */
   position(): number;
+  /** Ends a read that is pending, which would keep the process alive. */
+  close(): void;
 }
 
 export function openInput(io: Io, file: string): Input {
   let size: number | undefined;
-  let source: Readable = io.stdin;
-  if (file !== '-') {
+  let source: Readable;
+  if (file === '-') {
+    source = isatty(0) ? io.stdin : standardInput();
+  } else {
     const stats = statSync(file);
     if (stats.isDirectory())
       throw new UsageError(`${file} is a folder; name a file in it, or - for standard input.`);
@@ -41,7 +47,23 @@ export function openInput(io: Io, file: string): Input {
     chunks: decompressed(counted(), name),
     size,
     position: () => position,
+    close: () => void source.destroy(),
   };
+}
+
+/**
+ * Standard input, read by another process. The embedded engine takes what it finds on descriptor 0 for more rows of any insert, so here
+ * that descriptor is empty.
+ */
+function standardInput(): Readable {
+  const reader = spawn('cat', { stdio: ['inherit', 'pipe', 'inherit'] });
+  closeSync(0);
+  // The lowest free descriptor is the one just closed.
+  openSync('/dev/null', 'r');
+  // Node.js drops what nobody reads yet when the process exits.
+  const source = reader.stdout.pipe(new PassThrough());
+  source.once('close', () => reader.kill());
+  return source;
 }
 
 /** By extension; undefined where the first character of the text decides. */
