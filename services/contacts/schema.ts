@@ -1,5 +1,5 @@
 import Type, { type Static, type TArray, type TOptional } from 'typebox';
-import { FacetCount } from '../search/facets.js';
+import { FacetCount } from '../search/facet-schema.js';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import {
   arrayOf,

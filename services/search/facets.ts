@@ -1,19 +1,14 @@
 /** How often each value of a field occurs among all matches of a search (contract 3.10). */
-import Type, { type Static } from 'typebox';
-import { integer, looseObject } from '../shared/schema.js';
 import { compareCodePoints } from '../shared/text.js';
 import type { Page } from './query.js';
 
 export const MAX_FACET_VALUES = 20;
 
-export const FacetCount = looseObject(
-  {
-    value: Type.String({ description: 'The value.' }),
-    count: integer('How many matches have it.', { minimum: 1 }),
-  },
-  { $id: 'FacetCount', description: 'A value, and how many matches have it.' },
-);
-export type FacetCount = Static<typeof FacetCount>;
+/** A value, and how many matches have it. */
+export interface FacetCount {
+  value: string;
+  count: number;
+}
 
 /** By field. */
 export type Facets<Field extends string> = { [Name in Field]?: FacetCount[] };

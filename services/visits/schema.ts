@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { FacetCount } from '../search/facets.js';
+import { FacetCount } from '../search/facet-schema.js';
 import {
   arrayOf,
   boolean,

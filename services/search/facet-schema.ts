@@ -1,0 +1,11 @@
+/** Beside the type, as search processes load no schema library. */
+import Type from 'typebox';
+import { integer, looseObject } from '../shared/schema.js';
+
+export const FacetCount = looseObject(
+  {
+    value: Type.String({ description: 'The value.' }),
+    count: integer('How many matches have it.', { minimum: 1 }),
+  },
+  { $id: 'FacetCount', description: 'A value, and how many matches have it.' },
+);
