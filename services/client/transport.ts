@@ -127,7 +127,7 @@ function addressOf(base: string | URL = '', { path, query }: TransportRequest): 
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && value !== null) params.set(name, String(value));
   }
-  return `${String(base).replace(/\/+$/, '')}${path}${params.size === 0 ? '' : `?${params}`}`;
+  return `${String(base).replace(/(?<!\/)\/+$/, '')}${path}${params.size === 0 ? '' : `?${params}`}`;
 }
 
 async function readJson<T>(response: Response): Promise<T> {
