@@ -1,4 +1,5 @@
 /** Random requests: well-formed, slightly wrong, and broken as text. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { findStream, STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
 import { endpoints } from '../../services/gateway/api.js';
@@ -336,9 +337,11 @@ function intakeRequest(random: Random, key: string): FuzzRequest {
 /** The page of a search, if more follow. */
 export function remembered(
   request: FuzzRequest,
-  { status, text }: { status: number; text: string },
+  { status, headers, text }: { status: number; headers: IncomingHttpHeaders; text: string },
 ): Seen | undefined {
   if (status !== 200 || !request.path.endsWith('/search')) return undefined;
+  // Exports have no page.
+  if (!headers['content-type']?.startsWith('application/json')) return undefined;
   const { next_cursor: cursor } = JSON.parse(text) as { next_cursor?: string | null };
   if (typeof cursor !== 'string') return undefined;
   // The decoder drops a byte order mark, as the gateway does.

@@ -155,11 +155,11 @@ describe('The log of requests', function () {
 
     it('counts requests rejected as overloaded in one warning', async () => {
       await Promise.all(Array.from({ length: 1000 }, () => sendBytes(url, [text()])));
-      const refused = lines.filter(({ msg, code }) => msg === 'request' && code === 'overloaded').length;
+      const rejected = lines.filter(({ msg, code }) => msg === 'request' && code === 'overloaded').length;
       const warnings = () => lines.filter(({ level }) => level === 40);
-      const counted = () => warnings().reduce((sum, warning) => sum + (warning.refused as number), 0);
-      await line(() => counted() === refused);
-      expect(refused).to.be.above(0);
+      const counted = () => warnings().reduce((sum, warning) => sum + (warning.rejected as number), 0);
+      await line(() => counted() === rejected);
+      expect(rejected).to.be.above(0);
       expect(lines.filter(({ level, code }) => level > 40 && code === 'overloaded')).to.deep.equal([]);
       for (const warning of warnings()) {
         expect(warning).to.include({ code: 'overloaded' }).and.not.to.have.property('err');

@@ -11,6 +11,7 @@ import { ID_PATTERN } from '../../services/shared/ids.js';
 const TRUSTED = [
   'services/cli/',
   'services/demo/',
+  'services/gateway/reference.ts',
   'services/shared/config.ts',
   'services/stores/data-folder/lock.ts',
   'services/stores/clickhouse/migrations/render.ts',
