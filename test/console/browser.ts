@@ -12,7 +12,7 @@ const USUAL_PATHS = [
 ];
 
 /** The system's Chromium, or the one that `CHROMIUM_PATH` names. */
-const chromiumPath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
+export const chromiumPath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
 
 /** Skips the suite where the machine has no Chromium. */
 export async function launchBrowser(context: Mocha.Context): Promise<Browser> {
