@@ -6,6 +6,7 @@ import { issueKey } from '../../services/accounts/keys.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { runServer, type ServerProcess, startServer } from '../support/server-process.js';
+import { until } from '../support/until.js';
 import { testIndices } from './elasticsearch/support.js';
 
 const PROCESSES = 3;
@@ -53,16 +54,16 @@ describe('gateway processes that share a port', () => {
     const { kill, pid } = await start();
     const gateways = gatewaysOf(pid);
     await kill();
-    await until(() => !gateways.some(isThere));
+    await until(() => !gateways.some(isThere), 'every gateway has ended');
   });
 
   it('go on when one is killed, and another takes its place', async () => {
     const { url, pid } = await start();
     const before = gatewaysOf(pid);
     process.kill(before[0] as number, 'SIGKILL');
-    await until(() => !isThere(before[0] as number));
+    await until(() => !isThere(before[0] as number), 'the process has ended');
     for (let count = 0; count < 20; count++) expect(await status(`${url}/livez`)).to.equal(200);
-    await until(() => gatewaysOf(pid).length === PROCESSES);
+    await until(() => gatewaysOf(pid).length === PROCESSES, 'another process has started');
     expect(gatewaysOf(pid)).to.include.members(before.slice(1)).and.not.include(before[0]);
   });
 
@@ -112,7 +113,7 @@ describe('gateway processes that share a port', () => {
           ?.slice(sample.length),
       );
     };
-    await until(async () => (await counted()) === requests);
+    await until(async () => (await counted()) === requests, 'every request is counted');
   });
 });
 
@@ -129,10 +130,6 @@ function isThere(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 /** Status of a request on a connection of its own, so that each may come to another process. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { temporaryFolder } from '../support/gateway.js';
+import { until } from '../support/until.js';
 
 const FIXTURE = fileURLToPath(new URL('./supervisor.fixture.js', import.meta.url));
 
@@ -39,9 +40,6 @@ describe('The supervisor of gateway processes', function () {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as { msg: string; level: number; slot: number });
-  const until = async (holds: () => boolean | Promise<boolean>) => {
-    while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
-  };
 
   it('stops every process with exit code 1 and logs the reason when one slot cannot be started', async () => {
     const [victim, ...others] = await pids();
@@ -63,12 +61,12 @@ describe('The supervisor of gateway processes', function () {
     await writeFile(join(folder.path, 'broken'), '');
     for (const pid of first) process.kill(pid, 'SIGUSR2');
     // Five failed starts over three slots.
-    await until(async () => (await pids()).length >= first.length + 5);
+    await until(async () => (await pids()).length >= first.length + 5, 'five starts have failed');
     await rm(join(folder.path, 'broken'));
     await until(async () => {
       const running = (await pids()).filter((pid) => isThere(pid));
       return running.length === 3 && running.every((pid) => !first.includes(pid));
-    });
+    }, 'every slot has a new process');
     expect(log).not.to.contain('stopping all processes');
     expect(primary.exitCode).to.equal(null);
   });

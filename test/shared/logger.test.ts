@@ -16,6 +16,7 @@ import { systemClock } from '../../services/shared/time.js';
 import { readVersion } from '../../services/shared/version.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { sendBytes } from '../support/raw-http.js';
+import { until } from '../support/until.js';
 
 type Line = Record<string, unknown> & { level: number; msg: string };
 
@@ -41,11 +42,8 @@ describe('The log of requests', function () {
 
   /** The first line of which this holds, once it is there. */
   async function line(holds: (line: Line) => boolean): Promise<Line> {
-    for (;;) {
-      const found = lines.find(holds);
-      if (found) return found;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(() => lines.some(holds), 'the line is logged');
+    return lines.find(holds) as Line;
   }
 
   it('contains the client address and a truncated path', async () => {

@@ -5,6 +5,7 @@ import type { SearchStore } from '../../../services/stores/common/search-store.j
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { startClickHouse } from '../../stack/clickhouse.js';
 import type { Server } from '../../stack/server.js';
+import { until } from '../../support/until.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
@@ -100,6 +101,6 @@ describe('ClickHouse killed under writes', () => {
   async function ready(gateway: number): Promise<void> {
     const isReady = async () =>
       (await gateways.call(gateway, '/readyz', undefined, { method: 'GET' })).status === 200;
-    while (!(await isReady())) await pause(100);
+    await until(isReady, 'the gateway is ready', { pollMs: 100, timeoutMs: 120_000 });
   }
 });

@@ -9,6 +9,7 @@ import { allPages, asked, T0 } from '../../contract/search-support.js';
 import { startElasticsearch } from '../../stack/elasticsearch.js';
 import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
+import { until } from '../../support/until.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_outage';
@@ -90,7 +91,7 @@ describe('Elasticsearch killed under writes', () => {
     for (let gateway = 0; gateway < gateways.count; gateway++) {
       const isReady = async () =>
         (await gateways.call(gateway, '/readyz', undefined, { method: 'GET' })).status === 200;
-      while (!(await isReady())) await pause(100);
+      await until(isReady, 'the gateway is ready', { pollMs: 100, timeoutMs: 120_000 });
     }
   }
 });

@@ -16,7 +16,10 @@ const REPORTED = 5;
 const EXPORT = /^(?:text\/csv|application\/x-ndjson); charset=utf-8$/;
 
 /** What of an answer breaks the contract. */
-function faultsOf({ method, path, headers: sent }: FuzzRequest, { status, headers, text }: Received): string[] {
+function faultsOf(
+  { method, path, headers: sent }: FuzzRequest,
+  { status, headers, text }: Received,
+): string[] {
   const id = headers['x-request-id'];
   if (typeof id !== 'string' || id === '') return ['there is no X-Request-Id'];
   if (status >= 500) return [`the status is ${status}`];
