@@ -23,7 +23,7 @@ export class LockHeldError extends DataFolderError {
   constructor(folder: string) {
     const owner = readLockOwner(folder);
     super(
-      `The data folder ${folder} is in use by another Reachline process${describeOwner(owner)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or send records through it with --url.`,
+      `The data folder ${folder} is in use by another Reachline process${describeOwner(owner)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or go through it: --url <its address>, with a key in REACHLINE_API_KEY.`,
     );
     this.owner = owner;
   }
