@@ -1,14 +1,26 @@
 import type { Logger } from 'pino';
 import { type Config, ignoredVariablesWarning } from '../shared/config.js';
-import type { StartupRetryOptions } from '../stores/open-stores.js';
+import type { OpenStoresOptions } from '../stores/open-stores.js';
 
 const RETRY_TIMEOUT_MS = 60_000;
+const REBUILD_LOG_INTERVAL_MS = 5000;
 
 /** Servers often start together, so the stores have a minute to become available. */
-export const startupRetry = (logger: Logger): StartupRetryOptions => ({
-  timeoutMs: RETRY_TIMEOUT_MS,
-  onRetry: (store) => logger.warn({ store }, `waiting for the ${store} store, which does not answer yet`),
-});
+export function startupOptions(logger: Logger): OpenStoresOptions {
+  let loggedAt = performance.now();
+  return {
+    log: logger,
+    startupRetry: {
+      timeoutMs: RETRY_TIMEOUT_MS,
+      onRetry: (store) => logger.warn({ store }, `waiting for the ${store} store, which does not answer yet`),
+    },
+    onRebuild(what, done, total) {
+      if (performance.now() - loggedAt < REBUILD_LOG_INTERVAL_MS) return;
+      loggedAt = performance.now();
+      logger.info({ what, done, total }, 'deriving search terms anew');
+    },
+  };
+}
 
 /** Logs variables that look like settings of Reachline but are not, so that a typing error is found. */
 export function logIgnoredVariables({ ignoredVariables }: Config, logger: Logger): void {

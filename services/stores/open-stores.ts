@@ -11,6 +11,7 @@ import { ANALYTICS_FOLDER } from './data-folder/layout.js';
 import type { FolderLock } from './data-folder/lock.js';
 import type { ElasticsearchStoreOptions } from './elasticsearch/store.js';
 import { loadSqlite } from './sqlite/load.js';
+import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
 
 /** Both stores of a process, opened and migrated. */
 export interface Stores {
@@ -39,6 +40,8 @@ export interface OpenStoresOptions {
   clock?: Clock;
   /** For background jobs of the stores. */
   log?: ElasticsearchStoreOptions['log'];
+  /** Called while an embedded store derives its search terms anew. */
+  onRebuild?: RebuildProgress;
 }
 
 const RETRY_INTERVAL_MS = 1000;
@@ -50,7 +53,7 @@ const RETRY_INTERVAL_MS = 1000;
  */
 export async function openStores(
   config: StoresConfig,
-  { startupRetry, clock = systemClock, log }: OpenStoresOptions = {},
+  { startupRetry, clock = systemClock, log, onRebuild }: OpenStoresOptions = {},
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
   const used = { search: !elasticsearch, analytics: !clickhouse };
@@ -70,7 +73,7 @@ export async function openStores(
           return openElasticsearchStore(elasticsearch, { clock, log });
         })
       : await withDataFolderErrors(dataDir, async () =>
-          (await loadSqlite()).openSqliteStore({ ...config, clock }),
+          (await loadSqlite()).openSqliteStore({ ...config, clock, onRebuild }),
         );
     opened.push(search);
     const { store: analytics, engine } = clickhouse

@@ -23,8 +23,8 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   const config = loadConfig(io.env);
   const reindexed = options.rebuild === undefined ? [] : parseResources(options.rebuild);
   if (options.bootstrap) await bootstrap(io, config);
+  const progress = await Progress.start(io);
   if (config.elasticsearch) {
-    const progress = await Progress.start(io);
     const made = await migrateElasticsearch(config.elasticsearch, {
       reindexed,
       onProgress: (index, copied, total) =>
@@ -34,7 +34,9 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   } else if (reindexed.length > 0) {
     throw new UsageError('--rebuild is for indices of Elasticsearch; ELASTICSEARCH_URL is not set.');
   }
-  const stores = await openStores(config);
+  const stores = await openStores(config, {
+    onRebuild: (what, done, total) => progress.update(`${what}: ${done} of ${total} rebuilt`, done, total),
+  }).finally(() => progress.end());
   await stores.close();
   const analystsBy = options.bootstrap ? config.admins.clickhouse : null;
   if (config.clickhouse && !(await grantAccess({ ...config.clickhouse, ...analystsBy }))) {

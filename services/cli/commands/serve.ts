@@ -16,7 +16,7 @@ import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { openLog } from '../log.js';
 import { withSqlEndpoint } from '../sql-endpoint.js';
-import { logIgnoredVariables, startupRetry } from '../startup.js';
+import { logIgnoredVariables, startupOptions } from '../startup.js';
 import { firstRequests, loadDemoData } from './demo.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
@@ -44,7 +44,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
-  const opened = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
+  const opened = await openStores(config, startupOptions(logger));
   const { stores, url: sql } = await withSqlEndpoint(config, opened);
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   const { url, closed } = await listen(config, stores, logger);
@@ -57,7 +57,7 @@ async function serveAlone(io: Io, config: Config, options: ServeOptions): Promis
 async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
-  const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
+  const stores = await openStores(config, startupOptions(logger));
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   await stores.close();
   const primary = await startPrimary(config.processes, logger);
@@ -74,7 +74,7 @@ async function serveAmongOthers(io: Io, config: Config): Promise<number> {
   const logger = openLog(io, config, { atomic: true });
   const clusterWorker = connectToPrimary();
   try {
-    const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
+    const stores = await openStores(config, startupOptions(logger));
     const { url, closed } = await listen(config, stores, logger, clusterWorker);
     clusterWorker.listening(url);
     return await closed;

@@ -11,7 +11,7 @@ import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printOut } from '../io.js';
 import { requireKafka } from '../kafka.js';
 import { openLog } from '../log.js';
-import { logIgnoredVariables, startupRetry } from '../startup.js';
+import { logIgnoredVariables, startupOptions } from '../startup.js';
 import { parseStreams } from '../streams.js';
 
 const GRACE_MS = 10_000;
@@ -30,7 +30,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const streams = parseStreams(options.streams);
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
-  const stores = await openStores(config, { startupRetry: startupRetry(logger), log: logger });
+  const stores = await openStores(config, startupOptions(logger));
   const registry = new Registry();
   // Each look at the event loop wakes a process that may have nothing else to do.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });

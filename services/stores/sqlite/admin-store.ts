@@ -14,7 +14,7 @@ const CACHE_MB = 8;
  * `openDatabase` does.
  */
 export async function openSqliteAdminStore({ dataDir }: { dataDir: string }): Promise<AdminStore> {
-  const connection = openDatabase(dataDir, CACHE_MB);
+  const connection = await openDatabase(dataDir, CACHE_MB);
   const session = new WriteSession(connection);
   const read = async <T>(work: () => T): Promise<T> => withStoreErrors(work);
   const write = async <T>(work: () => T): Promise<T> => withStoreErrors(() => session.transaction(work));

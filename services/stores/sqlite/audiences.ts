@@ -19,7 +19,8 @@ import { similarWords } from './text/vocabulary.js';
 import { type BatchResult, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
-const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
+/** Columns of audience_terms, in order. */
+export const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
 const AUDIENCE_GROUPS: ColumnGroups = [['name'], ['tracking_utm_value']];
 
 /** The key of an audience, also of one that only memberships name. */
@@ -160,7 +161,7 @@ function upsertAudience(
   }
 }
 
-function audienceColumns(text: TermEncoder, audience: AudienceBody): string[] {
+export function audienceColumns(text: TermEncoder, audience: AudienceBody): string[] {
   const columns = [audience.name, audience.tracking_utm_value, audience.description].map((value) =>
     text.encodeColumn(value === null ? [] : [value], textWords, null),
   );

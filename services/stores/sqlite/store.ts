@@ -14,6 +14,7 @@ import type { VisitSearch } from '../../visits/visit-store.js';
 import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { openDatabase } from './database.js';
+import type { RebuildProgress } from './migrations/rebuild.js';
 import type { LookupOperations } from './workers/lookup-thread.js';
 import type { Result } from './workers/rpc.js';
 import { SearchPool } from './workers/search-pool.js';
@@ -27,7 +28,7 @@ const LOOKUPS = new URL('./workers/lookup-thread.js', import.meta.url);
 const SEARCHES = new URL('./workers/search-process.js', import.meta.url);
 
 /** Page caches in MiB; that of the searches is shared between their processes. */
-const CACHE_MB = { migrations: 8, writer: 96, searches: { all: 192, least: 16 }, lookups: 16 };
+const CACHE_MB = { migrations: 64, writer: 96, searches: { all: 192, least: 16 }, lookups: 16 };
 
 /** Few enough that serializing them does not hold up the event loop. */
 const RECORDS_PER_MESSAGE = 500;
@@ -38,15 +39,16 @@ export interface SqliteStoreOptions {
   /** Concurrent searches per organization. */
   searchThreads: number;
   clock?: Clock;
+  onRebuild?: RebuildProgress;
 }
 
 /**
- * Opens the embedded search store and migrates its schema. Several processes may have it open at once; threads and processes start
+ * Opens the embedded search store and migrates it. Several processes may have it open at once; threads and processes start
  * with the first request that needs them. Throws as `openDatabase` does, and `StoreUnavailableError` when a thread cannot start.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SearchStore> {
   const { dataDir, searchThreads, clock = systemClock } = options;
-  openDatabase(dataDir, CACHE_MB.migrations).close();
+  (await openDatabase(dataDir, CACHE_MB.migrations, options.onRebuild)).close();
   const path = join(dataDir, SEARCH_FILE);
   const writer = new WorkerClient<WriteOperations & RecordOperations>(WRITER, {
     path,

@@ -1,0 +1,146 @@
+/** Derives the text indexes and the normal forms of visits anew, from the stored records, when the rules of `services/search` changed. */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { AudienceBody } from '../../../audiences/stored-audience.js';
+import type { ContactBody } from '../../../contacts/stored-contact.js';
+import { SEARCH_RULES_VERSION } from '../../../search/rules-version.js';
+import type { Visit } from '../../../visits/schema.js';
+import { searchableVisit } from '../../../visits/stored-visit.js';
+import { AUDIENCE_COLUMNS, audienceColumns } from '../audiences.js';
+import type { Connection, SqlValue } from '../connection.js';
+import { CONTACT_COLUMNS, contactColumns } from '../contacts/mapping.js';
+import type { TermEncoder } from '../text/term-encoder.js';
+import { IndexChanges, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
+import { WriteSession } from '../writes/write-session.js';
+
+export type RebuildProgress = (what: string, done: number, total: number) => void;
+
+/** Rows per transaction: few enough that a process waiting for the write lock gets it within its timeout. */
+const ROWS_PER_BATCH = 2000;
+
+interface Rebuild {
+  table: 'contacts' | 'audiences' | 'visits';
+  clear(connection: Connection): void;
+  /** Rebuilds at most `limit` rows after a key; returns the last key, undefined when there was no row. */
+  batch(session: WriteSession, after: bigint, limit: number): bigint | undefined;
+}
+
+const rebuilds: readonly Rebuild[] = [
+  textRebuild('contacts', 'contact_terms', CONTACT_COLUMNS, (encoder, body) =>
+    contactColumns(encoder, JSON.parse(body) as ContactBody),
+  ),
+  textRebuild('audiences', 'audience_terms', AUDIENCE_COLUMNS, (encoder, body) =>
+    audienceColumns(encoder, JSON.parse(body) as AudienceBody),
+  ),
+  { table: 'visits', clear: () => {}, batch: rebuildVisits },
+];
+
+/**
+ * Resolves once everything derived follows the rules of this version. Interrupted, the next call goes on where it ended. Processes
+ * that call it at once take turns by batch.
+ */
+export async function rebuildDerived(connection: Connection, onProgress?: RebuildProgress): Promise<void> {
+  const pending = rebuilds.filter(({ table }) => !isCurrent(connection, table));
+  if (pending.length === 0) return;
+  const session = new WriteSession(connection);
+  for (const rebuild of pending) {
+    const { table } = rebuild;
+    const count = (where = '', ...values: SqlValue[]) =>
+      Number(connection.row<[bigint]>(`SELECT count(*) FROM ${table} ${where}`, ...values)?.[0]);
+    const total = count();
+    let done = count('WHERE key <= ?', stateOf(connection, table)?.rebuiltTo ?? 0n);
+    while (!session.transaction(() => rebuildBatch(session, rebuild))) {
+      done = Math.min(done + ROWS_PER_BATCH, total);
+      onProgress?.(table, done, total);
+      await yieldToEventLoop();
+    }
+  }
+}
+
+/** Whether all rows are rebuilt. */
+function rebuildBatch(session: WriteSession, { table, clear, batch }: Rebuild): boolean {
+  const { connection } = session;
+  if (isCurrent(connection, table)) return true;
+  let state = stateOf(connection, table);
+  if (state?.version !== SEARCH_RULES_VERSION) {
+    clear(connection);
+    state = { version: SEARCH_RULES_VERSION, rebuiltTo: 0n };
+  }
+  const last = batch(session, state.rebuiltTo ?? 0n, ROWS_PER_BATCH);
+  connection.run(
+    `INSERT OR REPLACE INTO derived (name, version, rebuilt_to) VALUES (?, ?, ?)`,
+    table,
+    SEARCH_RULES_VERSION,
+    last ?? null,
+  );
+  return last === undefined;
+}
+
+interface State {
+  version: number;
+  rebuiltTo: bigint | null;
+}
+
+function stateOf(connection: Connection, table: string): State | undefined {
+  const row = connection.row<[bigint, bigint | null]>(
+    `SELECT version, rebuilt_to FROM derived WHERE name = ?`,
+    table,
+  );
+  return row && { version: Number(row[0]), rebuiltTo: row[1] };
+}
+
+function isCurrent(connection: Connection, table: string): boolean {
+  const state = stateOf(connection, table);
+  return state?.version === SEARCH_RULES_VERSION && state.rebuiltTo === null;
+}
+
+function textRebuild(
+  table: 'contacts' | 'audiences',
+  index: TextIndex,
+  columnNames: readonly string[],
+  columnsOf: (encoder: TermEncoder, body: string) => string[],
+): Rebuild {
+  return {
+    table,
+    clear(connection) {
+      connection.run(`INSERT INTO ${index} (${index}) VALUES ('delete-all')`);
+      connection.run(`DELETE FROM vocabulary WHERE indexed = ?`, TEXT_INDEXES[index]);
+    },
+    batch(session, after, limit) {
+      const rows = session.connection.rows<[bigint, bigint, bigint, string]>(
+        `SELECT key, organization, position, body FROM ${table}
+          WHERE key > ? AND position IS NOT NULL ORDER BY key LIMIT ?`,
+        after,
+        limit,
+      );
+      const changes = new IndexChanges(session.connection, index, columnNames);
+      for (const [, organization, position, body] of rows) {
+        changes.add(position, columnsOf(session.encoder(index, Number(organization)), body));
+      }
+      changes.apply();
+      return rows.at(-1)?.[0];
+    },
+  };
+}
+
+function rebuildVisits({ connection }: WriteSession, after: bigint, limit: number): bigint | undefined {
+  const rows = connection.rows<[bigint, ...(string | null)[], string]>(
+    `SELECT key, country, other_country, city, browser, platform, start_url, body FROM visits
+      WHERE key > ? ORDER BY key LIMIT ?`,
+    after,
+    limit,
+  );
+  for (const [key, ...rest] of rows) {
+    const before = rest.slice(0, -1);
+    const { countries, city, browser, platform, startUrl } = searchableVisit(
+      JSON.parse(rest.at(-1) as string) as Visit,
+    );
+    const values = [countries[0] ?? null, countries[1] ?? null, city, browser, platform, startUrl];
+    if (values.every((value, index) => value === before[index])) continue;
+    connection.run(
+      `UPDATE visits SET country = ?, other_country = ?, city = ?, browser = ?, platform = ?, start_url = ? WHERE key = ?`,
+      ...values,
+      key,
+    );
+  }
+  return rows.at(-1)?.[0];
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { SEARCH_FILE } from '../../../services/stores/data-folder/layout.js';
+import { Connection } from '../../../services/stores/sqlite/connection.js';
+import { openDatabase } from '../../../services/stores/sqlite/database.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
+import { asked, load, T0 } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
+import { removeTempFolders, tempFolder } from './temp-folder.js';
+
+describe('A data folder of older search rules', () => {
+  const contacts = 4500;
+  let dataDir: string;
+
+  /** Terms, words and normal forms as other rules would have derived them. */
+  function age(): void {
+    const connection = new Connection(join(dataDir, SEARCH_FILE), { cacheMb: 2 });
+    connection.run(`UPDATE derived SET version = -1`);
+    connection.run(`UPDATE visits SET city = 'other', country = 'other'`);
+    connection.run(`INSERT INTO contact_terms (contact_terms) VALUES ('delete-all')`);
+    connection.run(`INSERT INTO contact_terms (rowid, first_name) VALUES (7, '1:stale')`);
+    connection.run(`INSERT INTO audience_terms (audience_terms) VALUES ('delete-all')`);
+    connection.run(`DELETE FROM vocabulary`);
+    connection.close();
+  }
+
+  async function openCounting(): Promise<Record<string, number>> {
+    const batches: Record<string, number> = {};
+    const connection = await openDatabase(dataDir, 8, (what, done, total) => {
+      batches[what] = (batches[what] ?? 0) + 1;
+      expect(done).to.be.at.most(total);
+    });
+    connection.close();
+    return batches;
+  }
+
+  async function expectAllFound(): Promise<void> {
+    const store = await openSqliteStore({ dataDir, searchThreads: 1 });
+    const total = async (query: string) =>
+      (await store.searchContacts(asked('org', { query, limit: 1 }))).total;
+    expect(await total('ann')).to.equal(contacts);
+    expect(await total('lastt77')).to.equal(0);
+    expect(await total('Lasst -name')).to.equal(contacts);
+    expect(await total('stale')).to.equal(0);
+    const audiences = await store.searchAudiences({
+      organizationId: 'org',
+      limit: 1,
+      query: asked('org', { query: 'senate' }).query,
+    });
+    expect(audiences.total).to.equal(1);
+    const visits = await store.searchVisits({ organizationId: 'org', city: 'lyon', country: 'fr', limit: 1 });
+    expect(visits.total).to.equal(1);
+    await store.close();
+  }
+
+  before(async () => {
+    dataDir = tempFolder();
+    const store = await openSqliteStore({ dataDir, searchThreads: 1 });
+    await load(
+      store,
+      'org',
+      Array.from({ length: contacts }, () => ({ first_name: 'Ann', last_name: 'Lastt' })),
+    );
+    await store.upsertAudiences(accepted([{ organization_id: 'org', id: 'aud', name: 'Senate' }], T0));
+    const visit = { organizationId: 'org', id: 'v', createdAt: new Date(T0).toISOString() };
+    await store.insertVisits(accepted([{ ...visit, city: 'Lyon', country: 'France' }], T0));
+    await store.close();
+  });
+  after(removeTempFolders);
+
+  it('is rebuilt when it is opened, once', async () => {
+    age();
+    expect(await openCounting()).to.deep.equal({ contacts: 3, audiences: 1, visits: 1 });
+    expect(await openCounting()).to.deep.equal({});
+    await expectAllFound();
+  });
+
+  it('goes on where an interrupted rebuild ended', async () => {
+    age();
+    const interrupted = openDatabase(dataDir, 8, (_, done) => {
+      if (done > 2000) throw new Error('interrupted');
+    });
+    expect(await interrupted.catch((error: Error) => error.message)).to.equal('interrupted');
+    expect(await openCounting()).to.deep.equal({ contacts: 1, audiences: 1, visits: 1 });
+    await expectAllFound();
+  });
+
+  it('is rebuilt by several processes that open it at once', async () => {
+    age();
+    const connections = await Promise.all([openDatabase(dataDir, 8), openDatabase(dataDir, 8)]);
+    for (const connection of connections) connection.close();
+    await expectAllFound();
+  });
+});
