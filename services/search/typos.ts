@@ -5,7 +5,7 @@ import { codePoints } from '../shared/text.js';
 const MIN_LETTERS = { oneTypo: 4, twoTypos: 8 };
 
 const ASCII_LETTERS = /^[a-z]+$/;
-const LETTERS = /^\p{L}+$/u;
+const LETTERS = /^[\p{L}\p{M}]+$/u;
 
 /** Typos that a folded query word may have: insertions, deletions, substitutions and transpositions of neighbours. */
 export function allowedTypos(word: string): 0 | 1 | 2 {

@@ -17,20 +17,39 @@ const UNDECOMPOSED: Record<string, string> = {
   ł: 'l',
   ŧ: 't',
   ς: 'σ',
+  // A letter to Unicode, an apostrophe to those who write Ukrainian names.
+  ʼ: "'",
 };
-const undecomposed = /[ßæœøđðþħıłŧς]/g;
+const undecomposed = /[ßæœøđðþħıłŧςʼ]/g;
 const plainAscii = /^[\0-\x7f]*$/;
 
-/** Compatibility-decomposed, marks dropped, lower-cased: "Luján" and "LUJAN" become "lujan". */
+/** Marks of other scripts stay: without vowel signs and voicing marks, different names would be one. */
+const accents = /(^|[^\p{L}\p{M}]|[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}])\p{M}+/gu;
+/** Marks that only select a glyph, or join marks. */
+const glyphSelectors = /\p{Variation_Selector}|\u034f/gu;
+const otherDigit = /(?![0-9])\p{Nd}/gu;
+
+/**
+ * Compatibility-decomposed, lower-cased, accents of Latin, Greek and Cyrillic dropped, digits of every script in ASCII: "Luján" and
+ * "LUJAN" become "lujan".
+ */
 export function fold(text: string): string {
   if (plainAscii.test(text)) return text.toLowerCase();
-  return text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(undecomposed, (letter) => UNDECOMPOSED[letter] ?? letter);
+  return dropAccents(dropAccents(text).toLowerCase())
+    .replace(undecomposed, (letter) => UNDECOMPOSED[letter] ?? letter)
+    .replace(otherDigit, asciiDigit);
+}
+
+function dropAccents(text: string): string {
+  return text.normalize('NFKD').replace(glyphSelectors, '').replace(accents, '$1');
+}
+
+/** The digits of a script are ten consecutive code points; two such tens may be neighbours. */
+function asciiDigit(digit: string): string {
+  const point = digit.codePointAt(0) as number;
+  let before = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(point - before - 1))) before++;
+  return String(before % 10);
 }
 
 /** The most letters that one character folds to: U+FDFA. */
@@ -71,9 +90,9 @@ export function foldValue(text: string): string {
 }
 
 const wordCharacter = /[\p{L}\p{N}]/u;
-const notWord = /[^\p{L}\p{N}]+/u;
+const notWord = /[^\p{L}\p{M}\p{N}]+/u;
 
-/** The folded words of a text: maximal runs of letters and digits. */
+/** The folded words of a text: maximal runs of letters, their marks, and digits. */
 export function words(text: string): string[] {
   if (plainAscii.test(text)) return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   return fold(text)
@@ -82,8 +101,8 @@ export function words(text: string): string[] {
 }
 
 const notSeparator = /[^\s,;:<>()"'/]+/gu;
-const outsideDomains = /[^\p{L}\p{N}.-]/u;
-const leadingLetters = /^\p{L}{2,}/u;
+const outsideDomains = /[^\p{L}\p{M}\p{N}.-]/u;
+const leadingLetters = /^\p{L}[\p{L}\p{M}]+/u;
 
 /**
  * Emails and domains in a text, folded: each counts as one word in addition to its parts. Linear in the length of the text; a single
@@ -106,7 +125,7 @@ export function compounds(text: string): string[] {
   return found;
 }
 
-/** `piece` has letters, digits, dashes and dots only. An empty label ends a domain, and a new one may follow. */
+/** `piece` has letters, marks, digits, dashes and dots only. An empty label ends a domain, and a new one may follow. */
 function addDomains(piece: string, add: (domain: string) => void): void {
   const labels = piece.split('.');
   let first = 0;

@@ -109,7 +109,7 @@ function tierIn(value: string[], term: QueryTerm, isFree: boolean): number {
 function isTypo(held: string, asked: string, typos: number): boolean {
   return (
     typos > 0 &&
-    /^\p{L}+$/u.test(held) &&
+    /^[\p{L}\p{M}]+$/u.test(held) &&
     held.codePointAt(0) === asked.codePointAt(0) &&
     distanceWithin(held, asked, typos) !== null
   );

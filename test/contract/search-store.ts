@@ -6,6 +6,7 @@ import { searchStoreFigures } from './search-store-figures.js';
 import { searchStoreFilters } from './search-store-filters.js';
 import { searchStoreGetMany } from './search-store-get-many.js';
 import { searchStoreMemberships } from './search-store-memberships.js';
+import { searchStoreNames } from './search-store-names.js';
 import { searchStoreOrder } from './search-store-order.js';
 import { searchStoreQuery } from './search-store-query.js';
 import { searchStoreRecordOrder } from './search-store-record-order.js';
@@ -18,6 +19,7 @@ export function searchStoreContract(name: string, open: Open): void {
   describe(`search store: ${name}`, () => {
     searchStoreFilters(open);
     searchStoreQuery(open);
+    searchStoreNames(open);
     searchStoreOrder(open);
     searchStoreFacets(open);
     searchStoreGetMany(open);

@@ -21,15 +21,15 @@ const TRUSTED = [
 const BOUNDED: readonly [expression: RegExp, bound: string][] = [
   [/(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u, 'a folded query of at most 200 characters'],
   [
-    /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{N}])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?![\p{L}\p{N}]))/u,
+    /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+\p{L}[\p{L}\p{M}]+(?![\p{L}\p{M}\p{N}]))/u,
     'a folded query of at most 200 characters',
   ],
   [
-    /(?<phone>(?<![\p{L}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s().-])*\d)*(?![\p{L}\p{N}@]))/u,
+    /(?<phone>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s().-])*\d)*(?![\p{L}\p{M}\p{N}@]))/u,
     'a folded query of at most 200 characters',
   ],
   [
-    /(?<=(?:^|\s)-+)(?<chain>[\p{L}\p{N}]+(?:[^\s"\p{L}\p{N}]+[\p{L}\p{N}]+)*)/u,
+    /(?<=(?:^|\s)-+)(?<chain>[\p{L}\p{M}\p{N}]+(?:[^\s"\p{L}\p{M}\p{N}]+[\p{L}\p{M}\p{N}]+)*)/u,
     'a folded query of at most 200 characters',
   ],
   [/[/_-]+(\w)/g, 'paths of the operations'],

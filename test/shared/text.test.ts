@@ -71,11 +71,11 @@ describe('text', () => {
     );
   });
 
-  it('splits into words of letters and digits only, idempotently', () => {
+  it('splits into words of letters, their marks and digits only, idempotently', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         for (const word of words(text)) {
-          expect(word).to.match(/^[\p{L}\p{N}]+$/u);
+          expect(word).to.match(/^[\p{L}\p{N}][\p{L}\p{M}\p{N}]*$/u);
           expect(words(word)).to.deep.equal([word]);
         }
       }),
@@ -93,12 +93,41 @@ describe('text', () => {
     ['Ｆｕｌｌ', 'full'],
     ['ΣΊΣΥΦΟΣ', 'σισυφοσ'],
     ['Ёлка', 'елка'],
+    ['ЙОД', 'иод'],
+    ['रीमा', 'रीमा'],
+    ['สุดา', 'สุดา'],
+    ['ﾊﾞﾅ', 'ハ\u3099ナ'],
+    ['バナ', 'ハ\u3099ナ'],
+    ['٠١٢٣٤٥٦٧٨٩', '0123456789'],
+    ['०१२३ 𑁦𑁯', '0123 09'],
+    ['葛\u{e0100}城', '葛城'],
+    ['Соловʼяненко', "солов'яненко"],
   ];
   for (const [text, result] of folded) {
     it(`${text} is folded to ${result}`, () => {
       expect(fold(text)).to.equal(result);
     });
   }
+
+  it('has ASCII digits, whatever the script', () => {
+    for (let point = 0; point <= 0x10ffff; point++) {
+      const character = String.fromCodePoint(point);
+      if (/\p{Nd}/u.test(character)) expect(fold(character), point.toString(16)).to.match(/^[0-9]$/);
+    }
+    // Every script has each digit once.
+    const digits = Array.from({ length: 0x110000 }, (_, point) => String.fromCodePoint(point)).filter(
+      (character) => /\p{Nd}/u.test(character),
+    );
+    for (let from = 0; from < digits.length; from += 10) {
+      expect(
+        digits
+          .slice(from, from + 10)
+          .map(fold)
+          .join(''),
+        `${digits[from]}`,
+      ).to.equal('0123456789');
+    }
+  });
 
   it('splits at every other character', () => {
     expect(words("O'Neill-Luján, Jr. (42)")).to.deep.equal(['o', 'neill', 'lujan', 'jr', '42']);
@@ -115,12 +144,29 @@ describe('text', () => {
 
   it('finds the same emails and domains as one regular expression', () => {
     // The rule in one expression, which is too slow for long text.
-    const rule = /[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}/gu;
+    const rule = /[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?:[\p{L}\p{M}\p{N}-]+\.)+\p{L}[\p{L}\p{M}]+/gu;
     const byRule = (text: string) =>
       ((/[@.]/.test(text) && fold(text).match(rule)) || [])
         .map((found) => found.replace(/^[-.]+|[-.]+$/g, ''))
         .filter((found) => /[\p{L}\p{N}]/u.test(found));
-    const unit = fc.constantFrom('a', 'b', '.', '.', '-', '@', '1', ' ', '/', '!', 'é', '𝒳', 'क', '⒈', '㌖');
+    const unit = fc.constantFrom(
+      'a',
+      'b',
+      '.',
+      '.',
+      '-',
+      '@',
+      '1',
+      ' ',
+      '/',
+      '!',
+      'é',
+      '𝒳',
+      'क',
+      'ि',
+      '⒈',
+      '㌖',
+    );
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit, maxLength: 24 }), anyText), (text) => {
         expect(compounds(text)).to.deep.equal(byRule(text));
