@@ -2,12 +2,8 @@
 import { type CursorScope, readCursor } from '../http/cursor.js';
 import { invalid, noWords } from '../http/problems.js';
 import { toTextQuery } from '../http/text-query.js';
-import {
-  normalizeCountry,
-  normalizeDomain,
-  normalizePostalCode,
-  normalizeProfileUrl,
-} from '../search/normalize.js';
+import { normalizeCountry } from '../search/countries.js';
+import { normalizeDomain, normalizePostalCode, normalizeProfileUrl } from '../search/normalize.js';
 import { emailWord } from '../search/words.js';
 import { words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';

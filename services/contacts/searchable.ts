@@ -1,14 +1,13 @@
 /** What of a contact can be found, as words and normal forms. Both search stores index exactly this (contract 3.8, 3.9). */
 
+import { countryWords, normalizeCountry } from '../search/countries.js';
 import {
-  normalizeCountry,
   normalizeDomain,
   normalizePostalCode,
   normalizeProfileUrl,
   profileSlug,
 } from '../search/normalize.js';
-import { emailWords, phoneWords, textWords } from '../search/words.js';
-import { memoize } from '../shared/cache.js';
+import { emailWords, phoneWords, postalCodeWords, textWords } from '../search/words.js';
 import type { ContactField } from './fields.js';
 import type { Contact } from './schema.js';
 
@@ -37,7 +36,8 @@ export const SEARCH_FIELDS = {
   functional_area: { of: ['functional_area'], group: 3, wordsOf: textWords },
   city: { of: ['city'], group: 3, wordsOf: textWords },
   state_region: { of: ['state_region'], group: 3, wordsOf: textWords },
-  country: { of: ['country'], group: 3, wordsOf: textWords },
+  country: { of: ['country'], group: 3, wordsOf: countryWords },
+  postal_code: { of: ['postal_code'], group: 3, wordsOf: postalCodeWords, isUnique: true },
   network_a_slug: { of: ['network_a_url'], group: 3, wordsOf: wordsOfSlug, isUnique: true },
   phones: { of: ['phones'], group: 3, wordsOf: phoneWords, isUnique: true },
 } as const satisfies Record<string, SearchField>;
@@ -71,13 +71,11 @@ export function searchableTexts(contact: SearchableContact, field: ContactSearch
   return texts;
 }
 
-const countryOf = memoize(normalizeCountry);
-
 /** Values compared as a whole, in normal form. */
 export function searchableValues(contact: SearchableContact): Record<ValueField, string | null> {
   const profile = contact.network_a_url === null ? null : normalizeProfileUrl(contact.network_a_url);
   return {
-    country: contact.country === null ? null : countryOf(contact.country),
+    country: contact.country === null ? null : normalizeCountry(contact.country),
     postal_code: contact.postal_code === null ? null : normalizePostalCode(contact.postal_code),
     company_domain: contact.company_domain === null ? null : normalizeDomain(contact.company_domain),
     network_a_url: profile,

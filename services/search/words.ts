@@ -41,3 +41,10 @@ export function phoneWords(phone: string): string[] {
 export function nationalDigits(digits: string): string {
   return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
 }
+
+/** The words of a postal code, and all of it as one: "SW1A 1AA" is also found as "sw1a1aa". */
+export function postalCodeWords(text: string): string[] {
+  const value = words(text);
+  if (value.length > 1) value.push(value.join(''));
+  return value;
+}

@@ -11,6 +11,7 @@ import { searchStoreOrder } from './search-store-order.js';
 import { searchStoreQuery } from './search-store-query.js';
 import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
+import { searchStoreValues } from './search-store-values.js';
 import { searchStoreVisits } from './search-store-visits.js';
 import type { Open } from './search-support.js';
 
@@ -20,6 +21,7 @@ export function searchStoreContract(name: string, open: Open): void {
     searchStoreFilters(open);
     searchStoreQuery(open);
     searchStoreNames(open);
+    searchStoreValues(open);
     searchStoreOrder(open);
     searchStoreFacets(open);
     searchStoreGetMany(open);

@@ -1,0 +1,119 @@
+/** The countries of ISO 3166 by their codes and English names (contract 3.8). */
+import iso from 'i18n-iso-countries';
+import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
+import { memoize } from '../shared/cache.js';
+import { foldValue, words } from '../shared/text.js';
+
+/** Names that the package lacks or lists last, the usual one first. "Congo" alone is CG in ISO 3166; the package lists it for both. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  AX: ['Åland'],
+  BA: ['Bosnia and Herzegovina', 'Bosnia-Herzegovina', 'Bosnia'],
+  BN: ['Brunei'],
+  BO: ['Bolivia', 'Bolivia (Plurinational State of)'],
+  BQ: ['Caribbean Netherlands', 'Bonaire'],
+  CC: ['Cocos Islands', 'Keeling Islands'],
+  CD: ['Democratic Republic of the Congo', 'DR Congo', 'DRC', 'Congo-Kinshasa', 'Zaire'],
+  CG: ['Congo', 'Congo-Brazzaville'],
+  CN: ['China', 'Mainland China', 'PRC'],
+  CV: ['Cabo Verde'],
+  CZ: ['Czechia'],
+  FK: ['Falkland Islands', 'Falklands'],
+  FM: ['Micronesia'],
+  FO: ['Faroe Islands', 'Faeroe Islands', 'Faroes'],
+  GB: ['United Kingdom', 'U.K.', 'Britain', 'United Kingdom of Great Britain and Northern Ireland'],
+  GM: ['Gambia'],
+  HK: ['Hong Kong', 'Hong Kong SAR', 'Hong Kong SAR China'],
+  IR: ['Iran', 'Iran (Islamic Republic of)'],
+  KG: ['Kyrgyzstan', 'Kyrgyz Republic'],
+  KP: ['North Korea', "Korea (the Democratic People's Republic of)", 'DPRK'],
+  KR: ['South Korea', 'Korea'],
+  LA: ['Laos'],
+  MD: ['Moldova'],
+  MF: ['Saint Martin'],
+  MK: ['North Macedonia', 'Macedonia', 'Former Yugoslav Republic of Macedonia'],
+  MM: ['Myanmar', 'Burma'],
+  MO: ['Macao', 'Macau', 'Macao SAR', 'Macau SAR', 'Macao SAR China'],
+  NL: ['Netherlands', 'Holland'],
+  PS: ['Palestine', 'Palestinian Territories', 'Palestinian Territory', 'Occupied Palestinian Territory'],
+  RU: ['Russia'],
+  SH: ['Saint Helena', 'Saint Helena, Ascension and Tristan da Cunha'],
+  SJ: ['Svalbard and Jan Mayen', 'Svalbard'],
+  SX: ['Sint Maarten'],
+  SY: ['Syria'],
+  SZ: ['Eswatini', 'Swaziland'],
+  TL: ['Timor-Leste', 'East Timor'],
+  TR: ['Turkey'],
+  TT: ['Trinidad and Tobago', 'Trinidad'],
+  TW: ['Taiwan'],
+  TZ: ['Tanzania'],
+  UM: [
+    'United States Minor Outlying Islands',
+    'US Minor Outlying Islands',
+    'US Outlying Islands',
+    'U.S. Outlying Islands',
+  ],
+  US: ['United States'],
+  VA: ['Vatican City', 'Vatican', 'Holy See', 'Vatican City State'],
+  VE: ['Venezuela', 'Venezuela (Bolivarian Republic of)'],
+  VG: ['British Virgin Islands'],
+  VI: ['US Virgin Islands', 'United States Virgin Islands'],
+  VN: ['Vietnam', 'Viet Nam'],
+  XK: ['Kosovo', 'XKX'],
+};
+
+interface Country {
+  /** Alpha-2 and alpha-3, in lower case. */
+  codes: string[];
+  /** The usual one first. */
+  names: string[];
+}
+
+/** By alpha-2 in lower case. */
+const byCode = new Map<string, Country>();
+const codeByKey = new Map<string, string>();
+
+iso.registerLocale(english);
+for (const [alpha2, listed] of Object.entries(
+  iso.getNames('en', { select: 'all' }) as Record<string, string[]>,
+)) {
+  const codes = [alpha2, iso.alpha2ToAlpha3(alpha2) ?? alpha2].map((code) => code.toLowerCase());
+  const own = NAMES[alpha2] ?? [];
+  byCode.set(alpha2.toLowerCase(), { codes, names: [...new Set([...own, ...listed])] });
+}
+for (const [code, { codes, names }] of byCode) {
+  for (const name of names) if (name !== 'Congo' || code === 'cg') codeByKey.set(keyOf(name), code);
+  for (const each of codes) codeByKey.set(each, code);
+}
+
+/** Equal for the ways to write a name: "Saint Lucia" and "St. Lucia", "Korea, Republic of" and "the Republic of Korea". */
+function keyOf(text: string): string {
+  const all = words(text.replaceAll('&', ' and ').replace(/['’ʼ‘`]/g, ''));
+  if (all.length === 1) return all[0] as string;
+  return all
+    .filter((word) => word !== 'the')
+    .map((word) => (word === 'st' ? 'saint' : word))
+    .sort()
+    .join(' ');
+}
+
+/** ISO 3166 alpha-2 in lower case for a code or English name of a country, else the folded text itself. */
+export const normalizeCountry = memoize((text) => codeByKey.get(keyOf(text)) ?? foldValue(text));
+
+/** Longer names add words like "of" and "america", which would match half of a company name. */
+const isShort = (name: string[]) => name.length <= 2 && name.every((word) => word.length > 1);
+
+/** The words of the text, then the codes, the usual name and the short names of the country that it names. */
+export function countryWords(text: string): string[] {
+  const value = words(text);
+  const country = byCode.get(normalizeCountry(text));
+  if (!country) return value;
+  const add = (name: string[]) => {
+    if (!name.every((word) => value.includes(word))) value.push(...name);
+  };
+  for (const code of country.codes) add([code]);
+  for (const [index, name] of country.names.entries()) {
+    const parts = words(name);
+    if (index === 0 || isShort(parts)) add(parts);
+  }
+  return value;
+}
