@@ -1,6 +1,4 @@
 /** Normal forms under which values are stored for comparison. Each is idempotent on what it is meant for. */
-import countries from 'i18n-iso-countries';
-import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import { foldValue, trimTrailingSlashes } from '../shared/text.js';
 
 /** A domain without scheme, credentials, one leading `www.`, port, path, case and trailing dot (contract 3.8). */
@@ -36,30 +34,18 @@ export function normalizePostalCode(value: string): string {
   return foldValue(value).replaceAll(' ', '');
 }
 
-countries.registerLocale(english);
-const codeOf = new Map<string, string>();
-for (const [alpha2, names] of Object.entries(
-  countries.getNames('en', { select: 'all' }) as Record<string, string[]>,
-)) {
-  for (const name of names) codeOf.set(foldValue(name), alpha2.toLowerCase());
-}
-for (const [alpha3, alpha2] of Object.entries(countries.getAlpha3Codes())) {
-  codeOf.set(alpha3.toLowerCase(), alpha2.toLowerCase());
-  codeOf.set(alpha2.toLowerCase(), alpha2.toLowerCase());
-}
-
-/** ISO 3166 alpha-2 in lower case for a code or English name of a country, else the folded text itself. */
-export function normalizeCountry(value: string): string {
-  const folded = foldValue(value);
-  return codeOf.get(folded) ?? folded;
-}
-
-/** A URL in lower case without scheme and trailing slashes: what `start_url` is a substring of. */
+/** A URL in lower case without scheme, the slashes before its host and trailing slashes: what `start_url` is a substring of. */
 export function normalizeUrlText(value: string): string {
   return trimTrailingSlashes(
     value
       .trim()
       .toLowerCase()
-      .replace(/^[a-z][a-z0-9+.-]*:\/\//, ''),
+      .replace(/^(?:(?:[a-z][a-z0-9+.-]*)?:)?\/\//, ''),
   );
+}
+
+/** Folded, with a space before every word: a text that begins where a word of another does is a substring of it (contract 4.1). */
+export function normalizeWordStarts(value: string): string {
+  const folded = foldValue(value);
+  return folded === '' ? '' : ` ${folded}`.replace(/(?<![\p{L}\p{N}\p{M}\s])(?=[\p{L}\p{N}])/gu, ' ');
 }

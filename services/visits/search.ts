@@ -1,7 +1,8 @@
 /** Requests to visit searches: pure, and the same for every store. */
 import { type CursorScope, readCursor } from '../http/cursor.js';
 import { noWords } from '../http/problems.js';
-import { normalizeCountry, normalizeUrlText } from '../search/normalize.js';
+import { normalizeCountry } from '../search/countries.js';
+import { normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
 import { addressRange } from '../shared/ip-address.js';
 import { foldValue } from '../shared/text.js';
 import type { SearchVisitsRequest } from './schema.js';
@@ -39,8 +40,8 @@ export function toVisitSearch(
       audienceId: body.audience_id ?? undefined,
       country: normal('country', body.country, normalizeCountry),
       city: normal('city', body.city, foldValue),
-      browser: normal('browser', body.browser, foldValue),
-      platform: normal('platform', body.platform, foldValue),
+      browser: normal('browser', body.browser, normalizeWordStarts),
+      platform: normal('platform', body.platform, normalizeWordStarts),
       hasRecording: body.has_recording ?? undefined,
       address: given(body.ip_address, (text) => addressRange(text) ?? undefined),
       startUrl: normal('start_url', body.start_url, normalizeUrlText),

@@ -1,4 +1,5 @@
-import { normalizeCountry, normalizeUrlText } from '../search/normalize.js';
+import { normalizeCountry } from '../search/countries.js';
+import { normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
 import { addressKey } from '../shared/ip-address.js';
 import { foldValue, orNull } from '../shared/text.js';
 import { formatTimestamp } from '../shared/time.js';
@@ -44,8 +45,8 @@ export function searchableVisit(visit: Visit): SearchableVisit {
   return {
     countries: [...new Set(countries)],
     city: normal(visit.city, foldValue),
-    browser: normal(visit.browser, foldValue),
-    platform: normal(visit.platform, foldValue),
+    browser: normal(visit.browser, normalizeWordStarts),
+    platform: normal(visit.platform, normalizeWordStarts),
     address: normal(visit.ipAddress, addressKey),
     startUrl: normal(visit.startUrl, normalizeUrlText),
   };

@@ -10,7 +10,7 @@ export interface VisitSearch {
   country?: string;
   /** Folded whole value. */
   city?: string;
-  /** Folded: the whole value, or the beginning of a word of it. */
+  /** Normal form of `normalizeWordStarts`; a substring of the visit's. */
   browser?: string;
   platform?: string;
   hasRecording?: boolean;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { normalizeCountry, normalizeUrlText } from '../../services/search/normalize.js';
+import { normalizeCountry } from '../../services/search/countries.js';
+import { normalizeUrlText, normalizeWordStarts } from '../../services/search/normalize.js';
 import { addressKey, addressRange } from '../../services/shared/ip-address.js';
 import { foldValue } from '../../services/shared/text.js';
 import type { VisitRecord } from '../../services/visits/schema.js';
@@ -16,7 +17,9 @@ const visit = fc.record({
   countryCode: some(fc.constantFrom('US', 'DE', 'mx')),
   city: some(fc.constantFrom('São Paulo', 'Sao  paulo', 'Rome')),
   ipAddress: some(fc.constantFrom('10.0.0.1', '10.0.0.200', '10.1.0.1', '::1', '2001:db8::1')),
-  browser: some(fc.constantFrom('Chrome', 'Chrome Mobile', 'Mobile Chrome', 'Safari')),
+  browser: some(
+    fc.constantFrom('Chrome', 'Chrome Mobile', 'Mobile Chrome', 'Safari', 'UI/WKWebView', 'chrome-lite'),
+  ),
   platform: some(fc.constantFrom('Mac OS X', 'Windows')),
   hasRecording: some(fc.boolean()),
   intentScore: some(fc.integer({ min: -1, max: 3 })),
@@ -27,8 +30,10 @@ const search = fc.record({
   audienceId: maybe(fc.constant('a')),
   country: maybe(fc.constantFrom('us', 'Deutschland', 'mexico').map(normalizeCountry)),
   city: maybe(fc.constant('sao paulo')),
-  browser: maybe(fc.constantFrom('chrome', 'chrome mobile', 'mob')),
-  platform: maybe(fc.constantFrom('os', 'mac os x')),
+  browser: maybe(
+    fc.constantFrom('chrome', 'Chrome mobile', 'mob', 'wk', 'web', 'ui/wk', 'lite').map(normalizeWordStarts),
+  ),
+  platform: maybe(fc.constantFrom('os', 'mac os x').map(normalizeWordStarts)),
   hasRecording: maybe(fc.boolean()),
   address: maybe(
     fc.constantFrom('10.0.0.1', '10.0.0.0/24', '::/0').map((text) => addressRange(text) ?? undefined),
@@ -44,9 +49,7 @@ function matches(record: VisitRecord, asked: Omit<VisitSearch, 'organizationId'>
   const moment = Date.parse(record.createdAt);
   const key = record.ipAddress ? addressKey(record.ipAddress) : null;
   const begins = (value: string | null | undefined, given: string) =>
-    foldValue(value ?? '')
-      .split(' ')
-      .some((_, index, parts) => parts.slice(index).join(' ').startsWith(given));
+    normalizeWordStarts(value ?? '').includes(given);
   return (
     (asked.audienceId === undefined || record.audienceId === asked.audienceId) &&
     (asked.country === undefined ||
@@ -157,17 +160,75 @@ export function searchStoreVisits(open: Open): void {
         expect(page.total).to.equal(page.items.length);
         return page.items.map(({ id }) => id);
       };
-      expect(await find({ browser: long })).to.deep.equal(['long']);
-      expect(await find({ browser: long.slice(1) })).to.deep.equal(['short', 'long']);
-      expect(await find({ browser: foldValue('ﷺ') })).to.deep.equal(['wide']);
-      expect(await find({ platform: '\u{10ffff}' })).to.deep.equal(['long']);
-      expect(await find({ platform: '\ud7ff' })).to.deep.equal(['wide']);
+      expect(await find({ browser: normalizeWordStarts(long) })).to.deep.equal(['long']);
+      expect(await find({ browser: normalizeWordStarts(long.slice(1)) })).to.deep.equal(['short', 'long']);
+      expect(await find({ browser: normalizeWordStarts('ﷺ') })).to.deep.equal(['wide']);
+      expect(await find({ platform: normalizeWordStarts('\u{10ffff}\u{10ffff}') })).to.deep.equal(['long']);
+      expect(await find({ platform: normalizeWordStarts('\ud7ff') })).to.deep.equal(['wide']);
       expect(await find({ platform: '' })).to.have.lengthOf(3);
       for (const part of ['ab'.repeat(1000), 'ba'.repeat(500), '?a.b*c="[{(|#@&<>~\\^$-', '']) {
         expect(await find({ startUrl: part }), part).to.include('long');
       }
       for (const part of ['ab'.repeat(1001), 'a.*c', 'x?example', '#@&<>|~']) {
         expect(await find({ startUrl: part }), part).to.deep.equal([]);
+      }
+    });
+
+    it('a word of a browser or platform begins after anything that is no letter or digit', async () => {
+      const organizationId = freshOrganization();
+      const createdAt = new Date(T0).toISOString();
+      const browsers = ['AppEngine-Google', 'magpie-crawler', 'UI/WKWebView', 'Google Chrome', 'C++'];
+      await insert(
+        browsers.map((browser, index) => ({
+          id: `v${index}`,
+          organizationId,
+          createdAt,
+          browser,
+          platform: browser,
+        })),
+      );
+      const found: [string, number[]][] = [
+        ['google', [3, 0]],
+        ['crawler', [1]],
+        ['wkwebview', [2]],
+        ['ui/wkweb', [2]],
+        ['webview', []],
+        ['rawler', []],
+        ['c++', [4]],
+        ['+', []],
+        ['appengine google', []],
+      ];
+      for (const [text, expected] of found) {
+        for (const field of ['browser', 'platform'] as const) {
+          const search = { organizationId, limit: 9, [field]: normalizeWordStarts(text) };
+          const page = await opened.store.searchVisits(search);
+          expect(
+            page.items.map(({ id }) => id),
+            text,
+          ).to.deep.equal(expected.map((index) => `v${index}`));
+        }
+      }
+    });
+
+    it('a URL is found by a part with slashes but no scheme before its host', async () => {
+      const organizationId = freshOrganization();
+      const createdAt = new Date(T0).toISOString();
+      const urls = ['https://www.x.example/pricing/', '//x.example/about', 'http://x.example:8443/port'];
+      await insert(urls.map((startUrl, index) => ({ id: `v${index}`, organizationId, createdAt, startUrl })));
+      const found: [string, number[]][] = [
+        ['//www.x.example/pricing', [0]],
+        ['://x.example', [2, 1, 0]],
+        ['android-app://x.example/about/', [1]],
+        [':8443/port', [2]],
+        ['/pricing', [0]],
+      ];
+      for (const [text, expected] of found) {
+        const search = { organizationId, limit: 9, startUrl: normalizeUrlText(text) };
+        const page = await opened.store.searchVisits(search);
+        expect(
+          page.items.map(({ id }) => id),
+          text,
+        ).to.deep.equal(expected.map((index) => `v${index}`));
       }
     });
 

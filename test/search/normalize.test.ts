@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  normalizeCountry,
   normalizeDomain,
   normalizePostalCode,
   normalizeProfileUrl,
   normalizeUrlText,
+  normalizeWordStarts,
   profileSlug,
 } from '../../services/search/normalize.js';
 import { addressKey, addressRange } from '../../services/shared/ip-address.js';
@@ -30,7 +30,7 @@ describe('normal forms', () => {
     [normalizeProfileUrl, url],
     [normalizeUrlText, url],
     [normalizePostalCode, anyText],
-    [normalizeCountry, anyText],
+    [normalizeWordStarts, anyText],
   ];
   for (const [form, text] of forms) {
     it(`${form.name} is idempotent`, () => {
@@ -67,14 +67,6 @@ describe('normal forms', () => {
       expect(profileSlug(normal)).to.equal(slug);
     });
   }
-
-  it('a country has one normal form, whatever its name', () => {
-    for (const name of ['US', 'usa', 'United States', 'united  states of america']) {
-      expect(normalizeCountry(name), name).to.equal('us');
-    }
-    expect(normalizeCountry("Côte d'Ivoire")).to.equal('ci');
-    expect(normalizeCountry('Atlantis')).to.equal('atlantis');
-  });
 
   it('equal IP addresses compare equal in any spelling', () => {
     expect(addressKey('10.0.0.1')).to.equal(addressKey('::ffff:10.0.0.1'));

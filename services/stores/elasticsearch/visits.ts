@@ -37,8 +37,8 @@ export function visitDocument(source: VisitSource): object {
     search: {
       countries: countries.map(valueToken),
       city: city === null ? null : valueToken(city),
-      browser: browser === null ? null : gramsOf(` ${browser}`),
-      platform: platform === null ? null : gramsOf(` ${platform}`),
+      browser: browser === null ? null : gramsOf(browser),
+      platform: platform === null ? null : gramsOf(platform),
       has_recording: source.visit.hasRecording,
       intent_score: source.visit.intentScore,
       address: address === null ? null : addressText(address),
@@ -54,8 +54,8 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
   if (audienceId !== undefined) filter.push({ term: { audience_id: audienceId } });
   if (country !== undefined) filter.push({ term: { 'search.countries': valueToken(country) } });
   if (city !== undefined) filter.push({ term: { 'search.city': valueToken(city) } });
-  if (browser !== undefined) filter.push(wordPrefix('search.browser', browser));
-  if (platform !== undefined) filter.push(wordPrefix('search.platform', platform));
+  if (browser !== undefined) filter.push(contains('search.browser', browser));
+  if (platform !== undefined) filter.push(contains('search.platform', platform));
   if (hasRecording !== undefined) filter.push({ term: { 'search.has_recording': hasRecording } });
   if (address) {
     const range = { gte: addressText(address.from), lte: addressText(address.to) };
@@ -95,6 +95,3 @@ export function visitFacets({ day }: Record<string, estypes.AggregationsAggregat
 function addressText(key: string): string {
   return (key.match(/.{4}/g) ?? []).join(':');
 }
-
-/** A word begins after a space, so a word prefix is a substring too. */
-const wordPrefix = (field: string, text: string): Clause => contains(field, ` ${text}`);

@@ -404,6 +404,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       ['a browser without letters', VISITS, { ...organization, browser: '\u0301' }, ['/browser no_words']],
       ['a platform without letters', VISITS, { ...organization, platform: '\u0301' }, ['/platform no_words']],
       ['a scheme alone', VISITS, { ...organization, start_url: 'https://' }, ['/start_url no_words']],
+      ['the end of a scheme alone', VISITS, { ...organization, start_url: '://' }, ['/start_url no_words']],
       ['slashes alone', VISITS, { ...organization, start_url: '//' }, ['/start_url no_words']],
       ['a cursor that is none', SEARCH, { ...organization, cursor: 'x' }, ['/cursor invalid_cursor']],
       [
