@@ -105,7 +105,7 @@ export function rawBulk(client: Client, count: number): () => Promise<number> {
     const send = async () => {
       for (let body = open.shift(); body; body = open.shift()) {
         const answer = await client.bulk({ index, operations: body as unknown as string[] });
-        if (answer.errors) throw new Error('a raw bulk request was refused');
+        if (answer.errors) throw new Error('a raw bulk request was rejected');
       }
     };
     await Promise.all([send(), send()]);

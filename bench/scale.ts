@@ -38,7 +38,7 @@ export async function benchImport(
   const seconds = (performance.now() - begun) / 1000;
   clearInterval(watch);
   await stores.close();
-  if (result.accepted !== count) throw new Error(`${result.rejected} contacts were refused`);
+  if (result.accepted !== count) throw new Error(`${result.rejected} contacts were rejected`);
   return [
     figure('import of contacts, whole pipeline', 'contacts/s', count / seconds, { atLeast: 20_000 }),
     figure('memory during the import, both stores open', 'MB', peak / 1e6, { atMost: 1500 }),

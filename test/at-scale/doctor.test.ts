@@ -78,7 +78,7 @@ atScale(() => {
       expect(stdout).to.match(/✗ Of an older version: \S+-keys-v2-1\. Run: reachline migrate\n/);
     });
 
-    it('names a server that is away or refuses the password, and still looks at the other', async () => {
+    it('names a server that is away or rejects the password, and still looks at the other', async () => {
       const nobody = `http://127.0.0.1:${await freePort()}`;
       const search = await run(['doctor'], { env: { ...env, ELASTICSEARCH_URL: nobody } });
       expect(search.code).to.equal(1);

@@ -98,7 +98,7 @@ function itAnswersAlike(title: string, records: Records, requests: number): void
   it('rejects alike in both forms for every reason a store can give', async function () {
     this.timeout(60_000);
     const contact = { organization_id: 'org_a', audience_id: records.audiences[0]?.id };
-    const created = { ...contact, work_emails: ['refused@parity.example'] };
+    const created = { ...contact, work_emails: ['rejected@parity.example'] };
     for (const [path, body, status] of [
       ['/api/contacts/create', created, 200],
       ['/api/contacts/create?on_duplicate=reject', created, 409],

@@ -38,10 +38,10 @@ describe('reachline migrate --bootstrap', function () {
       response.setHeader('X-Elastic-Product', 'Elasticsearch');
       response.setHeader('Content-Type', 'application/json');
       if (!known) response.setHeader('X-ClickHouse-Exception-Code', '516');
-      const refusal = request.url?.startsWith('/_')
+      const rejection = request.url?.startsWith('/_')
         ? '{"error":{"type":"security_exception"},"status":401}'
         : 'Code: 516. DB::Exception: no. (AUTHENTICATION_FAILED)';
-      response.writeHead(known ? status : 401).end(known ? '{}' : refusal);
+      response.writeHead(known ? status : 401).end(known ? '{}' : rejection);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -132,7 +132,7 @@ describe('reachline migrate --bootstrap', function () {
     expect(stderr).to.contain('xpack.security.enabled');
   });
 
-  it('is refused where the stores are embedded', async () => {
+  it('is rejected where the stores are embedded', async () => {
     const { code, stderr } = await bootstrap({ REACHLINE_DATA_DIR: join(folder.path, 'data') });
     expect(code).to.equal(2);
     expect(stderr).to.contain('--bootstrap is for servers');

@@ -74,7 +74,7 @@ describe('reachline ingest', function () {
     expect(cut.stderr).to.match(/standard input is damaged/);
   });
 
-  it('answers 1 when a record is refused, names it, and keeps its line byte for byte', async () => {
+  it('answers 1 when a record is rejected, names it, and keeps its line byte for byte', async () => {
     const bad = [
       Buffer.from('{"contact_id":"r1", "first_nam" :"x"}\r'),
       Buffer.from([0x7b, 0xff, 0x7d]),
@@ -97,14 +97,14 @@ describe('reachline ingest', function () {
     expect((await readFile(rejects)).length).to.equal(0);
   });
 
-  it('shows twenty refusals and counts the others', async () => {
+  it('shows twenty rejections and counts the others', async () => {
     const { stderr } = await run(['ingest', 'contacts', '-'], { env, stdin: 'x\n'.repeat(50) });
     expect(stderr.match(/^line /gm)?.length).to.equal(20);
     expect(stderr.match(/more rejected/g)).to.have.lengthOf(1);
     expect(stderr).to.match(/and 30 more rejected/);
   });
 
-  it('will not keep refused records in the file it reads', async () => {
+  it('will not keep rejected records in the file it reads', async () => {
     const input = await file('same.ndjson', '{"contact_id":"x"}');
     const outcome = await run(['ingest', 'contacts', input, '--rejects', input], { env });
     expect(outcome.code).to.equal(2);
@@ -233,12 +233,12 @@ describe('reachline ingest', function () {
     expect(await run(args, { env })).to.include({ code: 0 });
     expect(await contact('m1')).to.deep.include({ work_emails: ['a@x.de', 'b@x.de'], country: 'Germany' });
     const wrong = await file('wrong.json', '{"columns":{"Nope":"contact_id"},"ignored":[]}');
-    const refused = await run([...args.slice(0, -1), wrong], { env });
-    expect(refused.code).to.equal(2);
-    expect(refused.stderr).to.match(/"ignored"/);
+    const rejected = await run([...args.slice(0, -1), wrong], { env });
+    expect(rejected.code).to.equal(2);
+    expect(rejected.stderr).to.match(/"ignored"/);
   });
 
-  it('keeps refused rows with their header, so that the file can be mended and loaded', async () => {
+  it('keeps rejected rows with their header, so that the file can be mended and loaded', async () => {
     const rows = ['k1,41', 'k2,old', '"k\n3",1', 'k4,5,6', 'k5,42'];
     const csv = await file('rows.csv', `contact_id,age\r\n${rows.join('\r\n')}\r\n`);
     const rejects = join(folder.path, 'rows-rejects.csv');
@@ -267,7 +267,7 @@ describe('reachline ingest', function () {
     after(() => gateway.close());
     const through = (key: string) => ['--url', gateway.url, '--api-key', key];
 
-    it('sends records, and finds every refused one beyond those an answer lists', async () => {
+    it('sends records, and finds every rejected one beyond those an answer lists', async () => {
       const lines = Array.from({ length: 1000 }, (_, n) =>
         n % 3 === 0 ? `{"contact_id":"g${n}"}` : `{"contact_id":"g${n}","age":-${n}}`,
       );
@@ -288,7 +288,7 @@ describe('reachline ingest', function () {
       expect(await gateway.stores.search.getContact('org_a', 'g999')).to.include({ contact_id: 'g999' });
     });
 
-    it('counts every refused record once, also those that no answer lists', async () => {
+    it('counts every rejected record once, also those that no answer lists', async () => {
       const stdin = 'x\n'.repeat(250);
       const { stderr } = await run(['ingest', 'contacts', '-', ...through(gateway.key)], { stdin });
       expect(stderr.match(/more rejected/g)).to.have.lengthOf(1);
@@ -320,11 +320,11 @@ describe('reachline ingest', function () {
 
     it('says why a key is not taken', async () => {
       const key = await gateway.keyFor('org_a', ['contacts:read']);
-      const refused = await run(['ingest', 'contacts', '-', ...through(key)], {
+      const rejected = await run(['ingest', 'contacts', '-', ...through(key)], {
         stdin: '{"contact_id":"x"}',
       });
-      expect(refused).to.include({ code: 1 });
-      expect(refused.stderr).to.match(/403 insufficient_scope.*ingest:write/s);
+      expect(rejected).to.include({ code: 1 });
+      expect(rejected.stderr).to.match(/403 insufficient_scope.*ingest:write/s);
       const unknown = await run(['ingest', 'contacts', '-', ...through('nonsense')], {
         stdin: '{"contact_id":"x"}',
       });

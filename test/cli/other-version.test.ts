@@ -16,7 +16,7 @@ describe('A data folder of another version', function () {
   });
   afterEach(() => folder.remove());
 
-  const expectRefused = async (...commands: string[][]) => {
+  const expectRejected = async (...commands: string[][]) => {
     for (const command of commands) {
       const { code, stdout, stderr } = await run(command, { env: { REACHLINE_DATA_DIR: dataDir } });
       expect({ command, code }).to.deep.equal({ command, code: 1 });
@@ -26,15 +26,15 @@ describe('A data folder of another version', function () {
     }
   };
 
-  it('is refused for its contacts, in one sentence that says what to do', async () => {
+  it('is rejected for its contacts, in one sentence that says what to do', async () => {
     const database = new DatabaseSync(join(dataDir, 'reachline.db'));
     database.exec(`UPDATE schema_migrations SET sha256 = 'other' WHERE name LIKE '%contacts%'`);
     database.close();
     const ingest = ['ingest', 'contacts', '-', '--format', 'ndjson'];
-    await expectRefused(['migrate'], ['serve', '--port', '0'], ['keys', 'list'], ingest, ['doctor']);
+    await expectRejected(['migrate'], ['serve', '--port', '0'], ['keys', 'list'], ingest, ['doctor']);
   });
 
-  it('is refused for its advertising, in one sentence that says what to do', async () => {
+  it('is rejected for its advertising, in one sentence that says what to do', async () => {
     const clickhouse = await openClickHouse({ path: join(dataDir, 'clickhouse') });
     await clickhouse.command('test', 'TRUNCATE TABLE schema_migrations');
     await clickhouse.command(
@@ -42,6 +42,6 @@ describe('A data folder of another version', function () {
       `INSERT INTO schema_migrations VALUES ('0001_create_campaigns.sql', 'other')`,
     );
     await clickhouse.close();
-    await expectRefused(['migrate'], ['serve', '--port', '0']);
+    await expectRejected(['migrate'], ['serve', '--port', '0']);
   });
 });

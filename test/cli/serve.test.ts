@@ -89,8 +89,8 @@ describe('reachline serve', function () {
       ['REACHLINE_SQL_PORT', String(port)],
       ['REACHLINE_SQL_PASSWORD', 'x'],
     ] as const) {
-      const refused = await run(['serve', '--port', '0'], { env: { ...env, [name]: value } });
-      expect(refused.stderr).to.match(/^REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together/);
+      const rejected = await run(['serve', '--port', '0'], { env: { ...env, [name]: value } });
+      expect(rejected.stderr).to.match(/^REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together/);
     }
     const ask = (password: string) =>
       fetch(`http://127.0.0.1:${port}/?query=SELECT+count()+FROM+campaigns`, {

@@ -27,7 +27,7 @@ const VIEWS = {
   Status: '/status',
 };
 
-/** Chromium reports each answer of 4xx and each connection that was refused as an error of the page. */
+/** Chromium reports each answer of 4xx and each connection that was rejected as an error of the page. */
 const FAILED_REQUEST = /^Failed to load resource/;
 
 describe('The console in Chromium', function () {

@@ -331,7 +331,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       await store.insertCampaigns(accepted([], 1));
     });
 
-    it('refuses a query that binds too little', async () => {
+    it('rejects a query that binds too little', async () => {
       const query = store.query({ name: 'forgetful', sql: 'SELECT {value:String}', params: {} });
       expect(await query.catch((error: Error) => error.message)).to.contain('binds no value');
     });

@@ -251,12 +251,12 @@ export function searchStoreCreate(open: Open): void {
       }
     });
 
-    it('a refusal is not kept, and a key is free again after 24 hours', async () => {
+    it('a rejection is not kept, and a key is free again after 24 hours', async () => {
       const organization = await organizationWith(0);
-      const refused = await opened.store.createContact(
+      const rejected = await opened.store.createContact(
         command(organization, 'a', {}, { idempotency: key('f') }),
       );
-      expect(refused).to.nested.include({ 'value.kind': 'insufficient_credits' });
+      expect(rejected).to.nested.include({ 'value.kind': 'insufficient_credits' });
       await opened.store.setCredits(organization, 5);
       const made = await opened.store.createContact(
         command(organization, 'a', {}, { idempotency: key('f') }),

@@ -222,7 +222,7 @@ export function searchStoreRecords(open: Open): void {
       expect(even.items.map((item) => item.contact_id)).to.deep.equal(['n998', 'n996', 'n994']);
     });
 
-    it('a contact is in at most 10 000 audiences: records that ask for more are refused, and only they', async () => {
+    it('a contact is in at most 10 000 audiences: records that ask for more are rejected, and only they', async () => {
       const organization = freshOrganization();
       const joining = (from: number, to: number) => ({
         organization_id: organization,

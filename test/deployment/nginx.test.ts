@@ -139,10 +139,10 @@ describe('nginx', function () {
     }
   });
 
-  it('lets a gateway refuse a body that is a little too large, and takes 16 MiB of records', async () => {
+  it('lets a gateway reject a body that is a little too large, and takes 16 MiB of records', async () => {
     await start(configure(plain, new URL(gateway.url).host));
-    const refused = await post('/api/contacts/search', new Uint8Array(MEGABYTE + KILOBYTE));
-    expect(((await refused.json()) as { detail: string }).detail).to.contain('1048576 bytes');
+    const rejected = await post('/api/contacts/search', new Uint8Array(MEGABYTE + KILOBYTE));
+    expect(((await rejected.json()) as { detail: string }).detail).to.contain('1048576 bytes');
     const lines = '{"contact_id":"n1"}\n'.padEnd(16 * MEGABYTE, '\n');
     const taken = await post('/api/ingest/contacts', lines, 'application/x-ndjson');
     expect(await taken.json()).to.include({ accepted: 1, rejected: 0 });
@@ -174,7 +174,7 @@ describe('nginx', function () {
       expect({ address, scheme }).to.deep.equal({ address: '127.0.0.1', scheme: 'http' });
     });
 
-    it('passes a body on as it arrives, so that a stranger is refused before sending it', async () => {
+    it('passes a body on as it arrives, so that a stranger is rejected before sending it', async () => {
       await start(configure(plain, host()));
       const stranger = httpRequest(`http://127.0.0.1:${port}/api/ingest/contacts`, {
         method: 'POST',

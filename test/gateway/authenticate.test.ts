@@ -80,7 +80,7 @@ describe('Authentication', () => {
   });
 
   const call = async (header: string, address = '192.0.2.1') => authenticate(header, address);
-  /** The code a key is refused with, or the organization it is of. */
+  /** The code a key is rejected with, or the organization it is of. */
   const outcome = (header: string, address?: string) =>
     call(header, address).then(
       ({ organizationId }) => organizationId,
@@ -141,8 +141,8 @@ describe('Authentication', () => {
     expect(codes.at(-1)).to.equal('rate_limited');
     expect(keys.lookups - before).to.be.below(codes.filter((code) => code === 'invalid_api_key').length + 1);
     expect(codes.filter((code) => code === 'rate_limited')).to.have.length.above(100);
-    const refused = await call(wrong[1000] as string, '2001:db8:0:1::1').catch((error: Problem) => error);
-    expect((refused as Problem).headers['Retry-After']).to.equal('1');
+    const rejected = await call(wrong[1000] as string, '2001:db8:0:1::1').catch((error: Problem) => error);
+    expect((rejected as Problem).headers['Retry-After']).to.equal('1');
     expect(await outcome(key, '2001:db8:0:1::1'), 'a key known to be good').to.equal('org_a');
     expect(await outcome(wrong[2000] as string, '2001:db8:0:2::1')).to.equal('invalid_api_key');
   });

@@ -86,8 +86,8 @@ describe('The connections of a gateway', function () {
 
     it('a body announced by Expect: 100-continue, which is never requested', async () => {
       const headers = ['X-Api-Key: wrong', 'Content-Length: 9', 'Expect: 100-continue'];
-      const refused = await sendBytes(url, [head(SEARCH, ...headers)]);
-      expect(parseAnswer(refused).body.code).to.equal('invalid_api_key');
+      const rejected = await sendBytes(url, [head(SEARCH, ...headers)]);
+      expect(parseAnswer(rejected).body.code).to.equal('invalid_api_key');
       const taken = [...jsonOf(stores.key), 'Content-Length: 2', 'Expect: 100-continue', 'Connection: close'];
       expect(await sendBytes(url, [head(SEARCH, ...taken), '{}'])).to.match(
         /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP/,

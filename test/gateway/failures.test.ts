@@ -132,12 +132,12 @@ describe('An operation that fails', () => {
   it('answers 503 overloaded above the limit of one key, and serves other keys', async () => {
     const other = await gateway.keyFor('org_b');
     const waiting = Array.from({ length: 600 }, () => call('/api/waits'));
-    let refused: Answer;
+    let rejected: Answer;
     do {
-      refused = await call('/api/fails');
-    } while (refused.status === 500);
-    expectProblem(refused, 503, 'overloaded');
-    expect(refused.headers.get('Retry-After')).to.equal('1');
+      rejected = await call('/api/fails');
+    } while (rejected.status === 500);
+    expectProblem(rejected, 503, 'overloaded');
+    expect(rejected.headers.get('Retry-After')).to.equal('1');
     expectProblem(await call('/api/fails', other), 500, 'internal');
     release();
     for (const answer of await Promise.all(waiting)) expect(answer.status).to.be.oneOf([500, 503]);

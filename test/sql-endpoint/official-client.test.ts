@@ -24,7 +24,7 @@ describe('@clickhouse/client at the SQL endpoint', () => {
       compression: { response: true },
       log: { level: ClickHouseLogLevel.OFF },
     });
-  const refusal = (promise: Promise<unknown>) =>
+  const rejection = (promise: Promise<unknown>) =>
     promise.then(
       () => ({ code: 'let in' }),
       (error: { code: string; type: string }) => error,
@@ -70,18 +70,18 @@ describe('@clickhouse/client at the SQL endpoint', () => {
 
   it('gets the codes of rejected inserts, writes and files', async () => {
     expect(
-      await refusal(
+      await rejection(
         client.insert({ table: 'default.campaigns', values: [{ id: 'x' }], format: 'JSONEachRow' }),
       ),
     ).to.include({ code: '164', type: 'READONLY' });
-    expect(await refusal(client.command({ query: 'TRUNCATE TABLE default.deliveries' }))).to.include({
+    expect(await rejection(client.command({ query: 'TRUNCATE TABLE default.deliveries' }))).to.include({
       code: '164',
     });
-    expect(await refusal(client.query({ query: "SELECT * FROM file('/etc/passwd')" }))).to.include({
+    expect(await rejection(client.query({ query: "SELECT * FROM file('/etc/passwd')" }))).to.include({
       code: '497',
       type: 'ACCESS_DENIED',
     });
-    expect(await refusal(client.query({ query: 'SELECT nothing FROM campaigns' }))).to.include({
+    expect(await rejection(client.query({ query: 'SELECT nothing FROM campaigns' }))).to.include({
       code: '47',
       type: 'UNKNOWN_IDENTIFIER',
     });
@@ -89,7 +89,7 @@ describe('@clickhouse/client at the SQL endpoint', () => {
 
   it('gets the error of a wrong password', async () => {
     const stranger = connect('wrong');
-    expect(await refusal(stranger.query({ query: 'SELECT 1' }))).to.include({
+    expect(await rejection(stranger.query({ query: 'SELECT 1' }))).to.include({
       code: '516',
       type: 'AUTHENTICATION_FAILED',
     });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
 
-/** Elasticsearch refuses to run as root, so root runs the servers as `nobody`. Null for anyone else. */
+/** Elasticsearch does not run as root, so root runs the servers as `nobody`. Null for anyone else. */
 export function unprivilegedUser(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));

@@ -7,7 +7,7 @@ export const compressSnappy = (bytes: Buffer) => Buffer.from(snappy.compress(byt
 
 export function compressLz4(bytes: Buffer): Buffer {
   const frame = Buffer.from(lz4.compress(bytes));
-  // The library calls its blocks dependent, which brokers refuse; one block is not, up to 4 MB. Flags, size, their checksum.
+  // The library calls its blocks dependent, which brokers reject; one block is not, up to 4 MB. Flags, size, their checksum.
   frame.set([0x60, 0x70, 0x73], 4);
   return frame;
 }

@@ -10,7 +10,7 @@ export async function setCredits(io: Io, organization: string, amount: number): 
   printOut(io, String(amount));
 }
 
-/** Prints the new balance. Fails for an unmetered organization, whose requests a balance would begin to refuse. */
+/** Prints the new balance. Fails for an unmetered organization, whose requests a balance would begin to reject. */
 export async function grantCredits(io: Io, organization: string, amount: number): Promise<void> {
   requireId('--organization', organization);
   const balance = await withAdminStore(io, (store) => store.grantCredits(organization, amount));

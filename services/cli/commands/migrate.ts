@@ -66,13 +66,13 @@ async function bootstrap(io: Io, { elasticsearch, clickhouse, admins }: Config):
   };
   if (search) {
     await createElasticsearchAccount(search.config, search.account, search.admin).catch(
-      explainRefusal('Elasticsearch', search.admin, 'it takes accounts only with xpack.security.enabled'),
+      explainRejection('Elasticsearch', search.admin, 'it takes accounts only with xpack.security.enabled'),
     );
     printErr(io, `Elasticsearch has the account ${search.account.username}.`);
   }
   if (analytics) {
     await createClickHouseAccount(analytics.config, analytics.admin).catch(
-      explainRefusal('ClickHouse', analytics.admin, 'the user needs access management'),
+      explainRejection('ClickHouse', analytics.admin, 'the user needs access management'),
     );
     printErr(io, `ClickHouse has the account ${analytics.account.username}.`);
   }
@@ -82,12 +82,12 @@ async function bootstrap(io: Io, { elasticsearch, clickhouse, admins }: Config):
 }
 
 /** HTTP statuses of Elasticsearch and error codes of ClickHouse: not known, not allowed, or users kept where nobody can write. */
-const REFUSALS = new Set(['400', '401', '403', '405', '192', '193', '194', '495', '497', '514', '516']);
+const REJECTIONS = new Set(['400', '401', '403', '405', '192', '193', '194', '495', '497', '514', '516']);
 
-function explainRefusal(server: string, { username }: Credentials, hint: string) {
+function explainRejection(server: string, { username }: Credentials, hint: string) {
   return (error: unknown): never => {
     const { statusCode, code } = ((error as Error).cause ?? {}) as { statusCode?: number; code?: string };
-    if (!REFUSALS.has(String(statusCode ?? code))) throw error;
+    if (!REJECTIONS.has(String(statusCode ?? code))) throw error;
     throw new CommandError(
       `${server} lets ${username} make no account (${statusCode ?? code}): check its password, and that ${hint}.`,
     );

@@ -12,7 +12,7 @@ address, password = sys.argv[1:]
 target = {"host": "127.0.0.1", "port": urlsplit(address).port, "database": "reachline"}
 
 
-def refusal(action):
+def rejection(action):
     try:
         action()
     except DatabaseError as error:
@@ -48,11 +48,11 @@ with clickhouse_connect.get_client(**target, password=password) as client:
         "tables": [name for (name,) in client.query("SHOW TABLES").result_rows],
         "command": client.command("SELECT count() FROM creatives"),
         "parquet": client.raw_query("SELECT 1 AS a", fmt="Parquet")[:4].decode(),
-        "refusals": [
-            refusal(lambda: client.command("INSERT INTO default.campaigns (id) VALUES ('x')")),
-            refusal(lambda: client.insert("default.campaigns", [["x"]], column_names=["id"])),
-            refusal(lambda: client.query("SELECT * FROM file('/etc/passwd')")),
-            refusal(lambda: clickhouse_connect.get_client(**target, password="wrong")),
+        "rejections": [
+            rejection(lambda: client.command("INSERT INTO default.campaigns (id) VALUES ('x')")),
+            rejection(lambda: client.insert("default.campaigns", [["x"]], column_names=["id"])),
+            rejection(lambda: client.query("SELECT * FROM file('/etc/passwd')")),
+            rejection(lambda: clickhouse_connect.get_client(**target, password="wrong")),
         ],
     }
 print(json.dumps(result))

@@ -50,8 +50,8 @@ describe('the official Python client at the SQL endpoint', () => {
     });
   });
 
-  it('raises a DatabaseError for what is refused', () => {
-    const [insert, rows, file, password] = answers.refusals as string[];
+  it('raises a DatabaseError for what is rejected', () => {
+    const [insert, rows, file, password] = answers.rejections as string[];
     expect(insert).to.match(/^DatabaseError: .*code: 164/);
     expect(rows).to.match(/^DatabaseError: /);
     expect(file).to.match(/^DatabaseError: .*code: 497/);

@@ -47,13 +47,13 @@ export const credits = gatewaySuite('Credits under concurrent creations', (start
       Array.from({ length: CREATES }, (_, index) => create('org_parallel', key, `Person ${index}`)),
     );
     const created = ofStatus(answers, 200);
-    const refused = ofStatus(answers, 402);
+    const rejected = ofStatus(answers, 402);
     expect(created).to.have.length(BALANCE);
     expect(created.map(({ body }) => body.credit_balance).sort()).to.deep.equal([
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
     ]);
-    expect(refused).to.have.length(CREATES - BALANCE);
-    for (const { body } of refused) {
+    expect(rejected).to.have.length(CREATES - BALANCE);
+    for (const { body } of rejected) {
       expect(body).to.include({ code: 'insufficient_credits', required_credits: 1, credit_balance: 0 });
     }
     expect(await gateway.stores.search.getCredits('org_parallel')).to.equal(0);
@@ -85,7 +85,7 @@ export const credits = gatewaySuite('Credits under concurrent creations', (start
         expect(again.body).to.deep.equal(created[0].body);
         contacts.add(again.body.contact_id);
       } else {
-        expect(again.status, 'a refusal is not kept, and the balance is still empty').to.equal(402);
+        expect(again.status, 'a rejection is not kept, and the balance is still empty').to.equal(402);
       }
     }
     expect(contacts.size).to.equal(BALANCE);

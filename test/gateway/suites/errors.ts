@@ -177,21 +177,21 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
     });
 
     it('rejects a request while the first with its idempotency key is running, and applies one of them', async () => {
-      const refused: Answer[] = [];
-      for (let attempt = 0; attempt < 40 && refused.length === 0; attempt++) {
+      const rejected: Answer[] = [];
+      for (let attempt = 0; attempt < 40 && rejected.length === 0; attempt++) {
         const answers = await Promise.all(
           Array.from({ length: 8 }, () =>
             create({ first_name: `Twin ${attempt}` }, '', { 'Idempotency-Key': `twin-${attempt}` }),
           ),
         );
         const done = answers.filter(({ status }) => status === 200);
-        refused.push(...answers.filter(({ status }) => status !== 200));
+        rejected.push(...answers.filter(({ status }) => status !== 200));
         expect(new Set(done.map(({ body }) => body.contact_id)).size).to.equal(1);
         const found = await gateway.call(SEARCH, { ...organization, first_name: `Twin ${attempt}` });
         expect(found.body.total_count).to.equal(1);
       }
-      expect(refused).not.to.have.length(0);
-      for (const answer of refused) {
+      expect(rejected).not.to.have.length(0);
+      for (const answer of rejected) {
         expectProblem(answer, 409, 'idempotency_in_progress');
         expect(answer.headers.get('Retry-After')).to.equal('1');
       }

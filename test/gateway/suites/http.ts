@@ -411,9 +411,9 @@ export const limits = gatewaySuite('A gateway with limits', (start) => {
       expect(answer.status).to.equal(200);
       expect(answer.headers.get('RateLimit-Policy')).to.equal('"default";q=3;w=60');
     }
-    const refused = await gateway.call(SEARCH, organization);
-    expectProblem(refused, 429, 'rate_limited');
-    expect(Number(refused.headers.get('Retry-After'))).to.be.within(1, 60);
+    const rejected = await gateway.call(SEARCH, organization);
+    expectProblem(rejected, 429, 'rate_limited');
+    expect(Number(rejected.headers.get('Retry-After'))).to.be.within(1, 60);
     const other = await gateway.call(SEARCH, organization, { key: await gateway.keyFor('org_a') });
     expect(other.status).to.equal(200);
   });

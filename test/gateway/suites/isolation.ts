@@ -327,8 +327,8 @@ async function lifeOfA(a: Organization, gateway: TestGateway): Promise<string[]>
   await gateway.stores.search.setCredits(a.id, 7);
   await a.ask(changes(a.id), during);
   const after = await a.ask(questions(a.id));
-  const refused = await gateway.ingest('contacts', [{ contact_id: 'x', organization_id: 'org_b' }]);
-  return [...before.lines, ...during.lines, ...after.lines, refused.text];
+  const rejected = await gateway.ingest('contacts', [{ contact_id: 'x', organization_id: 'org_b' }]);
+  return [...before.lines, ...during.lines, ...after.lines, rejected.text];
 }
 
 export const isolation = gatewaySuite('An organization', (start) => {

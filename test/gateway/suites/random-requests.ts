@@ -95,7 +95,7 @@ export const randomRequests = (defaultCount: number) =>
       }
       await Promise.all(Array.from({ length: AT_ONCE }, work));
       if (failures.length > 0) throw new Error(`seed ${SEED}\n\n${failures.join('\n\n')}`);
-      // Requests that are all refused would test little.
+      // Requests that are all rejected would test little.
       expect(statuses.get(200), JSON.stringify([...statuses])).to.be.above(count / 5);
       for (const status of [400, 401, 404, 415, 422]) expect([...statuses.keys()]).to.include(status);
     });
