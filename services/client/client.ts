@@ -1,8 +1,8 @@
 /** The client: one method for every operation, typed by its path. */
 import {
   type IngestOptions,
+  type IngestRecord,
   type IngestResult,
-  type RecordOf,
   type StreamName,
   sendRecords,
 } from './ingest.js';
@@ -94,7 +94,7 @@ export interface Client {
   /** Sends records in requests of bounded size, one after another. Sending records again changes nothing. */
   ingest<Name extends StreamName>(
     stream: Name,
-    records: AsyncIterable<RecordOf<Name>> | Iterable<RecordOf<Name>>,
+    records: AsyncIterable<IngestRecord<Name>> | Iterable<IngestRecord<Name>>,
     options?: IngestOptions,
   ): Promise<IngestResult>;
   describeKey(options?: { signal?: AbortSignal }): Promise<KeyDescription>;

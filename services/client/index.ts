@@ -14,7 +14,14 @@ export {
   type RequestOf,
   type ResponseOf,
 } from './client.js';
-export type { IngestOptions, IngestResult, RecordOf, RejectedRecord, StreamName } from './ingest.js';
+export type {
+  IngestOptions,
+  IngestRecord,
+  IngestResult,
+  RecordOf,
+  RejectedRecord,
+  StreamName,
+} from './ingest.js';
 export type { Operations, ProblemCode, StreamRecords } from './operations.js';
 export {
   AuthenticationProblem,

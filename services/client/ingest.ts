@@ -6,6 +6,7 @@ import type { Transport } from './transport.js';
 /** Well below the 16 MiB that a gateway accepts, and answered in seconds. */
 const REQUEST_BYTES: number = 4 * 1024 * 1024;
 const REQUEST_RECORDS = 5000;
+const NEWLINE = 10;
 /** A result lists no more, so that its size does not grow with the input. */
 const MAX_ERRORS = 1000;
 
@@ -15,6 +16,9 @@ type OrganizationField = 'organization_id' | 'organizationId';
 /** A record of a stream. The organization of the key is filled in. */
 export type RecordOf<Name extends StreamName> = Omit<StreamRecords[Name], OrganizationField> &
   Partial<Pick<StreamRecords[Name], OrganizationField & keyof StreamRecords[Name]>>;
+
+/** A record, or one as JSON in UTF-8 without line breaks, which is sent as it is. */
+export type IngestRecord<Name extends StreamName> = RecordOf<Name> | Uint8Array;
 
 export interface RejectedRecord extends FieldError {
   /** Position in the input, from 1. */
@@ -35,6 +39,10 @@ export interface IngestOptions {
   requestBytes?: number;
   /** Maximum records of one request; default 5 000. */
   requestRecords?: number;
+  /** Called for each rejected record that an answer lists, in order. */
+  onRejected?(rejected: RejectedRecord): void;
+  /** Lists those beyond the first 100 of a request too, by sending again what lies behind the last one listed; default false. */
+  findEveryRejected?: boolean;
   /** Called after each request with the result so far: the records it counts are durable. */
   onProgress?(result: Readonly<IngestResult>): void;
 }
@@ -43,7 +51,7 @@ export async function sendRecords(
   { send }: Transport,
   stream: string,
   records: AsyncIterable<object> | Iterable<object>,
-  { query, signal, onProgress, ...limits }: IngestOptions,
+  { query, signal, onRejected, findEveryRejected = false, onProgress, ...limits }: IngestOptions,
 ): Promise<IngestResult> {
   const { requestBytes = REQUEST_BYTES, requestRecords = REQUEST_RECORDS } = limits;
   const result: IngestResult = { accepted: 0, rejected: 0, errors: [] };
@@ -52,21 +60,40 @@ export async function sendRecords(
   let bytes = 0;
   let sent = 0;
 
-  async function flush(): Promise<void> {
-    if (lines.length === 0) return;
-    const { body, headers } = await compress(new Blob(lines));
-    const answer = await send<IngestResult>({
+  async function post(batch: Uint8Array<ArrayBuffer>[]): Promise<IngestResult> {
+    const { body, headers } = await compress(new Blob(batch));
+    return send<IngestResult>({
       method: 'POST',
       path: `/api/ingest/${encodeURIComponent(stream)}`,
       query,
       headers: { 'Content-Type': 'application/x-ndjson', ...headers },
       body,
       signal,
+      repeatsTimeouts: true,
     });
-    result.accepted += answer.accepted;
-    result.rejected += answer.rejected;
-    const listed = answer.errors.slice(0, MAX_ERRORS - result.errors.length);
-    result.errors.push(...listed.map((error) => ({ ...error, line: error.line + sent })));
+  }
+
+  /** `before` records of the input precede the batch. */
+  function list(errors: readonly RejectedRecord[], before: number): void {
+    for (const error of errors) {
+      const rejected = { ...error, line: error.line + before };
+      if (result.errors.length < MAX_ERRORS) result.errors.push(rejected);
+      onRejected?.(rejected);
+    }
+  }
+
+  async function flush(): Promise<void> {
+    if (lines.length === 0) return;
+    const first = await post(lines);
+    let { errors, rejected } = first;
+    list(errors, sent);
+    for (let behind = 0; findEveryRejected && errors.length > 0 && rejected > errors.length; ) {
+      behind += errors.at(-1)?.line ?? 0;
+      ({ errors, rejected } = await post(lines.slice(behind)));
+      list(errors, sent + behind);
+    }
+    result.accepted += first.accepted;
+    result.rejected += first.rejected;
     sent += lines.length;
     lines = [];
     bytes = 0;
@@ -74,13 +101,21 @@ export async function sendRecords(
   }
 
   for await (const record of records) {
-    const line = encoder.encode(`${JSON.stringify(record)}\n`);
+    const line =
+      record instanceof Uint8Array ? withNewline(record) : encoder.encode(`${JSON.stringify(record)}\n`);
     if (bytes + line.length > requestBytes || lines.length >= requestRecords) await flush();
     lines.push(line);
     bytes += line.length;
   }
   await flush();
   return result;
+}
+
+function withNewline(text: Uint8Array): Uint8Array<ArrayBuffer> {
+  const line = new Uint8Array(text.length + 1);
+  line.set(text);
+  line[text.length] = NEWLINE;
+  return line;
 }
 
 async function compress(

@@ -33,6 +33,8 @@ export interface TransportRequest {
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;
   signal?: AbortSignal;
+  /** Also repeats it after 504, which a search would answer the same way again. */
+  repeatsTimeouts?: boolean;
 }
 
 export interface Transport {
@@ -50,7 +52,7 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         return await sendOnce(options, request, read);
       } catch (error) {
-        if (!isRetriable(error) || attempt >= maxAttempts) throw error;
+        if (!isRetriable(error, request) || attempt >= maxAttempts) throw error;
         const waitMs = (error as ReachlineProblem).retryAfterMs ?? backoffMs(attempt);
         if (waitMs > maxWaitMs) throw error;
         options.onRetry?.({ error, attempt, waitMs });
@@ -64,9 +66,15 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-const isRetriable = (error: unknown): error is ReachlineProblem | ConnectionError =>
+const isRetriable = (
+  error: unknown,
+  { repeatsTimeouts = false }: TransportRequest,
+): error is ReachlineProblem | ConnectionError =>
   error instanceof ConnectionError ||
-  (error instanceof ReachlineProblem && (BUSY.has(error.status) || error.retryAfterMs !== undefined));
+  (error instanceof ReachlineProblem &&
+    (BUSY.has(error.status) ||
+      error.retryAfterMs !== undefined ||
+      (repeatsTimeouts && error.status === 504)));
 
 /** Doubled each time, and spread over its upper half, so that clients do not return together. */
 function backoffMs(attempt: number): number {
@@ -76,6 +84,7 @@ function backoffMs(attempt: number): number {
 
 function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
     const abort = () => {
       clearTimeout(timer);
       reject(signal?.reason);

@@ -275,6 +275,20 @@ describe('The client', function () {
     expect((await client.call('/api/website-visits/search', {})).total_count).to.equal(248);
   });
 
+  it('finds every rejected record of a request, and sends JSON as it is', async () => {
+    const lines = Array.from({ length: 250 }, (_, index) =>
+      new TextEncoder().encode(index % 5 === 0 ? `{"id":"a${index}","name":"A"}` : 'x'),
+    );
+    const found: number[] = [];
+    const result = await client.ingest('audiences', lines, {
+      findEveryRejected: true,
+      onRejected: ({ line }) => found.push(line),
+    });
+    expect(result).to.include({ accepted: 50, rejected: 200 });
+    expect(found).to.deep.equal(lines.flatMap((_, index) => (index % 5 === 0 ? [] : [index + 1])));
+    expect(result.errors).to.have.length(200);
+  });
+
   it('exports everything that matches as one stream', async () => {
     const { total, stream } = await client.export('/api/contacts/search', { query: 'ada' }, 'ndjson');
     const ids = (await new Response(stream).text())
