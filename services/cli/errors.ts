@@ -56,9 +56,6 @@ function sentence(error: Error): string {
   if (error.name === 'StoreUnavailableError' || error.name === 'StoreTimeoutError') {
     return `${noAnswer(error, store)}. Run reachline doctor to see why; it is safe to run this command again.`;
   }
-  if (error.name === 'FolderInUseError') {
-    return 'The data folder is in use by another Reachline process. Stop it, or go through it: --url <its address>, with a key in REACHLINE_API_KEY.';
-  }
   if (code !== undefined && path !== undefined && code in SYSTEM) return `${path} ${SYSTEM[code]}.`;
   return `Something went wrong: ${error.message}. Set REACHLINE_LOG_LEVEL=debug to see where.`;
 }

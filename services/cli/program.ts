@@ -247,7 +247,7 @@ function addExport(program: Command, io: Io): void {
       `
 Filters are the fields of the request in the API reference, such as query, country or sort_by. Contacts with the filter audience_id
 are those of one audience. The lists of network_a need start_date and end_date. The organization is that of the key; without --url,
---organization names it, and no server may hold the data folder.
+--organization names it. A server that holds the data folder is read through.
 
 What was exported goes into a store again with: reachline ingest <what> <file>. NDJSON is exact; in CSV, values of a list are joined
 by semicolons, time series are left out, and ' stands before a cell that a spreadsheet would run as a formula.

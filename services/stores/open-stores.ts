@@ -5,8 +5,10 @@ import type { Config } from '../shared/config.js';
 import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
 import { type Clock, systemClock } from '../shared/time.js';
 import type { Engine } from './clickhouse/engine.js';
+import { FolderInUseError } from './clickhouse/errors.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
 import type { SearchStore } from './common/search-store.js';
+import { LockHeldError, toDataFolderError } from './data-folder/errors.js';
 import { ANALYTICS_FOLDER } from './data-folder/layout.js';
 import type { FolderLock } from './data-folder/lock.js';
 import type { ElasticsearchStoreOptions } from './elasticsearch/store.js';
@@ -120,10 +122,11 @@ async function withDataFolderErrors<T>(dataDir: string, open: () => Promise<T>):
   try {
     return await open();
   } catch (error) {
+    const isHeld = error instanceof FolderInUseError;
     const isFolderError =
-      error instanceof StoreUnavailableError || (error instanceof Error && 'errno' in error);
+      isHeld || error instanceof StoreUnavailableError || (error instanceof Error && 'errno' in error);
     if (!isFolderError) throw error;
-    const { toDataFolderError } = await import('./data-folder/lock.js');
+    if (isHeld) throw new LockHeldError(dataDir);
     throw toDataFolderError(dataDir, error);
   }
 }

@@ -301,9 +301,12 @@ describe('The command line', function () {
       expect(held.stdout).to.match(
         new RegExp(`✗ The Reachline server at ${other.url} does not have .*/mine `),
       );
-      expect(held.stdout).to.match(
-        new RegExp(`✗ The data folder .*/mine is in use .*on port ${new URL(own.url).port}`),
+      expect(held.stdout).to.contain(
+        `/mine are open in the server at ${own.url}, which is ready\nOne thing is`,
       );
+      const elsewhere = await run(['doctor'], { env: { ...mine, PORT: '0' } });
+      expect(elsewhere.stdout).to.contain(`/mine are open in the server at ${own.url}, which is ready`);
+      expect(elsewhere.code, elsewhere.stdout).to.equal(0);
       const free = await doctor({ REACHLINE_DATA_DIR: join(folder.path, 'third') }, other);
       expect(free.code).to.equal(1);
       expect(free.stdout).to.match(/✗ The Reachline server at .* does not have .*\/third but another/);

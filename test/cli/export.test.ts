@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
-import { run } from './support.js';
+import { run, takenPort } from './support.js';
 
 const RANGE = ['start_date=2026-01-01', 'end_date=2026-01-31'];
 const STREAMS: [stream: string, filters: string[]][] = [
@@ -155,5 +155,28 @@ describe('reachline export', () => {
     const unnamed = await run(['export', 'audiences'], { env });
     expect(unnamed).to.include({ code: 2 });
     expect(unnamed.stderr).to.include('--organization');
+  });
+
+  it('reads through the server that holds the data folder', async function () {
+    this.timeout(60_000);
+    const env = { REACHLINE_DATA_DIR: from.dataDir };
+    from.stores.announcePort(Number(new URL(from.url).port));
+    const beside = await run(['export', 'contacts', '--organization', 'org_a'], { env });
+    expect(beside.code, beside.stderr).to.equal(0);
+    expect(beside.stderr).to.include('has the data folder, so this goes through it');
+    expect(beside.stdout).to.equal((await exported('contacts', [])).stdout);
+    const keys = await run(['keys', 'list', '--json'], { env });
+    expect(keys.stdout).to.not.include('one run');
+  });
+
+  it('fails at once when nothing listens on the port', async () => {
+    const { port, release } = await takenPort();
+    await release();
+    const startedAt = performance.now();
+    const env = { REACHLINE_URL: `http://127.0.0.1:${port}`, REACHLINE_API_KEY: 'k' };
+    const { code, stderr } = await run(['export', 'contacts'], { env });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/cannot be reached \(ECONNREFUSED\).*reachline serve/);
+    expect(performance.now() - startedAt).to.be.lessThan(3000);
   });
 });

@@ -5,7 +5,7 @@ import { type Config, ConfigError, ignoredVariablesWarning, loadConfig } from '.
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { inspectParts } from '../../stores/clickhouse/inspect.js';
 import { findDamagedParts } from '../../stores/clickhouse/parts.js';
-import { readLockOwner } from '../../stores/data-folder/lock-owner.js';
+import { LockHeldError } from '../../stores/data-folder/errors.js';
 import { openStores } from '../../stores/open-stores.js';
 import { type CheckResult, cannotAnswer, checkServers } from '../check-servers.js';
 import { EXIT, explain } from '../errors.js';
@@ -44,10 +44,12 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
     const results = await checkServers(config);
     if (isEmbedded(config)) results.push(...checkData(config.dataDir));
     results.forEach(show);
-    const server = await findServer(config);
     const stores = isEmbedded(config) && results.every(isOk) ? await openOnce(config, deep) : undefined;
-    show(server === undefined ? await checkPort(config) : await describeServer(config, server, stores));
-    if (stores) showStores(config, stores, server, show);
+    const server = await findServer(config);
+    if (server === undefined) show(await checkPort(config));
+    else if (!stores) show({ ok: `A Reachline server answers at ${server}` });
+    else if (stores.kind !== 'held' || stores.server !== server) show(otherFolder(config, server));
+    if (stores) show(await describeStores(config, stores));
     if (deep) (await checkWhole(config, stores)).forEach(show);
   }
   printOut(
@@ -133,7 +135,7 @@ function checkPort({ host, port }: Config): Promise<CheckResult> {
 /** Outcome of opening the embedded stores: opened, held by a running process, or a result to show. */
 type OpenResult =
   | { kind: 'opened'; damagedParts: string[] }
-  | { kind: 'held'; port: number | undefined; detail: string }
+  | { kind: 'held'; server: string | undefined; detail: string }
   | Failed;
 interface Failed {
   kind: 'result';
@@ -156,9 +158,9 @@ async function openOnce(config: Config, deep: boolean): Promise<OpenResult> {
     }
   } catch (error) {
     if (error instanceof StoreUnavailableError) return asFailed(cannotAnswer(error));
-    const { message } = explain(error);
-    if (!/in use/.test(message)) return asFailed(message);
-    return { kind: 'held', port: readLockOwner(resolve(config.dataDir))?.port, detail: message };
+    if (!(error instanceof LockHeldError)) return asFailed(explain(error).message);
+    const server = await findServer({ ...config, port: error.owner?.port ?? 0 });
+    return { kind: 'held', server, detail: error.message };
   }
 }
 
@@ -190,36 +192,18 @@ const whole = (store: string, problems: readonly string[]): CheckResult[] =>
 
 const asFailed = (failed: string): Failed => ({ kind: 'result', result: { failed } });
 
-/** Whether the server on the port of the settings has the data folder of the settings. */
-const servesFolder = (config: Config, server: string | undefined, stores: OpenResult): boolean =>
-  server !== undefined && stores.kind === 'held' && stores.port === config.port;
+const otherFolder = ({ dataDir }: Config, server: string): CheckResult => ({
+  failed: `The Reachline server at ${server} does not have the data folder ${resolve(dataDir)} but another: set PORT to another port, or REACHLINE_DATA_DIR to its folder`,
+});
 
-/** The server that answers on the port: with embedded stores it has to be the one that has this data folder. */
-async function describeServer(
-  config: Config,
-  server: string,
-  stores: OpenResult | undefined,
-): Promise<CheckResult> {
-  if (!stores) return { ok: `A Reachline server answers at ${server}` };
-  const folder = resolve(config.dataDir);
-  if (!servesFolder(config, server, stores)) {
-    return {
-      failed: `The Reachline server at ${server} does not have the data folder ${folder} but another: set PORT to another port, or REACHLINE_DATA_DIR to its folder`,
-    };
-  }
+/** A folder that a running server holds is as it should be, on whatever port that server listens. */
+async function describeStores({ dataDir }: Config, stores: OpenResult): Promise<CheckResult> {
+  if (stores.kind === 'opened') return { ok: 'The stores open and are up to date' };
+  if (stores.kind === 'result') return stores.result;
+  const { server, detail } = stores;
+  if (server === undefined) return { failed: detail };
   const answer = await request(`${server}/readyz`, {}, 5000).catch(() => undefined);
   return answer?.status === 200
-    ? { ok: `The stores of ${folder} are open in the server at ${server}, which is ready` }
+    ? { ok: `The stores of ${resolve(dataDir)} are open in the server at ${server}, which is ready` }
     : { failed: `The server at ${server} is not ready (${server}/readyz): see its log` };
-}
-
-function showStores(
-  config: Config,
-  stores: OpenResult,
-  server: string | undefined,
-  show: (result: CheckResult) => void,
-): void {
-  if (stores.kind === 'opened') show({ ok: 'The stores open and are up to date' });
-  else if (stores.kind === 'result') show(stores.result);
-  else if (!servesFolder(config, server, stores)) show({ failed: stores.detail });
 }

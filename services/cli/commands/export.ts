@@ -3,28 +3,34 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TObject, TSchema } from 'typebox';
+import { createClient, type PagedPath } from '../../client/client.js';
 import { type ApiEndpoint, endpoints } from '../../gateway/api.js';
-import { KEY_PATH } from '../../gateway/other-operations.js';
 import type { ExportFormat, HandlerContext } from '../../http/endpoint.js';
-import { EXPORT_TYPES, exportText, TOTAL_HEADER } from '../../http/export.js';
-import { loadConfig } from '../../shared/config.js';
+import { exportText } from '../../http/export.js';
+import { type Config, loadConfig } from '../../shared/config.js';
 import { systemClock } from '../../shared/time.js';
 import { compileValidator } from '../../shared/validation.js';
-import { openStores } from '../../stores/open-stores.js';
+import type { Stores } from '../../stores/open-stores.js';
 import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
+import {
+  type GatewayOptions,
+  type GatewayTarget,
+  gatewayError,
+  namedGateway,
+  requireReachable,
+  withFolder,
+} from '../gateway.js';
 import { formatCount, type Io, printErr } from '../io.js';
 import { Progress } from '../progress.js';
 
-export interface ExportCommand {
+export interface ExportCommand extends GatewayOptions {
   what: string;
   format?: ExportFormat;
   /** `name=value` each. */
   filter?: string[];
   out?: string;
   organization?: string;
-  url?: string;
-  apiKey?: string;
 }
 
 type Body = Record<string, unknown>;
@@ -51,11 +57,16 @@ export async function exportMatches(io: Io, command: ExportCommand): Promise<voi
     filters.map(([name, text]) => [name, toValue(endpoint.request, name, text)]),
   );
   const format = command.format ?? (out?.endsWith('.csv') ? 'csv' : 'ndjson');
+  const target = namedGateway(io, command, endpoint.scope);
+  const sent = target ? body : completeBody(endpoint, body, command.organization);
   const progress = await Progress.start(io);
   const counter = new MatchCounter(format);
   const startedAt = performance.now();
 
-  const write = async (chunks: AsyncIterable<Uint8Array>, total: () => number | undefined) => {
+  const exportFrom = async (source: Stores | GatewayTarget) => {
+    const { chunks, total } = await ('search' in source
+      ? readStores(source, loadConfig(io.env), endpoint, sent, format)
+      : readGateway(source, endpoint.path, sent, format));
     async function* counted() {
       for await (const chunk of chunks) {
         yield chunk;
@@ -66,9 +77,8 @@ export async function exportMatches(io: Io, command: ExportCommand): Promise<voi
     await writeOutput(io.stdout, out, Readable.from(counted()));
   };
   try {
-    const target = targetOf(io, command);
-    if (target) await exportFromGateway(target, endpoint.path, body, format, write);
-    else await exportFromFolder(io, command, endpoint, body, format, write);
+    if (target) await exportFrom(target);
+    else await withFolder(io, { organization: command.organization, scope: endpoint.scope }, exportFrom);
   } finally {
     progress.end();
   }
@@ -77,107 +87,72 @@ export async function exportMatches(io: Io, command: ExportCommand): Promise<voi
   printErr(io, `${what}: ${formatCount(counter.matches)} exported in ${seconds.toFixed(1)} s (${rate}/s)`);
 }
 
-type Write = (chunks: AsyncIterable<Uint8Array>, total: () => number | undefined) => Promise<void>;
-
-interface Target {
-  url: string;
-  apiKey: string;
-}
-
-function targetOf({ env }: Io, { url, apiKey, organization }: ExportCommand): Target | undefined {
-  const base = url ?? (env.REACHLINE_URL || undefined);
-  const key = apiKey ?? (env.REACHLINE_API_KEY || undefined);
-  if (base === undefined) {
-    if (organization === undefined) {
-      throw new UsageError(
-        'Name the organization with --organization <id>, or a gateway with --url and REACHLINE_API_KEY.',
-      );
-    }
-    requireId('--organization', organization);
-    return undefined;
-  }
-  if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) {
+/** The body with its organization, which without a gateway no key names. Throws UsageError. */
+function completeBody({ request }: ApiEndpoint, body: Body, organization: string | undefined): Body {
+  if (organization === undefined) {
     throw new UsageError(
-      `--url (or REACHLINE_URL) takes the base address of a gateway, such as http://127.0.0.1:8080, not ${base}.`,
+      'Name the organization with --organization <id>, or a gateway with --url and REACHLINE_API_KEY.',
     );
   }
-  if (key === undefined)
-    throw new UsageError('--url needs a key: set REACHLINE_API_KEY, or give --api-key <key>.');
-  return { url: base.replace(/\/+$/, ''), apiKey: key };
+  requireId('--organization', organization);
+  const complete = { organization_id: organization, ...body };
+  const [error] = compileValidator(request)(complete);
+  if (error) throw new UsageError(error.detail);
+  return complete;
 }
 
-async function exportFromGateway(
-  { url, apiKey }: Target,
+/** Every match as text, while it is read. */
+interface Matches {
+  chunks: AsyncIterable<Uint8Array>;
+  /** Undefined until it is known. */
+  total(): number | undefined;
+}
+
+async function readGateway(
+  { url, apiKey }: GatewayTarget,
   path: string,
   body: Body,
   format: ExportFormat,
-  write: Write,
-): Promise<void> {
-  const send = async (to: string, init: RequestInit) => {
-    const headers = { 'X-Api-Key': apiKey, ...init.headers };
-    const response = await fetch(`${url}${to}`, { ...init, headers }).catch((error: Error) => {
-      const reason = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? error.message;
+): Promise<Matches> {
+  await requireReachable(url);
+  const client = createClient({ url, apiKey });
+  const { total, stream } = await client.export(path as PagedPath, body, format).catch((error: unknown) => {
+    throw gatewayError(error, url);
+  });
+  async function* chunks() {
+    try {
+      yield* stream as unknown as AsyncIterable<Uint8Array>;
+    } catch {
       throw new CommandError(
-        `${url} cannot be reached (${reason}). Check --url or REACHLINE_URL, and that reachline serve runs there.`,
+        'The gateway closed the connection before the end; its log says why. Nothing was kept; try again.',
       );
-    });
-    if (response.ok) return response;
-    const { code = '', detail = 'no reason given.' } = (await response.json().catch(() => ({}))) as Record<
-      string,
-      string
-    >;
-    throw new CommandError(`The gateway answers ${response.status} ${code}: ${detail}`);
-  };
-  const { organization_id } = (await (await send(KEY_PATH, {})).json()) as { organization_id: string };
-  const response = await send(path, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Accept: EXPORT_TYPES[format] },
-    body: JSON.stringify({ organization_id, ...body }),
-  });
-  const total = Number(response.headers.get(TOTAL_HEADER));
-  const chunks = response.body as unknown as AsyncIterable<Uint8Array>;
-  await write(chunks, () => total).catch((error: unknown) => {
-    if (!(error instanceof TypeError)) throw error;
-    throw new CommandError(
-      'The gateway closed the connection before the end; its log says why. Nothing was kept; try again.',
-    );
-  });
+    }
+  }
+  return { chunks: chunks(), total: () => total };
 }
 
-async function exportFromFolder(
-  io: Io,
-  { organization = '' }: ExportCommand,
-  endpoint: ApiEndpoint,
+async function readStores(
+  stores: Stores,
+  { provisionalDays }: Config,
+  { path, list }: ApiEndpoint,
   body: Body,
   format: ExportFormat,
-  write: Write,
-): Promise<void> {
-  const { request, list } = endpoint;
-  if (!list) throw new Error(`${endpoint.path} is no list`);
-  const sent =
-    'organization_id' in (request as TObject).properties ? { organization_id: organization, ...body } : body;
-  const [error] = compileValidator(request)(sent);
-  if (error) throw new UsageError(error.detail);
-  const config = loadConfig(io.env);
-  const stores = await openStores(config);
+): Promise<Matches> {
+  if (!list) throw new Error(`${path} is not a list`);
   let total: number | undefined;
-  try {
-    const context: HandlerContext<unknown, unknown, Parameters<typeof list.readPage>[0]['services']> = {
-      body: sent,
-      query: {},
-      organizationId: organization,
-      services: { ...stores, clock: systemClock, provisionalDays: config.provisionalDays } as never,
-      idempotency: undefined,
-      signal: new AbortController().signal,
-      setHeader: () => undefined,
-    };
-    const chunks = exportText(list, context, format, (all) => {
-      total = all;
-    });
-    await write(chunks, () => total);
-  } finally {
-    await stores.close();
-  }
+  const context: HandlerContext<unknown, unknown, Parameters<typeof list.readPage>[0]['services']> = {
+    body,
+    query: {},
+    organizationId: body.organization_id as string,
+    services: { ...stores, clock: systemClock, provisionalDays } as never,
+    idempotency: undefined,
+    signal: new AbortController().signal,
+    setHeader: () => undefined,
+  };
+  const chunks = exportText(list, context, format, (all) => {
+    total = all;
+  });
+  return { chunks, total: () => total };
 }
 
 /** Writes to a file that appears once it is complete, or to standard output. */

@@ -4,22 +4,19 @@ import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { jsonArray } from '../../../ingest/sources/json-array.js';
 import { lines } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
-import { issueKey, parseKey } from '../../accounts/keys.js';
-import { loadConfig } from '../../shared/config.js';
-import { openStores, type Stores } from '../../stores/open-stores.js';
-import { withAdminStore } from '../admin-stores.js';
+import type { Stores } from '../../stores/open-stores.js';
 import { requireId } from '../arguments.js';
 import { EXIT, UsageError } from '../errors.js';
-import { findServer } from '../http.js';
+import { type GatewayOptions, type GatewayTarget, namedGateway, withFolder } from '../gateway.js';
 import { openCsvInput } from '../ingest/csv-input.js';
-import { type GatewayTarget, ingestUrl, sendRecords } from '../ingest/gateway-sink.js';
+import { sendRecords } from '../ingest/gateway-sink.js';
 import { type Format, formatOf, type Input, openInput, peekArray } from '../ingest/input.js';
 import { Rejects, Report } from '../ingest/report.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { Progress } from '../progress.js';
 import { requireStream } from '../streams.js';
 
-export interface IngestCommand {
+export interface IngestCommand extends GatewayOptions {
   stream: string;
   /** A path, or - for standard input. */
   file: string;
@@ -28,72 +25,22 @@ export interface IngestCommand {
   columns?: string;
   with?: string[];
   rejects?: string;
-  url?: string;
-  apiKey?: string;
 }
-
-/** Long enough for any file; the key is revoked at the end. */
-const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 /** Loads records and resolves with the exit code: 1 when any was rejected. */
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
   if (command.organization !== undefined) requireId('--organization', command.organization);
-  const target = targetOf(io, command, stream);
+  const target = namedGateway(io, command, 'ingest:write');
   if (command.rejects !== undefined && resolve(command.rejects) === resolve(command.file)) {
     throw new UsageError('--rejects names the file that is read; choose another.');
   }
   const opened = await openSource(io, stream, command, target);
-  const { destination, close } = target ? { destination: target } : await openFolder(io, command);
-  try {
-    return await load(io, command, { stream, ...opened, destination });
-  } finally {
-    await close?.();
-  }
-}
-
-interface Destination {
-  destination: Stores | GatewayTarget;
-  close?(): Promise<void>;
-}
-
-/** The stores of the data folder, or the server that holds it. */
-async function openFolder(io: Io, command: IngestCommand): Promise<Destination> {
-  const config = loadConfig(io.env);
-  try {
-    const stores = await openStores(config);
-    return { destination: stores, close: () => stores.close() };
-  } catch (error) {
-    const { LockHeldError } = await import('../../stores/data-folder/lock.js');
-    if (!(error instanceof LockHeldError)) throw error;
-    const url = await findServer({ ...config, port: error.owner?.port ?? 0 });
-    if (url === undefined) throw error;
-    return throughServer(io, command, url);
-  }
-}
-
-/** A key for this run alone: whoever may write the data folder may create keys in it. */
-async function throughServer(io: Io, { organization }: IngestCommand, url: string): Promise<Destination> {
-  if (organization === undefined) {
-    throw new UsageError(
-      `The data folder is in use by the server at ${url}. To send the records through it, name their organization: --organization <id>`,
-    );
-  }
-  const expiresAt = new Date(Date.now() + KEY_LIFETIME_MS).toISOString();
-  const request = {
-    organizationId: organization,
-    name: 'reachline ingest',
-    scopes: ['ingest:write'],
-    expiresAt,
-  };
-  const apiKey = await withAdminStore(io, (store) => issueKey(store, request));
-  const keyId = parseKey(apiKey)?.id ?? '';
-  printErr(io, `The server at ${url} has the data folder, so the records are sent through it.`);
-  return {
-    destination: { url, apiKey },
-    close: async () =>
-      void (await withAdminStore(io, (store) => store.revokeKey(keyId, new Date().toISOString()))),
-  };
+  const loadInto = (destination: Stores | GatewayTarget) =>
+    load(io, command, { stream, ...opened, destination });
+  if (target) return loadInto(target);
+  const { organization } = command;
+  return withFolder(io, { organization, scope: 'ingest:write' }, loadInto);
 }
 
 interface Load extends OpenedSource {
@@ -174,25 +121,6 @@ async function* untilAborted(source: RecordSource, signal: AbortSignal): RecordS
     if (step.done || signal.aborted) return;
     yield step.value;
   }
-}
-
-/** The environment stands in for options, as every user of a machine can see those in `ps` (contract 7). */
-function targetOf({ env }: Io, command: IngestCommand, stream: Stream): GatewayTarget | undefined {
-  const url = command.url ?? (env.REACHLINE_URL || undefined);
-  const apiKey = command.apiKey ?? (env.REACHLINE_API_KEY || undefined);
-  if (url === undefined) {
-    if (command.apiKey !== undefined) {
-      throw new UsageError('--api-key belongs to --url <base>, or to REACHLINE_URL.');
-    }
-    return undefined;
-  }
-  if (apiKey === undefined) {
-    throw new UsageError(
-      '--url needs a key with the scope ingest:write: set REACHLINE_API_KEY, or give --api-key <key>.',
-    );
-  }
-  ingestUrl(url, stream);
-  return { url, apiKey };
 }
 
 interface OpenedSource {

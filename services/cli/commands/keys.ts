@@ -2,7 +2,7 @@ import type { StoredKey } from '../../accounts/key-store.js';
 import { issueKey, keyIsActive } from '../../accounts/keys.js';
 import { DEFAULT_SCOPES, SCOPES } from '../../http/scopes.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
-import { withAdminStore } from '../admin-stores.js';
+import { RUN_KEY_NAME, withAdminStore } from '../admin-stores.js';
 import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
 import { confirm, type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
@@ -59,7 +59,8 @@ export interface ListKeysOptions {
 }
 
 export async function listKeys(io: Io, { organization, json }: ListKeysOptions): Promise<void> {
-  const keys = await withAdminStore(io, (store) => store.listKeys(organization));
+  const all = await withAdminStore(io, (store) => store.listKeys(organization));
+  const keys = all.filter((key) => key.name !== RUN_KEY_NAME || stateOf(key) === 'active');
   if (json) {
     for (const key of keys) printOut(io, terminalJson(toJson(key)));
     return;

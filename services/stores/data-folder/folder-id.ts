@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { DataFolderError } from './errors.js';
 import { ANALYTICS_FOLDER, SEARCH_FILE } from './layout.js';
-import { DataFolderError } from './lock.js';
 
 const ID_FILE = 'reachline-mark.json';
 

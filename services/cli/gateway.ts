@@ -1,0 +1,146 @@
+/** The gateway that a command goes through: the one that its options name, or the server that holds the data folder. */
+import { issueKey, parseKey } from '../accounts/keys.js';
+import { ConnectionError, ReachlineProblem } from '../client/problems.js';
+import type { Scope } from '../http/scopes.js';
+import { loadConfig } from '../shared/config.js';
+import { LockHeldError } from '../stores/data-folder/errors.js';
+import { openStores, type Stores } from '../stores/open-stores.js';
+import { RUN_KEY_NAME, withAdminStore } from './admin-stores.js';
+import { CommandError, UsageError } from './errors.js';
+import { findServer, request } from './http.js';
+import { type Io, printErr } from './io.js';
+
+export interface GatewayTarget {
+  url: string;
+  apiKey: string;
+}
+
+export interface GatewayOptions {
+  url?: string;
+  apiKey?: string;
+}
+
+/** What the command does there. */
+export interface Access {
+  organization?: string;
+  scope: Scope | null;
+}
+
+/** Long enough for any file; the key is revoked at the end. */
+const KEY_LIFETIME_MS = 24 * 3_600_000;
+const REACH_TIMEOUT_MS = 2000;
+
+/** The environment stands in for options, as every user of a machine can see those in `ps` (contract 7). Throws UsageError. */
+export function namedGateway(
+  { env }: Io,
+  options: GatewayOptions,
+  scope: Scope | null,
+): GatewayTarget | undefined {
+  const base = options.url ?? (env.REACHLINE_URL || undefined);
+  const apiKey = options.apiKey ?? (env.REACHLINE_API_KEY || undefined);
+  if (base === undefined) {
+    if (options.apiKey === undefined) return undefined;
+    throw new UsageError('--api-key belongs to --url <base>, or to REACHLINE_URL.');
+  }
+  const url = baseAddress(base);
+  if (apiKey === undefined) {
+    const needed = scope === null ? 'a key' : `a key with the scope ${scope}`;
+    throw new UsageError(`--url needs ${needed}: set REACHLINE_API_KEY, or give --api-key <key>.`);
+  }
+  return { url, apiKey };
+}
+
+/** Without query and final slashes. Throws UsageError unless it is an HTTP address. */
+export function baseAddress(base: string): string {
+  const url = URL.canParse(base) ? new URL(base) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(
+      `--url (or REACHLINE_URL) takes the base address of a gateway, such as http://127.0.0.1:8080, not ${base}.`,
+    );
+  }
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
+}
+
+/**
+ * Opens the data folder for `work`. Where a running server holds it, `work` gets that server instead, with a key for this run alone:
+ * whoever may write the data folder may create keys in it. Throws UsageError when that needs `organization`, and the errors of
+ * `openStores`.
+ */
+export async function withFolder<T>(
+  io: Io,
+  access: Access,
+  work: (opened: Stores | GatewayTarget) => Promise<T>,
+): Promise<T> {
+  const config = loadConfig(io.env);
+  let stores: Stores;
+  try {
+    stores = await openStores(config);
+  } catch (error) {
+    if (!(error instanceof LockHeldError)) throw error;
+    const url = await findServer({ ...config, port: error.owner?.port ?? 0 });
+    if (url === undefined) throw error;
+    return throughServer(io, url, access, work);
+  }
+  try {
+    return await work(stores);
+  } finally {
+    await stores.close();
+  }
+}
+
+async function throughServer<T>(
+  io: Io,
+  url: string,
+  { organization, scope }: Access,
+  work: (target: GatewayTarget) => Promise<T>,
+): Promise<T> {
+  if (organization === undefined) {
+    throw new UsageError(
+      `The data folder is in use by the server at ${url}. To go through it, name the organization: --organization <id>`,
+    );
+  }
+  const apiKey = await withAdminStore(io, (store) =>
+    issueKey(store, {
+      organizationId: organization,
+      name: RUN_KEY_NAME,
+      scopes: scope === null ? [] : [scope],
+      expiresAt: new Date(Date.now() + KEY_LIFETIME_MS).toISOString(),
+    }),
+  );
+  printErr(io, `The server at ${url} has the data folder, so this goes through it.`);
+  try {
+    return await work({ url, apiKey });
+  } finally {
+    const keyId = parseKey(apiKey)?.id ?? '';
+    await withAdminStore(io, (store) => store.revokeKey(keyId, new Date().toISOString()));
+  }
+}
+
+/** Throws CommandError within 2 s when nothing answers at the address, as with a wrong port, before anything is tried again. */
+export async function requireReachable(url: string): Promise<void> {
+  await request(`${url}/version`, {}, REACH_TIMEOUT_MS).catch((error: Error) => {
+    throw unreachable(url, error);
+  });
+}
+
+/** An error of the client as one of the command line, in the gateway's own words; any other error as it is. */
+export function gatewayError(error: unknown, url: string): unknown {
+  if (error instanceof ConnectionError) return unreachable(url, error.cause as Error);
+  if (!(error instanceof ReachlineProblem)) return error;
+  const { status, code, message } = error;
+  return new CommandError(
+    `The gateway answers ${status}${code === 'unknown' ? '' : ` ${code}`}: ${message}${HINTS[code] ?? ''}`,
+  );
+}
+
+function unreachable(url: string, { cause, message }: Error): CommandError {
+  const reason = (cause as NodeJS.ErrnoException | undefined)?.code ?? message;
+  return new CommandError(
+    `${url} cannot be reached (${reason}). Check --url or REACHLINE_URL, and that reachline serve runs there.`,
+  );
+}
+
+const HINTS: Record<string, string> = {
+  insufficient_scope: ' Make one with: reachline keys create --organization <id> --scopes <scope>',
+  invalid_api_key: ' Check REACHLINE_API_KEY or --api-key; reachline keys list shows the keys there are.',
+};

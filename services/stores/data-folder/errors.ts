@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+import { type LockOwner, readLockOwner } from './lock-owner.js';
+
+/** The data folder cannot be used. The message says what to do about it. */
+export class DataFolderError extends Error {
+  override readonly name = 'DataFolderError';
+}
+
+/** Another process holds the lock; `owner` is null where it could not be read. */
+export class LockHeldError extends DataFolderError {
+  readonly owner: LockOwner | null;
+
+  constructor(dataDir: string) {
+    const folder = resolve(dataDir);
+    const owner = readLockOwner(folder);
+    super(
+      `The data folder ${folder} is in use by another Reachline process${describeOwner(owner)}. Stop that one, name another folder with REACHLINE_DATA_DIR, or go through it: --url <its address>, with a key in REACHLINE_API_KEY.`,
+    );
+    this.owner = owner;
+  }
+}
+
+function describeOwner(owner: LockOwner | null): string {
+  if (!owner) return '';
+  const { pid, since, port } = owner;
+  return ` (process ${pid}, since ${since}${port === undefined ? '' : `, on port ${port}`})`;
+}
+
+/** Explains an error of the file system or of an embedded store, and what to do about it. */
+export function toDataFolderError(dataDir: string, cause: unknown): DataFolderError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const folder = resolve(dataDir);
+  if (code === 'EEXIST' || code === 'ENOTDIR') {
+    return new DataFolderError(
+      `The data folder ${folder} is, or lies below, a file. Name a folder with REACHLINE_DATA_DIR.`,
+      { cause },
+    );
+  }
+  return new DataFolderError(
+    `The data folder ${folder} cannot be used (${reason(cause)}). Check its permissions and the free space of its disk, or name another with REACHLINE_DATA_DIR.`,
+    { cause },
+  );
+}
+
+const REASON_LENGTH = 160;
+const REASONS: Partial<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  ENOENT: 'it cannot be made',
+};
+
+/** The innermost cause in a few words. */
+function reason(error: unknown): string {
+  let origin = error;
+  while (origin instanceof Error && origin.cause !== undefined) origin = origin.cause;
+  const { code = '', message } = origin as NodeJS.ErrnoException;
+  if (/^E[A-Z]+$/.test(code)) return REASONS[code] ?? code;
+  const [line = ''] = String(message ?? origin).split('\n');
+  const text = line.replaceAll(/Code: \d+\. DB::Exception: /g, '').replace(/\.? \([A-Z_]+\).*$/, '');
+  return text.length > REASON_LENGTH ? `${text.slice(0, REASON_LENGTH)}…` : text;
+}
