@@ -1,4 +1,4 @@
-/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|processes|kafka|memory …]`: prints every figure beside its target, and keeps them in bench/results. */
+/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|processes|kafka|memory|relevance …]`: prints every figure beside its target, and keeps them in bench/results. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
 import { benchPartitionWait } from './partition-wait.js';
 import { benchProcesses } from './processes.js';
+import { benchRelevance } from './relevance.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
 
 const { values, positionals } = parseArgs({
@@ -34,6 +35,7 @@ const PARTS = [
   'processes',
   'kafka',
   'memory',
+  'relevance',
 ];
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
@@ -74,6 +76,7 @@ try {
   if (asked.includes('memory')) {
     results.push(...(await benchMemory(join(folder, 'memory'), Number(values.minutes), note)));
   }
+  if (asked.includes('relevance')) results.push(...(await benchRelevance(note)));
 } finally {
   note('');
   rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,103 @@
+/** Asks a gateway every judged query, and measures where the right records were. */
+import type { ElasticsearchConfig } from '../../services/shared/config.js';
+import { startTestGateway, type TestGateway } from '../../test/support/gateway.js';
+import { type JudgedQuery, rightIds } from './judged-query.js';
+import { RECORD_SETS } from './record-sets.js';
+
+export interface JudgedAnswer {
+  judged: JudgedQuery;
+  /** From 1; null where no right record was among the first fifty. */
+  rank: number | null;
+  isFirst: boolean;
+  isAmongThree: boolean;
+  total: number;
+  /** What came first; null where nothing was found. */
+  first: string | null;
+}
+
+export interface Relevance {
+  queries: number;
+  /** Shares of the queries with a right record first, and among the first three. */
+  successAt1: number;
+  successAt3: number;
+  meanReciprocalRank: number;
+}
+
+const LIMIT = 50;
+const RECORDS_PER_INGEST = 5000;
+const ASKED_TOGETHER = 8;
+const PATHS = { contacts: '/api/contacts/search', audiences: '/api/audiences/search' };
+
+/** A gateway that holds both record sets, on embedded stores save where a cluster is given. */
+export async function startJudgedGateway(
+  elasticsearch?: ElasticsearchConfig,
+): Promise<{ ask(queries: readonly JudgedQuery[]): Promise<JudgedAnswer[]>; close(): Promise<void> }> {
+  const gateway = await startTestGateway(elasticsearch ? { elasticsearch } : {});
+  const keys = {
+    congress: await load(gateway, 'congress'),
+    sample: await load(gateway, 'sample'),
+  };
+  return {
+    async ask(queries) {
+      const answers: JudgedAnswer[] = [];
+      for (let from = 0; from < queries.length; from += ASKED_TOGETHER) {
+        const together = queries.slice(from, from + ASKED_TOGETHER);
+        answers.push(...(await Promise.all(together.map((each) => ask(gateway, keys[each.set], each)))));
+      }
+      return answers;
+    },
+    close: () => gateway.close(),
+  };
+}
+
+/** Ingests a record set; the key of its organization. */
+async function load(gateway: TestGateway, set: JudgedQuery['set']): Promise<string> {
+  const { organizationId, contacts, audiences } = RECORD_SETS[set];
+  const key = await gateway.keyFor(organizationId);
+  for (const [stream, records] of Object.entries({ audiences, contacts })) {
+    for (let from = 0; from < records.length; from += RECORDS_PER_INGEST) {
+      const batch = records.slice(from, from + RECORDS_PER_INGEST).map(({ fields }) => fields);
+      const { body, text } = await gateway.ingest(stream, batch, { key });
+      if (body.accepted !== batch.length) throw new Error(`${stream}: ${text}`);
+    }
+  }
+  return key;
+}
+
+async function ask(gateway: TestGateway, key: string, judged: JudgedQuery): Promise<JudgedAnswer> {
+  const { operation, query, filters, wanted } = judged;
+  const set = RECORD_SETS[judged.set];
+  const { body, status, text } = await gateway.call(
+    PATHS[operation],
+    { organization_id: set.organizationId, query, ...filters, limit: LIMIT },
+    { key },
+  );
+  if (status !== 200) throw new Error(`${JSON.stringify(judged)}: ${text}`);
+  const found = (body[operation] as Record<string, unknown>[]).map(({ id }) => id as string);
+  const right = rightIds(judged, set);
+  const total = body.total_count as number;
+  const at = found.findIndex((id) => right.has(id));
+  const isWhole = !judged.all || total === right.size;
+  const rank = at === -1 || !isWhole ? null : at + 1;
+  const wantedAt = wanted === undefined ? at : found.indexOf(wanted);
+  return {
+    judged,
+    rank,
+    isFirst: rank === 1,
+    isAmongThree: rank !== null && wantedAt >= 0 && wantedAt < 3,
+    total,
+    first: found[0] ?? null,
+  };
+}
+
+export function relevanceOf(answers: readonly JudgedAnswer[]): Relevance {
+  const share = (count: number) => count / answers.length;
+  let reciprocal = 0;
+  for (const { rank } of answers) reciprocal += rank === null ? 0 : 1 / rank;
+  return {
+    queries: answers.length,
+    successAt1: share(answers.filter(({ isFirst }) => isFirst).length),
+    successAt3: share(answers.filter(({ isAmongThree }) => isAmongThree).length),
+    meanReciprocalRank: share(reciprocal),
+  };
+}
