@@ -1,10 +1,12 @@
--- Contract 5.1. A month at rest is merged to one part, where FINAL costs nothing. An empty creative_id or company_id means the row is not broken down by it.
+-- Where deliveries are inserted. It keeps nothing: the materialized views on it store each row by its breakdowns. They are written one after
+-- another, so an insert that fails may have reached some of them; the same insert again mends that, as a repeated row replaces itself.
+-- An empty creative_id or company_id means the row is not broken down by it.
 CREATE TABLE IF NOT EXISTS deliveries
 (
-    organization_id LowCardinality(String),
+    organization_id String,
     date Date,
-    campaign_id LowCardinality(String),
-    creative_id LowCardinality(String),
+    campaign_id String,
+    creative_id String,
     company_id String,
     ad_spend Decimal(38, 12),
     impressions UInt64,
@@ -23,8 +25,4 @@ CREATE TABLE IF NOT EXISTS deliveries
     conversion_value Decimal(38, 12),
     version UInt128
 )
-ENGINE = ReplacingMergeTree(version)
-PARTITION BY toYYYYMM(date)
-ORDER BY (organization_id, date, campaign_id, creative_id, company_id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1,
-    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1
+ENGINE = Null

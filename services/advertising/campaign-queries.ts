@@ -56,14 +56,14 @@ const metricKeys = Object.fromEntries(METRIC_NAMES.map((metric) => [metric, metr
 /** Campaigns that a record describes or a delivery names. */
 const ALL_CAMPAIGNS = `(
   SELECT id FROM campaigns WHERE ${IN_ORGANIZATION}
-  UNION DISTINCT SELECT campaign_id FROM delivery_dates WHERE ${IN_ORGANIZATION}
+  UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE ${IN_ORGANIZATION}
 )`;
 
 /** Creatives that a record describes, or else a delivery names, with their campaign (of several, the first by id). */
 const ALL_CREATIVES = `(
   SELECT id, campaign_id FROM creatives FINAL WHERE ${IN_ORGANIZATION}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_dates
+  SELECT creative_id, min(campaign_id) FROM delivery_names
   WHERE ${IN_ORGANIZATION} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE ${IN_ORGANIZATION})
   GROUP BY creative_id
@@ -156,8 +156,8 @@ export function adsQuery<SortName extends string>(
       from,
       `LEFT JOIN (
   SELECT ${[id, ...sumColumns(sums, 'delivery')].join(', ')}
-  FROM deliveries AS delivery FINAL
-  ${where(IN_ORGANIZATION, IN_RANGE, "creative_id != ''", onlyIds)}
+  FROM creative_deliveries AS delivery FINAL
+  ${where(IN_ORGANIZATION, IN_RANGE, onlyIds)}
   GROUP BY ${id}
 ) AS metrics ON metrics.${id} = known.id`,
       join,
@@ -179,8 +179,8 @@ export function adSeriesQuery(
   ids: readonly string[],
 ): AnalyticsQuery {
   const by = `${name}_id` as const;
-  const conditions = ["creative_id != ''", inList(by, 'ids', ids)];
-  return seriesQuery({ name: `${name}s_series`, by, table: 'deliveries', conditions }, report, ids);
+  const conditions = [inList(by, 'ids', ids)];
+  return seriesQuery({ name: `${name}s_series`, by, table: 'creative_deliveries', conditions }, report, ids);
 }
 
 /** Currencies of the campaigns of everything that matches, not only of one page. */

@@ -24,18 +24,6 @@ export interface ContextRow {
   currencies?: string[];
 }
 
-/**
- * The newest day with deliveries up to today. `delivery_dates` keeps only the last day of a campaign or creative, so those few whose
- * last day is after today are looked up in `deliveries`.
- */
-const LAST_DATE = `SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivery_dates WHERE ${IN_ORGANIZATION} AND last_date <= {today:Date}
-    UNION ALL
-    SELECT date FROM deliveries WHERE ${IN_ORGANIZATION} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivery_dates WHERE ${IN_ORGANIZATION} AND last_date > {today:Date}
-    )
-  )`;
-
 /** `currencies` is a statement whose result is one array. */
 export function contextQuery(
   organizationId: string,
@@ -45,8 +33,8 @@ export function contextQuery(
 ): AnalyticsQuery {
   const { campaignIds, creativeIds, companyIds, networkIds, domains } = requested;
   const parts = [
-    `(SELECT minOrNull(first_date) FROM delivery_dates WHERE ${IN_ORGANIZATION}) AS first_date`,
-    `(${LAST_DATE}) AS last_date`,
+    `(SELECT minOrNull(date) FROM delivery_days WHERE ${IN_ORGANIZATION}) AS first_date`,
+    `(SELECT maxOrNull(date) FROM delivery_days WHERE ${IN_ORGANIZATION} AND date <= {today:Date}) AS last_date`,
   ];
   const exists = (
     name: string,
@@ -60,8 +48,8 @@ export function contextQuery(
     );
     parts.push(`(SELECT groupUniqArray(value) FROM (${selects.join(' UNION ALL ')})) AS ${name}`);
   };
-  exists('campaign_ids', campaignIds, ['id', 'campaigns'], ['campaign_id', 'delivery_dates']);
-  exists('creative_ids', creativeIds, ['id', 'creatives'], ['creative_id', 'delivery_dates']);
+  exists('campaign_ids', campaignIds, ['id', 'campaigns'], ['campaign_id', 'delivery_names']);
+  exists('creative_ids', creativeIds, ['id', 'creatives'], ['creative_id', 'delivery_names']);
   exists('company_ids', companyIds, ['id', 'companies'], ['company_id', 'company_deliveries']);
   exists('network_ids', networkIds, ['network_a_company_id', 'companies FINAL']);
   exists('domains', domains, ['domain', 'companies FINAL']);

@@ -107,7 +107,7 @@ export const columnsOf = (table: string, columns: readonly string[]) =>
 export interface SeriesSource {
   name: string;
   by: 'campaign_id' | 'creative_id' | 'company_id';
-  table: 'deliveries' | 'company_deliveries';
+  table: 'creative_deliveries' | 'company_deliveries';
   columns?: string[];
   /** In addition to those on organization and range. */
   conditions: (string | undefined)[];

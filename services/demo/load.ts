@@ -25,7 +25,7 @@ export async function demoIsLoaded(store: CreditStore): Promise<boolean> {
   return (await store.getCredits(DEMO_ORGANIZATION)) !== null;
 }
 
-const ANALYTICS_TABLES = ['campaigns', 'creatives', 'companies', 'deliveries', 'company_deliveries'];
+const ANALYTICS_TABLES = ['campaigns', 'creatives', 'companies', 'creative_deliveries', 'company_deliveries'];
 
 /** Whether any store holds something of another organization than the sample's. */
 export async function hasOtherData({

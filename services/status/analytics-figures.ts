@@ -11,11 +11,10 @@ export interface AnalyticsFigures {
   deliveries: StreamFigures & { lastDate: string | null };
 }
 
-type Table = keyof AnalyticsFigures;
-const TABLES: readonly Table[] = ['campaigns', 'creatives', 'companies', 'deliveries'];
+const ENTITIES = ['campaigns', 'creatives', 'companies'] as const;
 
 interface Row {
-  name: Table;
+  name: keyof AnalyticsFigures;
   records: number;
   accepted_ms: number | null;
   last_date: string | null;
@@ -24,13 +23,22 @@ interface Row {
 /** The acceptance time within the digits of `recordOrder`. */
 const ACCEPTED_MS = `toUInt64(intDiv(version, ${SEQUENCE_DIGITS}) % ${ACCEPTED_DIGITS})`;
 
+/** A delivery that names both a creative and a company is in both tables. */
+const ALL_DELIVERIES = `
+  SELECT version, date FROM creative_deliveries FINAL WHERE ${IN_ORGANIZATION}
+  UNION ALL
+  SELECT version, date FROM company_deliveries FINAL WHERE ${IN_ORGANIZATION} AND creative_id = ''
+`;
+
 /** Figures of every advertising stream of an organization, in one statement. */
 export function figuresQuery(organizationId: string): AnalyticsQuery {
-  const selects = TABLES.map((table) => {
-    const lastDate = table === 'deliveries' ? 'maxOrNull(date)' : 'NULL';
-    return `SELECT '${table}' AS name, count() AS records, maxOrNull(${ACCEPTED_MS}) AS accepted_ms, ${lastDate} AS last_date
-FROM ${table} FINAL WHERE ${IN_ORGANIZATION}`;
-  });
+  const select = (name: keyof AnalyticsFigures, lastDate: string, from: string) =>
+    `SELECT '${name}' AS name, count() AS records, maxOrNull(${ACCEPTED_MS}) AS accepted_ms, ${lastDate} AS last_date
+FROM ${from}`;
+  const selects = [
+    ...ENTITIES.map((table) => select(table, 'NULL', `${table} FINAL WHERE ${IN_ORGANIZATION}`)),
+    select('deliveries', 'maxOrNull(date)', `(${ALL_DELIVERIES})`),
+  ];
   return {
     name: 'stream_figures',
     sql: selects.join('\nUNION ALL\n'),

@@ -2,19 +2,19 @@
 SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, campaign.name_key AS name_key, ifNull(counted.creatives, 0) AS creatives_count, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, ifNull(metrics.conversion_value, 0) AS conversion_value
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
-  UNION DISTINCT SELECT campaign_id FROM delivery_dates WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
 ) AS known
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
 LEFT JOIN (
   SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, sum(toDecimal256(delivery.conversion_value, 12)) AS conversion_value
-  FROM deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != ''
+  FROM creative_deliveries AS delivery FINAL
+  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY campaign_id
 ) AS metrics ON metrics.campaign_id = known.id
 LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_dates
+  SELECT creative_id, min(campaign_id) FROM delivery_names
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -25,19 +25,19 @@ ORDER BY ad_spend DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UI
 SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, campaign.name_key AS name_key, ifNull(counted.creatives, 0) AS creatives_count, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.conversion_value, 0) AS conversion_value
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
-  UNION DISTINCT SELECT campaign_id FROM delivery_dates WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
 ) AS known
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
 LEFT JOIN (
   SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks, sum(toDecimal256(delivery.conversion_value, 12)) AS conversion_value
-  FROM deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != '' AND campaign_id IN {campaign_ids:Array(String)}
+  FROM creative_deliveries AS delivery FINAL
+  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)}
   GROUP BY campaign_id
 ) AS metrics ON metrics.campaign_id = known.id
 LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_dates
+  SELECT creative_id, min(campaign_id) FROM delivery_names
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -50,7 +50,7 @@ SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campai
 FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_dates
+  SELECT creative_id, min(campaign_id) FROM delivery_names
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -59,8 +59,8 @@ LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_i
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id
 LEFT JOIN (
   SELECT creative_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
-  FROM deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != ''
+  FROM creative_deliveries AS delivery FINAL
+  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY creative_id
 ) AS metrics ON metrics.creative_id = known.id
 ORDER BY campaign_name_key ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
@@ -70,7 +70,7 @@ SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campai
 FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_dates
+  SELECT creative_id, min(campaign_id) FROM delivery_names
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -79,8 +79,8 @@ LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_i
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id
 LEFT JOIN (
   SELECT creative_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks
-  FROM deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != '' AND creative_id IN {creative_ids:Array(String)}
+  FROM creative_deliveries AS delivery FINAL
+  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id IN {creative_ids:Array(String)}
   GROUP BY creative_id
 ) AS metrics ON metrics.creative_id = known.id
 WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0)
@@ -88,15 +88,15 @@ ORDER BY intDiv(2 * toInt256(toDecimal256(ad_spend, 12) * 1000000000000) * 10000
 
 -- series of campaigns: campaigns_series
 SELECT campaign_id AS id, date AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
-FROM deliveries AS delivery FINAL
-WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != '' AND campaign_id IN {ids:Array(String)}
+FROM creative_deliveries AS delivery FINAL
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {ids:Array(String)}
 GROUP BY id, day
 LIMIT {limit:UInt32}
 
 -- series of creatives, monthly: creatives_series
 SELECT creative_id AS id, toStartOfMonth(date) AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
-FROM deliveries AS delivery FINAL
-WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id != '' AND creative_id IN {ids:Array(String)}
+FROM creative_deliveries AS delivery FINAL
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id IN {ids:Array(String)}
 GROUP BY id, day
 LIMIT {limit:UInt32}
 
@@ -194,50 +194,32 @@ ORDER BY id LIMIT {limit:UInt32}
 
 -- context: warnings_context
 SELECT
-  (SELECT minOrNull(first_date) FROM delivery_dates WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
-    UNION ALL
-    SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
-    )
-  )) AS last_date
+  (SELECT minOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String}) AS first_date,
+  (SELECT maxOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String} AND date <= {today:Date}) AS last_date
 
 -- context of campaigns: warnings_context
 SELECT
-  (SELECT minOrNull(first_date) FROM delivery_dates WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
-    UNION ALL
-    SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
-    )
-  )) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_dates WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
+  (SELECT minOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String}) AS first_date,
+  (SELECT maxOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String} AND date <= {today:Date}) AS last_date,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
-  UNION DISTINCT SELECT campaign_id FROM delivery_dates WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
 ) AS known
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
 WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0)) AS currencies
 
 -- context of creatives: warnings_context
 SELECT
-  (SELECT minOrNull(first_date) FROM delivery_dates WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
-    UNION ALL
-    SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
-    )
-  )) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivery_dates WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids,
+  (SELECT minOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String}) AS first_date,
+  (SELECT maxOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String} AND date <= {today:Date}) AS last_date,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
   SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
   UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_dates
+  SELECT creative_id, min(campaign_id) FROM delivery_names
   WHERE organization_id = {organization_id:String} AND creative_id != ''
     AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
   GROUP BY creative_id
@@ -248,15 +230,9 @@ WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creativ
 
 -- context of companies: warnings_context
 SELECT
-  (SELECT minOrNull(first_date) FROM delivery_dates WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(day) FROM (
-    SELECT last_date AS day FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date <= {today:Date}
-    UNION ALL
-    SELECT date FROM deliveries WHERE organization_id = {organization_id:String} AND date <= {today:Date} AND (campaign_id, creative_id) IN (
-      SELECT campaign_id, creative_id FROM delivery_dates WHERE organization_id = {organization_id:String} AND last_date > {today:Date}
-    )
-  )) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_dates WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
+  (SELECT minOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String}) AS first_date,
+  (SELECT maxOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String} AND date <= {today:Date}) AS last_date,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM companies WHERE organization_id = {organization_id:String} AND id IN {requested_company_ids:Array(String)} UNION ALL SELECT company_id AS value FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {requested_company_ids:Array(String)})) AS company_ids,
   (SELECT groupUniqArray(value) FROM (SELECT network_a_company_id AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {requested_network_ids:Array(String)})) AS network_ids,
   (SELECT groupUniqArray(value) FROM (SELECT domain AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND domain IN {requested_domains:Array(String)})) AS domains

@@ -147,7 +147,7 @@ describe('reachline serve', function () {
     const visits = await stores.search.searchVisits({ organizationId: 'org_demo', limit: 1 });
     const { rows } = await stores.analytics.query<{ days: number }>({
       name: 'count_days',
-      sql: 'SELECT countDistinct(date) AS days FROM deliveries',
+      sql: 'SELECT countDistinct(date) AS days FROM creative_deliveries',
       params: {},
     });
     await stores.close();

@@ -26,7 +26,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     });
     after(() => dispose());
 
-    const deliveriesOf = async (organizationId: string, table = 'deliveries') => {
+    const deliveriesOf = async (organizationId: string, table = 'creative_deliveries') => {
       const { rows } = await store.query<Stored>({
         name: 'test',
         sql: `SELECT impressions, ad_spend FROM ${table} FINAL WHERE organization_id = {organization:String} ORDER BY date, campaign_id, creative_id, company_id`,
@@ -141,7 +141,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       await store.insertDeliveries(accepted(reports.slice(0, 2), 1));
       await store.insertDeliveries(accepted(reports.slice(2, 3), 1));
       await store.insertDeliveries(accepted(reports.slice(3), 1));
-      for (const table of ['deliveries', 'company_deliveries']) {
+      for (const table of ['creative_deliveries', 'company_deliveries']) {
         expect(
           (await deliveriesOf('org_restated', table)).map(({ impressions }) => impressions),
         ).to.deep.equal([3]);
@@ -152,13 +152,13 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       const report = (impressions: number) =>
         delivery({ organization_id: 'org_equal', company_id: 'o', impressions });
       await store.insertDeliveries(accepted([report(1), report(2)], 5));
-      for (const table of ['deliveries', 'company_deliveries']) {
+      for (const table of ['creative_deliveries', 'company_deliveries']) {
         expect((await deliveriesOf('org_equal', table)).map(({ impressions }) => impressions)).to.deep.equal([
           2,
         ]);
       }
       await store.insertDeliveries(accepted([report(3)], 5));
-      for (const table of ['deliveries', 'company_deliveries']) {
+      for (const table of ['creative_deliveries', 'company_deliveries']) {
         expect((await deliveriesOf('org_equal', table)).map(({ impressions }) => impressions)).to.deep.equal([
           3,
         ]);
@@ -195,7 +195,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
             ({ reported_at }) => reported_at,
           );
           const expected = KEYS.flatMap((key) => last.get(key)?.record.impressions ?? []);
-          for (const table of ['deliveries', 'company_deliveries']) {
+          for (const table of ['creative_deliveries', 'company_deliveries']) {
             const rows = await deliveriesOf(organization_id, table);
             expect(
               rows.map(({ impressions }) => impressions),
@@ -278,7 +278,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
         }),
       );
       await store.insertDeliveries(accepted(batch, 1));
-      for (const table of ['deliveries', 'company_deliveries']) {
+      for (const table of ['creative_deliveries', 'company_deliveries']) {
         const expected = new Map(
           batch.map((record) => [`${record.date} ${record.campaign_id}`, record.impressions]),
         );

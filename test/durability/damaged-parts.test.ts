@@ -44,7 +44,7 @@ describe('ClickHouse parts that are damaged on disk', function () {
     for (const attempt of ['first', 'second']) {
       const { code, errors } = await runServer({ dataDir: folder.path });
       expect(code, attempt).to.equal(1);
-      expect(errors).to.match(/could not read 1 parts of its tables \(deliveries \S*202608_\S+\)/);
+      expect(errors).to.match(/could not read 1 parts of its tables \(creative_deliveries \S*202608_\S+\)/);
       expect(errors).to.include('Restore the data folder from a backup');
     }
     const detached = readdirSync(join(folder.path, 'clickhouse'), { recursive: true, encoding: 'utf8' });
@@ -70,7 +70,7 @@ describe('ClickHouse parts that are damaged on disk', function () {
     }
     const { code, stdout } = await run(['doctor', '--deep'], { env: environment });
     expect(stdout).to.match(
-      /✗ The analytics store is damaged \(deliveries 202608_\S+: .+\): restore it from a backup/,
+      /✗ The analytics store is damaged \(creative_deliveries 202608_\S+: .+\): restore it from a backup/,
     );
     expect(code).to.equal(1);
   });

@@ -247,7 +247,7 @@ describe('The real records', () => {
     const { search, analytics } = stores;
     const figures = await analytics.query({
       name: 'all_figures',
-      sql: `SELECT count(), sum(impressions), sum(clicks), countDistinct(campaign_id) FROM deliveries FINAL
+      sql: `SELECT count(), sum(impressions), sum(clicks), countDistinct(campaign_id) FROM creative_deliveries FINAL
         WHERE organization_id = {organization:String}`,
       params: { organization: organizationId },
     });

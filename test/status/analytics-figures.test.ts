@@ -35,6 +35,9 @@ describe('Figures of advertising streams', () => {
     await store.insertCampaigns(accepted([{ ...campaign, name: 'Renamed' }], T0 + 7));
     const days = [delivery('2026-11-19'), delivery('2026-10-01')];
     await store.insertDeliveries(accepted(days, T0 + 1));
+    const byBoth = { ...delivery('2026-11-17'), creative_id: 'cre' };
+    const byCreative = { ...byBoth, company_id: null };
+    await store.insertDeliveries(accepted([byBoth, byCreative], T0 + 2));
     // The newest acceptance belongs to the oldest report.
     await store.insertDeliveries(
       accepted([{ ...delivery('2026-11-18'), reported_at: '1971-01-01T00:00:00Z' }], T0 + 5),
@@ -44,7 +47,7 @@ describe('Figures of advertising streams', () => {
       campaigns: { records: 1, lastAcceptedAt: T0 + 7, lastDate: null },
       creatives: EMPTY,
       companies: EMPTY,
-      deliveries: { records: 3, lastAcceptedAt: T0 + 5, lastDate: '2026-11-19' },
+      deliveries: { records: 5, lastAcceptedAt: T0 + 5, lastDate: '2026-11-19' },
     });
   });
 });

@@ -45,7 +45,7 @@ await onClickHouse(() =>
         expect(accepted).to.equal(LINES);
         const { rows } = await store.query<{ impressions: number }>({
           name: 'test',
-          sql: "SELECT impressions FROM deliveries FINAL WHERE organization_id = {organization:String} AND creative_id = 'r0'",
+          sql: "SELECT impressions FROM creative_deliveries FINAL WHERE organization_id = {organization:String} AND creative_id = 'r0'",
           params: { organization: `org_${round}` },
         });
         kept.push(rows[0]?.impressions);

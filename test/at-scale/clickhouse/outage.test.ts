@@ -35,7 +35,7 @@ describe('a ClickHouse server that comes and goes', () => {
     const count = async () => {
       const { rows } = await store.query<{ count: number }>({
         name: 'test',
-        sql: 'SELECT count() AS count FROM deliveries FINAL',
+        sql: 'SELECT count() AS count FROM creative_deliveries FINAL',
         params: {},
       });
       return rows[0]?.count;

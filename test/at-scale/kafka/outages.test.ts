@@ -141,14 +141,14 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
     const { url, username, password, database } = clickhouseConfig;
     const client = createClient({ url, username, password });
     const tables = `${database}_tables`;
-    await client.command({ query: `RENAME TABLE ${tables}.deliveries TO ${tables}.away` });
+    await client.command({ query: `RENAME TABLE ${tables}.creative_deliveries TO ${tables}.away` });
     for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
     await workers.drained('website-visits', 'contacts');
     await pause(AWAY_MS);
     expect(await topics.behind('network-a-deliveries')).to.equal(
       history['network-a-deliveries'].records.length,
     );
-    await client.command({ query: `RENAME TABLE ${tables}.away TO ${tables}.deliveries` });
+    await client.command({ query: `RENAME TABLE ${tables}.away TO ${tables}.creative_deliveries` });
     await workers.drained('network-a-deliveries');
     await workers.expectState(history);
 

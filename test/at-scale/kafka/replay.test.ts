@@ -53,7 +53,9 @@ describe('replayed dead letters', function () {
   const states = (of: typeof records) => new Map(of.map(({ key, state }) => [key, state]));
   const command = (...args: string[]) => run(['dead-letters', ...args], { env: workers.environment });
   const change = (what: string) =>
-    database.client.command({ query: `ALTER TABLE ${database.config.database}_tables.deliveries ${what}` });
+    database.client.command({
+      query: `ALTER TABLE ${database.config.database}_tables.creative_deliveries ${what}`,
+    });
 
   it('are found one by one among good records when the store rejects them', async () => {
     await change(`ADD CONSTRAINT few CHECK clicks <= ${MOST_CLICKS}`);

@@ -40,7 +40,7 @@ const allowed = [
   ...readMigrations().flatMap(({ sql }) => render(sql, layout)),
   "INSERT INTO deliveries (organization_id, date, campaign_id, creative_id) VALUES ('o', '2026-01-01', 'c', 'v')",
   "INSERT INTO companies (organization_id, id) VALUES ('o', 'k')",
-  'SELECT * FROM deliveries FINAL',
+  'SELECT * FROM creative_deliveries FINAL',
   ...['campaigns', 'creatives', 'companies', 'campaign_daily', 'creative_daily', 'company_daily'].map(
     (view) => `SELECT * FROM ${layout.views}.${view}`,
   ),

@@ -79,10 +79,10 @@ ENGINE = Distributed('main', 'reachline_tables', 'companies_local', cityHash64(o
 
 CREATE TABLE IF NOT EXISTS deliveries_local ON CLUSTER `main`
 (
-    organization_id LowCardinality(String),
+    organization_id String,
     date Date,
-    campaign_id LowCardinality(String),
-    creative_id LowCardinality(String),
+    campaign_id String,
+    creative_id String,
     company_id String,
     ad_spend Decimal(38, 12),
     impressions UInt64,
@@ -101,45 +101,102 @@ CREATE TABLE IF NOT EXISTS deliveries_local ON CLUSTER `main`
     conversion_value Decimal(38, 12),
     version UInt128
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/deliveries', '{replica}', version)
-PARTITION BY toYYYYMM(date)
-ORDER BY (organization_id, date, campaign_id, creative_id, company_id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1,
-    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1;
+ENGINE = Null;
 
 CREATE TABLE IF NOT EXISTS deliveries ON CLUSTER `main` AS deliveries_local
 ENGINE = Distributed('main', 'reachline_tables', 'deliveries_local', cityHash64(organization_id));
 
+CREATE TABLE IF NOT EXISTS creative_deliveries_local ON CLUSTER `main`
+(
+    organization_id String CODEC(ZSTD(1)),
+    date Date CODEC(ZSTD(1)),
+    campaign_id String CODEC(ZSTD(1)),
+    creative_id String CODEC(ZSTD(1)),
+    company_id String CODEC(ZSTD(1)),
+    ad_spend Decimal(38, 12) CODEC(ZSTD(1)),
+    impressions UInt64 CODEC(ZSTD(1)),
+    clicks UInt64 CODEC(ZSTD(1)),
+    landing_page_clicks UInt64 CODEC(ZSTD(1)),
+    engagements UInt64 CODEC(ZSTD(1)),
+    reactions UInt64 CODEC(ZSTD(1)),
+    comments UInt64 CODEC(ZSTD(1)),
+    shares UInt64 CODEC(ZSTD(1)),
+    follows UInt64 CODEC(ZSTD(1)),
+    video_views UInt64 CODEC(ZSTD(1)),
+    video_completions UInt64 CODEC(ZSTD(1)),
+    leads UInt64 CODEC(ZSTD(1)),
+    lead_form_opens UInt64 CODEC(ZSTD(1)),
+    conversions UInt64 CODEC(ZSTD(1)),
+    conversion_value Decimal(38, 12) CODEC(ZSTD(1)),
+    version UInt128 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/creative_deliveries', '{replica}', version)
+PARTITION BY toYYYYMM(date)
+ORDER BY (organization_id, date, campaign_id, creative_id, company_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1,
+    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
+    enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480;
+
+CREATE TABLE IF NOT EXISTS creative_deliveries ON CLUSTER `main` AS creative_deliveries_local
+ENGINE = Distributed('main', 'reachline_tables', 'creative_deliveries_local', cityHash64(organization_id));
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS creative_deliveries_mv ON CLUSTER `main` TO creative_deliveries_local AS
+SELECT
+    organization_id,
+    date,
+    campaign_id,
+    creative_id,
+    company_id,
+    ad_spend,
+    impressions,
+    clicks,
+    landing_page_clicks,
+    engagements,
+    reactions,
+    comments,
+    shares,
+    follows,
+    video_views,
+    video_completions,
+    leads,
+    lead_form_opens,
+    conversions,
+    conversion_value,
+    version
+FROM deliveries_local
+WHERE creative_id != '';
+
 CREATE TABLE IF NOT EXISTS company_deliveries_local ON CLUSTER `main`
 (
-    organization_id LowCardinality(String),
-    date Date,
-    campaign_id LowCardinality(String),
-    creative_id LowCardinality(String),
-    company_id String,
-    ad_spend Decimal(38, 12),
-    impressions UInt64,
-    clicks UInt64,
-    landing_page_clicks UInt64,
-    engagements UInt64,
-    reactions UInt64,
-    comments UInt64,
-    shares UInt64,
-    follows UInt64,
-    video_views UInt64,
-    video_completions UInt64,
-    leads UInt64,
-    lead_form_opens UInt64,
-    conversions UInt64,
-    conversion_value Decimal(38, 12),
-    active Bool,
-    version UInt128
+    organization_id String CODEC(ZSTD(1)),
+    date Date CODEC(ZSTD(1)),
+    campaign_id String CODEC(ZSTD(1)),
+    creative_id String CODEC(ZSTD(1)),
+    company_id String CODEC(ZSTD(1)),
+    ad_spend Decimal(38, 12) CODEC(ZSTD(1)),
+    impressions UInt64 CODEC(ZSTD(1)),
+    clicks UInt64 CODEC(ZSTD(1)),
+    landing_page_clicks UInt64 CODEC(ZSTD(1)),
+    engagements UInt64 CODEC(ZSTD(1)),
+    reactions UInt64 CODEC(ZSTD(1)),
+    comments UInt64 CODEC(ZSTD(1)),
+    shares UInt64 CODEC(ZSTD(1)),
+    follows UInt64 CODEC(ZSTD(1)),
+    video_views UInt64 CODEC(ZSTD(1)),
+    video_completions UInt64 CODEC(ZSTD(1)),
+    leads UInt64 CODEC(ZSTD(1)),
+    lead_form_opens UInt64 CODEC(ZSTD(1)),
+    conversions UInt64 CODEC(ZSTD(1)),
+    conversion_value Decimal(38, 12) CODEC(ZSTD(1)),
+    active Bool CODEC(ZSTD(1)),
+    version UInt128 CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_deliveries', '{replica}', version)
 PARTITION BY toYYYYMM(date)
 ORDER BY (organization_id, company_id, date, campaign_id, creative_id)
-SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1,
-    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1;
+SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
+    enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480;
 
 CREATE TABLE IF NOT EXISTS company_deliveries ON CLUSTER `main` AS company_deliveries_local
 ENGINE = Distributed('main', 'reachline_tables', 'company_deliveries_local', cityHash64(organization_id));
@@ -185,30 +242,43 @@ SELECT
 FROM deliveries_local
 WHERE company_id != '';
 
-CREATE TABLE IF NOT EXISTS delivery_dates_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS delivery_names_local ON CLUSTER `main`
 (
     organization_id String,
     campaign_id String,
-    creative_id String,
-    first_date SimpleAggregateFunction(min, Date),
-    last_date SimpleAggregateFunction(max, Date)
+    creative_id String
 )
-ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/reachline_tables/delivery_dates', '{replica}')
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/delivery_names', '{replica}')
 ORDER BY (organization_id, campaign_id, creative_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE IF NOT EXISTS delivery_dates ON CLUSTER `main` AS delivery_dates_local
-ENGINE = Distributed('main', 'reachline_tables', 'delivery_dates_local', cityHash64(organization_id));
+CREATE TABLE IF NOT EXISTS delivery_names ON CLUSTER `main` AS delivery_names_local
+ENGINE = Distributed('main', 'reachline_tables', 'delivery_names_local', cityHash64(organization_id));
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_dates_mv ON CLUSTER `main` TO delivery_dates_local AS
-SELECT
+CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_names_mv ON CLUSTER `main` TO delivery_names_local AS
+SELECT DISTINCT
     organization_id,
     campaign_id,
-    creative_id,
-    min(date) AS first_date,
-    max(date) AS last_date
-FROM deliveries_local
-GROUP BY organization_id, campaign_id, creative_id;
+    creative_id
+FROM deliveries_local;
+
+CREATE TABLE IF NOT EXISTS delivery_days_local ON CLUSTER `main`
+(
+    organization_id String,
+    date Date
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/delivery_days', '{replica}')
+ORDER BY (organization_id, date)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS delivery_days ON CLUSTER `main` AS delivery_days_local
+ENGINE = Distributed('main', 'reachline_tables', 'delivery_days_local', cityHash64(organization_id));
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_days_mv ON CLUSTER `main` TO delivery_days_local AS
+SELECT DISTINCT
+    organization_id,
+    date
+FROM deliveries_local;
 
 CREATE DATABASE IF NOT EXISTS reachline ON CLUSTER `main`;
 
@@ -315,9 +385,9 @@ COMMENT 'The companies as last reported, one row each';
 
 CREATE VIEW IF NOT EXISTS reachline.campaign_daily ON CLUSTER `main`
 (
-    organization_id LowCardinality(String) COMMENT 'Organization the row belongs to',
+    organization_id String COMMENT 'Organization the row belongs to',
     date Date COMMENT 'Day, in UTC',
-    campaign_id LowCardinality(String) COMMENT 'Campaign',
+    campaign_id String COMMENT 'Campaign',
     ad_spend Decimal(76, 12) COMMENT 'Spent, in the currency of the campaign',
     impressions UInt64 COMMENT 'Times shown',
     clicks UInt64 COMMENT 'Clicks of any kind',
@@ -353,18 +423,17 @@ AS SELECT
     sum(day.lead_form_opens) AS lead_form_opens,
     sum(day.conversions) AS conversions,
     sum(toDecimal256(day.conversion_value, 12)) AS conversion_value
-FROM deliveries AS day FINAL
-WHERE creative_id != ''
+FROM creative_deliveries AS day FINAL
 GROUP BY organization_id, date, campaign_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each campaign and day, restatements resolved; the sum of its creatives';
 
 CREATE VIEW IF NOT EXISTS reachline.creative_daily ON CLUSTER `main`
 (
-    organization_id LowCardinality(String) COMMENT 'Organization the row belongs to',
+    organization_id String COMMENT 'Organization the row belongs to',
     date Date COMMENT 'Day, in UTC',
-    campaign_id LowCardinality(String) COMMENT 'Campaign',
-    creative_id LowCardinality(String) COMMENT 'Creative',
+    campaign_id String COMMENT 'Campaign',
+    creative_id String COMMENT 'Creative',
     ad_spend Decimal(76, 12) COMMENT 'Spent, in the currency of the campaign',
     impressions UInt64 COMMENT 'Times shown',
     clicks UInt64 COMMENT 'Clicks of any kind',
@@ -401,18 +470,17 @@ AS SELECT
     sum(day.lead_form_opens) AS lead_form_opens,
     sum(day.conversions) AS conversions,
     sum(toDecimal256(day.conversion_value, 12)) AS conversion_value
-FROM deliveries AS day FINAL
-WHERE creative_id != ''
+FROM creative_deliveries AS day FINAL
 GROUP BY organization_id, date, campaign_id, creative_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each creative and day, restatements resolved';
 
 CREATE VIEW IF NOT EXISTS reachline.company_daily ON CLUSTER `main`
 (
-    organization_id LowCardinality(String) COMMENT 'Organization the row belongs to',
+    organization_id String COMMENT 'Organization the row belongs to',
     date Date COMMENT 'Day, in UTC',
     company_id String COMMENT 'Company that was reached',
-    campaign_id LowCardinality(String) COMMENT 'Campaign',
+    campaign_id String COMMENT 'Campaign',
     impressions UInt64 COMMENT 'Times shown',
     clicks UInt64 COMMENT 'Clicks of any kind',
     landing_page_clicks UInt64 COMMENT 'Clicks to the landing page',

@@ -3,7 +3,7 @@ import type { Layout } from '../client.js';
 export const onCluster = (cluster: string | null) => (cluster === null ? '' : ` ON CLUSTER \`${cluster}\``);
 
 const TABLE =
-  /^CREATE TABLE IF NOT EXISTS (?<name>\w+)(?<columns>\s*\(.*?\n\))\s*ENGINE = (?<engine>\w*MergeTree)(?:\((?<args>[^)]*)\))?(?<rest>.*)$/s;
+  /^CREATE TABLE IF NOT EXISTS (?<name>\w+)(?<columns>\s*\(.*?\n\))\s*ENGINE = (?<engine>\w*MergeTree|Null)(?:\((?<args>[^)]*)\))?(?<rest>.*)$/s;
 const MATERIALIZED_VIEW =
   /^CREATE MATERIALIZED VIEW IF NOT EXISTS (?<name>\w+) TO (?<target>\w+) AS(?<select>.*)$/s;
 
@@ -12,7 +12,8 @@ const MATERIALIZED_VIEW =
  * databases, and in statements other than those of tables and materialized views `{{on_cluster}}`, and `{{local}}` behind the name of
  * a table that is changed. In a cluster
  *
- * - a table becomes `<name>_local`, replicated, on every node, and `<name>`, which spreads organizations over the shards;
+ * - a table becomes `<name>_local`, replicated where it keeps rows, on every node, and `<name>`, which spreads organizations over the
+ *   shards;
  * - a materialized view reads and writes the local tables, as it runs where rows arrive.
  */
 export function render(sql: string, layout: Layout): string[] {
@@ -31,8 +32,9 @@ export function render(sql: string, layout: Layout): string[] {
   if (table) {
     const { name, columns, engine, args, rest } = table;
     const place = `'/clickhouse/tables/{shard}/${tables}/${name}', '{replica}'`;
+    const local = engine === 'Null' ? 'Null' : `Replicated${engine}(${place}${args ? `, ${args}` : ''})`;
     return [
-      `CREATE TABLE IF NOT EXISTS ${name}_local${everywhere}${columns}\nENGINE = Replicated${engine}(${place}${args ? `, ${args}` : ''})${rest}`,
+      `CREATE TABLE IF NOT EXISTS ${name}_local${everywhere}${columns}\nENGINE = ${local}${rest}`,
       `CREATE TABLE IF NOT EXISTS ${name}${everywhere} AS ${name}_local\nENGINE = Distributed('${cluster}', '${tables}', '${name}_local', cityHash64(organization_id))`,
     ];
   }

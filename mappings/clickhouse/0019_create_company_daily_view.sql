@@ -1,9 +1,9 @@
 CREATE VIEW IF NOT EXISTS {{views}}.company_daily {{on_cluster}}
 (
-    organization_id LowCardinality(String) COMMENT 'Organization the row belongs to',
+    organization_id String COMMENT 'Organization the row belongs to',
     date Date COMMENT 'Day, in UTC',
     company_id String COMMENT 'Company that was reached',
-    campaign_id LowCardinality(String) COMMENT 'Campaign',
+    campaign_id String COMMENT 'Campaign',
     impressions UInt64 COMMENT 'Times shown',
     clicks UInt64 COMMENT 'Clicks of any kind',
     landing_page_clicks UInt64 COMMENT 'Clicks to the landing page',

@@ -1,8 +1,9 @@
-CREATE VIEW IF NOT EXISTS {{views}}.campaign_daily {{on_cluster}}
+CREATE VIEW IF NOT EXISTS {{views}}.creative_daily {{on_cluster}}
 (
-    organization_id LowCardinality(String) COMMENT 'Organization the row belongs to',
+    organization_id String COMMENT 'Organization the row belongs to',
     date Date COMMENT 'Day, in UTC',
-    campaign_id LowCardinality(String) COMMENT 'Campaign',
+    campaign_id String COMMENT 'Campaign',
+    creative_id String COMMENT 'Creative',
     ad_spend Decimal(76, 12) COMMENT 'Spent, in the currency of the campaign',
     impressions UInt64 COMMENT 'Times shown',
     clicks UInt64 COMMENT 'Clicks of any kind',
@@ -23,6 +24,7 @@ AS SELECT
     organization_id,
     date,
     campaign_id,
+    creative_id,
     sum(toDecimal256(day.ad_spend, 12)) AS ad_spend,
     sum(day.impressions) AS impressions,
     sum(day.clicks) AS clicks,
@@ -38,8 +40,7 @@ AS SELECT
     sum(day.lead_form_opens) AS lead_form_opens,
     sum(day.conversions) AS conversions,
     sum(toDecimal256(day.conversion_value, 12)) AS conversion_value
-FROM deliveries AS day FINAL
-WHERE creative_id != ''
-GROUP BY organization_id, date, campaign_id
+FROM creative_deliveries AS day FINAL
+GROUP BY organization_id, date, campaign_id, creative_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
-COMMENT 'Figures of each campaign and day, restatements resolved; the sum of its creatives'
+COMMENT 'Figures of each creative and day, restatements resolved'

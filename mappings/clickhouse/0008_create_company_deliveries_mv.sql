@@ -1,4 +1,3 @@
--- Row by row, never summed: a restated row replaces its predecessor here exactly as it does in deliveries.
 CREATE MATERIALIZED VIEW IF NOT EXISTS company_deliveries_mv TO company_deliveries AS
 SELECT
     organization_id,

@@ -1,0 +1,32 @@
+-- Contract 5.1. Deliveries that name a creative, from which campaigns and creatives are reported. A month at rest is merged to one part,
+-- where FINAL costs nothing, unless that would rewrite more than 20 GiB.
+CREATE TABLE IF NOT EXISTS creative_deliveries
+(
+    organization_id String CODEC(ZSTD(1)),
+    date Date CODEC(ZSTD(1)),
+    campaign_id String CODEC(ZSTD(1)),
+    creative_id String CODEC(ZSTD(1)),
+    company_id String CODEC(ZSTD(1)),
+    ad_spend Decimal(38, 12) CODEC(ZSTD(1)),
+    impressions UInt64 CODEC(ZSTD(1)),
+    clicks UInt64 CODEC(ZSTD(1)),
+    landing_page_clicks UInt64 CODEC(ZSTD(1)),
+    engagements UInt64 CODEC(ZSTD(1)),
+    reactions UInt64 CODEC(ZSTD(1)),
+    comments UInt64 CODEC(ZSTD(1)),
+    shares UInt64 CODEC(ZSTD(1)),
+    follows UInt64 CODEC(ZSTD(1)),
+    video_views UInt64 CODEC(ZSTD(1)),
+    video_completions UInt64 CODEC(ZSTD(1)),
+    leads UInt64 CODEC(ZSTD(1)),
+    lead_form_opens UInt64 CODEC(ZSTD(1)),
+    conversions UInt64 CODEC(ZSTD(1)),
+    conversion_value Decimal(38, 12) CODEC(ZSTD(1)),
+    version UInt128 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY toYYYYMM(date)
+ORDER BY (organization_id, date, campaign_id, creative_id, company_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1,
+    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
+    enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480
