@@ -50,9 +50,9 @@ function build(folder, startedAt) {
     if (existsSync(DIST)) renameSync(DIST, previous);
     renameSync(folder, DIST);
   } catch (error) {
-    // The tools have printed why.
+    // A tool that ran has printed why.
     process.exitCode = error.status ?? 1;
-    if (error.status === undefined) console.error(error.message);
+    if (typeof error.status !== 'number') console.error(error.message);
   } finally {
     for (const left of [folder, previous]) rmSync(left, { recursive: true, force: true });
   }

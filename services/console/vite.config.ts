@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
+const GUIDES = join(import.meta.dirname, '../../docs/reference');
+const GUIDES_OUT = 'guides/';
+
 /**
  * The gateway serves these as they are; compressing per request would cost more than the console weighs. Reads what was written,
  * since Vite changes the chunks until then.
@@ -13,6 +16,7 @@ function precompress(): Plugin {
     apply: 'build',
     writeBundle({ dir = '' }, bundle) {
       for (const fileName of Object.keys(bundle)) {
+        if (fileName.startsWith(GUIDES_OUT)) continue;
         const file = join(dir, fileName);
         const source = readFileSync(file);
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
@@ -23,9 +27,7 @@ function precompress(): Plugin {
   };
 }
 
-const GUIDES = join(import.meta.dirname, '../../docs/reference');
-
-/** The guides as they are, which the gateway serves as plain text. */
+/** The guides as they are, from which the gateway renders pages. */
 function copyGuides(): Plugin {
   return {
     name: 'copy-guides',
@@ -34,7 +36,7 @@ function copyGuides(): Plugin {
       for (const name of readdirSync(GUIDES)) {
         this.emitFile({
           type: 'asset',
-          fileName: `guides/${name}`,
+          fileName: `${GUIDES_OUT}${name}`,
           source: readFileSync(join(GUIDES, name)),
         });
       }

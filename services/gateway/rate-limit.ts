@@ -46,21 +46,21 @@ export function createRateLimiter(limit: number, now: () => number = () => perfo
 
   function take(keyId: string) {
     const bucket = bucketOf(keyId);
+    const headers = () => ({
+      RateLimit: `"default";r=${Math.max(0, Math.floor(bucket.tokens))};t=${Math.ceil((limit - bucket.tokens) / perMillisecond / 1000)}`,
+      'RateLimit-Policy': policy,
+    });
     if (bucket.tokens < 1) {
       const wait = Math.max(1, Math.ceil((1 - bucket.tokens) / perMillisecond / 1000));
       throw new Problem(
         'rate_limited',
         `This key may send ${limit} requests in ${WINDOW_SECONDS} seconds. Try again in ${wait} s.`,
         {},
-        { 'Retry-After': String(wait), RateLimit: `"default";r=0;t=${wait}`, 'RateLimit-Policy': policy },
+        { 'Retry-After': String(wait), ...headers() },
       );
     }
     bucket.tokens -= 1;
-    const untilFull = Math.ceil((limit - bucket.tokens) / perMillisecond / 1000);
-    return {
-      RateLimit: `"default";r=${Math.floor(bucket.tokens)};t=${untilFull}`,
-      'RateLimit-Policy': policy,
-    };
+    return headers();
   }
 
   return {

@@ -31,7 +31,10 @@ interface Operation {
   tags: string[];
   parameters?: (Schema & { name: string; in: string; schema: Schema })[];
   requestBody?: { content: Record<string, Content> };
-  responses: Record<string, { description: string; content?: Record<string, Content> }>;
+  responses: Record<
+    string,
+    { description: string; headers?: Record<string, Schema>; content?: Record<string, Content> }
+  >;
 }
 interface OpenApi {
   info: { title: string; description: string };
@@ -140,7 +143,10 @@ function operationText(openApi: OpenApi, id: string): string {
   };
   const { parameters = [], requestBody, responses } = operation;
   const [request] = Object.entries(requestBody ? resolve(requestBody).content : {});
-  const [answer] = Object.values(resolve(responses[200] ?? { description: '' }).content ?? {});
+  const success = resolve(responses[200] ?? { description: '' });
+  const [answer] = Object.values(success.content ?? {});
+  const headersText = (headers: Record<string, Schema> = {}) =>
+    Object.entries(headers).map(([name, header]) => `- \`${name}\`: ${resolve(header).description ?? ''}`);
   const isError = ([status]: [string, unknown]) => status !== '200';
   return [
     `# ${operation.summary}`,
@@ -150,10 +156,16 @@ function operationText(openApi: OpenApi, id: string): string {
     parameters.map(resolve).map(parameterLine).join('\n'),
     ...(request ? [`## Request\n\n\`${request[0]}\``, ...contentText(request[1], resolve)] : []),
     ...(answer ? ['## Answer', ...contentText(answer, resolve)] : []),
+    '## Headers of the answer',
+    headersText(success.headers).join('\n'),
     '## Errors',
     Object.entries(responses)
       .filter(isError)
-      .map(([status, response]) => `- ${status} ${resolve(response).description}`)
+      .map(([status, response]) => {
+        const { description, headers = {} } = resolve(response);
+        const retried = 'Retry-After' in headers ? ' See [retries](/docs/rate-limits.md).' : '';
+        return `- ${status} ${description}${retried}`;
+      })
       .join('\n'),
     '',
   ]
@@ -187,6 +199,22 @@ const typeOf = ({ type, items, format, enum: values }: Schema): string => {
   return `${own}${format ? ` (${format})` : ''}${Array.isArray(values) ? ` of ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''}`;
 };
 
+const LIMITS = {
+  minimum: 'at least',
+  maximum: 'at most',
+  minLength: 'characters at least',
+  maxLength: 'characters at most',
+  minItems: 'entries at least',
+  maxItems: 'entries at most',
+  default: 'default',
+};
+
+const limitsOf = (schema: Schema): string =>
+  Object.entries(LIMITS)
+    .filter(([name]) => (schema[name] ?? null) !== null)
+    .map(([name, words]) => `, ${words} ${JSON.stringify(schema[name])}`)
+    .join('');
+
 const MAX_DEPTH = 4;
 
 /** The fields of an object, indented by depth. */
@@ -199,7 +227,7 @@ function fieldLines(given: Schema, resolve: Resolve, depth = 0): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const flat = resolve(field);
     const required = schema.required?.includes(name) ? ', required' : '';
-    const line = `${'  '.repeat(depth)}- \`${name}\` (${typeOf(flat)}${required}): ${field.description ?? flat.description ?? ''}`;
+    const line = `${'  '.repeat(depth)}- \`${name}\` (${typeOf(flat)}${required}${limitsOf(flat)}): ${field.description ?? flat.description ?? ''}`;
     return [line, ...fieldLines(field, resolve, depth + 1)];
   });
 }

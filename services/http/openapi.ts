@@ -175,9 +175,9 @@ const HEADERS: Json = {
   ),
   RateLimit: header(
     'Requests that remain of the limit of the key, and the seconds until it is full again.',
-    '"default";r=599;t=1',
+    '"default";r=5999;t=1',
   ),
-  'RateLimit-Policy': header('Requests and seconds of the limit.', '"default";q=600;w=60'),
+  'RateLimit-Policy': header('Requests and seconds of the limit.', '"default";q=6000;w=60'),
   'Retry-After': header('Seconds to wait before the request is sent again.', 1, 'integer'),
   'WWW-Authenticate': header('How to authenticate.', 'ApiKey realm="reachline"'),
   'Server-Timing': header('Milliseconds that the stores took.', 'store;dur=3.1'),
