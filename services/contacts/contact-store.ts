@@ -10,7 +10,7 @@ export type ContactFilter =
   /** Every word is a word of the field, or the beginning of one. */
   | { kind: 'words'; field: WordField; words: string[] }
   | { kind: 'value'; field: ValueField; value: string }
-  /** One of the work or personal emails, in the form of `emailWord`; holds an @. */
+  /** One of the work or personal emails, in the form of `normalizeEmail`; holds an @. */
   | { kind: 'email'; email: string };
 
 export interface ContactSearch {

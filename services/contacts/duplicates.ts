@@ -1,4 +1,5 @@
 /** Which contacts are the same person (contract 3.3). */
+import { normalizeEmail } from '../search/normalize.js';
 import { searchableValues } from './searchable.js';
 import type { ContactBody } from './stored-contact.js';
 
@@ -8,7 +9,7 @@ export const MAX_DUPLICATES = 100;
 /** Contacts that share an indexed key and are compared; the oldest come first. */
 export const MAX_DUPLICATE_CANDIDATES = 1000;
 
-/** A profile address in normal form, or a work email as stored. */
+/** A profile address or a work email in normal form. */
 export interface DuplicateKey {
   kind: 'profile' | 'email';
   value: string;
@@ -16,7 +17,10 @@ export interface DuplicateKey {
 
 /** Two contacts are duplicates when they share a key. A contact without keys has no duplicates. */
 export function duplicateKeys(body: ContactBody): DuplicateKey[] {
-  const keys: DuplicateKey[] = body.work_emails.map((value) => ({ kind: 'email', value }));
+  const keys: DuplicateKey[] = body.work_emails.map((email) => ({
+    kind: 'email',
+    value: normalizeEmail(email),
+  }));
   const { network_a_url: profile } = searchableValues(body);
   if (profile) keys.push({ kind: 'profile', value: profile });
   return keys;

@@ -3,9 +3,13 @@ import Type, { type Static, type TArray, type TSchema, type TUnsafe } from 'type
 import { arrayOf, date, integer, nullable, optional, text } from '../shared/schema.js';
 
 const emails = (description: string) =>
-  arrayOf(description, Type.String({ description: 'An email address.', format: 'email', maxLength: 320 }), {
-    maxItems: 50,
-  });
+  arrayOf(
+    description,
+    Type.String({ description: 'An email address.', format: 'idn-email', maxLength: 320 }),
+    {
+      maxItems: 50,
+    },
+  );
 
 /** In the order of responses. Scalars are null when unknown, arrays empty; emails are stored in lower case. */
 export const CONTACT_FIELDS = {

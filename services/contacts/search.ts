@@ -3,8 +3,12 @@ import { type CursorScope, readCursor } from '../http/cursor.js';
 import { invalid, noWords } from '../http/problems.js';
 import { toTextQuery } from '../http/text-query.js';
 import { normalizeCountry } from '../search/countries.js';
-import { normalizeDomain, normalizePostalCode, normalizeProfileUrl } from '../search/normalize.js';
-import { emailWord } from '../search/words.js';
+import {
+  normalizeDomain,
+  normalizeEmail,
+  normalizePostalCode,
+  normalizeProfileUrl,
+} from '../search/normalize.js';
 import { words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
 import type { ContactFilter, ContactSearch } from './contact-store.js';
@@ -63,7 +67,7 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
     add('network_a_url', url.includes('/') ? 'network_a_url' : 'network_a_slug', url);
   }
   if (given.email) {
-    const email = emailWord(given.email);
+    const email = normalizeEmail(given.email);
     if (email === '') throw noWords('email');
     // Stores index the parts of an address as words too; only whole addresses hold an @, none of them at the end.
     filters.push({ kind: 'email', email: email.includes('@') ? email : `${email}@` });

@@ -7,7 +7,8 @@ import {
   normalizeProfileUrl,
   profileSlug,
 } from '../search/normalize.js';
-import { emailWords, phoneWords, postalCodeWords, textWords } from '../search/words.js';
+import { phoneWords } from '../search/phones.js';
+import { emailWords, postalCodeWords, slugWords, textWords } from '../search/words.js';
 import type { ContactField } from './fields.js';
 import type { Contact } from './schema.js';
 
@@ -23,7 +24,6 @@ interface SearchField {
 }
 
 const wordsOfDomain = (domain: string) => textWords(normalizeDomain(domain));
-const wordsOfSlug = (url: string) => textWords(profileSlug(normalizeProfileUrl(url)));
 
 /** Fields that `query` searches. */
 export const SEARCH_FIELDS = {
@@ -38,7 +38,7 @@ export const SEARCH_FIELDS = {
   state_region: { of: ['state_region'], group: 3, wordsOf: textWords },
   country: { of: ['country'], group: 3, wordsOf: countryWords },
   postal_code: { of: ['postal_code'], group: 3, wordsOf: postalCodeWords, isUnique: true },
-  network_a_slug: { of: ['network_a_url'], group: 3, wordsOf: wordsOfSlug, isUnique: true },
+  network_a_slug: { of: ['network_a_url'], group: 3, wordsOf: slugWords, isUnique: true },
   phones: { of: ['phones'], group: 3, wordsOf: phoneWords, isUnique: true },
 } as const satisfies Record<string, SearchField>;
 export type ContactSearchField = keyof typeof SEARCH_FIELDS;

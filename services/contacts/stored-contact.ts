@@ -1,6 +1,6 @@
 /** A contact as every store keeps it, and what records and requests make of it (contract 3.1 to 3.3, 6.2). */
 
-import { normalizeDomain } from '../search/normalize.js';
+import { normalizeDomain, normalizeEmail } from '../search/normalize.js';
 import { memoize } from '../shared/cache.js';
 import { companyId, newId } from '../shared/ids.js';
 import { nextVersion, type OrderedRecord, type RecordVersion } from '../shared/record-order.js';
@@ -140,7 +140,7 @@ const TEXTS = ['data_import_id', 'company_id', ...fieldsOf<string | null>('strin
 const NUMBERS = fieldsOf<number | null>('integer');
 const LISTS = fieldsOf<string[]>('array').map((field) => ({
   field,
-  isEmail: 'format' in CONTACT_FIELDS[field].items && CONTACT_FIELDS[field].items.format === 'email',
+  isEmail: 'format' in CONTACT_FIELDS[field].items && CONTACT_FIELDS[field].items.format === 'idn-email',
 }));
 
 /** The fields of a contact that a record or a request may set. */
@@ -161,7 +161,7 @@ function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
     const value = changes[field];
     if (value === undefined) continue;
     const values = withoutBlanks(value);
-    body[field] = isEmail ? values.map((email) => email.toLowerCase()) : values;
+    body[field] = isEmail ? differentEmails(values) : values;
   }
   const wasDerived = before.company_id === derivedCompanyId(before);
   if (body.company_id === null || (wasDerived && (changes.company_id ?? null) === null)) {
@@ -172,6 +172,17 @@ function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
 
 function withoutBlanks(values: readonly string[] | null): string[] {
   return (values ?? []).filter((value) => value.trim() !== '');
+}
+
+/** In lower case, each address once. */
+function differentEmails(emails: readonly string[]): string[] {
+  if (emails.length < 2) return emails.map((email) => email.toLowerCase());
+  const different = new Map<string, string>();
+  for (const email of emails) {
+    const normal = normalizeEmail(email);
+    if (!different.has(normal)) different.set(normal, email.toLowerCase());
+  }
+  return [...different.values()];
 }
 
 function derivedCompanyId({

@@ -1,27 +1,72 @@
 /** Normal forms under which values are stored for comparison. Each is idempotent on what it is meant for. */
-import { foldValue, trimTrailingSlashes } from '../shared/text.js';
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { foldValue, plainAscii, trimTrailingSlashes } from '../shared/text.js';
 
-/** A domain without scheme, credentials, one leading `www.`, port, path, case and trailing dot (contract 3.8). */
+/** A domain without scheme, credentials, one leading `www.`, port, path, case and trailing dot, in Unicode (contract 3.8). */
 export function normalizeDomain(value: string): string {
-  return value
+  const host = value
     .trim()
     .toLowerCase()
-    .replace(/^[a-z][a-z0-9+.-]*:\/\//, '')
+    .replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//, '')
     .replace(/[/?#].*$/s, '')
     .replace(/^.*@/, '')
-    .replace(/:\d*$/, '')
+    .replace(/:\d*$/, '');
+  return unicodeHost(host)
     .replace(/\.$/, '')
     .replace(/^www\./, '');
 }
 
-/** A profile address without scheme, `www.` or two-letter sub-domain, query, fragment, trailing slash and case. */
+const plainHost = /^(?!.*xn--)[a-z0-9.:-]*$/;
+
+/** A host name in Unicode, punycode undone. What is no host name stays as it is. */
+function unicodeHost(host: string): string {
+  return plainHost.test(host) ? host : domainToUnicode(domainToASCII(host)) || host;
+}
+
+/**
+ * A profile address without scheme, `www.` or two-letter sub-domain, query, fragment, trailing slash and case; its host in Unicode,
+ * percent-encoding of letters undone (RFC 3986, 6.2.2).
+ */
 export function normalizeProfileUrl(value: string): string {
   const address = value
     .trim()
     .toLowerCase()
-    .replace(/^[a-z][a-z0-9+.-]*:\/\//, '')
+    .replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//, '')
     .replace(/[?#].*$/s, '');
-  return trimTrailingSlashes(address).replace(/^(?:www|[a-z]{2})\.(?=[^/]+\.)/, '');
+  const plain = decodePercent(trimTrailingSlashes(address));
+  const slash = plain.indexOf('/');
+  if (slash === -1) return withoutSubdomain(plain);
+  return withoutSubdomain(unicodeHost(plain.slice(0, slash))) + plain.slice(slash);
+}
+
+const withoutSubdomain = (host: string) => host.replace(/^(?:www|[a-z]{2})\.(?=.+\.)/, '');
+
+/** Decodes letters beyond ASCII and unreserved characters; every other encoding could mean something else once decoded. */
+function decodePercent(text: string): string {
+  const decoded = text.includes('%')
+    ? text
+        .replace(/%(?:2d|2e|3[0-9]|[46][1-9a-f]|[57][0-9a]|5f|7e)/g, decodeURIComponent)
+        .replace(/(?:%[89a-f][0-9a-f])+/g, decodeOrKeep)
+    : text;
+  return plainAscii.test(decoded) ? decoded.toLowerCase() : decoded.toLowerCase().normalize('NFC');
+}
+
+function decodeOrKeep(encoded: string): string {
+  try {
+    const decoded = decodeURIComponent(encoded);
+    return /[\p{C}\p{Z}]/u.test(decoded) ? encoded : decoded;
+  } catch {
+    return encoded;
+  }
+}
+
+/** An email address without white space and case, its domain in Unicode: two addresses with one normal form are the same. */
+export function normalizeEmail(value: string): string {
+  const email = value.replace(/\s+/g, '').toLowerCase();
+  const at = email.lastIndexOf('@') + 1;
+  const host = email.slice(at);
+  if (plainAscii.test(email) && !host.includes('xn--')) return email;
+  return (email.slice(0, at) + (at === 0 ? host : unicodeHost(host))).normalize('NFC');
 }
 
 /** What follows the last slash of a normal profile address: the slug, or a bare slug itself. */

@@ -1,9 +1,10 @@
 /** Reads the `query` of a search (contract 3.9). */
 
 import { codePoints, compounds, fold, tooLongOnceFolded, words } from '../shared/text.js';
+import { phoneAlternatives, phoneDigits } from './phones.js';
 import type { QueryTerm, TextQuery } from './query.js';
 import { allowedTypos } from './typos.js';
-import { emailWord, nationalDigits } from './words.js';
+import { compoundWord, emailWord } from './words.js';
 
 /** Characters of `query`, as written and once folded. */
 export const MAX_QUERY_LENGTH = 200;
@@ -21,7 +22,7 @@ const piece = new RegExp(
   [
     /(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u,
     /"(?<quoted>[^"]*)"/u,
-    /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+\p{L}[\p{L}\p{M}]+(?![\p{L}\p{M}\p{N}]))/u,
+    /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}]))/u,
     /(?<phone>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s().-])*\d)*(?![\p{L}\p{M}\p{N}@]))/u,
     /(?<=(?:^|\s)-+)(?<chain>[\p{L}\p{M}\p{N}]+(?:[^\s"\p{L}\p{M}\p{N}]+[\p{L}\p{M}\p{N}]+)*)/u,
     /(?<text>[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)/u,
@@ -86,7 +87,7 @@ function termsOf(groups: Record<string, string | undefined>): string[][] {
     return phrase.length === 0 ? [] : [phrase];
   }
   if (compound !== undefined) {
-    const whole = compounds(compound);
+    const whole = compounds(compound).map(compoundWord);
     return (whole.length > 0 ? whole : words(compound)).map((word) => [word]);
   }
   if (phone !== undefined) {
@@ -98,14 +99,15 @@ function termsOf(groups: Record<string, string | undefined>): string[][] {
 
 /** The one word that a quoted email, domain or phone number is, null for other text. */
 function singleWord(text: string): string | null {
-  const whole = compounds(text);
+  const whole = compounds(text).map(compoundWord);
   if (whole.length === 1 && whole[0] === emailWord(text)) return whole[0];
   return /^\+?[\d\s().-]+$/.test(text) ? phoneWord(text) : null;
 }
 
 function phoneWord(text: string): string | null {
-  const digits = text.replace(/\D/g, '');
-  return digits.length >= phoneLength.min && digits.length <= phoneLength.max ? nationalDigits(digits) : null;
+  const digits = phoneDigits(text);
+  const isPhone = digits.length >= phoneLength.min && digits.length <= phoneLength.max;
+  return (isPhone && phoneAlternatives(digits)[0]) || null;
 }
 
 function wordTerm(word: string): QueryTerm {

@@ -1,46 +1,52 @@
-/** Index and query words of texts, email addresses and phone numbers. */
-import { compounds, fold, phoneDigits, words } from '../shared/text.js';
+/** Index and query words of texts and addresses. */
+import { compounds, fold, plainAscii, words } from '../shared/text.js';
+import { normalizeDomain, normalizeEmail, normalizeProfileUrl, profileSlug } from './normalize.js';
 
 /** The words of a text, then its emails and domains. */
 export function textWords(text: string): string[] {
   const value = words(text);
-  value.push(...compounds(text));
+  for (const compound of compounds(text)) value.push(compoundWord(compound));
   return value;
+}
+
+/** The one word that stands for an email or domain of a text. */
+export function compoundWord(compound: string): string {
+  return compound.includes('@') ? emailWord(compound) : fold(normalizeDomain(compound));
 }
 
 /** Matches nearly every address, for which `compounds` finds only the address itself. */
 const plainEmail = /^[a-z0-9][a-z0-9._+-]*@[a-z0-9.-]*[a-z0-9]$/;
 
-/** The address also counts as one word, and so does its domain. */
+/**
+ * The address also counts as one word, and so does its domain. One with letters beyond ASCII is stored in normal form, by which it is
+ * found as a whole, and marked as `foldedEmail`.
+ */
 export function emailWords(email: string): string[] {
-  const whole = emailWord(email);
-  const value = words(email);
-  if (plainEmail.test(whole) && whole.length === email.length) {
-    value.push(whole, whole.slice(whole.indexOf('@') + 1));
-    return value;
-  }
-  const after = new Set([...compounds(email), whole, whole.slice(whole.lastIndexOf('@') + 1)]);
-  value.push(...after);
+  const normal = normalizeEmail(email);
+  const value = words(normal);
+  const domain = fold(normal.slice(normal.lastIndexOf('@') + 1));
+  if (plainEmail.test(normal)) value.push(normal, domain);
+  else if (plainAscii.test(normal)) value.push(...new Set([...compounds(normal), normal, domain]));
+  else value.push(...new Set([normal, foldedEmail(fold(normal)), domain]));
   return value;
 }
 
-/** The one word that stands for an email address. */
+/** The one word that stands for an email address in a query, accents dropped. */
 export function emailWord(email: string): string {
-  return fold(email).replace(/\s+/g, '');
+  return fold(normalizeEmail(email));
 }
 
-/** A phone number is one word of digits. North American numbers are also found without their country code, 1. */
-export function phoneWords(phone: string): string[] {
-  const digits = phoneDigits(phone);
-  if (digits === '') return [];
-  const national = nationalDigits(digits);
-  return national === digits ? [digits] : [digits, national];
+/** Keeps an address without its accents apart from one that never had any. */
+export const foldedEmail = (folded: string) => `@${folded}`;
+
+/** The words of the slug of a profile address, and all of it as one. */
+export function slugWords(url: string): string[] {
+  const slug = profileSlug(normalizeProfileUrl(url));
+  return [...textWords(slug), slugWord(slug)];
 }
 
-/** The ten digits of a North American number that was given with its country code, else the digits themselves. */
-export function nationalDigits(digits: string): string {
-  return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
-}
+/** The one word that stands for a profile address. No other word begins with a slash. */
+export const slugWord = (slug: string) => `/${fold(slug)}`;
 
 /** The words of a postal code, and all of it as one: "SW1A 1AA" is also found as "sw1a1aa". */
 export function postalCodeWords(text: string): string[] {

@@ -21,7 +21,7 @@ const UNDECOMPOSED: Record<string, string> = {
   ʼ: "'",
 };
 const undecomposed = /[ßæœøđðþħıłŧςʼ]/g;
-const plainAscii = /^[\0-\x7f]*$/;
+export const plainAscii = /^[\0-\x7f]*$/;
 
 /** Marks of other scripts stay: without vowel signs and voicing marks, different names would be one. */
 const accents = /(^|[^\p{L}\p{M}]|[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}])\p{M}+/gu;
@@ -102,7 +102,7 @@ export function words(text: string): string[] {
 
 const notSeparator = /[^\s,;:<>()"'/]+/gu;
 const outsideDomains = /[^\p{L}\p{M}\p{N}.-]/u;
-const leadingLetters = /^\p{L}[\p{L}\p{M}]+/u;
+const leadingLetters = /^(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)/u;
 
 /**
  * Emails and domains in a text, folded: each counts as one word in addition to its parts. Linear in the length of the text; a single
@@ -156,11 +156,6 @@ export function trimTrailingSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === '/') end--;
   return text.slice(0, end);
-}
-
-/** A phone number's digits, however it is written; '' when it has none. */
-export function phoneDigits(phone: string): string {
-  return fold(phone).replace(/\D/g, '');
 }
 
 /** Number of code points. */

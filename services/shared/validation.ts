@@ -1,4 +1,5 @@
 /** The one Ajv instance, and the translation of its errors into pointers and sentences. */
+import { domainToASCII } from 'node:url';
 import { _, type ErrorObject, type KeywordCxt } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -7,7 +8,7 @@ import { memoize } from './cache.js';
 import { didYouMean } from './did-you-mean.js';
 import { addressKey, addressRange } from './ip-address.js';
 import { MAX_FOLDED_LENGTH } from './schema.js';
-import { foldsWithin, MAX_FOLDED_GROWTH, tooLongOnceFolded } from './text.js';
+import { foldsWithin, MAX_FOLDED_GROWTH, plainAscii, tooLongOnceFolded } from './text.js';
 
 const ajv = new Ajv2020({
   allErrors: true,
@@ -16,8 +17,9 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
   verbose: true,
 });
-addFormats.default(ajv, { mode: 'full', formats: ['date', 'email'], keywords: true });
+addFormats.default(ajv, { mode: 'full', formats: ['date'], keywords: true });
 ajv.addFormat('date-time', { type: 'string', validate: isDateTime });
+ajv.addFormat('idn-email', { type: 'string', validate: isEmail });
 ajv.addFormat('ip-address', { type: 'string', validate: (text: string) => addressKey(text) !== null });
 ajv.addFormat('ip-range', { type: 'string', validate: (text: string) => addressRange(text) !== null });
 ajv.addKeyword({
@@ -51,6 +53,22 @@ const isDate = memoize((day) => {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
 });
+
+/** RFC 6531 without quoted local parts: letters and digits of every script, and the signs of RFC 5321. */
+const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const domainLabel = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?$/u;
+
+function isEmail(text: string): boolean {
+  const at = text.lastIndexOf('@');
+  const domain = text.slice(at + 1);
+  const labels = domain.split('.');
+  return (
+    localPart.test(text.slice(0, Math.max(at, 0))) &&
+    labels.length > 1 &&
+    labels.every((label) => domainLabel.test(label)) &&
+    ((plainAscii.test(domain) && !/xn--/i.test(domain)) || domainToASCII(domain) !== '')
+  );
+}
 
 /** Errors per request: more only cost memory for a hostile body. */
 export const MAX_ERRORS = 100;
@@ -226,7 +244,7 @@ function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
     }
     case 'format':
       return at(
-        `invalid_${String(params.format).replaceAll('-', '_')}`,
+        `invalid_${String(params.format).replace(/^idn-/, '').replaceAll('-', '_')}`,
         `${name} must be ${FORMATS[String(params.format)] ?? params.format}.`,
       );
     case 'pattern':
@@ -257,7 +275,7 @@ function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
 const FORMATS: Record<string, string> = {
   date: 'a date that exists, written YYYY-MM-DD',
   'date-time': 'a date and time with an offset, such as 2026-01-31T12:00:00Z',
-  email: 'an email address',
+  'idn-email': 'an email address',
   'ip-address': 'an IPv4 or IPv6 address',
   'ip-range': 'an IPv4 or IPv6 address, or a CIDR block such as 192.0.2.0/24',
 };

@@ -10,8 +10,8 @@ import {
   searchableValues,
 } from '../../services/contacts/searchable.js';
 import type { Facets } from '../../services/search/facets.js';
+import { normalizeEmail } from '../../services/search/normalize.js';
 import type { QueryTerm, TextQuery } from '../../services/search/query.js';
-import { emailWord } from '../../services/search/words.js';
 import { codePoints, distanceWithin } from '../../services/shared/text.js';
 
 const FIELDS = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
@@ -63,7 +63,7 @@ function meets(contact: Contact, filter: ContactFilter): boolean {
   if (filter.kind === 'value') return searchableValues(contact)[filter.field] === filter.value;
   if (filter.kind === 'email') {
     return [...contact.work_emails, ...contact.personal_emails].some(
-      (each) => emailWord(each) === filter.email,
+      (each) => normalizeEmail(each) === filter.email,
     );
   }
   const held = wordsOf(contact, filter.field).flat();

@@ -138,6 +138,23 @@ export function searchStoreCreate(open: Open): void {
       expect(await create(organization, 'fresh', given)).to.include({ kind: 'created', creditBalance: 6 });
     });
 
+    it('a duplicate may be written percent-encoded, in Unicode or in punycode', async () => {
+      const organization = await organizationWith(10);
+      await create(organization, 'profile', { network_a_url: 'https://n.example/in/j%C3%B6rg-m' });
+      await create(organization, 'email', { work_emails: ['jörg@müller.example'] });
+      const reject = { onDuplicate: 'reject' } as const;
+      for (const [given, contactId] of [
+        [{ network_a_url: 'www.n.example/in/Jörg-M/' }, 'profile'],
+        [{ network_a_url: 'n.example/in/jo\u0308rg-m' }, 'profile'],
+        [{ work_emails: ['JÖRG@xn--mller-kva.example'] }, 'email'],
+      ] satisfies [Partial<Contact>, string][]) {
+        const outcome = await create(organization, 'fresh', given, reject);
+        expect(outcome, JSON.stringify(given)).to.deep.equal({ kind: 'contact_exists', contactId });
+      }
+      const other = { network_a_url: 'n.example/in/jorg-m', work_emails: ['jorg@muller.example'] };
+      expect(await create(organization, 'fresh', other, reject)).to.include({ kind: 'created' });
+    });
+
     for (const onDuplicate of ['reject', 'return'] as const) {
       it(`of 32 creations of one person at once that ${onDuplicate} duplicates one makes the contact`, async () => {
         const organization = await organizationWith(100);

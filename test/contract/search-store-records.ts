@@ -178,14 +178,14 @@ export function searchStoreRecords(open: Open): void {
       }
     });
 
-    it('emails are kept in lower case, blanks dropped, times in UTC', async () => {
+    it('emails are kept in lower case and once each, blanks dropped, times in UTC', async () => {
       const contact = await upsert(freshOrganization(), {
-        work_emails: ['Ann@X.example'],
+        work_emails: ['Ann@X.example', 'ann@x.example', 'jörg@MÜLLER.example', 'JÖRG@xn--mller-kva.example'],
         personal_emails: ['ANN@home.example'],
         phones: ['12', ' '],
         created_at: '2026-01-02T03:04:05+02:00',
       });
-      expect(contact?.work_emails).to.deep.equal(['ann@x.example']);
+      expect(contact?.work_emails).to.deep.equal(['ann@x.example', 'jörg@müller.example']);
       expect(contact?.personal_emails).to.deep.equal(['ann@home.example']);
       expect(contact?.phones).to.deep.equal(['12']);
       expect(contact?.created_at).to.equal('2026-01-02T01:04:05.000Z');

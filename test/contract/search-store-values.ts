@@ -86,5 +86,63 @@ export function searchStoreValues(open: Open): void {
         [{ query: '98202' }, []],
       ],
     );
+
+    holds(
+      'a phone number',
+      [
+        { contact_id: 'extension', phones: ['+1 (202) 555-0147 ext. 12'] },
+        { contact_id: 'london', phones: ['+44 (0)20 7946 0958'] },
+        { contact_id: 'prefixed', phones: ['0044 20 7946 0959'] },
+        { contact_id: 'arabic', phones: ['٠١٢٣٤٥٦٧٨٩'] },
+      ],
+      [
+        [{ query: '+1 202 555 0147' }, ['extension']],
+        [{ query: '12025550147' }, ['extension']],
+        [{ query: '2025550147' }, ['extension']],
+        [{ query: '120255501' }, ['extension']],
+        [{ query: '+44 20 7946 0958' }, ['london']],
+        [{ query: '+44 (0)20 7946 0959' }, ['prefixed']],
+        [{ query: '00442079460958' }, ['london']],
+        [{ query: '0123456789' }, ['arabic']],
+        [{ query: '٠١٢٣٤٥٦٧٨٩' }, ['arabic']],
+        [{ query: '202555014712' }, []],
+      ],
+    );
+
+    holds(
+      'an address in Unicode, punycode or percent-encoding',
+      [
+        {
+          contact_id: 'unicode',
+          company_domain: 'münchen.example',
+          network_a_url: 'https://n.example/in/jörg-m',
+        },
+        {
+          contact_id: 'encoded',
+          company_domain: 'https://www.XN--MNCHEN-3YA.example/',
+          network_a_url: 'n.example/in/j%C3%B6rg-m/',
+        },
+        { contact_id: 'ascii', company_domain: 'munchen.example', network_a_url: 'n.example/in/jorg-m' },
+        { contact_id: 'cyrillic', company_domain: 'пример.рф', job_title: 'Site www.senate.gov' },
+        { contact_id: 'email', work_emails: ['jörg@müller.example'] },
+        { contact_id: 'plain', personal_emails: ['jorg@muller.example'] },
+      ],
+      [
+        [{ company_domain: 'xn--mnchen-3ya.example' }, ['unicode', 'encoded']],
+        [{ company_domain: 'MÜNCHEN.example' }, ['unicode', 'encoded']],
+        [{ company_domain: 'munchen.example' }, ['ascii']],
+        [{ company_domain: 'xn--e1afmkfd.xn--p1ai' }, ['cyrillic']],
+        [{ network_a_url: 'https://n.example/in/j%c3%b6rg-m?a=1' }, ['unicode', 'encoded']],
+        [{ network_a_url: 'jörg-m' }, ['unicode', 'encoded']],
+        [{ network_a_url: 'j%C3%B6rg-m' }, ['unicode', 'encoded']],
+        [{ network_a_url: 'jorg-m' }, ['ascii']],
+        [{ email: 'JÖRG@xn--mller-kva.example' }, ['email']],
+        [{ email: 'jorg@muller.example' }, ['plain']],
+        [{ query: 'xn--mnchen-3ya.example' }, ['unicode', 'encoded', 'ascii']],
+        [{ query: 'xn--e1afmkfd.xn--p1ai' }, ['cyrillic']],
+        [{ query: 'www.senate.gov' }, ['cyrillic']],
+        [{ query: 'senate.gov' }, ['cyrillic']],
+      ],
+    );
   });
 }

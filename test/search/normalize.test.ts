@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   normalizeDomain,
+  normalizeEmail,
   normalizePostalCode,
   normalizeProfileUrl,
   normalizeUrlText,
@@ -14,8 +15,35 @@ const url = fc
   .tuple(
     fc.constantFrom('', 'http://', 'HTTPS://', 'android-app://'),
     fc.constantFrom('', 'www.', 'WWW.', 'fr.'),
-    fc.constantFrom('x.example', 'X.Example.', 'mail.x.example', 'x.example:8080', 'é.example'),
-    fc.array(fc.constantFrom('/', 'in', 'Ann', '.', '%20'), { maxLength: 5 }),
+    fc.constantFrom(
+      'x.example',
+      'X.Example.',
+      'mail.x.example',
+      'x.example:8080',
+      'é.example',
+      'MÜNCHEN.example',
+      'xn--mnchen-3ya.example',
+      'xn--a',
+      'x_y.example',
+    ),
+    fc.array(
+      fc.constantFrom(
+        '/',
+        'in',
+        'Ann',
+        '.',
+        '%20',
+        '%C3%B6',
+        '%c3',
+        '%41',
+        '%25',
+        '%2F',
+        'ö',
+        'o\u0308',
+        '%C2%A0',
+      ),
+      { maxLength: 5 },
+    ),
     fc.constantFrom('', '?a=1', '#b', '/?a=/'),
   )
   .map(
@@ -23,6 +51,12 @@ const url = fc
       ` ${scheme}${prefix}${host}${path.length > 0 ? '/' : ''}${path.join('')}${rest}`,
   );
 const anyText = fc.string({ unit: 'grapheme' });
+const email = fc
+  .tuple(
+    fc.constantFrom('Ann', ' a n', 'JÖRG', 'Jo\u0308rg', 'a@b'),
+    fc.constantFrom('x.example', 'MÜLLER.example', 'xn--mller-kva.example', 'x'),
+  )
+  .map(([local, domain]) => `${local}@${domain}`);
 
 describe('normal forms', () => {
   const forms: [(text: string) => string, fc.Arbitrary<string>][] = [
@@ -31,6 +65,7 @@ describe('normal forms', () => {
     [normalizeUrlText, url],
     [normalizePostalCode, anyText],
     [normalizeWordStarts, anyText],
+    [normalizeEmail, fc.oneof(email, anyText)],
   ];
   for (const [form, text] of forms) {
     it(`${form.name} is idempotent`, () => {
@@ -49,6 +84,13 @@ describe('normal forms', () => {
     ['www.acme.com.', 'acme.com'],
     ['mail.acme.com', 'mail.acme.com'],
     ['acme.com/path@x', 'acme.com'],
+    ['//www.acme.com/about', 'acme.com'],
+    ['ｗｗｗ。acme。com', 'acme.com'],
+    ['XN--MNCHEN-3YA.example', 'münchen.example'],
+    ['https://www.MÜNCHEN.example/a', 'münchen.example'],
+    ['mu\u0308nchen.example', 'münchen.example'],
+    ['www.xn--e1afmkfd.xn--p1ai', 'пример.рф'],
+    ['sub_domain.acme.com', 'sub_domain.acme.com'],
   ];
   for (const [given, normal] of domains) {
     it(`the domain of ${given} is ${normal}`, () => {
@@ -60,11 +102,29 @@ describe('normal forms', () => {
     ['https://www.network.example/in/Ann/?trk=1#x', 'network.example/in/ann', 'ann'],
     ['FR.network.example/in/ann//', 'network.example/in/ann', 'ann'],
     ['ann', 'ann', 'ann'],
+    ['https://network.example/in/j%C3%B6rg-m', 'network.example/in/jörg-m', 'jörg-m'],
+    ['https://network.example/in/J%c3%96RG-m/', 'network.example/in/jörg-m', 'jörg-m'],
+    ['network.example/in/jo\u0308rg%2Dm', 'network.example/in/jörg-m', 'jörg-m'],
+    ['xn--mnchen-3ya.example/in/ann', 'münchen.example/in/ann', 'ann'],
+    ['network.example/in/a%2Fb%25', 'network.example/in/a%2fb%25', 'a%2fb%25'],
+    ['network.example/in/%E0%A4', 'network.example/in/%e0%a4', '%e0%a4'],
   ];
   for (const [given, normal, slug] of profiles) {
     it(`the profile ${given} is ${normal}`, () => {
       expect(normalizeProfileUrl(given)).to.equal(normal);
       expect(profileSlug(normal)).to.equal(slug);
+    });
+  }
+
+  const emails: [string, string][] = [
+    ['Ann.Lee@X.example', 'ann.lee@x.example'],
+    [' JÖRG@MÜLLER.example', 'jörg@müller.example'],
+    ['jo\u0308rg@xn--mller-kva.example', 'jörg@müller.example'],
+    ['jorg@muller.example', 'jorg@muller.example'],
+  ];
+  for (const [given, normal] of emails) {
+    it(`the email ${given} is ${normal}`, () => {
+      expect(normalizeEmail(given)).to.equal(normal);
     });
   }
 

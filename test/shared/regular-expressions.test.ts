@@ -21,7 +21,7 @@ const TRUSTED = [
 const BOUNDED: readonly [expression: RegExp, bound: string][] = [
   [/(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u, 'a folded query of at most 200 characters'],
   [
-    /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+\p{L}[\p{L}\p{M}]+(?![\p{L}\p{M}\p{N}]))/u,
+    /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}]))/u,
     'a folded query of at most 200 characters',
   ],
   [

@@ -34,6 +34,40 @@ describe('Validation', () => {
     ]);
   });
 
+  it('takes email addresses with letters of every script (RFC 6531)', () => {
+    const problems = (email: string) =>
+      compileValidator(CreateContactRequest)({ ...organization, audience_id: 'a', work_emails: [email] }).map(
+        ({ code }) => code,
+      );
+    const good = [
+      'ann.lee+tag@x.example',
+      "o'neill@x.example",
+      'jörg@müller.example',
+      'jörg@xn--mller-kva.example',
+      'иван@пример.рф',
+      '李静@例子.公司',
+      'राम@उदाहरण.भारत',
+    ];
+    for (const email of good) expect(problems(email), email).to.deep.equal([]);
+    const bad = [
+      'ann',
+      'ann@',
+      '@x.example',
+      'ann@x',
+      'ann@@x.example',
+      'a b@x.example',
+      'ann\u00a0lee@x.example',
+      'ann.@x.example',
+      '.ann@x.example',
+      'ann@-x.example',
+      'ann@x..example',
+      'ann@xn--a.example',
+      '<ann@x.example>',
+      'ann@x.example,',
+    ];
+    for (const email of bad) expect(problems(email), email).to.deep.equal(['invalid_email']);
+  });
+
   it('returns one error for a list that is too long, whatever its items', () => {
     const phones = Array.from({ length: 500_000 }, () => 0);
     const errors = compileValidator(CreateContactRequest)({ ...organization, audience_id: 'a', phones });

@@ -6,7 +6,6 @@ import type { Contact } from '../../../contacts/schema.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { toContactInPlace } from '../../../contacts/stored-contact.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
-import { emailWord } from '../../../search/words.js';
 import { pageSort, searchAfter } from '../pages.js';
 import { matchText } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
@@ -101,9 +100,7 @@ const emailClause = (email: string): Clause => ({ term: { 'search.emails': wordT
 export function duplicateQuery(body: ContactBody): estypes.SearchRequest | null {
   const should = duplicateKeys(body).map(
     ({ kind, value }): Clause =>
-      kind === 'email'
-        ? emailClause(emailWord(value))
-        : { term: { 'search.network_a_url_value': valueToken(value) } },
+      kind === 'email' ? emailClause(value) : { term: { 'search.network_a_url_value': valueToken(value) } },
   );
   if (should.length === 0) return null;
   return {

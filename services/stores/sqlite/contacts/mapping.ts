@@ -8,7 +8,6 @@ import {
   type ValueField,
 } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
-import { emailWord } from '../../../search/words.js';
 import {
   allOf,
   anyOf,
@@ -81,7 +80,7 @@ export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): Ft
 /** Finds the rows that may be duplicates; null when the contact has no duplicate keys. */
 export function duplicateQuery(terms: OrganizationTerms, body: ContactBody): FtsQuery | null {
   const expressions = duplicateKeys(body).map(({ kind, value }) =>
-    kind === 'email' ? emailQuery(terms, emailWord(value)) : valueQuery(terms, 'network_a_url', value),
+    kind === 'email' ? emailQuery(terms, value) : valueQuery(terms, 'network_a_url', value),
   );
   return expressions.length === 0 ? null : anyOf(expressions);
 }

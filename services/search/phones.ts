@@ -1,0 +1,40 @@
+/** Phone numbers as their digits, and the words by which they are found (contract 3.9). */
+import { fold } from '../shared/text.js';
+
+/** Digits from which the end of a number is enough. */
+const MIN_END_DIGITS = 7;
+/** Digits after which a letter or sign begins an extension; before, it names the number ("Tel."). */
+const MIN_DIGITS_BEFORE_EXTENSION = 5;
+
+/** The digits without `+`, leading `00`, `(0)` and extension; '' where there are none. */
+export function phoneDigits(phone: string): string {
+  let digits = '';
+  for (const [character] of fold(phone)
+    .replace(/\(\s?0\s?\)/g, '')
+    .matchAll(/[\p{L}\p{N}#,;~]/gu)) {
+    if (character >= '0' && character <= '9') digits += character;
+    else if (digits.length >= MIN_DIGITS_BEFORE_EXTENSION) break;
+  }
+  return digits.startsWith('00') ? digits.slice(2) : digits;
+}
+
+/** The words of a number. North American ones are also found without their country code, 1. */
+export function phoneWords(phone: string): string[] {
+  const digits = phoneDigits(phone);
+  return digits === '' ? [] : [...new Set([digits, nationalDigits(digits), ...endWord(digits)])];
+}
+
+/** What a number in a query matches exactly or as a beginning: its digits, or the end of a number. */
+export function phoneAlternatives(digits: string): string[] {
+  return [...new Set([nationalDigits(digits), digits, ...endWord(digits)])];
+}
+
+/** The ten digits of a North American number that was given with its country code, else the digits themselves. */
+function nationalDigits(digits: string): string {
+  return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
+}
+
+/** The digits in reverse, so that the end of a number is a beginning. No other word begins with `<`. */
+function endWord(digits: string): string[] {
+  return digits.length < MIN_END_DIGITS ? [] : [`<${Array.from(digits).reverse().join('')}`];
+}

@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { phoneDigits, phoneWords } from '../../services/search/phones.js';
+
+describe('A phone number', () => {
+  const numbers: [written: string, digits: string][] = [
+    ['+1 (202) 224-3441', '12022243441'],
+    ['202.224.3441', '2022243441'],
+    ['001 202 224 3441', '12022243441'],
+    ['+44 (0)20 7946 0958', '442079460958'],
+    ['+44 ( 0 ) 20 7946 0958', '442079460958'],
+    ['0044 20 7946 0958', '442079460958'],
+    ['020 7946 0958', '02079460958'],
+    ['+1 (202) 555-0147 ext. 12', '12025550147'],
+    ['202-555-0147x12', '2025550147'],
+    ['202-555-0147 #12', '2025550147'],
+    ['202-555-0147;ext=12', '2025550147'],
+    ['2025550147,,12', '2025550147'],
+    ['+7 495 123-45-67 доб. 89', '74951234567'],
+    ['+49 30 123456 Durchwahl 7', '4930123456'],
+    ['Tel. 1: 202 555 0147', '12025550147'],
+    ['Tel.: 202 555 0147 (mobile)', '2025550147'],
+    ['٠١٢٣٤٥٦٧٨٩', '0123456789'],
+    ['＋８１ ３ １２３４ ５６７８', '81312345678'],
+    ['0611/12345', '061112345'],
+    ['n/a', ''],
+    ['', ''],
+  ];
+  for (const [written, digits] of numbers) {
+    it(`written ${written || 'not at all'} has the digits ${digits || 'of none'}`, () => {
+      expect(phoneDigits(written)).to.equal(digits);
+    });
+  }
+
+  it('is found by its digits, from its end, and in North America without the country code', () => {
+    expect(phoneWords('+1 (202) 224-3441')).to.deep.equal(['12022243441', '2022243441', '<14434222021']);
+    expect(phoneWords('0044 20 7946 0958')).to.deep.equal(['442079460958', '<859064970244']);
+    expect(phoneWords('12 34 56')).to.deep.equal(['123456']);
+    expect(phoneWords('none')).to.deep.equal([]);
+  });
+
+  it('has the same digits whatever separates them', () => {
+    const separators = fc.constantFrom('', ' ', '-', '.', '/', '–', '\u00a0', ') ', ' (');
+    const written = fc.array(fc.tuple(fc.integer({ min: 1, max: 999 }), separators), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(written, (parts) => {
+        const digits = parts.map(([number]) => number).join('');
+        expect(phoneDigits(`+${parts.flat().join('')}`)).to.equal(digits);
+        expect(phoneDigits(`00${parts.flat().join('')} ext. 7`)).to.match(new RegExp(`^${digits}7?$`));
+      }),
+    );
+  });
+});
