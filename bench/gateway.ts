@@ -1,15 +1,34 @@
-/** What key, rate limit, validation, log and metrics cost: our gateway beside bare Koa, both answering the same fixed page. */
-import { fork } from 'node:child_process';
+/** What the gateway costs beside bare Koa, and what reads of the embedded store cost through it. */
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
-import { type Comparison, compare } from './measure.js';
-import { requestBody } from './servers/fixed-answer.js';
+import { openStores } from '../services/stores/open-stores.js';
+import { type Comparison, comparison, type Figure, figure, median, pairedRounds } from './measure.js';
+import { answer, requestBody } from './servers/fixed-answer.js';
+import { syntheticContacts } from './synthetic-contacts.js';
+
+const ROUNDS = 7;
+const SECONDS = 4;
+const PAGE = '/api/contacts/search';
+const GET = '/api/contacts/get';
+
+/** Contacts of each organization, all accepted at one moment. */
+const ORGANIZATIONS = { org_bench: 2000, org_few: 3000, org_many: 300_000 };
+const ACCEPTED_AT = Date.UTC(2026, 0, 1);
+const RECORDS_PER_WRITE = 5000;
 
 interface Served {
+  child: ChildProcess;
   url: string;
   key: string;
-  stop(): Promise<void>;
+}
+
+interface Load {
+  requestsPerSecond: number;
+  /** Requests per second of processor time, user and system, of the server and its child processes. */
+  requestsPerCpuSecond: number;
 }
 
 async function serve(script: string, ...args: string[]): Promise<Served> {
@@ -17,45 +36,146 @@ async function serve(script: string, ...args: string[]): Promise<Served> {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const [{ url, key }] = (await once(child, 'message')) as [{ url: string; key: string }];
+  return { child, url, key };
+}
+
+async function keyFor(served: Served, organizationId: string): Promise<Served> {
+  served.child.send({ keyFor: organizationId });
+  const [{ key }] = (await once(served.child, 'message')) as [{ key: string }];
+  return { ...served, key };
+}
+
+async function stop({ child }: Served): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}
+
+/** Milliseconds that a process and its children have run. */
+function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  // A tick is 10 ms.
+  const own = (Number(fields[11]) + Number(fields[12])) * 10;
+  return children.reduce((sum, child) => sum + cpuMs(Number(child)), own);
+}
+
+async function load(served: Served, path: string, body: string, connections = 32): Promise<Load> {
+  const pid = served.child.pid as number;
+  const before = cpuMs(pid);
+  const result = await autocannon({
+    url: served.url + path,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': served.key },
+    body,
+    connections,
+    duration: SECONDS,
+  });
+  if (result.non2xx > 0 || result.errors > 0) {
+    throw new Error(`${path}: ${result.non2xx} answers were not 2xx, ${result.errors} connections failed`);
+  }
   return {
-    url,
-    key,
-    async stop() {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
+    requestsPerSecond: result.requests.average,
+    requestsPerCpuSecond: (result.requests.total / (cpuMs(pid) - before)) * 1000,
   };
 }
 
-async function requestsPerSecond({ url, key }: Served): Promise<number> {
-  const result = await autocannon({
-    url: `${url}/api/contacts/search`,
+async function post(served: Served, path: string, body: object): Promise<Record<string, unknown>> {
+  const response = await fetch(served.url + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': key },
-    body: requestBody,
-    connections: 32,
-    duration: 4,
+    headers: { 'content-type': 'application/json', 'x-api-key': served.key },
+    body: JSON.stringify(body),
   });
-  if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${url}: ${result.non2xx} answers were not 2xx, ${result.errors} connections failed`);
-  }
-  return result.requests.average;
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return (await response.json()) as Record<string, unknown>;
 }
 
-export async function benchGateway(folder: string): Promise<Comparison> {
-  const base = await serve('bare-koa.js');
-  const ours = await serve('gateway.js', folder);
+export async function benchGateway(folder: string): Promise<(Comparison | Figure)[]> {
+  const base = await serve('bare-koa.js', JSON.stringify(answer));
+  const ours = await serve('gateway.js', join(folder, 'fixed'));
+  const loads = await pairedRounds(
+    ROUNDS,
+    () => load(ours, PAGE, requestBody),
+    () => load(base, PAGE, requestBody),
+  ).finally(() => Promise.all([stop(base), stop(ours)]));
+  const name = 'gateway, page of 25 as the store gives it ÷ bare Koa that stringifies it';
+  return [...compareLoads(name, loads, 1), ...(await benchEmbedded(join(folder, 'embedded')))];
+}
+
+function compareLoads(name: string, loads: { ours: Load; base: Load }[], atLeast: number): Comparison[] {
+  const of = (metric: keyof Load) =>
+    loads.map(({ ours, base }) => ({ ours: ours[metric], base: base[metric] }));
+  return [
+    comparison(name, 'requests/s', { atLeast }, of('requestsPerSecond')),
+    comparison(`${name}: CPU`, 'requests/CPU second', { atLeast }, of('requestsPerCpuSecond')),
+  ];
+}
+
+/** Requests to a gateway over embedded stores. */
+async function benchEmbedded(folder: string): Promise<(Comparison | Figure)[]> {
+  const contactId = await fill(folder);
+  const body = JSON.stringify({ organization_id: 'org_bench', contact_id: contactId });
+  const byCountry = JSON.stringify({ organization_id: 'org_bench', country: 'DE', limit: 25 });
+  const ours = await serve('serve.js', folder);
   try {
-    return await compare(
-      'gateway with key, validation and a fixed answer ÷ bare Koa',
-      'requests/s',
-      { atLeast: 0.8 },
-      7,
-      () => requestsPerSecond(ours),
-      () => requestsPerSecond(base),
+    const many = await keyFor(ours, 'org_many');
+    const few = await keyFor(ours, 'org_few');
+    const newest = await pairedRounds(
+      ROUNDS,
+      () => newestPageMs(many, 'org_many'),
+      () => newestPageMs(few, 'org_few'),
     );
+    ours.key = (await keyFor(ours, 'org_bench')).key;
+    const contact = await post(ours, GET, JSON.parse(body) as object);
+    const base = await serve('bare-koa.js', JSON.stringify(contact));
+    const gets = await pairedRounds(
+      ROUNDS,
+      () => load(ours, GET, body),
+      () => load(base, GET, body),
+    ).finally(() => stop(base));
+    const pages: Load[] = [];
+    for (let round = 0; round <= ROUNDS; round++) pages.push(await load(ours, PAGE, byCountry, 8));
+    const cpuMicroseconds = pages.slice(1).map(({ requestsPerCpuSecond }) => 1e6 / requestsPerCpuSecond);
+    return [
+      ...compareLoads('contacts/get embedded, whole ÷ bare Koa', gets, 0.75),
+      comparison('newest page, 300 000 ÷ 3 000 contacts of one import', 'ms', { atMost: 2 }, newest),
+      figure('page of 25 by country, 2 000 contacts, embedded, whole: CPU', 'µs', median(cpuMicroseconds), {
+        atMost: 300,
+      }),
+    ];
   } finally {
-    await Promise.all([base.stop(), ours.stop()]);
+    await stop(ours);
   }
+}
+
+async function newestPageMs(served: Served, organizationId: string): Promise<number> {
+  const times: number[] = [];
+  for (let request = 0; request < 40; request++) {
+    const startedAt = performance.now();
+    await post(served, PAGE, { organization_id: organizationId, limit: 25 });
+    times.push(performance.now() - startedAt);
+  }
+  return median(times);
+}
+
+/** Writes the contacts of every organization; the id of one of the first. */
+async function fill(dataDir: string): Promise<string> {
+  const stores = await openStores({ dataDir, searchThreads: 1 });
+  let contactId = '';
+  for (const [organizationId, count] of Object.entries(ORGANIZATIONS)) {
+    let batch: Parameters<typeof stores.search.upsertContacts>[0][number][] = [];
+    let sequence = 0;
+    for (const contact of syntheticContacts(count, 1)) {
+      const record = { ...contact, organization_id: organizationId } as (typeof batch)[number]['record'];
+      batch.push({ record, acceptedAt: ACCEPTED_AT, sequence: sequence++ });
+      if (organizationId === 'org_bench') contactId = record.contact_id;
+      if (batch.length < RECORDS_PER_WRITE) continue;
+      await stores.search.upsertContacts(batch);
+      batch = [];
+    }
+    await stores.search.upsertContacts(batch);
+  }
+  await stores.close();
+  return contactId;
 }

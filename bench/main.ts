@@ -55,7 +55,7 @@ const note = (text: string) => {
 try {
   if (asked.includes('gateway')) {
     note('gateway beside bare Koa …');
-    results.push(await benchGateway(join(folder, 'gateway')));
+    results.push(...(await benchGateway(join(folder, 'gateway'))));
   }
   if (asked.includes('advertising')) {
     note('advertising: loading deliveries …');

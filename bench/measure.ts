@@ -39,17 +39,14 @@ export function percentile(values: readonly number[], percent: number): number {
 }
 
 /** Runs both sides in turn `rounds` times after one round that does not count. */
-export async function compare(
-  name: string,
-  unit: string,
-  bound: Bound,
+export async function pairedRounds<T>(
   rounds: number,
-  ours: () => Promise<number>,
-  base: () => Promise<number>,
-): Promise<Comparison> {
+  ours: () => Promise<T>,
+  base: () => Promise<T>,
+): Promise<{ ours: T; base: T }[]> {
   await base();
   await ours();
-  const results: { ours: number; base: number }[] = [];
+  const results: { ours: T; base: T }[] = [];
   for (let round = 0; round < rounds; round++) {
     // Whoever goes first meets the colder caches, so the sides take turns at it.
     if (round % 2 === 0) {
@@ -60,6 +57,15 @@ export async function compare(
       results.push({ ours: first, base: await base() });
     }
   }
+  return results;
+}
+
+export function comparison(
+  name: string,
+  unit: string,
+  bound: Bound,
+  results: readonly { ours: number; base: number }[],
+): Comparison {
   const ratio = median(results.map((result) => result.ours / result.base));
   return {
     name,
@@ -67,9 +73,20 @@ export async function compare(
     ours: median(results.map((result) => result.ours)),
     base: median(results.map((result) => result.base)),
     ratio,
-    rounds,
+    rounds: results.length,
     ...judge(ratio, bound),
   };
+}
+
+export async function compare(
+  name: string,
+  unit: string,
+  bound: Bound,
+  rounds: number,
+  ours: () => Promise<number>,
+  base: () => Promise<number>,
+): Promise<Comparison> {
+  return comparison(name, unit, bound, await pairedRounds(rounds, ours, base));
 }
 
 export function figure(name: string, unit: string, value: number, bound: Bound): Figure {

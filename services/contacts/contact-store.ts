@@ -1,6 +1,7 @@
 import type { FacetedPage } from '../search/facets.js';
 import type { SortKey, TextQuery } from '../search/query.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
+import type { Json } from '../shared/json.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { FacetField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
@@ -73,7 +74,7 @@ export type AddOutcome =
 
 /** Each contact once, in the order asked. */
 export interface ContactBatch {
-  contacts: Contact[];
+  contacts: Json<Contact>[];
   /** Ids without a contact. */
   missing: string[];
   /** Ids behind the contact that found no room: not looked at. */
@@ -91,7 +92,7 @@ export function isReplayable({ kind }: CreateOutcome | AddOutcome | RemoveOutcom
 }
 
 export interface ContactStore {
-  getContact(organizationId: string, contactId: string, signal?: AbortSignal): Promise<Contact | null>;
+  getContact(organizationId: string, contactId: string, signal?: AbortSignal): Promise<Json<Contact> | null>;
   /** The ids are different. A batch ends early where its contacts would take more than 4 MiB. */
   getContacts(
     organizationId: string,
@@ -99,7 +100,10 @@ export interface ContactStore {
     signal?: AbortSignal,
   ): Promise<ContactBatch>;
   /** Ordered as contract 3.9 with a query, newest first without. */
-  searchContacts(search: ContactSearch, signal?: AbortSignal): Promise<FacetedPage<Contact, FacetField>>;
+  searchContacts(
+    search: ContactSearch,
+    signal?: AbortSignal,
+  ): Promise<FacetedPage<Json<Contact>, FacetField>>;
   /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
   addMembership(membership: Membership): Promise<IdempotentResult<AddOutcome>>;

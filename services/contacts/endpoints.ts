@@ -7,6 +7,7 @@ import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
 import type { SortKey } from '../search/query.js';
+import { JsonText, jsonArray } from '../shared/json.js';
 import type { Clock } from '../shared/time.js';
 import type { ContactStore } from './contact-store.js';
 import { contactTooLarge } from './record-size.js';
@@ -141,7 +142,7 @@ const getContact = endpoint({
   async handle({ body, organizationId, services, signal }) {
     const contact = await services.search.getContact(organizationId, body.contact_id, signal);
     if (!contact) throw contactNotFound(organizationId, body.contact_id);
-    return { organization_id: organizationId, contact };
+    return { organization_id: organizationId, contact: new JsonText(contact) };
   },
 });
 
@@ -162,7 +163,7 @@ const getContacts = endpoint({
     const batch = await services.search.getContacts(organizationId, contactIds, signal);
     return {
       organization_id: organizationId,
-      contacts: batch.contacts,
+      contacts: jsonArray(batch.contacts),
       missing: batch.missing,
       not_returned: batch.notReturned,
     };
@@ -203,7 +204,7 @@ const searchContacts = endpoint({
     const page = await services.search.searchContacts(search, signal);
     return {
       organization_id: organizationId,
-      contacts: page.items,
+      contacts: jsonArray(page.items),
       next_cursor: writeCursor(scope, page.next),
       total_count: page.total,
       facets: page.facets,
@@ -231,7 +232,7 @@ const searchAudienceContacts = endpoint({
     return {
       organization_id: organizationId,
       audience_id: body.audience_id,
-      contacts: page.items,
+      contacts: jsonArray(page.items),
       next_cursor: writeCursor(scope, page.next),
       total_count: page.total,
       facets: page.facets,

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { Json, JsonText } from '../shared/json.js';
 import type { BodyLimit } from './body.js';
 import type { ProblemCode } from './problems.js';
 import type { Scope } from './scopes.js';
@@ -33,7 +34,8 @@ export interface HandlerContext<Body, Query, Services = unknown> {
 export type ExportFormat = 'csv' | 'ndjson';
 
 export interface MatchPage {
-  items: readonly object[];
+  /** Objects, or JSON of them. */
+  items: readonly (object | Json<object>)[];
   /** All that match. */
   total: number;
   /** Where the next page begins; null at the end. */
@@ -53,6 +55,11 @@ export interface MatchList<Body = unknown, Services = unknown> {
     format: ExportFormat,
   ): Promise<MatchPage>;
 }
+
+/** A response whose fields may be JSON text already. */
+export type WithText<Response> = {
+  [Field in keyof Response]: Response[Field] | JsonText<Response[Field]>;
+};
 
 export interface Endpoint<
   Body extends TSchema = TSchema,
@@ -85,7 +92,7 @@ export interface Endpoint<
   list?: MatchList<Static<Body>, Services>;
   /** Maximum body size in bytes; default 1 MiB. */
   bodyLimit?: BodyLimit;
-  handle(context: HandlerContext<Static<Body>, Static<Query>, Services>): Promise<Static<Response>>;
+  handle(context: HandlerContext<Static<Body>, Static<Query>, Services>): Promise<WithText<Static<Response>>>;
 }
 
 /**

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Context } from 'koa';
 import type { TObject, TSchema } from 'typebox';
 import { TimeSlice } from '../shared/async.js';
+import { fromJson } from '../shared/json.js';
 import type { FieldError } from '../shared/validation.js';
 import type { AdmissionTicket } from './admission-ticket.js';
 import { compressStream } from './compression.js';
@@ -90,13 +91,13 @@ export async function* exportText<Services>(
     onPage(page.total, page.items.length);
     next = page.next;
     if (format === 'csv' && columns === undefined) {
-      columns = columnsOf(list.item, page.items[0]);
-      text += csvLine(columns);
+      columns = columnsOf(list.item, page.items[0] && toObject(page.items[0]));
+      text += `${columns.join(',')}\r\n`;
     }
     for (const item of page.items) {
       const line = columns
-        ? csvLine(columns.map((name) => (item as Record<string, unknown>)[name]))
-        : `${JSON.stringify(item)}\n`;
+        ? csvLine(toObject(item), columns)
+        : `${typeof item === 'string' ? item : JSON.stringify(item)}\n`;
       text += line;
       if (text.length >= CHUNK_CHARS) {
         yield Buffer.from(text);
@@ -139,7 +140,11 @@ function columnsOf(item: TSchema, first: object | undefined): string[] {
   });
 }
 
-const csvLine = (values: readonly unknown[]) => `${values.map(csvCell).join(',')}\r\n`;
+const toObject = (item: MatchPage['items'][number]): object =>
+  typeof item === 'string' ? fromJson(item) : item;
+
+const csvLine = (item: object, columns: readonly string[]) =>
+  `${columns.map((name) => csvCell((item as Record<string, unknown>)[name])).join(',')}\r\n`;
 
 /** Text that a spreadsheet would run as a formula, and such text behind `'`, so that ingest can take off one `'` again. */
 const FORMULA = /^'*[=+\-@\t\r]/;

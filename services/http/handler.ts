@@ -62,8 +62,9 @@ export function createHandler<Services>(
     if (format && endpoint.list) return sendExport(ctx, request, endpoint.list, context, format);
     const response = (await endpoint.handle(context)) as object;
     ctx.type = 'application/json';
-    const written = await serialize(response);
-    request.answer(written.length);
+    const serialized = serialize(response);
+    const written = typeof serialized === 'string' ? serialized : await serialized;
+    request.answer(Buffer.byteLength(written));
     ctx.body = written;
   };
 }

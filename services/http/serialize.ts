@@ -1,19 +1,30 @@
 import { TimeSlice } from '../shared/async.js';
+import { JsonText } from '../shared/json.js';
 
 /** Lists above this many characters are serialized in time slices; below, one call is faster. */
 const LARGE_LIST_CHARS = 128 * 1024;
 
-/** From this length on, sending a string is slower than converting it to a buffer first. */
-const LONG_TEXT_CHARS = 4096;
 /** Characters converted to bytes at once; converting a whole large response would block the event loop. */
 const CHUNK_CHARS = 256 * 1024;
 
 /** Serializes a response to JSON. Large lists yield to the event loop, so that one response does not delay all others. */
-export async function serialize(response: object): Promise<string | Buffer> {
+export function serialize(response: object): string | Promise<Buffer> {
   const fields = Object.entries(response);
-  if (fields.some(([, value]) => isLargeList(value))) return serializeLarge(fields);
-  const text = JSON.stringify(response);
-  return text.length < LONG_TEXT_CHARS ? text : Buffer.from(text);
+  let hasText = false;
+  for (const [, value] of fields) {
+    if (value instanceof JsonText) hasText = true;
+    else if (isLargeList(value)) return serializeLarge(fields);
+  }
+  return hasText ? spliceText(fields) : JSON.stringify(response);
+}
+
+function spliceText(fields: [name: string, value: unknown][]): string {
+  let text = '';
+  for (const [name, value] of fields) {
+    const json = value instanceof JsonText ? value.text : JSON.stringify(value);
+    if (json !== undefined) text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${json}`;
+  }
+  return `${text}}`;
 }
 
 /** Estimated from the first item. */
@@ -38,7 +49,7 @@ async function serializeLarge(fields: [name: string, value: unknown][]): Promise
     write(`${separator}${JSON.stringify(name)}:`);
     separator = ',';
     if (!isLargeList(value)) {
-      write(JSON.stringify(value));
+      write(value instanceof JsonText ? value.text : JSON.stringify(value));
       continue;
     }
     for (const [index, item] of value.entries()) {

@@ -2,6 +2,7 @@ import { writeCursor } from '../http/cursor.js';
 import { endpointsWith } from '../http/endpoint.js';
 import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import type { SortKey } from '../search/query.js';
+import { jsonArray } from '../shared/json.js';
 import { SearchVisitsRequest, SearchVisitsResponse, Visit } from './schema.js';
 import { toVisitSearch } from './search.js';
 import type { VisitStore } from './visit-store.js';
@@ -41,7 +42,7 @@ const searchVisits = endpoint({
     const page = await services.search.searchVisits(search, signal);
     return {
       organization_id: organizationId,
-      visits: page.items,
+      visits: jsonArray(page.items),
       next_cursor: writeCursor(scope, page.next),
       total_count: page.total,
       facets: page.facets,

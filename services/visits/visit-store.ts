@@ -1,5 +1,6 @@
 import type { FacetedPage } from '../search/facets.js';
 import type { SortKey } from '../search/query.js';
+import type { Json } from '../shared/json.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { Visit, VisitFacet, VisitRecord } from './schema.js';
 
@@ -34,7 +35,7 @@ export const MAX_FACET_DAYS = 1000;
 
 export interface VisitStore {
   /** Newest first. */
-  searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Visit, VisitFacet>>;
+  searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Json<Visit>, VisitFacet>>;
   /** The first record of an id and moment stays. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
 }

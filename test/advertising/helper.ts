@@ -19,7 +19,7 @@ export async function call<Body extends TSchema, Query extends TSchema, Answer e
   today = TODAY,
   signal = new AbortController().signal,
 ): Promise<Static<Answer>> {
-  return operation.handle({
+  return (await operation.handle({
     body,
     query: {} as Static<Query>,
     organizationId,
@@ -33,7 +33,7 @@ export async function call<Body extends TSchema, Query extends TSchema, Answer e
     idempotency: undefined,
     signal,
     setHeader() {},
-  });
+  })) as Static<Answer>;
 }
 
 export interface TemporaryStore {

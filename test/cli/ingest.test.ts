@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { loadConfig } from '../../services/shared/config.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { startTestGateway, temporaryFolder } from '../support/gateway.js';
+import { parsed } from '../support/parsed-store.js';
 import { unpackRealData } from '../support/real-data.js';
 import { until } from '../support/until.js';
 import { MAIN, run, serve, start, takenPort } from './support.js';
@@ -37,7 +38,7 @@ describe('reachline ingest', function () {
     await writeFile(join(folder.path, name), content);
     return join(folder.path, name);
   };
-  const contact = (id: string) => withStores(dataDir, ({ search }) => search.getContact('org_a', id));
+  const contact = (id: string) => withStores(dataDir, ({ search }) => parsed(search).getContact('org_a', id));
 
   it('takes lines from standard input, with the organization given beside', async () => {
     const { code, stdout } = await run(['ingest', 'contacts', '-', '--organization', 'org_a'], {
@@ -176,7 +177,7 @@ describe('reachline ingest', function () {
       await served.stop();
     }
     await withStores(own.REACHLINE_DATA_DIR, async ({ search }) => {
-      expect(await search.getContact('org_a', 't1')).to.include({ contact_id: 't1' });
+      expect(await parsed(search).getContact('org_a', 't1')).to.include({ contact_id: 't1' });
       const keys = await search.listKeys('org_a');
       expect(keys.map(({ scopes }) => scopes)).to.deep.equal([['ingest:write']]);
       expect(keys[0]?.revokedAt).to.be.a('string');
@@ -286,7 +287,9 @@ describe('reachline ingest', function () {
       expect(stdout).to.match(/334 accepted, 666 rejected/);
       expect(stderr).to.match(/^line 3: \/age/);
       expect(await readFile(rejects, 'utf8')).to.equal(`${lines.filter((_, n) => n % 3 !== 0).join('\n')}\n`);
-      expect(await gateway.stores.search.getContact('org_a', 'g999')).to.include({ contact_id: 'g999' });
+      expect(await parsed(gateway.stores.search).getContact('org_a', 'g999')).to.include({
+        contact_id: 'g999',
+      });
     });
 
     it('counts every rejected record once, also those that no answer lists', async () => {
@@ -300,7 +303,9 @@ describe('reachline ingest', function () {
       const env = { REACHLINE_URL: gateway.url, REACHLINE_API_KEY: gateway.key };
       const loaded = await run(['ingest', 'contacts', '-'], { env, stdin: '{"contact_id":"ge1"}' });
       expect(loaded).to.include({ code: 0 });
-      expect(await gateway.stores.search.getContact('org_a', 'ge1')).to.include({ contact_id: 'ge1' });
+      expect(await parsed(gateway.stores.search).getContact('org_a', 'ge1')).to.include({
+        contact_id: 'ge1',
+      });
       const keyless = await run(['ingest', 'contacts', '-'], { env: { REACHLINE_URL: gateway.url } });
       expect(keyless).to.include({ code: 2 });
       expect(keyless.stderr).to.contain('REACHLINE_API_KEY');
@@ -309,7 +314,7 @@ describe('reachline ingest', function () {
     it('sends CSV as records of the organization of the key', async () => {
       const csv = await file('gate.csv', 'contact_id,age\ngc1,30\n');
       expect((await run(['ingest', 'contacts', csv, ...through(gateway.key)])).code).to.equal(0);
-      expect(await gateway.stores.search.getContact('org_a', 'gc1')).to.include({ age: 30 });
+      expect(await parsed(gateway.stores.search).getContact('org_a', 'gc1')).to.include({ age: 30 });
     });
 
     it('writes the organization into records that name none, and is told when it is not that of the key', async () => {

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { loadConfig } from '../../services/shared/config.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { temporaryFolder } from '../support/gateway.js';
+import { parsed } from '../support/parsed-store.js';
 import { until } from '../support/until.js';
 import { run, serve, start, takenPort } from './support.js';
 
@@ -139,12 +140,12 @@ describe('reachline serve', function () {
     expect(served.output()).to.match(/rl_live_\w{8}_/);
     await served.stop();
     const stores = await openStores(loadConfig({ ...env, REACHLINE_SEARCH_THREADS: '1' }));
-    const contacts = await stores.search.searchContacts({
+    const contacts = await parsed(stores.search).searchContacts({
       organizationId: 'org_demo',
       filters: [],
       limit: 1,
     });
-    const visits = await stores.search.searchVisits({ organizationId: 'org_demo', limit: 1 });
+    const visits = await parsed(stores.search).searchVisits({ organizationId: 'org_demo', limit: 1 });
     const { rows } = await stores.analytics.query<{ days: number }>({
       name: 'count_days',
       sql: 'SELECT countDistinct(date) AS days FROM creative_deliveries',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { StoredKey } from '../../services/accounts/key-store.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
+import type { ParsedStore } from '../support/parsed-store.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
 export function searchStoreAccounts(open: Open): void {
@@ -87,7 +87,7 @@ export function searchStoreAccounts(open: Open): void {
 
   describe('whether another organization has data', () => {
     const emails = { work_emails: [], personal_emails: [] };
-    const writes: Record<string, (store: SearchStore, organization_id: string) => Promise<unknown>> = {
+    const writes: Record<string, (store: ParsedStore, organization_id: string) => Promise<unknown>> = {
       contacts: (store, organization_id) =>
         store.upsertContacts(accepted([{ ...emails, organization_id, contact_id: 'c' }], T0)),
       audiences: (store, organization_id) =>

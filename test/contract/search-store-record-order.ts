@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import type { AudienceRecord } from '../../services/audiences/schema.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
+import type { ParsedStore } from '../support/parsed-store.js';
 import { at, KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
 import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
@@ -13,7 +13,7 @@ const RUNS = { numRuns: 40 };
 export function searchStoreRecordOrder(open: Open): void {
   describe('the order of records (contract 6.2)', () => {
     let opened: OpenStore;
-    let writers: [SearchStore, SearchStore];
+    let writers: [ParsedStore, ParsedStore];
     before(async () => {
       opened = await open();
       writers = [opened.store, await opened.another()];
@@ -26,11 +26,11 @@ export function searchStoreRecordOrder(open: Open): void {
     /** Each writer writes its batches one after another, both at once. */
     const writeAll = <T>(
       batches: readonly OrderedRecord<T>[][][],
-      write: (store: SearchStore, records: OrderedRecord<T>[]) => Promise<void>,
+      write: (store: ParsedStore, records: OrderedRecord<T>[]) => Promise<void>,
     ) =>
       Promise.all(
         batches.map(async (own, writer) => {
-          for (const batch of own) await write(writers[writer] as SearchStore, batch);
+          for (const batch of own) await write(writers[writer] as ParsedStore, batch);
         }),
       );
 

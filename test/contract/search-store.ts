@@ -1,3 +1,6 @@
+import type { Clock } from '../../services/shared/time.js';
+import type { SearchStore } from '../../services/stores/common/search-store.js';
+import { parsed } from '../support/parsed-store.js';
 import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
@@ -13,10 +16,24 @@ import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
 import { searchStoreValues } from './search-store-values.js';
 import { searchStoreVisits } from './search-store-visits.js';
-import type { Open } from './search-support.js';
+import type { Open, OpenStore } from './search-support.js';
+
+interface UnparsedStore {
+  store: SearchStore;
+  /** Of the same data, as another process would open it. */
+  another(): Promise<SearchStore>;
+  close(): Promise<void>;
+}
 
 /** The rules of the search port, for every adapter. */
-export function searchStoreContract(name: string, open: Open): void {
+export function searchStoreContract(
+  name: string,
+  openStore: (options?: { clock?: Clock }) => Promise<UnparsedStore>,
+): void {
+  const open: Open = async (options): Promise<OpenStore> => {
+    const { store, another, close } = await openStore(options);
+    return { store: parsed(store), another: async () => parsed(await another()), close };
+  };
   describe(`search store: ${name}`, () => {
     searchStoreFilters(open);
     searchStoreQuery(open);

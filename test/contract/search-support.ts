@@ -7,11 +7,12 @@ import type { SortKey } from '../../services/search/query.js';
 import type { Clock } from '../../services/shared/time.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
+import type { ParsedStore } from '../support/parsed-store.js';
 
 export interface OpenStore {
-  store: SearchStore;
+  store: ParsedStore;
   /** Of the same data, as another process would open it. */
-  another(): Promise<SearchStore>;
+  another(): Promise<ParsedStore>;
   close(): Promise<void>;
 }
 
@@ -51,7 +52,7 @@ export function asked(
 
 /** Ids that a search finds, in order; the total must agree. */
 export async function found(
-  store: SearchStore,
+  store: ParsedStore,
   organizationId: string,
   request: Filters,
   audienceId?: string,
@@ -63,7 +64,7 @@ export async function found(
 }
 
 /** Every page of a search, by its cursors. */
-export async function allPages(store: SearchStore, search: ContactSearch): Promise<Contact[]> {
+export async function allPages(store: ParsedStore, search: ContactSearch): Promise<Contact[]> {
   const items: Contact[] = [];
   let after: SortKey | undefined;
   do {
@@ -76,7 +77,7 @@ export async function allPages(store: SearchStore, search: ContactSearch): Promi
 
 /** Stores records, by default one millisecond apart, the first the newest. */
 export async function load(
-  store: SearchStore,
+  store: Pick<SearchStore, 'upsertContacts' | 'refresh'>,
   organizationId: string,
   records: (Omit<ContactRecord, 'organization_id' | 'contact_id'> & { contact_id?: string })[],
 ): Promise<void> {

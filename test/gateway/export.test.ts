@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Contact } from '../../services/contacts/schema.js';
 import type { Page, SortKey } from '../../services/search/query.js';
+import type { Json } from '../../services/shared/json.js';
 import { StoreUnavailableError } from '../../services/shared/store-errors.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
@@ -219,7 +220,7 @@ describe('Export of every match', () => {
 describe('Export under load and failure', () => {
   const TIMEOUT_MS = 1000;
   let gateway: TestGateway;
-  let search: (after: SortKey | undefined, signal?: AbortSignal) => Promise<Page<Contact>>;
+  let search: (after: SortKey | undefined, signal?: AbortSignal) => Promise<Page<Json<Contact>>>;
   let pages = 0;
   before(async () => {
     gateway = await startTestGateway({ requestTimeoutMs: TIMEOUT_MS });
@@ -233,8 +234,8 @@ describe('Export under load and failure', () => {
     pages = 0;
   });
 
-  const page = (index: number, last = Number.POSITIVE_INFINITY): Page<Contact> => ({
-    items: many(1000, (item) => ({ id: `con_${index}_${item}`, first_name: 'x'.repeat(500) }) as Contact),
+  const page = (index: number, last = Number.POSITIVE_INFINITY): Page<Json<Contact>> => ({
+    items: many(1000, (item) => JSON.stringify({ id: `con_${index}_${item}`, first_name: 'x'.repeat(500) })),
     total: 5000,
     next: index >= last ? null : { rank: 0, createdAt: index + 1, id: 'x' },
   });

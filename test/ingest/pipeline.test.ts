@@ -5,6 +5,7 @@ import type { IngestStores } from '../../ingest/streams/stream.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import type { Stores } from '../../services/stores/open-stores.js';
+import { parsed } from '../support/parsed-store.js';
 import { realLines } from '../support/real-data.js';
 import { openTemporaryStores } from '../support/temporary-stores.js';
 
@@ -49,9 +50,9 @@ describe('The pipeline', () => {
       [5, 'unknown_field', '/ciyt'],
     ]);
     expect(errors[2]?.detail).to.match(/city/);
-    expect(await stores.search.getContact('org_p', 'p1')).to.include({ contact_id: 'p1' });
-    expect(await stores.search.getContact('org_p', 'p4')).to.include({ contact_id: 'p4' });
-    expect(await stores.search.getContact('org_other', 'p2')).to.equal(null);
+    expect(await parsed(stores.search).getContact('org_p', 'p1')).to.include({ contact_id: 'p1' });
+    expect(await parsed(stores.search).getContact('org_p', 'p4')).to.include({ contact_id: 'p4' });
+    expect(await parsed(stores.search).getContact('org_other', 'p2')).to.equal(null);
   });
 
   it('rejects records that ask for more audiences than a contact may have, and says why', async () => {
@@ -95,7 +96,7 @@ describe('The pipeline', () => {
         (error: unknown) => error,
       );
       expect(error).to.include({ name: 'UnreadableInputError', code });
-      expect(await stores.search.getContact('org_p', 'x1')).to.equal(null);
+      expect(await parsed(stores.search).getContact('org_p', 'x1')).to.equal(null);
     });
   }
 
@@ -124,7 +125,7 @@ describe('The pipeline', () => {
       '\n',
     );
     await load('contacts', text, { organizationId: 'org_p' });
-    expect((await stores.search.getContact('org_p', 'same'))?.city).to.equal('City 1199');
+    expect((await parsed(stores.search).getContact('org_p', 'same'))?.city).to.equal('City 1199');
   });
 
   it('writes the records of a slow source before it delivers more', async () => {
@@ -256,7 +257,7 @@ describe('The real records', () => {
       sql: 'SELECT id, name, campaign_group_name, version FROM campaigns FINAL WHERE organization_id = {organization:String} ORDER BY id',
       params: { organization: organizationId },
     });
-    const contacts = await search.searchContacts({ organizationId, filters: [], limit: 1000 });
+    const contacts = await parsed(search).searchContacts({ organizationId, filters: [], limit: 1000 });
     return {
       contacts: contacts.items.map(({ updated_at, ...contact }) => contact),
       audiences: await search.searchAudiences({ organizationId, offset: 0, limit: 200 }),

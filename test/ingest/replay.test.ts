@@ -7,6 +7,7 @@ import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
 import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../ingest/worker/replay.js';
 import { skipRecords } from '../../ingest/worker/skip.js';
 import { startWorker } from '../../ingest/worker/worker.js';
+import { parsed } from '../support/parsed-store.js';
 import { openTemporaryStores } from '../support/temporary-stores.js';
 import { until } from '../support/until.js';
 import { KAFKA_CONFIG, MemoryCluster } from './memory-cluster.js';
@@ -96,8 +97,8 @@ describe('Replay', () => {
     });
     try {
       await until(() => cluster.committedBy('contacts') === 5, 'the replayed records are committed');
-      expect(await stores.search.getContact('org_r', 'a')).to.include({ city: 'newer' });
-      expect(await stores.search.getContact('org_r', 'b')).to.include({ city: 'only' });
+      expect(await parsed(stores.search).getContact('org_r', 'a')).to.include({ city: 'newer' });
+      expect(await parsed(stores.search).getContact('org_r', 'b')).to.include({ city: 'only' });
     } finally {
       await worker.stop();
       await stores.close();

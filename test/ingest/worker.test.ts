@@ -9,6 +9,7 @@ import { headerText } from '../../ingest/worker/dead-letters.js';
 import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
 import { startWorker, type Worker } from '../../ingest/worker/worker.js';
 import type { Stores } from '../../services/stores/open-stores.js';
+import { parsed } from '../support/parsed-store.js';
 import { openTemporaryStores } from '../support/temporary-stores.js';
 import { until } from '../support/until.js';
 import { KAFKA_CONFIG, MemoryCluster } from './memory-cluster.js';
@@ -66,7 +67,7 @@ describe('A worker over a topic in memory and embedded stores', function () {
     cluster.append('network-a-campaigns', campaign('a3'));
     await committed('contacts', 2);
     await committed('network-a-campaigns', 1);
-    expect(await stores.search.getContact('org_w', 'a2')).to.include({ contact_id: 'a2' });
+    expect(await parsed(stores.search).getContact('org_w', 'a2')).to.include({ contact_id: 'a2' });
     expect(await applied('contacts')).to.equal(2);
     expect(worker.failing()).to.deep.equal([]);
   });
@@ -79,7 +80,7 @@ describe('A worker over a topic in memory and embedded stores', function () {
     expect(letters.map(({ value }) => String(value))).to.deep.equal(['{']);
     expect(headerText(letters[0]?.headers ?? {}, 'reachline-code')).to.equal('invalid_json');
     expect(headerText(letters[0]?.headers ?? {}, 'reachline-offset')).to.equal('1');
-    expect(await stores.search.getContact('org_w', 'b2')).to.include({ contact_id: 'b2' });
+    expect(await parsed(stores.search).getContact('org_w', 'b2')).to.include({ contact_id: 'b2' });
   });
 
   it('restarts a stream whose consumer failed, while the others continue', async () => {
@@ -122,7 +123,7 @@ describe('A worker over a topic in memory and embedded stores', function () {
     isBroken = false;
     await committed('contacts', 1);
     expect(cluster.deadLetters('contacts')).to.deep.equal([]);
-    expect(await stores.search.getContact('org_w', 'd1')).to.include({ contact_id: 'd1' });
+    expect(await parsed(stores.search).getContact('org_w', 'd1')).to.include({ contact_id: 'd1' });
   });
 
   it('lets a batch under way end when it stops, and starts no other', async () => {

@@ -1,3 +1,5 @@
+import type { Json } from '../../shared/json.js';
+
 const MIB = 1024 * 1024;
 
 /** Bytes of the items of a page: with what stands around them an answer stays within 4 MiB (contract 3.10). */
@@ -6,25 +8,24 @@ const PAGE_BYTES = 4 * MIB - 16 * 1024;
 /** One row more than a page holds tells whether there is a next page. */
 export const rowsToFetch = (limit: number): number => limit + 1;
 
-export interface PageBuilderOptions<Row, Item> {
+export interface PageBuilderOptions<Row, T> {
   limit: number;
   /** Bytes of what the answer holds besides the items, where they may be more than 16 KiB. */
   reservedBytes?: number;
-  toItem(row: Row): Item;
   /** The item as the answer holds it. */
-  toJson(item: Item): string;
+  toJson(row: Row): Json<T>;
 }
 
 /** Fills a page up to `limit` items and 4 MiB, so that no answer grows with what records hold. */
-export class PageBuilder<Row, Item> {
-  readonly items: Item[] = [];
-  readonly #options: PageBuilderOptions<Row, Item>;
+export class PageBuilder<Row, T> {
+  readonly items: Json<T>[] = [];
+  readonly #options: PageBuilderOptions<Row, T>;
   readonly #maxBytes: number;
   #bytes = 0;
   #last: Row | null = null;
   #isFull = false;
 
-  constructor(options: PageBuilderOptions<Row, Item>) {
+  constructor(options: PageBuilderOptions<Row, T>) {
     this.#options = options;
     this.#maxBytes = PAGE_BYTES - (options.reservedBytes ?? 0);
   }
@@ -48,11 +49,11 @@ export class PageBuilder<Row, Item> {
 
   /** Adds the item of a row; false when the page is full. The first always fits, so that paging never stalls. */
   add(row: Row): boolean {
-    const { limit, toItem, toJson } = this.#options;
+    const { limit, toJson } = this.#options;
     if (this.items.length < limit) {
-      const item = toItem(row);
+      const item = toJson(row);
       // Items are joined by commas.
-      const bytes = Buffer.byteLength(toJson(item)) + 1;
+      const bytes = Buffer.byteLength(item) + 1;
       if (this.items.length === 0 || this.#bytes + bytes <= this.#maxBytes) {
         this.#bytes += bytes;
         this.items.push(item);

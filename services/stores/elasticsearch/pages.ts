@@ -1,6 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { FacetedPage, Facets } from '../../search/facets.js';
 import type { SortKey } from '../../search/query.js';
+import type { Json } from '../../shared/json.js';
 import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
 
 type Sort = estypes.SortCombinations[];
@@ -32,7 +33,7 @@ interface PageForm<Source, T, Field extends string> {
   limit: number;
   /** Score of rank 0; null when sorted by time alone. */
   bestScore: number | null;
-  toItem(source: Source): T;
+  toJson(source: Source): Json<T>;
   /** Of the aggregations of the request. */
   toFacets?(aggregations: Record<string, estypes.AggregationsAggregate>): Facets<Field>;
 }
@@ -43,9 +44,9 @@ interface PageForm<Source, T, Field extends string> {
  */
 export async function fetchPage<Source, T, Field extends string = never>(
   request: estypes.SearchRequest,
-  { limit, bestScore, toItem, toFacets }: PageForm<Source, T, Field>,
+  { limit, bestScore, toJson, toFacets }: PageForm<Source, T, Field>,
   search: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<Source>>,
-): Promise<{ result: FacetedPage<T, Field>; bytes: number }> {
+): Promise<{ result: FacetedPage<Json<T>, Field>; bytes: number }> {
   let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_HITS) };
   let response = await search(part);
   const total = totalHits(response.hits);
@@ -54,8 +55,7 @@ export async function fetchPage<Source, T, Field extends string = never>(
   const builder = new PageBuilder<estypes.SearchHit<Source>, T>({
     limit,
     reservedBytes,
-    toItem: ({ _source }) => toItem(_source as Source),
-    toJson: JSON.stringify,
+    toJson: ({ _source }) => toJson(_source as Source),
   });
   for (;;) {
     const { hits } = response.hits;

@@ -9,13 +9,13 @@ import {
   type Membership,
 } from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
-import { toContact } from '../../contacts/stored-contact.js';
 import { KeyedMutex } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
+import type { Json } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { OverloadedError, PartialWriteError } from '../../shared/store-errors.js';
 import { type Clock, parseTimestamp, systemClock } from '../../shared/time.js';
-import type { VisitRecord } from '../../visits/schema.js';
+import type { Visit, VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
 import type { SearchStore } from '../common/search-store.js';
@@ -30,7 +30,7 @@ import {
 import { Cluster } from './client.js';
 import { getContactBatch } from './contacts/batch.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
-import { type ContactSource, isTombstone, type Tombstone, toStoredContact } from './contacts/mapping.js';
+import { type ContactSource, isTombstone, type Tombstone } from './contacts/mapping.js';
 import { contactFacets, contactQuery, searchedContact } from './contacts/search.js';
 import { ContactWrites, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
@@ -143,7 +143,7 @@ class ElasticsearchStore implements SearchStore {
   async getContact(organizationId: string, contactId: string, signal?: AbortSignal) {
     const id = documentId(organizationId, contactId);
     const found = await this.#contacts.get(id, organizationId, signal);
-    return found && !isTombstone(found.source) ? toContact(toStoredContact(found.source)) : null;
+    return found && !isTombstone(found.source) ? searchedContact(found.source) : null;
   }
 
   getContacts(
@@ -157,7 +157,7 @@ class ElasticsearchStore implements SearchStore {
   async searchContacts(search: ContactSearch, signal?: AbortSignal) {
     const { request, bestScore } = contactQuery(search);
     const documents = this.#contacts as Documents<ContactSource>;
-    const form = { limit: search.limit, bestScore, toItem: searchedContact, toFacets: contactFacets };
+    const form = { limit: search.limit, bestScore, toJson: searchedContact, toFacets: contactFacets };
     return this.#bounded(signal, () => fetchPage(request, form, (part) => documents.search(part, signal)));
   }
 
@@ -218,8 +218,8 @@ class ElasticsearchStore implements SearchStore {
   }
 
   async searchVisits(search: VisitSearch, signal?: AbortSignal) {
-    const toItem = ({ visit }: VisitSource) => visit;
-    const form = { limit: search.limit, bestScore: null, toItem, toFacets: visitFacets };
+    const toJson = ({ visit }: VisitSource): Json<Visit> => JSON.stringify(visit);
+    const form = { limit: search.limit, bestScore: null, toJson, toFacets: visitFacets };
     return this.#bounded(signal, () =>
       fetchPage(visitQuery(search), form, (part) => this.#visits.search(part, signal)),
     );

@@ -1,9 +1,9 @@
+import { fromJson } from '../../shared/json.js';
 import type { AdminStore } from '../common/search-store.js';
 import { getAudience, searchAudiences, upsertAudiences } from './audiences.js';
 import { addCredits, readCredits, setCredits } from './credits.js';
 import { openDatabase } from './database.js';
 import { withStoreErrors } from './errors.js';
-import { fromJson } from './json.js';
 import { insertKey, listKeys, revokeKey } from './keys.js';
 import { WriteSession } from './writes/write-session.js';
 

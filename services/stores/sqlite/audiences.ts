@@ -3,12 +3,11 @@ import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
 import type { Page, SortKey } from '../../search/query.js';
 import { textWords } from '../../search/words.js';
+import { type Json, toJson } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { formatTimestamp } from '../../shared/time.js';
 import type { Connection } from './connection.js';
-import type { Json } from './json.js';
 import { findOrganizationKey } from './organizations.js';
-import { emptyPage } from './pages.js';
 import { OrganizationTerms } from './text/fts-query.js';
 import { countRows, newestRows, type RowSource } from './text/ordered-rows.js';
 import { type ColumnGroups, planMatch } from './text/query-plan.js';
@@ -64,7 +63,7 @@ export function getAudience(
 export function searchAudiences(connection: Connection, search: AudienceSearch): Json<Page<Audience>> {
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);
-    if (organization === undefined) return emptyPage();
+    if (organization === undefined) return toJson({ items: [], total: 0, next: null });
     const source: RowSource = { rows: 'audiences', organization };
     const { offset = 0, after } = search;
     const limit = offset + search.limit;

@@ -1,6 +1,6 @@
+import { type Json, toJson } from '../../shared/json.js';
 import type { SearchFigures } from '../../status/status-store.js';
 import type { Connection } from './connection.js';
-import { type Json, toJson } from './json.js';
 
 type OrganizationRow = [
   key: bigint,

@@ -1,6 +1,6 @@
 import type { StoredKey } from '../../accounts/key-store.js';
+import type { Json } from '../../shared/json.js';
 import type { Connection } from './connection.js';
-import type { Json } from './json.js';
 
 /** Column of each field. `scopes` holds a JSON array. */
 const COLUMNS: Record<keyof StoredKey, string> = {

@@ -6,6 +6,7 @@ import type { AudienceRecord } from '../../audiences/schema.js';
 import type { ContactSearch, CreateContact, Membership } from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import type { IdempotencyConflict } from '../../shared/idempotency.js';
+import { fromJson } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
@@ -15,6 +16,8 @@ import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { openDatabase } from './database.js';
 import type { RebuildProgress } from './migrations/rebuild.js';
+import { parsePage } from './pages.js';
+import { PointReads } from './point-reads.js';
 import type { LookupOperations } from './workers/lookup-thread.js';
 import type { Result } from './workers/rpc.js';
 import { SearchPool } from './workers/search-pool.js';
@@ -28,7 +31,7 @@ const LOOKUPS = new URL('./workers/lookup-thread.js', import.meta.url);
 const SEARCHES = new URL('./workers/search-process.js', import.meta.url);
 
 /** Page caches in MiB; that of the searches is shared between their processes. */
-const CACHE_MB = { migrations: 64, writer: 96, searches: { all: 192, least: 16 }, lookups: 16 };
+const CACHE_MB = { migrations: 64, writer: 96, searches: { all: 192, least: 16 }, lookups: 8, points: 16 };
 
 /** Few enough that serializing them does not hold up the event loop. */
 const RECORDS_PER_MESSAGE = 500;
@@ -57,7 +60,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   const lookups = new WorkerClient<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
   const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchThreads));
   const searches = new SearchPool<SearchOperations>(SEARCHES, { path, cacheMb }, { size: searchThreads });
-  const store = new SqliteStore(writer, lookups, searches, clock);
+  const points = new PointReads({ path, cacheMb: CACHE_MB.points });
+  const store = new SqliteStore(writer, lookups, searches, points, clock);
   try {
     await store.ping();
   } catch (error) {
@@ -72,6 +76,7 @@ class SqliteStore implements SearchStore {
   readonly #writer: WorkerClient<WriteOperations & RecordOperations>;
   readonly #lookups: WorkerClient<LookupOperations>;
   readonly #searches: SearchPool<SearchOperations>;
+  readonly #points: PointReads;
   readonly #clock: Clock;
   /** Idempotency keys of writes in progress. */
   readonly #running = new Set<string>();
@@ -81,25 +86,26 @@ class SqliteStore implements SearchStore {
     writer: WorkerClient<WriteOperations & RecordOperations>,
     lookups: WorkerClient<LookupOperations>,
     searches: SearchPool<SearchOperations>,
+    points: PointReads,
     clock: Clock,
   ) {
     this.#writer = writer;
     this.#lookups = lookups;
     this.#searches = searches;
+    this.#points = points;
     this.#clock = clock;
   }
 
-  getContact(organizationId: string, contactId: string) {
-    return this.#lookups.call('getContact', organizationId, contactId);
+  async getContact(organizationId: string, contactId: string) {
+    return this.#points.getContact(organizationId, contactId);
   }
 
-  /** Not a lookup: a batch takes as long as a search. */
   getContacts(organizationId: string, contactIds: readonly string[], signal?: AbortSignal) {
-    return this.#searches.call(organizationId, 'getContacts', [organizationId, contactIds], signal);
+    return this.#points.getContacts(organizationId, contactIds, signal);
   }
 
-  searchContacts(search: ContactSearch, signal?: AbortSignal) {
-    return this.#searches.call(search.organizationId, 'searchContacts', [search], signal);
+  async searchContacts(search: ContactSearch, signal?: AbortSignal) {
+    return parsePage(await this.#searches.call(search.organizationId, 'searchContacts', [search], signal));
   }
 
   createContact(command: CreateContact) {
@@ -118,12 +124,12 @@ class SqliteStore implements SearchStore {
     return this.#writeRecords('upsertContacts', records);
   }
 
-  getAudience(organizationId: string, audienceId: string) {
-    return this.#lookups.call('getAudience', organizationId, audienceId);
+  async getAudience(organizationId: string, audienceId: string) {
+    return this.#points.getAudience(organizationId, audienceId);
   }
 
-  searchAudiences(search: AudienceSearch, signal?: AbortSignal) {
-    return this.#searches.call(search.organizationId, 'searchAudiences', [search], signal);
+  async searchAudiences(search: AudienceSearch, signal?: AbortSignal) {
+    return fromJson(await this.#searches.call(search.organizationId, 'searchAudiences', [search], signal));
   }
 
   upsertAudiences(records: readonly OrderedRecord<AudienceRecord>[]) {
@@ -133,8 +139,8 @@ class SqliteStore implements SearchStore {
   /** Reads always see earlier writes. */
   async refresh() {}
 
-  searchVisits(search: VisitSearch, signal?: AbortSignal) {
-    return this.#searches.call(search.organizationId, 'searchVisits', [search], signal);
+  async searchVisits(search: VisitSearch, signal?: AbortSignal) {
+    return parsePage(await this.#searches.call(search.organizationId, 'searchVisits', [search], signal));
   }
 
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]) {
@@ -187,6 +193,7 @@ class SqliteStore implements SearchStore {
 
   async close(): Promise<void> {
     await this.#sending;
+    this.#points.close();
     await Promise.all([this.#writer.close(), this.#lookups.close(), this.#searches.close()]);
   }
 

@@ -1,4 +1,5 @@
-import type { FacetCount, FacetedPage } from '../../search/facets.js';
+import type { FacetCount } from '../../search/facets.js';
+import type { Json } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { DAY_MS, formatDay, parseTimestamp } from '../../shared/time.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
@@ -6,9 +7,8 @@ import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
 import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection, SqlValue } from './connection.js';
-import type { Json } from './json.js';
 import { findOrganizationKey } from './organizations.js';
-import { emptyPage, pageJson } from './pages.js';
+import { emptyPage, type PageLines, pageLines } from './pages.js';
 import { type BatchResult, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
@@ -50,10 +50,7 @@ function insertVisit(session: WriteSession, { record, acceptedAt }: OrderedRecor
   session.noteAccepted('visits', organization, acceptedAt);
 }
 
-export function searchVisits(
-  connection: Connection,
-  search: VisitSearch,
-): Json<FacetedPage<Visit, VisitFacet>> {
+export function searchVisits(connection: Connection, search: VisitSearch): PageLines<Visit, VisitFacet> {
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);
     if (organization === undefined) return emptyPage(search.facets);
@@ -76,10 +73,10 @@ export function searchVisits(
             ...(after ? [after.createdAt, after.id] : []),
             rowsToFetch(search.limit),
           );
-    return pageJson(rows, Number(total), {
+    return pageLines(rows, Number(total), {
       limit: search.limit,
       facets: search.facets && { day: countDays(connection, where, values) },
-      toItem: ([, , key]) => bodyOf(connection, key),
+      toJson: ([, , key]) => bodyOf(connection, key),
       sortKeyOf: ([createdMs, id]) => ({ rank: 0, createdAt: Number(createdMs), id }),
     });
   });
@@ -99,7 +96,7 @@ function countDays(connection: Connection, where: string, values: SqlValue[]): F
     .map(([day, count]) => ({ value: formatDay((Number(day) - FIRST_DAY) * DAY_MS), count: Number(count) }));
 }
 
-function bodyOf(connection: Connection, key: bigint): string {
+function bodyOf(connection: Connection, key: bigint): Json<Visit> {
   const row = connection.row<[string]>(`SELECT body FROM visits WHERE key = ?`, key);
   if (!row) throw new Error('a found visit has no row');
   return row[0];

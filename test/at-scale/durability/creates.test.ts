@@ -6,6 +6,7 @@ import type { SearchStore } from '../../../services/stores/common/search-store.j
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { allPages, asked, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { parsed } from '../../support/parsed-store.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
@@ -76,7 +77,7 @@ describe('Creating contacts through several gateways', () => {
     await killing;
     expect(kills).to.be.greaterThan(0);
     expect(ids.size).to.equal(CREATES);
-    const names = (await allPages(store, asked(ORGANIZATION, { limit: 1000 }))).map((contact) => {
+    const names = (await allPages(parsed(store), asked(ORGANIZATION, { limit: 1000 }))).map((contact) => {
       expect(ids.has(contact.contact_id), contact.contact_id).to.equal(true);
       return contact.first_name;
     });

@@ -9,6 +9,7 @@ import { allPages, asked, T0 } from '../../contract/search-support.js';
 import { startElasticsearch } from '../../stack/elasticsearch.js';
 import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
+import { parsed } from '../../support/parsed-store.js';
 import { until } from '../../support/until.js';
 import { Gateways } from './gateways.js';
 
@@ -58,7 +59,7 @@ describe('Elasticsearch killed under writes', () => {
     await writes.stop();
     await running;
 
-    const contacts = await allPages(store, asked(ORGANIZATION, { limit: 1000 }));
+    const contacts = await allPages(parsed(store), asked(ORGANIZATION, { limit: 1000 }));
     const held = new Map(contacts.map((contact) => [contact.contact_id, contact]));
     for (const id of writes.created) expect(held.get(id)?.audience_ids, id).to.deep.equal(['aud']);
     for (const [id, city] of writes.cities) expect(held.get(id)?.city, id).to.equal(city);

@@ -5,6 +5,7 @@ import type { SearchStore } from '../../../services/stores/common/search-store.j
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { allPages, asked, freshOrganization, newContact } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { parsed } from '../../support/parsed-store.js';
 import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { type TestIndices, testIndices } from './support.js';
 
@@ -99,7 +100,7 @@ describe('Duplicate locks on Elasticsearch', () => {
     held.open();
     expect(await late).to.equal('StoreUnavailableError');
 
-    const contacts = await allPages(store, asked(organization, { limit: 10 }));
+    const contacts = await allPages(parsed(store), asked(organization, { limit: 10 }));
     expect(contacts.map(({ contact_id }) => contact_id)).to.deep.equal(['fast']);
     expect(await store.getContact(organization, 'slow')).to.equal(null);
     for (const end = Date.now() + 30_000; Date.now() < end && (await store.getCredits(organization)) !== 9; );

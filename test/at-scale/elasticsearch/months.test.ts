@@ -1,20 +1,23 @@
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freshOrganization } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { type ParsedStore, parsed } from '../../support/parsed-store.js';
 import { type TestIndices, testIndices } from './support.js';
 
 describe('Months of visits on Elasticsearch', () => {
   let indices: TestIndices;
   let client: Client;
-  let stores: SearchStore[];
+  let stores: ParsedStore[];
 
   before(async () => {
     indices = testIndices();
     client = new Client({ nodes: indices.config.nodes });
-    stores = [await openElasticsearchStore(indices.config), await openElasticsearchStore(indices.config)];
+    stores = [
+      parsed(await openElasticsearchStore(indices.config)),
+      parsed(await openElasticsearchStore(indices.config)),
+    ];
   });
   after(async () => {
     await Promise.all(stores.map((store) => store.close()));
@@ -24,7 +27,7 @@ describe('Months of visits on Elasticsearch', () => {
 
   it('stores late visits of a month whose index was deleted, in every process that wrote to it before', async () => {
     const organizationId = freshOrganization();
-    const insert = (store: SearchStore, id: string) =>
+    const insert = (store: ParsedStore, id: string) =>
       store.insertVisits(accepted([{ organizationId, id, createdAt: '2025-03-01T00:00:00Z' }], 0));
     for (const [index, store] of stores.entries()) await insert(store, `before_${index}`);
 
@@ -32,7 +35,7 @@ describe('Months of visits on Elasticsearch', () => {
     await client.indices.delete({ index: Object.keys(await client.indices.getAlias({ name: alias })) });
     await Promise.all(stores.map((store, index) => insert(store, `after_${index}`)));
 
-    const [store] = stores as [SearchStore];
+    const [store] = stores as [ParsedStore];
     await store.refresh();
     const page = await store.searchVisits({ organizationId, limit: 9 });
     expect(page.items.map(({ id }) => id)).to.deep.equal(['after_1', 'after_0']);

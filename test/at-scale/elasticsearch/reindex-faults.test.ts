@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import type { Resource } from '../../../services/stores/elasticsearch/migrations/indices.js';
 import { migrateElasticsearch } from '../../../services/stores/elasticsearch/migrations/migrate.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { allPages, asked, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { type ParsedStore, parsed } from '../../support/parsed-store.js';
 import { type Fate, gate, type HttpProxy, type ProxiedRequest, startHttpProxy } from './http-proxy.js';
 import { type TestIndices, testIndices } from './support.js';
 
@@ -28,7 +28,7 @@ function stepOf({ method, path }: ProxiedRequest, prefix: string): string {
 describe('A reindex that fails', () => {
   let indices: TestIndices;
   let client: Client;
-  let store: SearchStore;
+  let store: ParsedStore;
   const proxies: HttpProxy[] = [];
   let proxy: HttpProxy;
   let traffic: Traffic;
@@ -38,7 +38,7 @@ describe('A reindex that fails', () => {
     indices = testIndices();
     client = new Client({ nodes: indices.config.nodes });
     proxy = await startProxy();
-    store = await openElasticsearchStore(indices.config, { clock, recoveryIntervalMs: 100 });
+    store = parsed(await openElasticsearchStore(indices.config, { clock, recoveryIntervalMs: 100 }));
     traffic = await Traffic.start(store);
   });
   beforeEach(() => {
@@ -221,7 +221,7 @@ describe('A reindex that fails', () => {
 
 /** Creates, updates, adds, removes and retries at a constant rate, and records what was acknowledged. */
 class Traffic {
-  readonly #store: SearchStore;
+  readonly #store: ParsedStore;
   readonly #created = new Set<string>();
   readonly #cities = new Map<string, string>();
   readonly #members = new Map<string, boolean>();
@@ -233,11 +233,11 @@ class Traffic {
   #paused = false;
   #number = 0;
 
-  private constructor(store: SearchStore) {
+  private constructor(store: ParsedStore) {
     this.#store = store;
   }
 
-  static async start(store: SearchStore): Promise<Traffic> {
+  static async start(store: ParsedStore): Promise<Traffic> {
     const traffic = new Traffic(store);
     await store.upsertAudiences(
       accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),

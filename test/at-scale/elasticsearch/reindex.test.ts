@@ -6,7 +6,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import {
   type MigrateOptions,
   migrateElasticsearch,
@@ -14,6 +13,7 @@ import {
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { allPages, asked, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { type ParsedStore, parsed } from '../../support/parsed-store.js';
 import { type TestIndices, testIndices } from './support.js';
 
 const ORGANIZATION = 'org_reindexed';
@@ -22,14 +22,14 @@ const REQUESTS_PER_SECOND = 200;
 
 describe('Reindexing behind an alias', () => {
   let indices: TestIndices;
-  let store: SearchStore;
+  let store: ParsedStore;
   let client: Client;
   const mappings = mkdtempSync(join(tmpdir(), 'reachline-mappings-'));
 
   before(async () => {
     indices = testIndices();
     client = new Client({ nodes: indices.config.nodes });
-    store = await openElasticsearchStore(indices.config);
+    store = parsed(await openElasticsearchStore(indices.config));
     await cp(join(packageRoot, 'mappings/elasticsearch'), mappings, { recursive: true });
   });
   after(async () => {
@@ -149,10 +149,10 @@ class Traffic {
   readonly members = new Set<string>();
   readonly errors: string[] = [];
   requests = 0;
-  readonly #store: SearchStore;
+  readonly #store: ParsedStore;
   #stopping = false;
 
-  constructor(store: SearchStore) {
+  constructor(store: ParsedStore) {
     this.#store = store;
   }
 

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, found, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { parsed } from '../../support/parsed-store.js';
 import { tempFolder } from './temp-folder.js';
 
 const fixture = fileURLToPath(new URL('./durability.fixture.js', import.meta.url));
@@ -26,7 +27,7 @@ describe('The SQLite store', () => {
       if (created.length >= 40 && loaded > 0 && !child.killed) child.kill('SIGKILL');
     }
     const store = await openSqliteStore({ dataDir, searchThreads: 1 });
-    const anns = await found(store, 'org', { query: 'ann manager' }, 'aud');
+    const anns = await found(parsed(store), 'org', { query: 'ann manager' }, 'aud');
     expect(anns).to.include.members(created);
     const bobs = await store.searchContacts(asked('org', { first_name: 'bob', limit: 1 }));
     expect(bobs.total).to.be.at.least(loaded);
@@ -104,7 +105,7 @@ describe('A bulk load into the SQLite store', () => {
     await Promise.all([bulk, create, read]);
     expect(order.at(-1)).to.equal('bulk');
     expect((await store.searchContacts(asked('org', { query: 'bob', limit: 1 }))).total).to.equal(20_000);
-    expect(await found(store, 'org', { query: '"ann"' })).to.deep.equal(['ann']);
+    expect(await found(parsed(store), 'org', { query: '"ann"' })).to.deep.equal(['ann']);
     await store.close();
   }).timeout(120_000);
 });

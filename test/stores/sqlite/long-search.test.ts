@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, load, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { type ParsedStore, parsed } from '../../support/parsed-store.js';
 import { removeTempFolders, tempFolder } from './temp-folder.js';
 
 const DISCONNECTED = new Error('the client disconnected');
@@ -12,9 +12,9 @@ const CONTACTS = 5000;
 const words = Array.from({ length: 4000 }, (_, index) => 'm'.repeat(1 + (index % 6)));
 
 describe('A very long search in SQLite', () => {
-  let store: SearchStore;
+  let store: ParsedStore;
   before(async () => {
-    store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
+    store = parsed(await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 }));
     await load(
       store,
       'org_a',

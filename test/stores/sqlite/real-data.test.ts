@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import type { ContactRecord } from '../../../services/contacts/schema.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, type Filters, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
+import { type ParsedStore, parsed } from '../../support/parsed-store.js';
 import { realLines } from '../../support/real-data.js';
 import { tempFolder } from './temp-folder.js';
 
 const ORGANIZATION = 'org_congress';
 
 describe('Members of Congress in the SQLite store', () => {
-  let store: SearchStore | undefined;
+  let store: ParsedStore | undefined;
 
   before(async () => {
-    store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
+    store = parsed(await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 }));
     await store.upsertContacts(
       accepted(
         realLines('contacts').map((line) => JSON.parse(line) as ContactRecord),

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect } from 'chai';
+import { fromJson } from '../../../services/shared/json.js';
 import { OverloadedError, StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { SearchPool } from '../../../services/stores/sqlite/workers/search-pool.js';
 
@@ -20,7 +21,7 @@ describe('The search pool', () => {
     return pool;
   };
   const count = async (pool: SearchPool<Fixture>, organization: string) =>
-    (await pool.call(organization, 'count', [])) as unknown as Counted;
+    fromJson<Counted>(await pool.call(organization, 'count', []));
   /** A search that never ends by itself, and how its client abandons it. */
   const endless = (pool: SearchPool<Fixture>, organization: string) => {
     const controller = new AbortController();

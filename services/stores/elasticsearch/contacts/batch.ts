@@ -16,8 +16,7 @@ export async function getContactBatch(
   const batch = new PageBuilder<ContactSource, Contact>({
     limit: contactIds.length,
     reservedBytes: JSON.stringify(contactIds).length,
-    toItem: searchedContact,
-    toJson: JSON.stringify,
+    toJson: searchedContact,
   });
   const missing: string[] = [];
   let end = 0;

@@ -6,6 +6,7 @@ import type { Contact } from '../../../contacts/schema.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { toContactInPlace } from '../../../contacts/stored-contact.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
+import { type Json, toJson } from '../../../shared/json.js';
 import { pageSort, searchAfter } from '../pages.js';
 import { matchText } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
@@ -82,8 +83,8 @@ export function contactFacets(
   );
 }
 
-export function searchedContact(source: ContactSource): Contact {
-  return toContactInPlace(toStoredContact(source));
+export function searchedContact(source: ContactSource): Json<Contact> {
+  return toJson(toContactInPlace(toStoredContact(source)));
 }
 
 function filterClauses(filter: ContactFilter): Clause[] {

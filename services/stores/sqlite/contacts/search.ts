@@ -1,13 +1,13 @@
-import type { ContactBatch, ContactSearch } from '../../../contacts/contact-store.js';
+import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
-import { type FacetedPage, type Facets, mostFrequent } from '../../../search/facets.js';
-import { PageBuilder, rowsToFetch } from '../../common/page-builder.js';
+import { type Facets, mostFrequent } from '../../../search/facets.js';
+import type { Json } from '../../../shared/json.js';
+import { rowsToFetch } from '../../common/page-builder.js';
 import { findAudienceKey } from '../audiences.js';
 import type { Connection } from '../connection.js';
-import type { Json } from '../json.js';
 import { findOrganizationKey } from '../organizations.js';
-import { emptyPage, pageJson } from '../pages.js';
+import { emptyPage, type PageLines, pageLines } from '../pages.js';
 import type { RowId } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { bodyFields, countRows, newestRows, type RowSource } from '../text/ordered-rows.js';
@@ -19,44 +19,20 @@ import { type ContactColumns, contactJson } from './rows.js';
 
 const COLUMNS = 'body, audience_ids, created_ms, updated_ms';
 
-export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact | null> {
+export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
   const row = connection.row<ContactColumns>(
     `SELECT ${COLUMNS} FROM contacts
       WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?`,
     organizationId,
     id,
   );
-  return row ? contactJson(row) : 'null';
-}
-
-export function getContacts(
-  connection: Connection,
-  organizationId: string,
-  ids: readonly string[],
-): Json<ContactBatch> {
-  return connection.readTransaction(() => {
-    const batch = new PageBuilder<string, string>({
-      limit: ids.length,
-      reservedBytes: JSON.stringify(ids).length,
-      toItem: (contact) => contact,
-      toJson: (contact) => contact,
-    });
-    const missing: string[] = [];
-    const isFull = (id: string) => {
-      const contact = getContact(connection, organizationId, id);
-      if (contact === 'null') missing.push(id);
-      return contact !== 'null' && !batch.add(contact);
-    };
-    const end = ids.findIndex(isFull);
-    const rest = { missing, notReturned: end === -1 ? [] : ids.slice(end) };
-    return `{"contacts":[${batch.items.join(',')}],${JSON.stringify(rest).slice(1)}`;
-  });
+  return row ? contactJson(row) : null;
 }
 
 export function searchContacts(
   connection: Connection,
   search: ContactSearch,
-): Json<FacetedPage<Contact, FacetField>> {
+): PageLines<Contact, FacetField> {
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);
     const audience =
@@ -73,10 +49,10 @@ export function searchContacts(
       audience,
       rowsToFetch(search.limit),
     );
-    return pageJson(rows, total, {
+    return pageLines(rows, total, {
       limit: search.limit,
       facets: search.facets && countFacets(connection, matches, search.facets),
-      toItem: ({ rowId }) => bodyAt(connection, organization, rowId),
+      toJson: ({ rowId }) => bodyAt(connection, organization, rowId),
       sortKeyOf: ({ rank, createdMs, id }) => ({ rank, createdAt: createdMs, id }),
     });
   });

@@ -1,5 +1,5 @@
+import type { Json } from '../../../shared/json.js';
 import type { SerializedError } from '../errors.js';
-import type { Json } from '../json.js';
 
 /** What a thread or process is started with. */
 export interface WorkerData {
@@ -9,8 +9,8 @@ export interface WorkerData {
   cacheMb: number;
 }
 
-/** Operations of a worker by name. Arguments are cloned; results come back as JSON. */
-export type Operations = Record<string, (...args: never[]) => Json<unknown>>;
+/** Operations of a worker by name. Arguments are cloned; results come back as text, which costs less than a clone. */
+export type Operations = Record<string, (...args: never[]) => string>;
 
 export type Result<Operation> = Operation extends (...args: never[]) => Json<infer T> ? T : never;
 

@@ -2,11 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { OverloadedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { InFlightBytes } from '../../common/in-flight-bytes.js';
 import { toStoreError } from '../errors.js';
-import { fromJson } from '../json.js';
 import { FairQueue } from './fair-queue.js';
 import { NICENESS } from './priority.js';
 import { ProcessClient } from './process-client.js';
-import type { Operations, Result, RpcResponse, WorkerData } from './rpc.js';
+import type { Operations, RpcResponse, WorkerData } from './rpc.js';
 
 /** Searches that wait for a process. */
 const MAX_QUEUED = { total: 1000, perOrganization: 250 };
@@ -93,15 +92,14 @@ export class SearchPool<Of extends Operations> {
     operation: Name,
     args: Parameters<Of[Name]>,
     signal?: AbortSignal,
-  ): Promise<Result<Of[Name]>> {
+  ): Promise<ReturnType<Of[Name]>> {
     signal?.throwIfAborted();
     if (this.#closed) throw unavailable(new Error('the store is closed'));
     const waiting = this.#waiting.sizeOf(organizationId) + this.#waitingLong.sizeOf(organizationId);
     if (waiting >= MAX_QUEUED.perOrganization || this.waiting >= MAX_QUEUED.total) {
       throw new OverloadedError('search');
     }
-    const json = await this.#enqueue({ organizationId, operation, args }, signal);
-    return fromJson(json) as Result<Of[Name]>;
+    return (await this.#enqueue({ organizationId, operation, args }, signal)) as ReturnType<Of[Name]>;
   }
 
   /** Rejects new searches, waits `closeTimeoutMs` for those asked before, and resolves when every process has exited. */

@@ -7,15 +7,13 @@ import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { VisitSearch } from '../../../visits/visit-store.js';
 import { searchAudiences } from '../audiences.js';
 import type { Connection } from '../connection.js';
-import { getContacts, searchContacts } from '../contacts/search.js';
+import { searchContacts } from '../contacts/search.js';
 import { searchVisits } from '../visits.js';
 import { lowerPriority, NICENESS } from './priority.js';
 import { createReader } from './reader.js';
 import { READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
 const operations = (connection: Connection) => ({
-  getContacts: (organizationId: string, ids: readonly string[]) =>
-    getContacts(connection, organizationId, ids),
   searchContacts: (search: ContactSearch) => searchContacts(connection, search),
   searchAudiences: (search: AudienceSearch) => searchAudiences(connection, search),
   searchVisits: (search: VisitSearch) => searchVisits(connection, search),

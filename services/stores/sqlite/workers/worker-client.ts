@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
+import { fromJson } from '../../../shared/json.js';
 import { OverloadedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { toStoreError } from '../errors.js';
-import { fromJson } from '../json.js';
 import {
   CLOSE,
   type Operations,

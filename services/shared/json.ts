@@ -1,0 +1,23 @@
+/** The JSON of a T. Stores hand records on as text, so that an answer is made without parsing one. */
+export type Json<T> = string & { readonly json?: T };
+
+export function toJson<T>(value: T): Json<T> {
+  return JSON.stringify(value);
+}
+
+export function fromJson<T>(json: Json<T>): T {
+  return JSON.parse(json) as T;
+}
+
+/** Text that takes the place of a T in a response. */
+export class JsonText<T> {
+  readonly text: Json<T>;
+
+  constructor(text: Json<T>) {
+    this.text = text;
+  }
+}
+
+export function jsonArray<T>(items: readonly Json<T>[]): JsonText<T[]> {
+  return new JsonText(`[${items.join(',')}]`);
+}

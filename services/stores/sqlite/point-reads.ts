@@ -1,0 +1,73 @@
+import type { Audience } from '../../audiences/schema.js';
+import type { ContactBatch } from '../../contacts/contact-store.js';
+import type { Contact } from '../../contacts/schema.js';
+import { KeyedMutex, TimeSlice } from '../../shared/async.js';
+import { fromJson, type Json } from '../../shared/json.js';
+import { OverloadedError } from '../../shared/store-errors.js';
+import { InFlightBytes } from '../common/in-flight-bytes.js';
+import { PageBuilder } from '../common/page-builder.js';
+import { getAudience } from './audiences.js';
+import { Connection } from './connection.js';
+import { getContact } from './contacts/search.js';
+import { withStoreErrors } from './errors.js';
+import type { WorkerData } from './workers/rpc.js';
+
+/** Bytes of batches whose requests are in flight, above which no batch starts. */
+const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
+
+/** Reads of single records on the calling thread: they take microseconds, a hop to another thread several times as long. */
+export class PointReads {
+  readonly #data: WorkerData;
+  /** One batch per organization at a time: each holds up to 4 MiB. */
+  readonly #batches = new KeyedMutex();
+  readonly #inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES);
+  #connection: Connection | undefined;
+
+  constructor(data: WorkerData) {
+    this.#data = data;
+  }
+
+  getContact(organizationId: string, id: string): Json<Contact> | null {
+    return this.#read((connection) => getContact(connection, organizationId, id));
+  }
+
+  getAudience(organizationId: string, id: string): Audience | null {
+    return this.#read((connection) => fromJson(getAudience(connection, organizationId, id)));
+  }
+
+  /** Yields to the event loop between contacts. Throws `OverloadedError` while too many batches are in flight. */
+  getContacts(organizationId: string, ids: readonly string[], signal?: AbortSignal): Promise<ContactBatch> {
+    return this.#batches.runExclusive([organizationId], async () => {
+      signal?.throwIfAborted();
+      if (this.#inFlight.isFull) throw new OverloadedError('search');
+      const batch = new PageBuilder<Json<Contact>, Contact>({
+        limit: ids.length,
+        reservedBytes: JSON.stringify(ids).length,
+        toJson: (contact) => contact,
+      });
+      const missing: string[] = [];
+      const slice = new TimeSlice();
+      let read = 0;
+      for (const id of ids) {
+        const contact = this.getContact(organizationId, id);
+        if (contact === null) missing.push(id);
+        else if (!batch.add(contact)) break;
+        read++;
+        if (slice.shouldYield(contact?.length)) await slice.yieldToEventLoop(signal);
+      }
+      this.#inFlight.hold(batch.bytes, signal);
+      return { contacts: batch.items, missing, notReturned: ids.slice(read) };
+    });
+  }
+
+  close(): void {
+    this.#connection?.close();
+  }
+
+  #read<T>(work: (connection: Connection) => T): T {
+    return withStoreErrors(() => {
+      this.#connection ??= new Connection(this.#data.path, { cacheMb: this.#data.cacheMb, readOnly: true });
+      return work(this.#connection);
+    });
+  }
+}
