@@ -14,8 +14,9 @@ import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 import { accepted } from '../support/accepted.js';
+import { Random } from '../support/random.js';
 import { call, openTemporaryStore } from './helper.js';
-import { Random, randomRecords } from './random-records.js';
+import { randomRecords } from './random-records.js';
 
 /** A sum of money texts and counts, exactly. */
 function exactSum(values: unknown[]): bigint {

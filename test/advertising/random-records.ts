@@ -1,39 +1,7 @@
 /** Seeded records and requests for the comparison with the oracle. */
 import type { DeliveryRecord } from '../../services/advertising/records.js';
+import type { Random } from '../support/random.js';
 import type { OracleRequest, Records } from './oracle.js';
-
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0 || 1;
-  }
-
-  /** A whole number from 0 to below `limit` (mulberry32). */
-  below(limit: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  }
-
-  chance(percent: number): boolean {
-    return this.below(100) < percent;
-  }
-
-  pick<T>(values: readonly T[]): T {
-    return values[this.below(values.length)] as T;
-  }
-
-  some<T>(values: readonly T[], most: number): T[] {
-    return Array.from({ length: 1 + this.below(most) }, () => this.pick(values));
-  }
-
-  maybe<T>(percent: number, value: () => T): T | undefined {
-    return this.chance(percent) ? value() : undefined;
-  }
-}
 
 export const ORGANIZATIONS = ['org_a', 'org_b'];
 const CAMPAIGNS = Array.from({ length: 9 }, (_, index) => `c${index}`);
@@ -89,10 +57,10 @@ function delivery(random: Random): DeliveryRecord {
     campaign_id: random.pick(CAMPAIGNS),
     creative_id: kind === 0 ? undefined : random.pick(CREATIVES),
     company_id: kind > 1 ? undefined : random.pick(COMPANIES),
-    reported_at: random.maybe(70, () => moment(random)),
+    reported_at: random.maybe(0.7, () => moment(random)),
   };
-  if (random.chance(10)) return record;
-  for (const name of COUNTS) if (random.chance(50)) record[name] = random.below(random.pick([2, 10, 1000]));
+  if (random.chance(0.1)) return record;
+  for (const name of COUNTS) if (random.chance(0.5)) record[name] = random.below(random.pick([2, 10, 1000]));
   const money = () =>
     random.pick<string | number>([
       `${random.below(1000)}.${random.below(1_000_000)}`,
@@ -100,8 +68,8 @@ function delivery(random: Random): DeliveryRecord {
       '0.000000000001',
       '7',
     ]);
-  if (random.chance(70)) record.ad_spend = money();
-  if (random.chance(30)) record.conversion_value = money();
+  if (random.chance(0.7)) record.ad_spend = money();
+  if (random.chance(0.3)) record.conversion_value = money();
   return record;
 }
 
@@ -114,34 +82,34 @@ export function randomRecords(random: Random, size: number): Records {
     campaigns: entries(20, () => ({
       organization_id: random.pick(ORGANIZATIONS),
       id: random.pick(CAMPAIGNS.slice(0, 7)),
-      name: random.maybe(85, () => random.pick(NAMES)),
-      campaign_group_name: random.maybe(50, () => random.pick(NAMES)),
-      status: random.maybe(80, () => random.pick(STATUSES)),
-      objective_type: random.maybe(80, () => random.pick(OBJECTIVES)),
-      currency: random.maybe(80, () => random.pick(['EUR', 'USD'])),
-      daily_budget: random.maybe(50, () => '12.50'),
-      total_budget: random.maybe(30, () => 0.1),
-      start_date: random.maybe(60, () => day(random.below(DAYS))),
-      updated_at: random.maybe(60, () => moment(random)),
+      name: random.maybe(0.85, () => random.pick(NAMES)),
+      campaign_group_name: random.maybe(0.5, () => random.pick(NAMES)),
+      status: random.maybe(0.8, () => random.pick(STATUSES)),
+      objective_type: random.maybe(0.8, () => random.pick(OBJECTIVES)),
+      currency: random.maybe(0.8, () => random.pick(['EUR', 'USD'])),
+      daily_budget: random.maybe(0.5, () => '12.50'),
+      total_budget: random.maybe(0.3, () => 0.1),
+      start_date: random.maybe(0.6, () => day(random.below(DAYS))),
+      updated_at: random.maybe(0.6, () => moment(random)),
     })),
     creatives: entries(30, () => ({
       organization_id: random.pick(ORGANIZATIONS),
       id: random.pick(CREATIVES.slice(0, 11)),
       campaign_id: random.pick(CAMPAIGNS),
-      name: random.maybe(85, () => random.pick(NAMES)),
-      headline: random.maybe(40, () => random.pick(NAMES)),
-      status: random.maybe(80, () => random.pick(STATUSES)),
-      review_status: random.maybe(50, () => random.pick(['APPROVED', 'PENDING'])),
-      updated_at: random.maybe(60, () => moment(random)),
+      name: random.maybe(0.85, () => random.pick(NAMES)),
+      headline: random.maybe(0.4, () => random.pick(NAMES)),
+      status: random.maybe(0.8, () => random.pick(STATUSES)),
+      review_status: random.maybe(0.5, () => random.pick(['APPROVED', 'PENDING'])),
+      updated_at: random.maybe(0.6, () => moment(random)),
     })),
     companies: entries(24, () => ({
       organization_id: random.pick(ORGANIZATIONS),
       id: random.pick(COMPANIES.slice(0, 9)),
-      network_a_company_id: random.maybe(80, () => random.pick(NETWORK_IDS)),
-      name: random.maybe(85, () => random.pick(NAMES)),
-      domain: random.maybe(80, () => random.pick(DOMAINS)),
-      country: random.maybe(50, () => 'DE'),
-      updated_at: random.maybe(60, () => moment(random)),
+      network_a_company_id: random.maybe(0.8, () => random.pick(NETWORK_IDS)),
+      name: random.maybe(0.85, () => random.pick(NAMES)),
+      domain: random.maybe(0.8, () => random.pick(DOMAINS)),
+      country: random.maybe(0.5, () => 'DE'),
+      updated_at: random.maybe(0.6, () => moment(random)),
     })),
     deliveries: entries(size, () => delivery(random)),
   };
@@ -168,28 +136,28 @@ function range(random: Random) {
   return {
     start_date: day(start - random.below(8)),
     end_date: day(start + random.below(40) + random.below(20)),
-    granularity: random.maybe(60, () => random.pick(['daily', 'monthly'] as const)),
+    granularity: random.maybe(0.6, () => random.pick(['daily', 'monthly'] as const)),
   };
 }
 
-const list = <T>(random: Random, percent: number, values: readonly T[], most = 3) =>
-  random.maybe(percent, () => random.some(values, most));
+const list = <T>(random: Random, probability: number, values: readonly T[], most = 3) =>
+  random.maybe(probability, () => random.some(values, most));
 const paging = (random: Random) => ({
-  sort_direction: random.maybe(70, () => random.pick(['asc', 'desc'] as const)),
-  page: random.maybe(30, () => 1 + random.below(3)),
-  page_size: random.maybe(50, () => 1 + random.below(8)),
+  sort_direction: random.maybe(0.7, () => random.pick(['asc', 'desc'] as const)),
+  page: random.maybe(0.3, () => 1 + random.below(3)),
+  page_size: random.maybe(0.5, () => 1 + random.below(8)),
 });
 
 export function randomCampaignsRequest(random: Random): OracleRequest {
   return {
     ...range(random),
     ...paging(random),
-    metrics: list(random, 30, METRICS, 5),
-    campaign_ids: list(random, 25, [...CAMPAIGNS, 'nowhere'], 6),
-    statuses: list(random, 25, [...STATUSES, 'bar']),
-    objective_types: list(random, 25, [...OBJECTIVES, 'website_visits', 'foo']),
-    search: random.maybe(25, () => random.pick(['É', 'lan', '%', '_', 'zoo', '字', 'öko', '50%_', 'x'])),
-    sort_by: random.maybe(85, () =>
+    metrics: list(random, 0.3, METRICS, 5),
+    campaign_ids: list(random, 0.25, [...CAMPAIGNS, 'nowhere'], 6),
+    statuses: list(random, 0.25, [...STATUSES, 'bar']),
+    objective_types: list(random, 0.25, [...OBJECTIVES, 'website_visits', 'foo']),
+    search: random.maybe(0.25, () => random.pick(['É', 'lan', '%', '_', 'zoo', '字', 'öko', '50%_', 'x'])),
+    sort_by: random.maybe(0.85, () =>
       random.pick([...METRICS, 'name', 'status', 'objective_type', 'start_date']),
     ),
   };
@@ -198,8 +166,8 @@ export function randomCampaignsRequest(random: Random): OracleRequest {
 export function randomCreativesRequest(random: Random): OracleRequest {
   return {
     ...randomCampaignsRequest(random),
-    creative_ids: list(random, 25, [...CREATIVES, 'nothing'], 8),
-    sort_by: random.maybe(85, () =>
+    creative_ids: list(random, 0.25, [...CREATIVES, 'nothing'], 8),
+    sort_by: random.maybe(0.85, () =>
       random.pick([...METRICS, 'name', 'status', 'campaign_name', 'review_status']),
     ),
   };
@@ -209,13 +177,13 @@ export function randomCompaniesRequest(random: Random): OracleRequest {
   return {
     ...range(random),
     ...paging(random),
-    metrics: list(random, 30, COMPANY_METRICS, 5),
-    campaign_ids: list(random, 25, [...CAMPAIGNS, 'nowhere'], 6),
-    company_ids: list(random, 25, [...COMPANIES, 'nobody'], 8),
-    network_a_company_ids: list(random, 20, [...NETWORK_IDS, '999']),
-    domains: list(random, 20, ['ACME.com', 'www.beta.io', 'gamma.de', 'none.example']),
-    search: random.maybe(25, () => random.pick(['É', 'lan', '%', 'zoo', 'acme', '.'])),
-    sort_by: random.maybe(85, () =>
+    metrics: list(random, 0.3, COMPANY_METRICS, 5),
+    campaign_ids: list(random, 0.25, [...CAMPAIGNS, 'nowhere'], 6),
+    company_ids: list(random, 0.25, [...COMPANIES, 'nobody'], 8),
+    network_a_company_ids: list(random, 0.2, [...NETWORK_IDS, '999']),
+    domains: list(random, 0.2, ['ACME.com', 'www.beta.io', 'gamma.de', 'none.example']),
+    search: random.maybe(0.25, () => random.pick(['É', 'lan', '%', 'zoo', 'acme', '.'])),
+    sort_by: random.maybe(0.85, () =>
       random.pick([
         'name',
         'impressions',
@@ -232,13 +200,13 @@ export function randomCompaniesRequest(random: Random): OracleRequest {
 export function randomCompanyRequest(random: Random): OracleRequest {
   return {
     ...range(random),
-    metrics: list(random, 30, COMPANY_METRICS, 5),
-    campaign_ids: list(random, 25, [...CAMPAIGNS, 'nowhere'], 6),
-    ...(random.chance(75)
+    metrics: list(random, 0.3, COMPANY_METRICS, 5),
+    campaign_ids: list(random, 0.25, [...CAMPAIGNS, 'nowhere'], 6),
+    ...(random.chance(0.75)
       ? { company_id: random.pick([...COMPANIES, ...NETWORK_IDS, 'nobody']) }
       : { domain: random.pick(['ACME.com', 'www.beta.io', 'gamma.de', 'delta.fr', 'none.example']) }),
-    campaign_page: random.maybe(30, () => 1 + random.below(3)),
-    campaign_page_size: random.maybe(50, () => 1 + random.below(5)),
+    campaign_page: random.maybe(0.3, () => 1 + random.below(3)),
+    campaign_page_size: random.maybe(0.5, () => 1 + random.below(5)),
   };
 }
 
@@ -248,7 +216,7 @@ export function batches<T>(random: Random, entries: { record: T; acceptedAt: num
   for (const { record, acceptedAt } of entries) {
     const last = result.at(-1);
     // One batch is accepted at one moment.
-    if (last && last.acceptedAt === acceptedAt && random.chance(98)) last.records.push(record);
+    if (last && last.acceptedAt === acceptedAt && random.chance(0.98)) last.records.push(record);
     else result.push({ records: [record], acceptedAt });
   }
   return result;

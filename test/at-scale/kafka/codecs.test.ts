@@ -9,10 +9,10 @@ import { DECOMPRESSORS, type Decompress } from '../../../ingest/sources/kafka/co
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { packageRoot } from '../../../services/shared/fs.js';
-import { Random } from '../../advertising/random-records.js';
 import { kafkaDistribution } from '../../stack/distributions.js';
 import { findJava } from '../../stack/java.js';
 import { compressLz4, compressSnappy, compressZstd } from '../../support/compress.js';
+import { Random } from '../../support/random.js';
 import type { TestTopics } from './topics.js';
 import { type WorkerTest, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { Random } from '../../advertising/random-records.js';
+import { Random } from '../../support/random.js';
 import { until } from '../../support/until.js';
 import { actualContacts, actualDeliveries, expectSame } from './actual.js';
 import { startKilled } from './kill-points.js';

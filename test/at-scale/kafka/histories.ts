@@ -1,6 +1,6 @@
 /** Seeded histories of records as networks send them, and what is left of them in the end, worked out another way. */
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
-import type { Random } from '../../advertising/random-records.js';
+import type { Random } from '../../support/random.js';
 
 const ORGANIZATIONS = ['org_a', 'org_b', 'org_c'];
 const FIRST_DAY = Date.parse('2026-06-01T00:00:00Z');
@@ -24,7 +24,7 @@ function history<T extends object>(
 ): History {
   const sent: { position: number; record: T }[] = [];
   originals.forEach((record, index) => {
-    const times = random.chance(10) ? 2 : 1;
+    const times = random.chance(0.1) ? 2 : 1;
     for (let time = 0; time < times; time++) sent.push({ position: index + random.below(WINDOW), record });
   });
   sent.sort((left, right) => left.position - right.position);
@@ -91,7 +91,7 @@ interface Visit {
 /** The first record of an id and moment stays. */
 export function visitHistory(random: Random, count: number): History {
   const originals = Array.from({ length: count }, (_, index): Visit => {
-    const id = random.chance(10) ? random.below(index + 1) : index;
+    const id = random.chance(0.1) ? random.below(index + 1) : index;
     return {
       organizationId: ORGANIZATIONS[id % ORGANIZATIONS.length] as string,
       id: `v${id}`,
@@ -125,9 +125,9 @@ export function contactHistory(random: Random, count: number): History {
     return {
       organization_id: ORGANIZATIONS[id % ORGANIZATIONS.length] as string,
       contact_id: `con_${id}`,
-      first_name: random.maybe(70, () => `First${random.below(100)}`),
-      last_name: random.maybe(50, () => (random.chance(20) ? null : `Last${random.below(100)}`)),
-      city: random.maybe(50, () => `City${random.below(100)}`),
+      first_name: random.maybe(0.7, () => `First${random.below(100)}`),
+      last_name: random.maybe(0.5, () => (random.chance(0.2) ? null : `Last${random.below(100)}`)),
+      city: random.maybe(0.5, () => `City${random.below(100)}`),
       updated_at: new Date(FIRST_DAY + random.below(6) * 3_600_000).toISOString(),
     };
   });

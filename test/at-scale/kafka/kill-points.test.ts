@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
-import { Random } from '../../advertising/random-records.js';
+import { Random } from '../../support/random.js';
 import { KILL_POINTS, startKilled } from './kill-points.js';
 import { expectPoisonRejected, withPoison } from './poison.js';
 import type { TestTopics } from './topics.js';

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Random } from '../../advertising/random-records.js';
 import { freePort } from '../../stack/free-port.js';
 import { startKafka } from '../../stack/kafka.js';
 import type { Server } from '../../stack/server.js';
 import { MissingPrerequisite } from '../../stack/stack-error.js';
 import { type NetworkProxy, startToxiproxy, type Toxic, type Toxiproxy } from '../../stack/toxiproxy.js';
+import { Random } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
 import type { TestTopics } from './topics.js';
 import { type WorkerTest, workerTest } from './worker-test.js';

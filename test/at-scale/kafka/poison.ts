@@ -3,7 +3,7 @@ import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import type { Random } from '../../advertising/random-records.js';
+import type { Random } from '../../support/random.js';
 import type { TestTopics } from './topics.js';
 import { STREAMS } from './workers.js';
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import kafkajs from 'kafkajs';
 import { deadLetterTopicOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
-import { Random } from '../../advertising/random-records.js';
+import { Random } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
 import { expectPoisonRejected, withPoison } from './poison.js';
 import type { TestTopics } from './topics.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import kafkajs from 'kafkajs';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { Random } from '../../advertising/random-records.js';
+import { Random } from '../../support/random.js';
 import type { TestIndices } from '../elasticsearch/support.js';
 import { actualContacts, expectSame } from './actual.js';
 import { contactHistory } from './histories.js';

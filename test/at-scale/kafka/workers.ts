@@ -3,7 +3,7 @@ import type { StreamName } from '../../../ingest/streams/index.js';
 import type { ClickHouseConfig, ElasticsearchConfig } from '../../../services/shared/config.js';
 import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
-import type { Random } from '../../advertising/random-records.js';
+import type { Random } from '../../support/random.js';
 import { type ServerProcess, startServer } from '../../support/server-process.js';
 import { actualContacts, actualDeliveries, actualVisits, expectSame } from './actual.js';
 import { contactHistory, deliveryHistory, type History, visitHistory } from './histories.js';

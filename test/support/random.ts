@@ -1,0 +1,21 @@
+import { Random as SharedRandom } from '../../services/demo/random.js';
+
+/** The shared random source, with the draws that generated records need. */
+export class Random extends SharedRandom {
+  constructor(seed: number) {
+    super(String(seed));
+  }
+
+  /** A whole number from 0 to below `limit`. */
+  below(limit: number): number {
+    return this.between(0, limit - 1);
+  }
+
+  some<T>(values: readonly T[], most: number): T[] {
+    return Array.from({ length: 1 + this.below(most) }, () => this.pick(values));
+  }
+
+  maybe<T>(probability: number, value: () => T): T | undefined {
+    return this.chance(probability) ? value() : undefined;
+  }
+}
