@@ -19,3 +19,10 @@ export async function launchBrowser(context: Mocha.Context): Promise<Browser> {
   if (chromiumPath === undefined) return context.skip();
   return chromium.launch({ executablePath: chromiumPath });
 }
+
+/**
+ * Options of `axe.run`: every rule once for each width and once for each colour scheme; in the other two combinations only the rules
+ * about colour, as no other rule depends on both.
+ */
+export const axeRules = (width: number, isDark: boolean): string =>
+  width < 800 === isDark ? '' : "runOnly: ['color-contrast', 'link-in-text-block']";

@@ -11,7 +11,7 @@ import { startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
-import { launchBrowser } from './browser.js';
+import { axeRules, launchBrowser } from './browser.js';
 
 const VIEWS = {
   Contacts: '/contacts?query=marketing',
@@ -481,7 +481,7 @@ describe('The console in Chromium', function () {
         await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
         await page.waitForLoadState('networkidle');
         const faults = await page.evaluate(
-          `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
+          `axe.run({ resultTypes: ['violations'], ${axeRules(width, colorScheme === 'dark')} }).then(({ violations }) => violations
               .filter(({ impact }) => impact === 'serious' || impact === 'critical')
               .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ' ' + html + ' ' + (any[0]?.message ?? ''))))`,
         );

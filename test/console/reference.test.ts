@@ -12,7 +12,7 @@ import { CONSOLE_CSP } from '../../services/gateway/console.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
-import { launchBrowser } from './browser.js';
+import { axeRules, launchBrowser } from './browser.js';
 
 const run = promisify(execFile);
 const hasPython = () =>
@@ -309,7 +309,7 @@ describe('The API reference in Chromium', function () {
           await details.evaluate('(element) => { element.open = true; }');
         }
         await page.evaluate(axe.source);
-        const found = (await page.evaluate('axe.run()')) as axe.AxeResults;
+        const found = (await page.evaluate(`axe.run({ ${axeRules(width, dark)} })`)) as axe.AxeResults;
         const serious = found.violations.filter(
           ({ impact }) => impact === 'serious' || impact === 'critical',
         );

@@ -12,13 +12,14 @@ import {
 import { inParallel, Ledger, ORGANIZATION, START_CREDITS } from './ledger.js';
 import { type Client, nextOperation, type Operation } from './operations.js';
 
-const ROUNDS = Number(process.env.TEST_KILL_ROUNDS ?? 10);
+const ROUNDS = Number(process.env.TEST_KILL_ROUNDS ?? 4);
+const KILLS_OF_FIRST_START = Number(process.env.TEST_FIRST_START_KILLS ?? 4);
 const CLIENTS = 6;
 /** Data folders tested in parallel: most of a round waits for one thread. */
 const LANES = 2;
 
 describe('kill -9', function () {
-  this.timeout(ROUNDS * 15_000);
+  this.timeout(Math.max(ROUNDS, 10) * 15_000);
 
   it(`loses nothing that was acknowledged, and does nothing by halves, in ${ROUNDS} rounds of all kinds of writes`, async () => {
     const lanes = await Promise.all(
@@ -35,7 +36,7 @@ describe('kill -9', function () {
   it('starts without manual repair after kills during its first start', async () => {
     const folder = await temporaryFolder();
     try {
-      for (let kill = 0; kill < 8; kill++) await killWhileStarting(folder.path);
+      for (let kill = 0; kill < KILLS_OF_FIRST_START; kill++) await killWhileStarting(folder.path);
       const key = await prepareOrganization(folder.path, ORGANIZATION);
       const server = await startServer({ dataDir: folder.path, key });
       const ready = await server.call('/readyz', undefined, { method: 'GET' });

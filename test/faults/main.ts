@@ -21,7 +21,9 @@ const FULL: Record<string, string> = {
   TEST_LETTERS: '20000',
   TEST_BROKER_KILLS: '10',
   TEST_KILL_ROUNDS: '200',
+  TEST_FIRST_START_KILLS: '40',
   TEST_FUZZ_REQUESTS: '20000',
+  ORACLE_SEEDS: '1,2,3,4',
   TEST_CREATES: '20000',
   TEST_CREATE_SEARCH_PAIRS: '10000',
 };
@@ -35,6 +37,9 @@ const FILES = [
   ...testsIn('at-scale/durability'),
   'durability/kill-9.test.js',
   'gateway/embedded.test.js',
+  'at-scale/gateway.test.js',
+  'advertising/oracle.test.js',
+  'at-scale/clickhouse/advertising.test.js',
 ];
 
 function testsIn(folder: string): string[] {
