@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { href, navigate, path } from './router.js';
-import { organizationId, session, signOut } from './session.js';
+import { missingScope, organizationId, session, signOut } from './session.js';
 import { theme, toggleTheme } from './theme.js';
 import { Advertising } from './views/advertising.js';
 import { Audiences } from './views/audiences.js';
@@ -10,12 +10,13 @@ import { SignIn } from './views/sign-in.js';
 import { Status } from './views/status.js';
 import { Visits } from './views/visits.js';
 
+/** Each with the scope that reads it. */
 const VIEWS = [
-  ['/contacts', 'Contacts'],
-  ['/audiences', 'Audiences'],
-  ['/visits', 'Visits'],
-  ['/advertising', 'Advertising'],
-  ['/status', 'Status'],
+  ['/contacts', 'Contacts', 'contacts:read'],
+  ['/audiences', 'Audiences', 'audiences:read'],
+  ['/visits', 'Visits', 'visits:read'],
+  ['/advertising', 'Advertising', 'advertising:read'],
+  ['/status', 'Status', null],
 ] as const;
 
 const PAGES: Record<string, () => preact.JSX.Element> = {
@@ -48,11 +49,20 @@ function Shell() {
           Reachline
         </a>
         <nav aria-label="Views">
-          {VIEWS.map(([to, label]) => (
-            <a key={to} href={href(to)} aria-current={current.startsWith(to) ? 'page' : undefined}>
-              {label}
-            </a>
-          ))}
+          {VIEWS.map(([to, label, scope]) => {
+            const missing = scope && missingScope(scope);
+            return (
+              <a
+                key={to}
+                href={href(to)}
+                class={missing ? 'locked' : undefined}
+                title={missing ? `The key lacks the scope ${missing}.` : undefined}
+                aria-current={current.startsWith(to) ? 'page' : undefined}
+              >
+                {label}
+              </a>
+            );
+          })}
         </nav>
         <span class="organization" title="Organization of the key">
           {organizationId}

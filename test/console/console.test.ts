@@ -319,11 +319,15 @@ describe('The console in Chromium', function () {
     for (const button of await card.getByRole('button', { name: /^Remove from/ }).all()) {
       expect(await button.isDisabled()).to.equal(true);
     }
+    const links = page.getByRole('navigation', { name: 'Views' });
+    expect(await links.locator('.locked').allTextContents()).to.deep.equal(['Visits', 'Advertising']);
     for (const [name, scope] of [
       ['Visits', 'visits:read'],
       ['Advertising', 'advertising:read'],
     ] as const) {
-      await page.getByRole('link', { name, exact: true }).click();
+      const link = page.getByRole('link', { name, exact: true });
+      expect(await link.getAttribute('title')).to.contain(scope);
+      await link.click();
       await page.getByText(scope).waitFor();
     }
   });
@@ -436,24 +440,41 @@ describe('The console in Chromium', function () {
     }
     await page.evaluate(`
       window.drawn = 0;
-      window.longestMs = 0;
       new MutationObserver((changes) => { drawn += changes.length; })
         .observe(document.querySelector('table'), { subtree: true, childList: true, attributes: true, characterData: true });
-      new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => { longestMs = Math.max(longestMs, duration); }))
-        .observe({ type: 'longtask' });
     `);
     await page.mouse.move(640, 500);
-    for (const pixels of [-4000, 2500, -9000, 12_000, -30_000]) {
-      await page.mouse.wheel(0, pixels);
-      await page.waitForTimeout(50);
-    }
+    const scroll = async () => {
+      for (const pixels of [-4000, 2500, -9000, 12_000, -30_000]) {
+        await page.mouse.wheel(0, pixels);
+        await page.waitForTimeout(50);
+      }
+    };
+    await scroll();
     expect(await page.evaluate('drawn')).to.equal(0);
     const box = page.getByRole('searchbox');
     await box.click();
-    await page.keyboard.type('grace number7');
+    await Promise.all([page.keyboard.type('grace number7', { delay: 30 }), scroll()]);
     expect(await box.inputValue()).to.equal('grace number7');
     await page.locator('output.total', { hasText: '111 contacts' }).waitFor();
-    expect(await page.evaluate('longestMs')).to.be.below(1000);
+  });
+
+  it('unfolds the most frequent values on a phone', async () => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    await open('/contacts?query=marketing');
+    const facets = page.getByRole('region', { name: 'Most frequent values' });
+    const value = facets.locator('a').first();
+    await value.waitFor({ state: 'attached' });
+    expect(await value.isVisible()).to.equal(false);
+    await facets.getByRole('button', { name: 'Most frequent values' }).click();
+    const name = await value.textContent();
+    await value.click();
+    await page
+      .locator('output.total')
+      .filter({ hasText: /contact/ })
+      .waitFor();
+    expect([...new URL(page.url()).searchParams.values()]).to.include(name);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
   });
 
   it('has no serious fault of accessibility and nothing too wide: sign-in', async () => {

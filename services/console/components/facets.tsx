@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { RequestOf, ResponseOf } from '../api.js';
 import { count } from '../format.js';
 import { hrefWith, param } from '../router.js';
@@ -14,12 +15,16 @@ const FIELDS = [
 
 const FACET_NAMES = FIELDS.map(([name]) => name);
 
-/** The most frequent values over all matches; each narrows the list to it, and opens it again. */
+/** The most frequent values over all matches; each narrows the list to it, and opens it again. On a phone they fold into a button. */
 export function Facets({ filters }: { filters: RequestOf<typeof PATH> | null }) {
   const { data } = useRequest(PATH, filters && { ...filters, limit: 1, facets: FACET_NAMES });
   const facets: ResponseOf<typeof PATH>['facets'] = data?.facets;
+  const [isOpen, setOpen] = useState(false);
   return (
-    <section class="facets second" aria-label="Most frequent values">
+    <section class={isOpen ? 'facets open' : 'facets'} aria-label="Most frequent values">
+      <button type="button" class="fold-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Most frequent values
+      </button>
       {FIELDS.map(([name, label]) => (
         <div key={name}>
           <h3>{label}</h3>

@@ -8,7 +8,7 @@ export function Filters({ names, children }: { names: readonly string[]; childre
   const set = names.filter((name) => param(name) !== '').length;
   return (
     <>
-      <button type="button" class="filters-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button type="button" class="fold-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         Filters{set > 0 && ` (${set})`}
       </button>
       <div class={isOpen ? 'filters open' : 'filters'}>
