@@ -16,6 +16,13 @@ const NODE_PACKAGES = {
   orval: '7.13.2',
   typescript: '5.9.3',
 };
+const GENERATOR = 'org.openapitools:openapi-generator-cli:7.17.0';
+const GENERATOR_NODE_PACKAGES = { axios: '1.12.2', '@types/node': '20.19.43', typescript: '5.9.3' };
+const GENERATOR_PYTHON_PACKAGES = {
+  pydantic: '2.12.3',
+  'python-dateutil': '2.9.0.post0',
+  urllib3: '2.5.0',
+};
 const PYTHON_PACKAGES = { mypy: '2.4.1', 'openapi-python-client': '0.29.1' };
 
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'reachline-clients');
@@ -34,15 +41,23 @@ export interface Tools {
 
 /** Installs what the cache lacks. */
 export async function installTools(): Promise<Tools> {
-  const folder = await installOnce('node', NODE_PACKAGES, async (path) => {
-    writeFileSync(join(path, 'package.json'), JSON.stringify({ private: true, dependencies: NODE_PACKAGES }));
-    await exec('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: path });
+  const folder = await installNode('node', NODE_PACKAGES);
+  return toolsIn(folder, await installPython('python', PYTHON_PACKAGES));
+}
+
+/** openapi-generator as a jar of Maven Central, and what its clients import; needs Java, Maven and Python. */
+export async function installGenerator(): Promise<Tools & { jar: string }> {
+  const [, name = '', version = ''] = GENERATOR.split(':');
+  const jars = await installOnce('openapi-generator', { [name]: version }, async (path) => {
+    const goal = ['dependency:copy', `-Dartifact=${GENERATOR}`, '-DoutputDirectory=.'];
+    await exec('mvn', ['--batch-mode', '--quiet', ...goal], { cwd: path });
   });
-  const python = await installOnce('python', PYTHON_PACKAGES, async (path) => {
-    await exec('python3', ['-m', 'venv', path]);
-    const wanted = Object.entries(PYTHON_PACKAGES).map(([name, version]) => `${name}==${version}`);
-    await exec(join(path, 'bin/pip'), ['install', '--quiet', ...wanted]);
-  });
+  const folder = await installNode('generator-node', GENERATOR_NODE_PACKAGES);
+  const python = await installPython('generator-python', GENERATOR_PYTHON_PACKAGES);
+  return { ...toolsIn(folder, python), jar: join(jars, `${name}-${version}.jar`) };
+}
+
+function toolsIn(folder: string, python: string): Tools {
   const PATH = [join(folder, 'node_modules/.bin'), join(python, 'bin'), process.env.PATH].join(':');
   return {
     folder,
@@ -50,6 +65,19 @@ export async function installTools(): Promise<Tools> {
       exec(command, args, { cwd, env: { ...process.env, ...environment, PATH } }),
   };
 }
+
+const installNode = (kind: string, packages: Record<string, string>) =>
+  installOnce(kind, packages, async (path) => {
+    writeFileSync(join(path, 'package.json'), JSON.stringify({ private: true, dependencies: packages }));
+    await exec('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: path });
+  });
+
+const installPython = (kind: string, packages: Record<string, string>) =>
+  installOnce(kind, packages, async (path) => {
+    await exec('python3', ['-m', 'venv', path]);
+    const wanted = Object.entries(packages).map(([name, version]) => `${name}==${version}`);
+    await exec(join(path, 'bin/pip'), ['install', '--quiet', ...wanted]);
+  });
 
 /** The folder of these versions; one that was not installed to its end is installed again. */
 async function installOnce(
