@@ -25,6 +25,8 @@ export interface ContactSearch {
   facets?: readonly FacetField[];
   limit: number;
   after?: SortKey;
+  /** With `after`: leaves the total at 0, because counting passes over every match. */
+  skipsTotal?: boolean;
 }
 
 export interface CreateContact {

@@ -182,7 +182,8 @@ const everyContact: MatchList<SearchBody, ContactServices> = {
       await requireAudience(services.search, organizationId, search.audienceId, signal);
     }
     const after = next as SortKey | undefined;
-    return services.search.searchContacts({ ...search, limit: EXPORT_PAGE_ITEMS, after }, signal);
+    const page = { limit: EXPORT_PAGE_ITEMS, after, skipsTotal: after !== undefined };
+    return services.search.searchContacts({ ...search, ...page }, signal);
   },
 };
 

@@ -58,6 +58,11 @@ export function createMetrics(): Metrics {
       () => sources.usage().requests,
     ],
     [
+      'reachline_exports_running',
+      'Answers of every match as CSV or NDJSON that are being sent; at 8, others get 503.',
+      () => sources.usage().exports,
+    ],
+    [
       'reachline_http_slots_in_use',
       'Slots of admission taken by operations, each as many as it weighs; at 1000, others get 503.',
       () => sources.usage().slots,

@@ -36,7 +36,7 @@ export type ExportFormat = 'csv' | 'ndjson';
 export interface MatchPage {
   /** Objects, or JSON of them. */
   items: readonly (object | Json<object>)[];
-  /** All that match. */
+  /** All that match; read from the first page alone. */
   total: number;
   /** Where the next page begins; null at the end. */
   next: unknown;

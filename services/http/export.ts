@@ -52,9 +52,7 @@ export async function sendExport<Services>(
   format: ExportFormat,
 ): Promise<void> {
   ticket.startExport();
-  const chunks = exportText(list, context, format, (total) => {
-    if (!ctx.res.headersSent) ctx.set(TOTAL_HEADER, String(total));
-  });
+  const chunks = exportText(list, context, format, (total) => ctx.set(TOTAL_HEADER, String(total)));
   const first = await chunks.next();
   ctx.status = 200;
   ctx.set('Content-Type', `${EXPORT_TYPES[format]}; charset=utf-8`);
@@ -75,12 +73,12 @@ export async function sendExport<Services>(
   }
 }
 
-/** Yields every match as text. `onPage` learns how many match. */
+/** Yields every match as text. `onTotal` learns first how many match. */
 export async function* exportText<Services>(
   list: MatchList<unknown, Services>,
   context: HandlerContext<unknown, unknown, Services>,
   format: ExportFormat,
-  onPage: (total: number, items: number) => void = () => undefined,
+  onTotal: (total: number) => void,
 ): AsyncGenerator<Buffer, undefined> {
   const slice = new TimeSlice();
   let columns: string[] | undefined;
@@ -88,7 +86,7 @@ export async function* exportText<Services>(
   let next: unknown;
   do {
     const page = await readPage(list, context, next, format);
-    onPage(page.total, page.items.length);
+    if (next === undefined) onTotal(page.total);
     next = page.next;
     if (format === 'csv' && columns === undefined) {
       columns = columnsOf(list.item, page.items[0] && toObject(page.items[0]));

@@ -34,7 +34,8 @@ const searchVisits = endpoint({
     readPage({ body, organizationId, services, signal }, next) {
       const { search } = toVisitSearch(PATH, organizationId, body);
       const after = next as SortKey | undefined;
-      return services.search.searchVisits({ ...search, limit: EXPORT_PAGE_ITEMS, after }, signal);
+      const page = { limit: EXPORT_PAGE_ITEMS, after, skipsTotal: after !== undefined };
+      return services.search.searchVisits({ ...search, ...page }, signal);
     },
   },
   async handle({ body, organizationId, services, signal }) {

@@ -28,6 +28,8 @@ export interface VisitSearch {
   facets?: readonly VisitFacet[];
   limit: number;
   after?: SortKey;
+  /** With `after`: leaves the total at 0, because counting passes over every match. */
+  skipsTotal?: boolean;
 }
 
 /** Days with visits that the facet `day` holds: the newest. */

@@ -50,6 +50,7 @@ describe('The operational endpoints of a gateway', () => {
     expect(sampleOf(text, 'reachline_http_requests_in_flight')).to.equal(1);
     expect(sampleOf(text, 'reachline_http_body_bytes')).to.equal(100);
     expect(sampleOf(text, 'reachline_http_slots_in_use')).to.equal(0);
+    expect(sampleOf(text, 'reachline_exports_running')).to.equal(0);
     expect(sampleOf(text, 'reachline_http_connections')).to.be.at.least(2);
     expect(sampleOf(text, 'nodejs_eventloop_lag_p99_seconds')).to.be.at.least(0);
     socket.destroy();

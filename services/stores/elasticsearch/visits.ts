@@ -70,6 +70,7 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
   return {
     routing: search.organizationId,
     query: { bool: { filter } },
+    track_total_hits: !(search.after && search.skipsTotal),
     sort: pageSort('visit_id', false),
     search_after: searchAfter(search.after, null),
     aggs: search.facets && { day: { composite: { size: MAX_FACET_DAYS, sources: [{ day: BY_DAY }] } } },

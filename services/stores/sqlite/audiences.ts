@@ -79,7 +79,7 @@ export function searchAudiences(connection: Connection, search: AudienceSearch):
             similarWords(connection, 'audience_terms', organization),
           ),
           limit,
-          after,
+          { after },
         )
       : {
           rows: newestRows(connection, source, limit, after).map((row) => ({ ...row, rank: 0 })),

@@ -56,12 +56,13 @@ export function searchVisits(connection: Connection, search: VisitSearch): PageL
     if (organization === undefined) return emptyPage(search.facets);
     const { where, values } = conditions(organization, search);
     const isNarrowed = values.length > 1;
+    const { after } = search;
+    const isCounted = !after || !search.skipsTotal;
     const [total] = (
-      isNarrowed
+      isNarrowed && isCounted
         ? connection.row<[bigint]>(`SELECT count(*) FROM visits WHERE ${where}`, ...values)
         : connection.row<[bigint]>(`SELECT visits FROM organizations WHERE key = ?`, organization)
     ) as [bigint];
-    const { after } = search;
     const rows =
       total === 0n
         ? []
@@ -73,7 +74,7 @@ export function searchVisits(connection: Connection, search: VisitSearch): PageL
             ...(after ? [after.createdAt, after.id] : []),
             rowsToFetch(search.limit),
           );
-    return pageLines(rows, Number(total), {
+    return pageLines(rows, isCounted ? Number(total) : 0, {
       limit: search.limit,
       facets: search.facets && { day: countDays(connection, where, values) },
       toJson: ([, , key]) => bodyOf(connection, key),

@@ -40,6 +40,7 @@ export function contactQuery(search: ContactSearch): ContactQuery {
     bestScore,
     request: {
       routing: search.organizationId,
+      track_total_hits: !(search.after && search.skipsTotal),
       query: {
         bool: {
           filter: match ? [...filter, ...match.filter] : filter,

@@ -70,7 +70,10 @@ function findRows(
   if (filters.length === 0 && !query) {
     const rows = newestRows(connection, source, limit, after).map((row) => ({ ...row, rank: 0 }));
     const isEvery = audience === undefined && updatedAfter === undefined;
-    const total = isEvery ? countContacts(connection, organization) : countRows(connection, source);
+    const count = isEvery
+      ? () => countContacts(connection, organization)
+      : () => countRows(connection, source);
+    const total = after && search.skipsTotal ? 0 : count();
     return { rows, total, matches: source };
   }
   const terms = new OrganizationTerms(organization);
@@ -82,7 +85,7 @@ function findRows(
     similarWords(connection, 'contact_terms', organization),
   );
   const matches: RowSource = { ...source, match: { index: 'contact_terms', query: plan.all } };
-  return { ...rankedRows(connection, { ...source, index: 'contact_terms' }, plan, limit, after), matches };
+  return { ...rankedRows(connection, { ...source, index: 'contact_terms' }, plan, limit, search), matches };
 }
 
 /** One pass over the matches: half a second for 100 000 of them. Memory grows with the different values alone. */

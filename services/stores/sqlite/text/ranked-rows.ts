@@ -9,17 +9,17 @@ export interface RankedRow extends OrderedRow {
   rank: number;
 }
 
-/** Rows of a text search in the order of contract 3.9, from the end of the previous page on, and their total. */
+/** Rows of a text search in the order of contract 3.9, from the end of the previous page on, and their total, 0 where it is skipped. */
 export function rankedRows(
   connection: Connection,
   source: Omit<RowSource, 'match'> & { index: TextIndex },
   plan: MatchPlan,
   limit: number,
-  after?: SortKey,
+  { after, skipsTotal = false }: { after?: SortKey; skipsTotal?: boolean } = {},
 ): { rows: RankedRow[]; total: number } {
   const { index, ...base } = source;
   const matching = (query: FtsQuery): RowSource => ({ ...base, match: { index, query } });
-  const total = countRows(connection, matching(plan.all));
+  const total = after && skipsTotal ? 0 : countRows(connection, matching(plan.all));
   const rows: RankedRow[] = [];
   let before = 0;
   for (const { cumulative, ranks } of plan.tiers) {
