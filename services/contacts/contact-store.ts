@@ -8,8 +8,8 @@ import type { Contact, ContactRecord } from './schema.js';
 import type { ValueField, WordField } from './searchable.js';
 
 export type ContactFilter =
-  /** Every word is a word of the field, or the beginning of one. */
-  | { kind: 'words'; field: WordField; words: string[] }
+  /** Of each, one of the spellings is a word of the field, or the beginning of one. */
+  | { kind: 'words'; field: WordField; words: string[][] }
   | { kind: 'value'; field: ValueField; value: string }
   /** One of the work or personal emails, in the form of `normalizeEmail`; holds an @. */
   | { kind: 'email'; email: string };

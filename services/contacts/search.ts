@@ -3,6 +3,7 @@ import { type CursorScope, readCursor } from '../http/cursor.js';
 import { invalid, noWords } from '../http/problems.js';
 import { toTextQuery } from '../http/text-query.js';
 import { normalizeCountry } from '../search/countries.js';
+import { joinedNeighbours, nameWords } from '../search/names.js';
 import {
   normalizeDomain,
   normalizeEmail,
@@ -13,7 +14,7 @@ import { words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
 import type { ContactFilter, ContactSearch } from './contact-store.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
-import { type ValueField, WORD_FIELDS } from './searchable.js';
+import { SEARCH_FIELDS, type ValueField, WORD_FIELDS, type WordField } from './searchable.js';
 
 export const DEFAULT_LIMIT = 50;
 /** Each is a filter on every row (contract 3.8). */
@@ -75,9 +76,20 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
   return filters;
 }
 
-/** The different words of a filter, without those that begin another: what matches the longer one matches them too. */
-function filterWords(field: string, text: string): string[] {
-  const different = [...new Set(words(text))].sort();
+/**
+ * The different words of a filter, without those that begin another: what matches the longer one matches them too. Words of a name
+ * also match as what they form with their neighbours.
+ */
+function filterWords(field: WordField, text: string): string[][] {
+  const given = words(text);
+  const joined = SEARCH_FIELDS[field].wordsOf === nameWords ? joinedNeighbours(given) : [];
+  const spellings = new Map<string, Set<string>>();
+  for (const [index, word] of given.entries()) {
+    const known = spellings.get(word) ?? new Set([word]);
+    for (const other of joined[index] ?? []) known.add(other);
+    spellings.set(word, known);
+  }
+  const different = [...spellings.keys()].sort();
   if (different.length === 0) throw noWords(field);
   if (different.length > MAX_FILTER_WORDS) {
     throw invalid({
@@ -87,5 +99,7 @@ function filterWords(field: string, text: string): string[] {
     });
   }
   // In order, a word stands right before the words it begins.
-  return different.filter((word, index) => !different[index + 1]?.startsWith(word));
+  return different
+    .filter((word, index) => !different[index + 1]?.startsWith(word))
+    .map((word) => [...(spellings.get(word) as Set<string>)]);
 }

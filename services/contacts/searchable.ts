@@ -1,6 +1,7 @@
 /** What of a contact can be found, as words and normal forms. Both search stores index exactly this (contract 3.8, 3.9). */
 
 import { countryWords, normalizeCountry } from '../search/countries.js';
+import { initials, nameKeys, namesTogether, nameWords } from '../search/names.js';
 import {
   normalizeDomain,
   normalizePostalCode,
@@ -27,11 +28,13 @@ const wordsOfDomain = (domain: string) => textWords(normalizeDomain(domain));
 
 /** Fields that `query` searches. */
 export const SEARCH_FIELDS = {
-  first_name: { of: ['first_name'], group: 0, wordsOf: textWords },
-  last_name: { of: ['last_name'], group: 0, wordsOf: textWords },
+  first_name: { of: ['first_name'], group: 0, wordsOf: nameWords },
+  last_name: { of: ['last_name'], group: 0, wordsOf: nameWords },
+  // Names together, see `searchableTexts`.
+  full_name: { of: [], group: 0, wordsOf: textWords, isUnique: true },
   emails: { of: ['work_emails', 'personal_emails'], group: 1, wordsOf: emailWords, isUnique: true },
   job_title: { of: ['job_title'], group: 2, wordsOf: textWords },
-  company_name: { of: ['company_name'], group: 2, wordsOf: textWords },
+  company_name: { of: ['company_name'], group: 2, wordsOf: nameWords },
   company_domain: { of: ['company_domain'], group: 2, wordsOf: wordsOfDomain },
   functional_area: { of: ['functional_area'], group: 3, wordsOf: textWords },
   city: { of: ['city'], group: 3, wordsOf: textWords },
@@ -62,6 +65,7 @@ export type SearchableContact = Pick<Contact, ContactField>;
 
 /** The stored values of a field. */
 export function searchableTexts(contact: SearchableContact, field: ContactSearchField): readonly string[] {
+  if (field === 'full_name') return namesTogether(contact.first_name, contact.last_name);
   const texts: string[] = [];
   for (const name of SEARCH_FIELDS[field].of) {
     const value = contact[name];
@@ -69,6 +73,12 @@ export function searchableTexts(contact: SearchableContact, field: ContactSearch
     else if (value !== null) texts.push(...value);
   }
   return texts;
+}
+
+/** Keys by which a query is recognized as the whole name, or as the whole first or last name, and the first letters of its words. */
+export function searchableName({ first_name, last_name }: SearchableContact) {
+  const names = [first_name, last_name];
+  return { ...nameKeys(names), initials: initials(names) };
 }
 
 /** Values compared as a whole, in normal form. */

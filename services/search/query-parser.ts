@@ -1,8 +1,9 @@
 /** Reads the `query` of a search (contract 3.9). */
 
 import { codePoints, compounds, fold, tooLongOnceFolded, words } from '../shared/text.js';
+import { joinedNeighbours } from './names.js';
 import { phoneAlternatives, phoneDigits } from './phones.js';
-import type { QueryTerm, TextQuery } from './query.js';
+import type { TextQuery, WordTerm } from './query.js';
 import { allowedTypos } from './typos.js';
 import { compoundWord, emailWord } from './words.js';
 
@@ -43,12 +44,22 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
   const query: TextQuery = { required: [], excluded: [] };
   let count = 0;
   let excluding = false;
+  /** Words next to each other. */
+  let neighbours: WordTerm[] = [];
+  const joinNeighbours = () => {
+    const joined = joinedNeighbours(neighbours.map(({ word }) => word));
+    for (const [index, words] of joined.entries()) {
+      if (words.length > 0) (neighbours[index] as WordTerm).joined = words;
+    }
+    neighbours = [];
+  };
   for (const { groups = {} } of folded.replace(/[“”„‟«»]/g, '"').matchAll(piece)) {
     if (groups.dash !== undefined) {
       excluding = true;
       continue;
     }
     const found = termsOf(groups);
+    if (excluding || groups.text === undefined) joinNeighbours();
     for (const term of found) count += term.length;
     if (count > MAX_QUERY_WORDS) {
       return {
@@ -68,13 +79,18 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
       }
     } else {
       for (const term of found) {
-        query.required.push(
-          groups.quoted === undefined ? wordTerm(term[0] as string) : { kind: 'phrase', words: term },
-        );
+        if (groups.quoted !== undefined) {
+          query.required.push({ kind: 'phrase', words: term });
+          continue;
+        }
+        const word = wordTerm(term[0] as string);
+        query.required.push(word);
+        if (groups.text !== undefined) neighbours.push(word);
       }
     }
     excluding = false;
   }
+  joinNeighbours();
   return query;
 }
 
@@ -110,6 +126,13 @@ function phoneWord(text: string): string | null {
   return (isPhone && phoneAlternatives(digits)[0]) || null;
 }
 
-function wordTerm(word: string): QueryTerm {
-  return { kind: 'word', word, prefix: codePoints(word) >= 2, typos: allowedTypos(word) };
+function wordTerm(word: string): WordTerm {
+  const isLetter = codePoints(word) === 1;
+  return {
+    kind: 'word',
+    word,
+    prefix: !isLetter,
+    ...(isLetter && { initial: true }),
+    typos: allowedTypos(word),
+  };
 }

@@ -1,8 +1,19 @@
 /** The small vocabulary of searches that every search store translates. Values are already in their normal forms. */
 
+/** Matches exactly, as a beginning (`prefix`), or with up to `typos` typos, the first letter right. */
+export interface WordTerm {
+  kind: 'word';
+  word: string;
+  prefix: boolean;
+  /** Matches as the first letter of a word of a name. */
+  initial?: true;
+  typos: 0 | 1 | 2;
+  /** What it may form with its neighbours in the query; matches in its place, exactly or as a beginning. */
+  joined?: string[];
+}
+
 export type QueryTerm =
-  /** Matches exactly, as a beginning (`prefix`), or with up to `typos` typos, the first letter right. */
-  | { kind: 'word'; word: string; prefix: boolean; typos: 0 | 1 | 2 }
+  | WordTerm
   /** The words, adjacent and in order. */
   | { kind: 'phrase'; words: string[] };
 
@@ -15,7 +26,7 @@ export interface TextQuery {
 
 /** Where a page ended: the full sort key of its last row. */
 export interface SortKey {
-  /** Tier and group of contract 3.9 as one number from 0; 0 without a query. */
+  /** Order of contract 3.9 as one number from 0, see `ranking.ts`; 0 without a query. */
   rank: number;
   /** Milliseconds since the epoch. */
   createdAt: number;

@@ -4,7 +4,7 @@ import { toFilters } from '../../services/contacts/search.js';
 
 const filterWords = (text: string) => {
   const [filter] = toFilters({ job_title: text });
-  return filter?.kind === 'words' ? filter.words : [];
+  return filter?.kind === 'words' ? filter.words.map(([word]) => word as string) : [];
 };
 
 describe('a word filter', () => {
@@ -29,6 +29,22 @@ describe('a word filter', () => {
       ),
       { numRuns: 2000 },
     );
+  });
+
+  it('of a name also asks for what words form with their neighbours', () => {
+    expect(toFilters({ last_name: "O'Connor de la Cruz" })).to.deep.equal([
+      {
+        kind: 'words',
+        field: 'last_name',
+        words: [
+          ['connor', 'oconnor', 'connorde'],
+          ['cruz', 'lacruz'],
+          ['de', 'connorde', 'dela'],
+          ['la', 'dela', 'lacruz'],
+          ['o', 'oconnor'],
+        ],
+      },
+    ]);
   });
 
   it('may have 32 different words, however often each is said', () => {

@@ -6,20 +6,20 @@ import type { Contact } from '../../services/contacts/schema.js';
 import {
   type ContactSearchField,
   SEARCH_FIELDS,
+  searchableName,
   searchableTexts,
   searchableValues,
 } from '../../services/contacts/searchable.js';
 import type { Facets } from '../../services/search/facets.js';
 import { normalizeEmail } from '../../services/search/normalize.js';
 import type { QueryTerm, TextQuery } from '../../services/search/query.js';
-import { codePoints, distanceWithin } from '../../services/shared/text.js';
+import { distanceWithin } from '../../services/shared/text.js';
 
 const FIELDS = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
-const TYPO = 2;
 
-export interface Ranked {
+interface Ranked {
   contact: Contact;
-  rank: number;
+  rank: number[];
 }
 
 /** All contacts that match, in order. */
@@ -33,16 +33,19 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
         search.filters.every((filter) => meets(contact, filter)),
     )
     .flatMap((contact) => {
-      const rank = search.query ? rankOf(contact, search.query) : 0;
+      const rank = search.query ? rankOf(contact, search.query) : [];
       return rank === null ? [] : [{ contact, rank }];
     })
     .sort(
       (left, right) =>
-        left.rank - right.rank ||
+        compareRanks(left.rank, right.rank) ||
         Date.parse(right.contact.created_at) - Date.parse(left.contact.created_at) ||
         (left.contact.contact_id < right.contact.contact_id ? 1 : -1),
     );
 }
+
+const compareRanks = (left: readonly number[], right: readonly number[]): number =>
+  left.map((value, index) => value - (right[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
 
 /** The facets of all contacts that match. */
 export function facetsByHand(contacts: readonly Contact[], search: ContactSearch): Facets<FacetField> {
@@ -67,50 +70,83 @@ function meets(contact: Contact, filter: ContactFilter): boolean {
     );
   }
   const held = wordsOf(contact, filter.field).flat();
-  return filter.words.every((word) => held.some((other) => other.startsWith(word)));
+  return filter.words.every((spellings) =>
+    held.some((other) => spellings.some((word) => other.startsWith(word))),
+  );
 }
 
-function rankOf(contact: Contact, query: TextQuery): number | null {
-  if (query.excluded.some((term) => bestMatch(contact, term, false).tier === 0)) return null;
-  if (query.required.length === 0) return 0;
-  const matches = query.required.map((term) => bestMatch(contact, term, true));
-  const tier = Math.max(...matches.map((match) => match.tier));
-  return tier > TYPO ? null : tier * 4 + Math.min(...matches.map((match) => match.group));
+/** Class, typos, names that are missing, group: the smaller, the better; null where the contact does not match. */
+function rankOf(contact: Contact, query: TextQuery): number[] | null {
+  if (
+    query.excluded.some((term) =>
+      matchesOf(contact, { ...term, typos: 0 }).some(({ how }) => how === 'exact'),
+    )
+  )
+    return null;
+  if (query.required.length === 0) return [];
+  const matches = query.required.map((term) => matchesOf(contact, term));
+  if (matches.some((found) => found.length === 0)) return null;
+  const typos = matches.map((found) => Math.min(...found.map((match) => match.typos)));
+  const isExact = matches.every((found) => found.some(({ how }) => how === 'exact'));
+  const counted =
+    sum(typos) > 0 ? matches : matches.map((found) => found.filter((match) => match.typos === 0));
+  const inNames = counted.filter((found) => found.some(({ group }) => group === 0)).length;
+  const group = Math.min(...counted.flat().map((match) => match.group));
+  return [classOf(contact, query, isExact), sum(typos), query.required.length - inNames, group];
 }
 
-/** Tier 0 exact, 1 beginning, 2 typo, 3 none; the best group with an exact match or a beginning, else 3. */
-function bestMatch(contact: Contact, term: QueryTerm, isFree: boolean): { tier: number; group: number } {
-  let tier = 3;
-  let group = 3;
+const sum = (values: readonly number[]) => values.reduce((left, right) => left + right, 0);
+
+function classOf(contact: Contact, query: TextQuery, isExact: boolean): number {
+  if (!isExact) return 3;
+  const given = [
+    ...new Set(query.required.flatMap((term) => (term.kind === 'word' ? [term.word] : term.words))),
+  ];
+  const key = given.sort().join(' ');
+  const { whole, parts } = searchableName(contact);
+  return whole.includes(key) ? 0 : parts.includes(key) ? 1 : 2;
+}
+
+interface Match {
+  how: 'exact' | 'beginning' | 'typo';
+  typos: number;
+  group: number;
+}
+
+/** Every way in which a term matches. */
+function matchesOf(contact: Contact, term: QueryTerm & { typos?: number }): Match[] {
+  const matches: Match[] = [];
   for (const field of FIELDS) {
+    const { group } = SEARCH_FIELDS[field];
     for (const value of wordsOf(contact, field)) {
-      const found = tierIn(value, term, isFree);
-      tier = Math.min(tier, found);
-      if (found < TYPO) group = Math.min(group, SEARCH_FIELDS[field].group);
+      if (term.kind === 'phrase') {
+        const isFound = value.some((_, start) =>
+          term.words.every((word, index) => value[start + index] === word),
+        );
+        if (isFound) matches.push({ how: 'exact', typos: 0, group });
+        continue;
+      }
+      const joined = term.joined ?? [];
+      if ([term.word, ...joined].some((word) => value.includes(word)))
+        matches.push({ how: 'exact', typos: 0, group });
+      const begins = [...(term.prefix || (term.initial && group === 0) ? [term.word] : []), ...joined];
+      if (value.some((word) => begins.some((beginning) => word.startsWith(beginning)))) {
+        matches.push({ how: 'beginning', typos: 0, group });
+      }
+      for (const word of value) {
+        const typos = typosBetween(word, term.word, term.typos);
+        if (typos !== null) matches.push({ how: 'typo', typos, group });
+      }
     }
   }
-  return { tier, group };
+  return matches;
 }
 
 const wordsOf = (contact: Contact, field: ContactSearchField) =>
   searchableTexts(contact, field).map(SEARCH_FIELDS[field].wordsOf);
 
-function tierIn(value: string[], term: QueryTerm, isFree: boolean): number {
-  if (term.kind === 'phrase') {
-    const found = value.some((_, start) => term.words.every((word, index) => value[start + index] === word));
-    return found ? 0 : 3;
-  }
-  if (value.includes(term.word)) return 0;
-  if (!isFree) return 3;
-  if (term.prefix && codePoints(term.word) >= 2 && value.some((word) => word.startsWith(term.word))) return 1;
-  return value.some((word) => isTypo(word, term.word, term.typos)) ? TYPO : 3;
-}
-
-function isTypo(held: string, asked: string, typos: number): boolean {
-  return (
-    typos > 0 &&
-    /^[\p{L}\p{M}]+$/u.test(held) &&
-    held.codePointAt(0) === asked.codePointAt(0) &&
-    distanceWithin(held, asked, typos) !== null
-  );
+function typosBetween(held: string, asked: string, typos: number): number | null {
+  if (typos === 0 || !/^[\p{L}\p{M}]+$/u.test(held) || held.codePointAt(0) !== asked.codePointAt(0))
+    return null;
+  return distanceWithin(held, asked, typos);
 }

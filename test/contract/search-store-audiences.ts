@@ -104,6 +104,20 @@ export function searchStoreAudiences(open: Open): void {
       expect(await find(organization, 'x', 9, 2)).to.deep.equal({ ids: [], total: 3 });
     });
 
+    it('the audience whose whole name is given comes first', async () => {
+      const organization = freshOrganization();
+      await load(
+        organization,
+        { id: 'senate', name: 'Senate', created_at: at(1) },
+        { id: 'rules', name: 'Senate Committee on Rules', created_at: at(2) },
+        { id: 'veterans', name: "Senate Committee on Veterans' Affairs", created_at: at(3) },
+        { id: 'house', name: 'House of Representatives', created_at: at(1) },
+      );
+      expect((await find(organization, 'senate')).ids).to.deep.equal(['senate', 'veterans', 'rules']);
+      expect((await find(organization, 'representatives of house')).ids).to.deep.equal(['house']);
+      expect((await find(organization, "veteran's affairs")).ids).to.deep.equal(['veterans']);
+    });
+
     it('names come before tracking values before descriptions; typos and exclusions as in contacts', async () => {
       const organization = freshOrganization();
       await load(

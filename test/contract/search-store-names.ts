@@ -54,5 +54,132 @@ export function searchStoreNames(open: Open): void {
         });
       }
     });
+
+    describe('a name is one, however it is written', () => {
+      let find: (filters: Filters) => Promise<string[]>;
+      before(async () => {
+        find = await loadNames([
+          ['oconnor', 'Sandra', "O'Connor"],
+          ['oconnor2', 'Sinead', 'OConnor'],
+          ['cortez', 'Alexandria', 'Ocasio-Cortez'],
+          ['hollen', 'Chris', 'Van Hollen'],
+          ['hollen2', 'Kris', 'Vanhollen'],
+          ['solo', 'Олена', 'Соловʼяненко'],
+          ['solo2', 'Ольга', 'Солов’яненко'],
+          ['amy', 'Amy', 'Klobuchar'],
+          ['amyb', 'Amy', 'Bera'],
+          ['li', '静', '李'],
+          ['suzuki', '美咲', '鈴木'],
+          ['kim', '지훈', '김'],
+          ['mixed', 'Ann', '李'],
+        ]);
+      });
+      const cases: [filters: Filters, ids: string[]][] = [
+        ...["O'Connor", 'O’Connor', 'OʼConnor', 'oconnor', 'o connor'].flatMap(
+          (text): [Filters, string[]][] => [
+            [{ query: text }, ['oconnor', 'oconnor2']],
+            [{ last_name: text }, ['oconnor', 'oconnor2']],
+          ],
+        ),
+        ...['Ocasio-Cortez', 'ocasio cortez', 'ocasiocortez'].flatMap((text): [Filters, string[]][] => [
+          [{ query: text }, ['cortez']],
+          [{ query: `alexandria ${text}` }, ['cortez']],
+          [{ last_name: text }, ['cortez']],
+        ]),
+        ...['van Hollen', 'vanhollen'].flatMap((text): [Filters, string[]][] => [
+          [{ query: text }, ['hollen', 'hollen2']],
+          [{ last_name: text }, ['hollen', 'hollen2']],
+        ]),
+        [{ query: "солов'яненко" }, ['solo', 'solo2']],
+        [{ last_name: 'Солов’яненко' }, ['solo', 'solo2']],
+        [{ query: 'amy k' }, ['amy']],
+        [{ query: 'a ocasio' }, ['cortez']],
+        [{ query: 'A. Ocasio-Cortez' }, ['cortez']],
+        [{ query: '李静' }, ['li']],
+        [{ query: '静李' }, ['li']],
+        [{ query: '李' }, ['mixed', 'li']],
+        [{ query: '鈴木美咲' }, ['suzuki']],
+        [{ query: '鈴木美' }, ['suzuki']],
+        [{ query: '美咲鈴' }, ['suzuki']],
+        [{ query: '鈴' }, ['suzuki']],
+        [{ query: '김지훈' }, ['kim']],
+        [{ query: '김지' }, ['kim']],
+        [{ query: '김' }, ['kim']],
+        [{ last_name: '鈴木美咲' }, []],
+        [{ first_name: '美咲鈴木' }, []],
+      ];
+      for (const [filters, ids] of cases) {
+        it(`${Object.entries(filters).join()} finds ${ids.join(', ') || 'nobody'}`, async () => {
+          expect(await find(filters)).to.have.members(ids);
+        });
+      }
+    });
+
+    describe('the order of names', () => {
+      const cases: [title: string, query: string, names: Names][] = [
+        [
+          'the whole name, the whole last name, exact words, beginnings, typos',
+          'jim costa',
+          [
+            ['whole', 'Jim', 'Costa'],
+            ['exact', 'Jim Bob', 'Costa'],
+            ['begun', 'Jimmy', 'Costa'],
+            ['typo', 'Jim', 'Cosma'],
+          ],
+        ],
+        [
+          'the whole last name before a part of one',
+          'costa',
+          [
+            ['last', 'Jim', 'Costa'],
+            ['part', 'Jim', 'Costa Mesa'],
+            ['begun', 'Jim', 'Costas'],
+          ],
+        ],
+        [
+          'one typo before two',
+          'velasquez',
+          [
+            ['one', 'Nydia', 'Velázquez'],
+            ['two', 'Gabriel', 'Vasquez'],
+          ],
+        ],
+        [
+          'fewer typos in all words',
+          'velasquez nydie',
+          [
+            ['two', 'Nydia', 'Velázquez'],
+            ['three', 'Nydia', 'Vasquez'],
+          ],
+        ],
+      ];
+      for (const [title, query, names] of cases) {
+        it(`${title}: ${query}`, async () => {
+          const find = await loadNames([...names].reverse());
+          expect(await find({ query })).to.deep.equal(names.map(([id]) => id));
+        });
+      }
+
+      it('a typo in a name comes before one in a city, more names before fewer', async () => {
+        const organization = freshOrganization();
+        await load(opened.store, organization, [
+          { contact_id: 'city', first_name: 'Dave', last_name: 'Min', city: 'Costa Mesa' },
+          { contact_id: 'title', first_name: 'Ann', last_name: 'Lee', job_title: 'Costa' },
+          { contact_id: 'name', first_name: 'Jim', last_name: 'Costa' },
+        ]);
+        const find = (query: string) => found(opened.store, organization, { query });
+        expect(await find('cotsa')).to.deep.equal(['name', 'title', 'city']);
+        await load(opened.store, organization, [
+          { contact_id: 'k2', first_name: 'Mary', last_name: 'Kay', city: 'Rome' },
+          { contact_id: 'k3', first_name: 'Mary', last_name: 'Kay', company_name: 'Rome' },
+          { contact_id: 'k1', first_name: 'Mary', job_title: 'Kay', city: 'Rome' },
+          { contact_id: 'k0', job_title: 'Mary Kay', city: 'Rome' },
+        ]);
+        expect(await find('mary kay rome')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
+        expect(await find('mary rome kay')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
+        expect(await find('mary rome')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
+        expect(await find('marry kay rome')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
+      });
+    });
   });
 }

@@ -86,16 +86,38 @@ describe('a query', () => {
   }
 
   it('allows prefixes from 2 letters and typos by length', () => {
-    expect(parsed('a al alan alexander r2d2abcd ann@x.example "alan"').required).to.deep.equal([
-      { kind: 'word', word: 'a', prefix: false, typos: 0 },
+    expect(
+      parsed('a, "b" al "b" alan "b" alexander r2d2abcd ann@x.example').required.filter(
+        ({ kind }) => kind === 'word',
+      ),
+    ).to.deep.equal([
+      { kind: 'word', word: 'a', prefix: false, initial: true, typos: 0 },
       { kind: 'word', word: 'al', prefix: true, typos: 0 },
       { kind: 'word', word: 'alan', prefix: true, typos: 1 },
       { kind: 'word', word: 'alexander', prefix: true, typos: 2 },
       { kind: 'word', word: 'r2d2abcd', prefix: true, typos: 0 },
       { kind: 'word', word: 'ann@x.example', prefix: true, typos: 0 },
-      { kind: 'phrase', words: ['alan'] },
     ]);
     expect(parsed('-alan').excluded).to.deep.equal([{ kind: 'word', word: 'alan', prefix: false, typos: 0 }]);
+  });
+
+  it('joins neighbours of letters, unless they are short, excluded or quoted', () => {
+    const joined = (text: string) =>
+      parsed(text).required.map((term) => (term.kind === 'word' ? term.joined : term.words));
+    expect(joined("mc connell o'neil")).to.deep.equal([
+      ['mcconnell'],
+      ['mcconnell', 'connello'],
+      ['connello', 'oneil'],
+      ['oneil'],
+    ]);
+    expect(joined('a bc 1 def "gh" -ij kl')).to.deep.equal([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      ['gh'],
+      undefined,
+    ]);
   });
 
   it('may have 12 words, and no more', () => {

@@ -2,13 +2,14 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
+import { initials, nameKeys, nameWords } from '../../search/names.js';
 import { textWords } from '../../search/words.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { formatTimestamp } from '../../shared/time.js';
 import { letterTokens } from './contacts/mapping.js';
 import { pageSort, searchAfter } from './pages.js';
-import { matchText } from './text/text-query.js';
-import { wordTokens } from './text/tokens.js';
+import { matchText, type TextFields } from './text/text-query.js';
+import { valueToken, wordTokens } from './text/tokens.js';
 
 export interface AudienceSource {
   organization_id: string;
@@ -25,10 +26,14 @@ export const toAudience = ({ audience, created_at }: AudienceSource): Audience =
   created_at: formatTimestamp(created_at),
 });
 
-const FIELDS = {
-  all: 'search.all',
-  letters: 'search.letters',
-  groups: ['search.name', 'search.tracking_utm_value'],
+const FIELDS: TextFields = {
+  all: { words: 'search.all', letters: 'search.letters' },
+  initials: 'search.initials',
+  names: { whole: 'search.whole_name' },
+  groups: ['name', 'tracking_utm_value'].map((group) => ({
+    words: `search.${group}`,
+    letters: `search.letters_of_${group}`,
+  })),
 };
 
 export function audienceQuery({ organizationId, query, offset, limit, after }: AudienceSearch): {
@@ -75,17 +80,24 @@ export function applyToSource(
 
 export function audienceDocument(source: AudienceSource): object {
   const { name, tracking_utm_value: tracking, description } = source.audience;
-  const words = [name, tracking, description].map((text) => (text === null ? [] : textWords(text)));
-  const [names, trackings, descriptions] = words.map((value) =>
-    value.length === 0 ? undefined : wordTokens(value),
+  const fields = [
+    nameWords(name),
+    ...[tracking, description].map((text) => (text === null ? [] : textWords(text))),
+  ];
+  const [names, trackings, descriptions] = fields.map((words) =>
+    words.length === 0 ? undefined : { words: wordTokens(words), letters: letterTokens(words).join(' ') },
   );
   return {
     ...source,
     search: {
-      name: names,
-      tracking_utm_value: trackings,
-      all: descriptions,
-      letters: letterTokens(words.flat()).join(' '),
+      name: names?.words,
+      letters_of_name: names?.letters,
+      tracking_utm_value: trackings?.words,
+      letters_of_tracking_utm_value: trackings?.letters,
+      all: descriptions?.words,
+      letters: descriptions?.letters,
+      whole_name: nameKeys([name]).whole.map(valueToken),
+      initials: wordTokens(initials([name])),
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
+import { initials, nameKeys, nameWords } from '../../search/names.js';
 import type { Page, SortKey } from '../../search/query.js';
 import { textWords } from '../../search/words.js';
 import { type Json, toJson } from '../../shared/json.js';
@@ -161,9 +162,11 @@ function upsertAudience(
 }
 
 export function audienceColumns(text: TermEncoder, audience: AudienceBody): string[] {
-  const columns = [audience.name, audience.tracking_utm_value, audience.description].map((value) =>
+  const { name, tracking_utm_value: tracking, description } = audience;
+  const others = [tracking, description].map((value) =>
     text.encodeColumn(value === null ? [] : [value], textWords, null),
   );
-  columns.push(text.terms.matchAllTerm);
-  return columns;
+  const { whole } = nameKeys([name]);
+  const exact = text.terms.matchAllTerm + text.terms.name({ whole, parts: [], initials: initials([name]) });
+  return [text.encodeColumn([name], nameWords, null), ...others, exact];
 }

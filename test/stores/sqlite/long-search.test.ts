@@ -29,7 +29,13 @@ describe('A very long search in SQLite', () => {
 
   const search = (signal: AbortSignal) =>
     store
-      .searchContacts({ ...asked('org_a'), filters: [{ kind: 'words', field: 'job_title', words }] }, signal)
+      .searchContacts(
+        {
+          ...asked('org_a'),
+          filters: [{ kind: 'words', field: 'job_title', words: words.map((word) => [word]) }],
+        },
+        signal,
+      )
       .catch((error: unknown) => error);
 
   it('does not delay reads by id, keys, writes, or searches of other organizations', async () => {

@@ -4,6 +4,7 @@ import type { FacetField } from '../../../contacts/fields.js';
 import {
   type ContactSearchField,
   SEARCH_FIELDS,
+  searchableName,
   searchableTexts,
   searchableValues,
   WORD_FIELDS,
@@ -114,6 +115,9 @@ interface Tokens {
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
 type TextField = (typeof GROUP_FIELDS)[number] | WordField;
 
+/** Fields for the words of each group that may have typos. */
+const LETTER_FIELDS = ['letters_of_names', 'letters_of_emails', 'letters_of_company', 'letters'] as const;
+
 const FIELDS = (Object.keys(SEARCH_FIELDS) as ContactSearchField[]).map((name) => {
   const field = SEARCH_FIELDS[name];
   const tokens = (text: string): Tokens => {
@@ -123,16 +127,18 @@ const FIELDS = (Object.keys(SEARCH_FIELDS) as ContactSearchField[]).map((name) =
   return {
     name,
     into: WORD_FIELDS.find((filtered) => filtered === name) ?? GROUP_FIELDS[field.group],
+    lettersInto: LETTER_FIELDS[field.group],
     tokens: 'isUnique' in field ? tokens : memoize(tokens),
   };
 });
 
 /** A field rarely has more than one value. */
-type WordValues = Record<TextField, string | string[] | undefined>;
+type WordValues = Record<TextField | (typeof LETTER_FIELDS)[number], string | string[] | undefined>;
 
 /** Undefined fields are not sent. They are all declared first, because V8 creates objects of one shape fastest. */
 function searchFields(body: ContactBody): object {
   const values = searchableValues(body);
+  const { whole, parts, initials } = searchableName(body);
   const fields = {
     first_name: undefined,
     last_name: undefined,
@@ -145,7 +151,13 @@ function searchFields(body: ContactBody): object {
     emails: undefined,
     company: undefined,
     all: undefined,
-    letters: '',
+    letters_of_names: undefined,
+    letters_of_emails: undefined,
+    letters_of_company: undefined,
+    letters: undefined,
+    initials: wordTokens(initials),
+    whole_name: whole.map(valueToken),
+    name_parts: parts.map(valueToken),
     country_value: tokenOf(values.country),
     postal_code_value: tokenOf(values.postal_code),
     company_domain_value: tokenOf(values.company_domain),
@@ -162,8 +174,13 @@ function searchFields(body: ContactBody): object {
     } satisfies Record<FacetField, string | null>,
   };
   const byField: WordValues = fields;
-  const letterWords: string[] = [];
-  for (const { name, into, tokens } of FIELDS) {
+  const letterWords: Record<(typeof LETTER_FIELDS)[number], Set<string>> = {
+    letters_of_names: new Set(),
+    letters_of_emails: new Set(),
+    letters_of_company: new Set(),
+    letters: new Set(),
+  };
+  for (const { name, into, lettersInto, tokens } of FIELDS) {
     for (const text of searchableTexts(body, name)) {
       const { words, letters } = tokens(text);
       if (words === '') continue;
@@ -171,10 +188,11 @@ function searchFields(body: ContactBody): object {
       if (before === undefined) byField[into] = words;
       else if (typeof before === 'string') byField[into] = [before, words];
       else before.push(words);
-      for (const word of letters) if (!letterWords.includes(word)) letterWords.push(word);
+      for (const word of letters) letterWords[lettersInto].add(word);
     }
   }
-  fields.letters = letterWords.join(' ');
+  for (const name of LETTER_FIELDS)
+    if (letterWords[name].size > 0) byField[name] = [...letterWords[name]].join(' ');
   return fields;
 }
 

@@ -8,16 +8,20 @@ import { toContactInPlace } from '../../../contacts/stored-contact.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
 import { type Json, toJson } from '../../../shared/json.js';
 import { pageSort, searchAfter } from '../pages.js';
-import { matchText } from '../text/text-query.js';
+import { matchText, type TextFields } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
 import { type ContactSource, toStoredContact } from './mapping.js';
 
 type Clause = estypes.QueryDslQueryContainer;
 
-const FIELDS = {
-  all: 'search.all',
-  letters: 'search.letters',
-  groups: ['search.names', 'search.emails', 'search.company'],
+const FIELDS: TextFields = {
+  all: { words: 'search.all', letters: 'search.letters' },
+  initials: 'search.initials',
+  names: { whole: 'search.whole_name', parts: 'search.name_parts' },
+  groups: ['names', 'emails', 'company'].map((group) => ({
+    words: `search.${group}`,
+    letters: `search.letters_of_${group}`,
+  })),
 };
 
 export interface ContactQuery {
@@ -93,7 +97,12 @@ function filterClauses(filter: ContactFilter): Clause[] {
     return [{ term: { [`search.${filter.field}_value`]: valueToken(filter.value) } }];
   }
   if (filter.kind === 'email') return [emailClause(filter.email)];
-  return filter.words.map((word) => ({ prefix: { [`search.${filter.field}`]: wordToken(word) } }));
+  return filter.words.map((spellings) => ({
+    bool: {
+      should: spellings.map((word) => ({ prefix: { [`search.${filter.field}`]: wordToken(word) } })),
+      minimum_should_match: 1,
+    },
+  }));
 }
 
 const emailClause = (email: string): Clause => ({ term: { 'search.emails': wordToken(email) } });

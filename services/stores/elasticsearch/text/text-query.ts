@@ -1,18 +1,26 @@
 /** The order of contract 3.9 as one query whose score is the rank. */
 import type { estypes } from '@elastic/elasticsearch';
 import type { QueryTerm, TextQuery } from '../../../search/query.js';
-import { wordToken, wordTokens } from './tokens.js';
+import { groupPoints, NAME_POINTS, queryKey, Ranking, typosOf } from '../../../search/ranking.js';
+import { valueToken, wordToken, wordTokens } from './tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
 
+/** Fields that hold the same text: every word, and the words of letters only, which alone match with typos. */
+interface WordFields {
+  words: string;
+  letters: string;
+}
+
 /** The fields of a document that a query searches. */
 export interface TextFields {
-  /** Every word. */
-  all: string;
-  /** The words of letters only, which alone match with typos. */
-  letters: string;
-  /** Fields of the groups, best first, without the last group, which is everything else. */
-  groups: readonly string[];
+  all: WordFields;
+  /** First letters of the words of names. */
+  initials: string;
+  /** Keys of the whole name, and of its parts where it has some (`nameKeys`). */
+  names: { whole: string; parts?: string };
+  /** Names first, without the last group, which is everything else. */
+  groups: readonly WordFields[];
 }
 
 export interface TextMatch {
@@ -26,59 +34,108 @@ export interface TextMatch {
 
 export function matchText(query: TextQuery, fields: TextFields): TextMatch {
   const { required, excluded } = query;
-  const mustNot = excluded.map((term) => matchExactly(fields.all, term));
+  const mustNot = excluded.map((term) => matchExactly(fields.all.words, term));
   if (required.length === 0) return { filter: [], mustNot, should: [], bestScore: 0 };
-  const width = fields.groups.length + 1;
-  const prefixMatches = required.map((term) => matchPrefix(fields.all, term));
+  const { width, worst } = new Ranking(query);
+  const { all, initials, names } = fields;
+  const beginnings = required.map((term) =>
+    any([...matchBeginning(all.words, term), ...matchInitial(initials, term)]),
+  );
+  const within = (index: number, typos: number): Clause =>
+    any([beginnings[index] as Clause, ...matchFuzzy(all.letters, required[index] as QueryTerm, typos)]);
+  const key = valueToken(queryKey(query));
+  const isWhole: Clause = { term: { [names.whole]: key } };
+  const isPart: Clause[] = names.parts === undefined ? [] : [{ term: { [names.parts]: key } }];
   return {
-    filter: required.map((term, index) => matchFuzzy(fields.letters, term, prefixMatches[index] as Clause)),
+    filter: required.map((term, index) => within(index, typosOf(term))),
     mustNot,
     should: [
-      constant(every(required.map((term) => matchExactly(fields.all, term))), width),
-      constant(every(prefixMatches), width),
-      {
-        // The best group decides alone: a sum would let two worse ones outweigh it.
-        dis_max: {
-          queries: fields.groups.map((field, group) =>
-            constant(any(required.map((term) => matchPrefix(field, term))), width - 1 - group),
-          ),
-        },
-      },
+      constant(isWhole, width),
+      constant(any([isWhole, ...isPart]), width),
+      constant(every(required.map((term) => matchExactly(all.words, term))), width),
+      ...required.flatMap((term, index) =>
+        Array.from({ length: typosOf(term) }, (_, typos) => constant(within(index, typos), width)),
+      ),
+      groupScore(fields, required, every(beginnings)),
     ],
-    bestScore: 3 * width - 1,
+    bestScore: worst,
   };
 }
 
+/** Typos count in a group only where a match needs some. */
+function groupScore(
+  { groups, initials }: TextFields,
+  required: readonly QueryTerm[],
+  isWithoutTypos: Clause,
+): Clause {
+  const [names, ...others] = groups as [WordFields, ...WordFields[]];
+  const inName = (term: QueryTerm) =>
+    any([...matchBeginning(names.words, term), ...matchInitial(initials, term)]);
+  const withTypos = ({ letters }: WordFields, term: QueryTerm) => matchFuzzy(letters, term, typosOf(term));
+  const best: Clause[] = [
+    sum(required.map((term) => constant(inName(term), NAME_POINTS))),
+    ...others.map(({ words }, index) =>
+      constant(any(required.flatMap((term) => matchBeginning(words, term))), groupPoints(index + 1)),
+    ),
+  ];
+  const namesWithTypos = required.flatMap((term) =>
+    withTypos(names, term).map((fuzzy) =>
+      constant({ bool: { filter: [fuzzy], must_not: [inName(term)] } }, NAME_POINTS),
+    ),
+  );
+  if (namesWithTypos.length === 0) return bestOf(best);
+  const groupsWithTypos = others.flatMap((fields, index) => {
+    const fuzzy = required.flatMap((term) => withTypos(fields, term));
+    return [constant(any(fuzzy), groupPoints(index + 1))];
+  });
+  const needsTypos = (should: Clause[]): Clause => ({ bool: { must_not: [isWithoutTypos], should } });
+  best[0] = sum([best[0] as Clause, needsTypos(namesWithTypos)]);
+  return bestOf([...best, needsTypos([bestOf(groupsWithTypos)])]);
+}
+
 function matchExactly(field: string, term: QueryTerm): Clause {
-  if (term.kind === 'word') return { term: { [field]: wordToken(term.word) } };
+  if (term.kind === 'word') {
+    return any([term.word, ...(term.joined ?? [])].map((word) => ({ term: { [field]: wordToken(word) } })));
+  }
   const [only] = term.words;
   return term.words.length === 1 && only !== undefined
     ? { term: { [field]: wordToken(only) } }
     : { match_phrase: { [field]: wordTokens(term.words) } };
 }
 
-function matchPrefix(field: string, term: QueryTerm): Clause {
-  return term.kind === 'word' && term.prefix
-    ? { prefix: { [field]: wordToken(term.word) } }
-    : matchExactly(field, term);
+/** Exactly or as a beginning. */
+function matchBeginning(field: string, term: QueryTerm): Clause[] {
+  if (term.kind === 'phrase') return [matchExactly(field, term)];
+  const { word, prefix, joined = [] } = term;
+  const own: Clause = { [prefix ? 'prefix' : 'term']: { [field]: wordToken(word) } };
+  return [own, ...joined.map((other): Clause => ({ prefix: { [field]: wordToken(other) } }))];
 }
 
-function matchFuzzy(letters: string, term: QueryTerm, prefixMatch: Clause): Clause {
-  if (term.kind === 'phrase' || term.typos === 0) return prefixMatch;
-  const fuzzy: Clause = {
-    fuzzy: {
-      [letters]: {
-        value: wordToken(term.word),
-        fuzziness: term.typos,
-        prefix_length: 1,
-        transpositions: true,
-        rewrite: 'constant_score',
+const matchInitial = (field: string, term: QueryTerm): Clause[] =>
+  term.kind === 'word' && term.initial ? [{ term: { [field]: wordToken(term.word) } }] : [];
+
+function matchFuzzy(letters: string, term: QueryTerm, typos: number): Clause[] {
+  if (term.kind === 'phrase' || typos === 0) return [];
+  return [
+    {
+      fuzzy: {
+        [letters]: {
+          value: wordToken(term.word),
+          fuzziness: typos,
+          prefix_length: 1,
+          transpositions: true,
+          rewrite: 'constant_score',
+        },
       },
     },
-  };
-  return any([prefixMatch, fuzzy]);
+  ];
 }
 
 const constant = (filter: Clause, boost: number): Clause => ({ constant_score: { filter, boost } });
 const every = (filter: Clause[]): Clause => ({ bool: { filter } });
-const any = (should: Clause[]): Clause => ({ bool: { should, minimum_should_match: 1 } });
+const sum = (should: Clause[]): Clause => ({ bool: { should } });
+const bestOf = (queries: Clause[]): Clause => ({ dis_max: { queries } });
+function any(should: Clause[]): Clause {
+  const [only] = should;
+  return should.length === 1 && only !== undefined ? only : { bool: { should, minimum_should_match: 1 } };
+}

@@ -3,6 +3,7 @@ import { duplicateKeys } from '../../../contacts/duplicates.js';
 import {
   type ContactSearchField,
   SEARCH_FIELDS,
+  searchableName,
   searchableTexts,
   searchableValues,
   type ValueField,
@@ -44,6 +45,7 @@ export function contactColumns(text: TermEncoder, body: ContactBody): string[] {
   if (postal_code !== null) exact += ` ${terms.value('postal_code', postal_code)}`;
   if (company_domain !== null) exact += ` ${terms.value('company_domain', company_domain)}`;
   if (network_a_url !== null) exact += ` ${terms.value(PROFILE, slugFirst(network_a_url))}`;
+  exact += terms.name(searchableName(body));
   columns.push(exact);
   return columns;
 }
@@ -74,7 +76,10 @@ function emailQuery(terms: OrganizationTerms, email: string): FtsQuery {
 export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): FtsQuery {
   if (filter.kind === 'value') return valueQuery(terms, filter.field, filter.value);
   if (filter.kind === 'email') return emailQuery(terms, filter.email);
-  return inColumns([filter.field], allOf(filter.words.map((word) => terms.prefix(word))));
+  return inColumns(
+    [filter.field],
+    allOf(filter.words.map((spellings) => anyOf(spellings.map((word) => terms.prefix(word))))),
+  );
 }
 
 /** Finds the rows that may be duplicates; null when the contact has no duplicate keys. */

@@ -2,7 +2,6 @@
  * Terms of the text indexes and FTS5 queries for them. Every term begins with the key of its organization, so no query reaches rows of
  * another organization, and each posting list holds rows of one organization only.
  */
-import type { QueryTerm } from '../../../search/query.js';
 
 /** An FTS5 query in parentheses or a single term, so that the functions below can combine it. */
 export type FtsQuery = string & { readonly ftsQuery?: never };
@@ -54,8 +53,23 @@ export class OrganizationTerms {
     return `${this.#prefix}/`;
   }
 
-  exact(term: QueryTerm): FtsQuery {
-    const words = term.kind === 'word' ? [term.word] : term.words;
+  /** What names are recognized by as a whole; begins with a space. */
+  name({
+    whole,
+    parts,
+    initials,
+  }: {
+    whole: readonly string[];
+    parts: readonly string[];
+    initials: readonly string[];
+  }): string {
+    const add = (field: string) => (before: string, value: string) => `${before} ${this.value(field, value)}`;
+    return (
+      whole.reduce(add('name'), '') + parts.reduce(add('part'), '') + initials.reduce(add('initial'), '')
+    );
+  }
+
+  exact(words: readonly string[]): FtsQuery {
     return `"${words.map((word) => this.word(word)).join(' ')}"`;
   }
 

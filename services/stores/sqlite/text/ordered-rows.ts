@@ -117,6 +117,50 @@ function rowsInBucket(
   );
 }
 
+export interface GradedRow extends OrderedRow {
+  points: number;
+}
+
+/**
+ * Rows by the points that the conditions they meet give, then as `newestRows`: the sum over all typos and names, where a row without
+ * names gets the best of its groups instead of theirs. Reads every row, unlike `newestRows`.
+ */
+export function gradedRows(
+  connection: Connection,
+  source: RowSource,
+  grades: readonly { kind: 'typos' | 'names' | 'group'; points: number; source: RowSource }[],
+  limit: number,
+  after?: PageEnd & { points: number },
+): GradedRow[] {
+  const values: SqlValue[] = [];
+  const graded = [{ kind: 'group', points: 0, source }, ...grades].map(({ kind, points, source: each }) => {
+    const { from, where, values: bound, rowId } = select(each);
+    values.push(...bound);
+    const columns = ['typos', 'names', 'group'].map((name) => (name === kind ? points : 0)).join(', ');
+    return `SELECT ${rowId}, ${columns} FROM ${from} WHERE ${where}`;
+  });
+  const rows = connection.rows<[bigint, bigint, string, bigint]>(
+    `WITH graded (position, typos, names, groups) AS (${graded.join(' UNION ALL ')}),
+       summed AS (
+         SELECT position, sum(typos) + max(sum(names), max(groups)) AS points FROM graded GROUP BY position
+       )
+     SELECT r.position, r.created_ms, r.id, s.points FROM summed s
+       CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = s.position
+      ${after ? 'WHERE (s.points, r.created_ms, r.id) < (?, ?, ?)' : ''}
+      ORDER BY s.points DESC, r.created_ms DESC, r.id DESC LIMIT ?`,
+    ...values,
+    source.organization,
+    ...(after ? [after.points, after.createdAt, after.id] : []),
+    limit,
+  );
+  return rows.map(([rowId, created, id, points]) => ({
+    rowId,
+    createdMs: Number(created),
+    id,
+    points: Number(points),
+  }));
+}
+
 interface Selection {
   from: string;
   where: string;

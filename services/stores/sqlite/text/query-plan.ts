@@ -1,5 +1,13 @@
 import type { QueryTerm, TextQuery } from '../../../search/query.js';
 import {
+  groupPoints,
+  NAME_POINTS,
+  queryKey,
+  RANK_CLASSES,
+  Ranking,
+  typosOf,
+} from '../../../search/ranking.js';
+import {
   allOf,
   andNot,
   anyOf,
@@ -9,30 +17,41 @@ import {
   type OrganizationTerms,
 } from './fts-query.js';
 
-/** Rows of one rank (contract 3.9). */
-export interface RankQuery {
-  rank: number;
+/** Rows of one rank, or of several that their grades tell apart. */
+export interface RankStep {
+  /** First and last rank. */
+  ranks: [first: number, last: number];
   match: FtsQuery;
+  grades?: Grade[];
 }
 
-/** Rows that match equally well: exactly, by prefixes, or with typos. */
-export interface Tier {
-  /** Rows of this tier and of those before it. */
+/** By how much the rank of rows is better than the last of the step: by all typos and names together and by the best of the groups. */
+export interface Grade {
+  match: FtsQuery;
+  kind: 'typos' | 'names' | 'group';
+  points: number;
+}
+
+/** Rows that match equally well by contract 3.9 (1) and (2); those with typos in several words are one class. */
+export interface RankClass {
+  lastRank: number;
+  /** Rows of this class and of those before it. */
   cumulative: FtsQuery;
-  ranks: RankQuery[];
+  /** Best first. */
+  steps(): Iterable<RankStep>;
 }
 
-/** A search of a text index as one query per rank, best first. */
+/** A search of a text index as classes, best first. */
 export interface MatchPlan {
   all: FtsQuery;
-  tiers: Tier[];
+  classes: RankClass[];
 }
 
-/** Columns of each group of contract 3.9, best first; all other columns are the last group. */
+/** Columns of each group of contract 3.9, names first; all other columns are the last group. */
 export type ColumnGroups = readonly (readonly string[])[];
 
-/** Other words of the index at most `typos` typos away. */
-export type FindSimilar = (word: string, typos: number) => string[];
+/** Other words of the index, by their distance from 1 to `typos`. */
+export type FindSimilar = (word: string, typos: number) => string[][];
 
 export function planMatch(
   terms: OrganizationTerms,
@@ -42,40 +61,213 @@ export function planMatch(
   findSimilar: FindSimilar,
 ): MatchPlan {
   const required = query?.required ?? [];
-  const excluded = (query?.excluded ?? []).map((term) => terms.exact(term));
+  const excluded = (query?.excluded ?? []).map((term) => terms.exact(wordsOf(term)));
   const withFilters = (queries: FtsQuery[]) => {
     const every = [...queries, ...filters];
     return andNot(allOf(every.length > 0 ? every : [exactTerm(terms.matchAllTerm)]), excluded);
   };
-  if (required.length === 0) {
+  if (query === undefined || required.length === 0) {
     const all = withFilters([]);
-    return { all, tiers: [{ cumulative: all, ranks: [{ rank: 0, match: all }] }] };
+    return { all, classes: [{ lastRank: 0, cumulative: all, steps: () => [{ ranks: [0, 0], match: all }] }] };
   }
-  const exact = required.map((term) => terms.exact(term));
-  const prefixes = required.map((term) =>
-    term.kind === 'word' && term.prefix ? terms.prefix(term.word) : terms.exact(term),
-  );
-  const similar = required.map((term, index) =>
-    anyOfChunked(terms, [prefixes[index] as FtsQuery, ...similarTerms(terms, term, findSimilar)]),
-  );
-  const inGroups = groups.map((columns) => inColumns(columns, anyOf(prefixes)));
-  const tiers: Tier[] = [];
-  let before: FtsQuery | undefined;
-  for (const [number, words] of [exact, prefixes, similar].entries()) {
-    const cumulative = withFilters(words);
-    if (cumulative === before) continue;
-    const better = before === undefined ? [] : [before];
-    const ranks = [...inGroups, undefined].map((inGroup, group) => ({
-      rank: number * (groups.length + 1) + group,
-      match: andNot(inGroup === undefined ? cumulative : allOf([cumulative, inGroup]), [
-        ...inGroups.slice(0, group),
-        ...better,
-      ]),
+  const planner = new Planner(terms, groups, withFilters, query, findSimilar);
+  return { all: planner.all, classes: planner.classes() };
+}
+
+const wordsOf = (term: QueryTerm): string[] => (term.kind === 'word' ? [term.word] : term.words);
+
+class Planner {
+  readonly #terms: OrganizationTerms;
+  readonly #groups: ColumnGroups;
+  readonly #withFilters: (queries: FtsQuery[]) => FtsQuery;
+  readonly #ranking: Ranking;
+  readonly #matches: readonly TermMatch[];
+  readonly #key: string;
+
+  constructor(
+    terms: OrganizationTerms,
+    groups: ColumnGroups,
+    withFilters: (queries: FtsQuery[]) => FtsQuery,
+    query: TextQuery,
+    findSimilar: FindSimilar,
+  ) {
+    this.#terms = terms;
+    this.#groups = groups;
+    this.#withFilters = withFilters;
+    this.#ranking = new Ranking(query);
+    this.#matches = query.required.map((term) => new TermMatch(terms, term, findSimilar));
+    this.#key = queryKey(query);
+  }
+
+  get all(): FtsQuery {
+    return this.#all((match) => match.within(match.typos));
+  }
+
+  classes(): RankClass[] {
+    const { wholeName, partOfName, exact, beginnings } = RANK_CLASSES;
+    const exactly = this.#matches.map((match) => match.exact());
+    const whole = exactTerm(this.#terms.value('name', this.#key));
+    const part = exactTerm(this.#terms.value('part', this.#key));
+    const cumulative = [
+      this.#withFilters([whole, ...exactly]),
+      this.#withFilters([anyOf([whole, part]), ...exactly]),
+      this.#withFilters(exactly),
+      this.#all((match) => match.within(0)),
+    ];
+    const inEveryName = (rankClass: number) => (match: FtsQuery) => {
+      const rank = this.#ranking.lastRank(rankClass) - this.#ranking.terms * NAME_POINTS;
+      return [{ ranks: [rank, rank], match }] satisfies RankStep[];
+    };
+    const steps: ((match: FtsQuery) => Iterable<RankStep>)[] = [
+      inEveryName(wholeName),
+      inEveryName(partOfName),
+      (match) => this.#byGroup(match, exact, false),
+      (match) => this.#byGroup(match, beginnings, false),
+    ];
+    if (this.#matches.length === 1) {
+      const [only] = this.#matches as [TermMatch];
+      for (let typos = 1; typos <= only.typos; typos++) {
+        cumulative.push(this.#withFilters([only.within(typos)]));
+        steps.push((match) => this.#byGroup(match, beginnings + typos, true));
+      }
+    } else if (this.#ranking.typos > 0) {
+      cumulative.push(this.all);
+      steps.push((match) => [this.#byTypos(match, cumulative[beginnings] as FtsQuery)]);
+    }
+    const last = cumulative.length - 1;
+    return cumulative.map((each, index) => ({
+      cumulative: each,
+      lastRank: index === last ? this.#ranking.worst : this.#ranking.lastRank(index),
+      steps: () => {
+        const before = cumulative[index - 1];
+        return (steps[index] as (match: FtsQuery) => Iterable<RankStep>)(
+          before === undefined ? each : andNot(each, [before]),
+        );
+      },
     }));
-    tiers.push({ cumulative, ranks });
-    before = cumulative;
   }
-  return { all: before as FtsQuery, tiers };
+
+  /** Rows of a class: more words in names first, then by the best group. */
+  *#byGroup(match: FtsQuery, rankClass: number, withTypos: boolean): Iterable<RankStep> {
+    const last = this.#ranking.lastRank(rankClass);
+    const inNames = this.#inGroup(0, withTypos);
+    const count = inNames.length;
+    const step = (points: number, rows: FtsQuery): RankStep => ({
+      ranks: [last - points, last - points],
+      match: rows,
+    });
+    yield step(count * NAME_POINTS, allOf([match, ...inNames]));
+    const notAll = andNot(allOf([match, anyOf(inNames)]), [allOf(inNames)]);
+    if (count === 2) {
+      yield step(NAME_POINTS, notAll);
+    } else if (count > 2) {
+      yield {
+        ranks: [last - (count - 1) * NAME_POINTS, last - NAME_POINTS],
+        match: notAll,
+        grades: inNames.map((inName) => ({
+          match: andNot(allOf([match, inName]), [allOf(inNames)]),
+          kind: 'names',
+          points: NAME_POINTS,
+        })),
+      };
+    }
+    const better = [...inNames];
+    for (let group = 1; group < this.#groups.length; group++) {
+      const inGroup = anyOf(this.#inGroup(group, withTypos));
+      yield step(groupPoints(group), andNot(allOf([match, inGroup]), better));
+      better.push(inGroup);
+    }
+    yield step(0, andNot(match, better));
+  }
+
+  /** Rows with typos in one or several words. */
+  #byTypos(match: FtsQuery, before: FtsQuery): RankStep {
+    const grades: Grade[] = [];
+    const add = (kind: Grade['kind'], points: number, of: TermMatch, condition: FtsQuery) => {
+      const rows = this.#all((other) => (other === of ? condition : other.within(other.typos)));
+      grades.push({ kind, points, match: andNot(rows, [before]) });
+    };
+    for (const term of this.#matches) {
+      for (let typos = 0; typos < term.typos; typos++)
+        add('typos', this.#ranking.width, term, term.within(typos));
+      for (const [group, columns] of this.#groups.entries()) {
+        const kind = group === 0 ? 'names' : 'group';
+        add(kind, groupPoints(group), term, term.inGroup(columns, group === 0, true));
+      }
+    }
+    const first = this.#ranking.lastRank(RANK_CLASSES.beginnings) + 1;
+    return { ranks: [first, this.#ranking.worst], match, grades };
+  }
+
+  #all(condition: (match: TermMatch) => FtsQuery): FtsQuery {
+    return this.#withFilters(this.#matches.map(condition));
+  }
+
+  #inGroup(group: number, withTypos: boolean): FtsQuery[] {
+    return this.#matches.map((match) => match.inGroup(this.#groups[group] ?? [], group === 0, withTypos));
+  }
+}
+
+/** The ways in which one term of a query matches. */
+class TermMatch {
+  /** Most that a match may have. */
+  readonly typos: number;
+  readonly #terms: OrganizationTerms;
+  readonly #term: QueryTerm;
+  readonly #similar: string[][];
+
+  constructor(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar) {
+    this.#terms = terms;
+    this.#term = term;
+    this.typos = typosOf(term);
+    this.#similar =
+      term.kind === 'word' && term.typos > 0
+        ? findSimilar(term.word, term.typos).map((words) =>
+            words.filter((word) => !(term.prefix && word.startsWith(term.word))),
+          )
+        : [];
+  }
+
+  exact(): FtsQuery {
+    const term = this.#term;
+    const joined = term.kind === 'word' ? (term.joined ?? []) : [];
+    return anyOf([wordsOf(term), ...joined.map((word) => [word])].map((words) => this.#terms.exact(words)));
+  }
+
+  /** Exactly, as a beginning, or with so many typos; anywhere. */
+  within(typos: number): FtsQuery {
+    return anyOfChunked(this.#terms, [
+      ...this.#beginnings(),
+      ...this.#initial(),
+      ...this.#similarTerms(typos),
+    ]);
+  }
+
+  /** Exactly or as a beginning, `withTypos` also with as many as the term may have. */
+  inGroup(columns: readonly string[], isNames: boolean, withTypos: boolean): FtsQuery {
+    const similar = withTypos ? this.#similarTerms(this.typos) : [];
+    const inText = inColumns(columns, anyOfChunked(this.#terms, [...this.#beginnings(), ...similar]));
+    return isNames ? anyOf([inText, ...this.#initial()]) : inText;
+  }
+
+  #beginnings(): FtsQuery[] {
+    const term = this.#term;
+    if (term.kind === 'phrase') return [this.#terms.exact(term.words)];
+    const own = term.prefix ? this.#terms.prefix(term.word) : this.#terms.exact([term.word]);
+    return [own, ...(term.joined ?? []).map((word) => this.#terms.prefix(word))];
+  }
+
+  #initial(): FtsQuery[] {
+    const term = this.#term;
+    return term.kind === 'word' && term.initial ? [exactTerm(this.#terms.value('initial', term.word))] : [];
+  }
+
+  #similarTerms(typos: number): FtsQuery[] {
+    return this.#similar
+      .slice(0, typos)
+      .flat()
+      .map((word) => exactTerm(this.#terms.word(word)));
+  }
 }
 
 const ALTERNATIVES_PER_CHUNK = 32;
@@ -92,11 +284,4 @@ function anyOfChunked(terms: OrganizationTerms, queries: FtsQuery[]): FtsQuery {
     chunks.push(andNot(chunk, [exactTerm(terms.matchNoneTerm)]));
   }
   return anyOf(chunks);
-}
-
-function similarTerms(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar): FtsQuery[] {
-  if (term.kind === 'phrase' || term.typos === 0) return [];
-  return findSimilar(term.word, term.typos)
-    .filter((word) => !(term.prefix && word.startsWith(term.word)))
-    .map((word) => exactTerm(terms.word(word)));
 }

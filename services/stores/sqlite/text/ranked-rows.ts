@@ -1,8 +1,8 @@
 import type { SortKey } from '../../../search/query.js';
 import type { Connection } from '../connection.js';
 import type { FtsQuery } from './fts-query.js';
-import { countRows, newestRows, type OrderedRow, type RowSource } from './ordered-rows.js';
-import type { MatchPlan } from './query-plan.js';
+import { countRows, gradedRows, newestRows, type OrderedRow, type RowSource } from './ordered-rows.js';
+import type { MatchPlan, RankStep } from './query-plan.js';
 import type { TextIndex } from './text-index.js';
 
 export interface RankedRow extends OrderedRow {
@@ -22,29 +22,46 @@ export function rankedRows(
   const total = after && skipsTotal ? 0 : countRows(connection, matching(plan.all));
   const rows: RankedRow[] = [];
   let before = 0;
-  for (const { cumulative, ranks } of plan.tiers) {
-    const lastRank = ranks.at(-1)?.rank ?? 0;
+  for (const { lastRank, cumulative, steps } of plan.classes) {
     if (after && after.rank > lastRank) continue;
     if (rows.length >= limit || (!after && rows.length >= total)) break;
-    // Behind a cursor the number of earlier rows is unknown, so only a first page can skip empty ranks.
+    // Behind a cursor the number of earlier rows is unknown, so only a first page can skip empty steps.
     let remaining = Number.POSITIVE_INFINITY;
     if (!after) {
       const upTo = cumulative === plan.all ? total : countRows(connection, matching(cumulative));
       remaining = upTo - before;
       before = upTo;
     }
-    for (const { rank, match } of ranks) {
+    if (remaining <= 0) continue;
+    for (const step of steps()) {
       if (remaining <= 0 || rows.length >= limit) break;
-      if (after && after.rank > rank) continue;
-      const found = newestRows(
-        connection,
-        matching(match),
-        limit - rows.length,
-        after?.rank === rank ? after : undefined,
-      );
+      const found = rowsOfStep(connection, matching, step, limit - rows.length, after);
       remaining -= found.length;
-      for (const row of found) rows.push({ ...row, rank });
+      rows.push(...found);
     }
   }
   return { rows, total };
+}
+
+function rowsOfStep(
+  connection: Connection,
+  matching: (query: FtsQuery) => RowSource,
+  { ranks: [first, last], match, grades }: RankStep,
+  limit: number,
+  after: SortKey | undefined,
+): RankedRow[] {
+  if (after && after.rank > last) return [];
+  const isWithin = after !== undefined && after.rank >= first;
+  if (!grades) {
+    const rows = newestRows(connection, matching(match), limit, isWithin ? after : undefined);
+    return rows.map((row) => ({ ...row, rank: first }));
+  }
+  const rows = gradedRows(
+    connection,
+    matching(match),
+    grades.map(({ match: graded, ...grade }) => ({ ...grade, source: matching(graded) })),
+    limit,
+    isWithin ? { ...after, points: last - after.rank } : undefined,
+  );
+  return rows.map(({ points, ...row }) => ({ ...row, rank: last - points }));
 }

@@ -23,7 +23,7 @@ export function addToVocabulary(
   );
 }
 
-/** Finds words with the same first letter within an edit distance, nearest first. */
+/** Finds words with the same first letter within an edit distance: by distance from 1. */
 export function similarWords(connection: Connection, index: TextIndex, organization: number): FindSimilar {
   return (word, typos) => {
     const length = codePoints(word);
@@ -41,7 +41,12 @@ export function similarWords(connection: Connection, index: TextIndex, organizat
       const distance = distanceWithin(candidate, word, typos);
       if (distance !== null && distance > 0) byDistance[distance]?.push(candidate);
     }
-    return byDistance.flat().slice(0, MAX_SIMILAR);
+    let room = MAX_SIMILAR;
+    return byDistance.slice(1, typos + 1).map((words) => {
+      const nearest = words.slice(0, room);
+      room -= nearest.length;
+      return nearest;
+    });
   };
 }
 

@@ -1,0 +1,78 @@
+/** Names as people write them: in parts or joined, and written together where the script has no space (contract 3.9). */
+import { fold, words } from '../shared/text.js';
+import { textWords } from './words.js';
+
+const insideWords = /['’‐-]+/g;
+const betweenWords = /['’‐\s-]+/g;
+const withoutSpaces = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]+$/u;
+
+/** The words of a name split everywhere, only at spaces, and nowhere: [o, connor, smith], [oconnor, smith], [oconnorsmith]. */
+function readings(name: string): string[][] {
+  const folded = fold(name);
+  const different = new Map<string, string[]>();
+  for (const text of [folded, folded.replace(insideWords, ''), folded.replace(betweenWords, '')]) {
+    const read = words(text);
+    if (read.length > 0) different.set(read.join(' '), read);
+  }
+  return [...different.values()];
+}
+
+/** The words of a name and its emails and domains, then its words joined. */
+export function nameWords(name: string): string[] {
+  const value = textWords(name);
+  const joined = new Set(readings(name).flat());
+  for (const word of value) joined.delete(word);
+  value.push(...joined);
+  return value;
+}
+
+/** Last and first name together, in both orders; none for scripts that put a space between them. */
+export function namesTogether(firstName: string | null, lastName: string | null): string[] {
+  if (firstName === null || lastName === null) return [];
+  const [first, last] = [firstName, lastName].map((name) => fold(name).replace(betweenWords, '')) as [
+    string,
+    string,
+  ];
+  return withoutSpaces.test(first) && withoutSpaces.test(last) ? [`${last}${first}`, `${first}${last}`] : [];
+}
+
+/** First letters of the words of names. */
+export function initials(names: readonly (string | null)[]): string[] {
+  const letters = new Set<string>();
+  for (const name of names) {
+    if (name === null) continue;
+    for (const word of words(name)) letters.add(String.fromCodePoint(word.codePointAt(0) as number));
+  }
+  return [...letters];
+}
+
+/** What a query is compared with to tell whether it gives a name as a whole: different words, in alphabetical order. */
+export const nameKey = (given: readonly string[]): string => [...new Set(given)].sort().join(' ');
+
+/** The keys of a name of one or several parts, such as first and last name, and of each part. */
+export function nameKeys(names: readonly (string | null)[]): { whole: string[]; parts: string[] } {
+  const given = names.filter((name) => name !== null).map(readings);
+  const parts = given.flat().map(nameKey);
+  let whole: string[][] = [[]];
+  for (const read of given) whole = whole.flatMap((before) => read.map((after) => [...before, ...after]));
+  const [first = null, last = null] = names;
+  const keys = [...whole.map(nameKey), ...namesTogether(first, last)].filter((key) => key !== '');
+  return { whole: [...new Set(keys)], parts: [...new Set(parts)] };
+}
+
+/** Joined words shorter than this would match too much. */
+const MIN_JOINED_LENGTH = 4;
+const letters = /^[\p{L}\p{M}]+$/u;
+
+/** For each word, the words it forms with its neighbours: "mc", "connell" may mean "mcconnell". */
+export function joinedNeighbours(given: readonly string[]): string[][] {
+  const join = (left: string | undefined, right: string | undefined): string[] =>
+    left !== undefined &&
+    right !== undefined &&
+    left.length + right.length >= MIN_JOINED_LENGTH &&
+    letters.test(left) &&
+    letters.test(right)
+      ? [`${left}${right}`]
+      : [];
+  return given.map((word, index) => [...join(given[index - 1], word), ...join(word, given[index + 1])]);
+}

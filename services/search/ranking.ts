@@ -1,0 +1,49 @@
+/**
+ * The order of contract 3.9 as one number, best first. Stores decide which conditions a record meets; what a condition is worth is
+ * decided here, so that all stores rank alike and a cursor of one fits the others.
+ */
+import { nameKey } from './names.js';
+import type { QueryTerm, TextQuery } from './query.js';
+
+/**
+ * Classes of matches, best first: the query is the whole name; it is the whole first or last name; every word exact; every word exact or
+ * a beginning. Those after them have as many typos as their distance from the last.
+ */
+export const RANK_CLASSES = { wholeName: 0, partOfName: 1, exact: 2, beginnings: 3 } as const;
+
+export class Ranking {
+  /** Terms that must match. */
+  readonly terms: number;
+  /** Typos that all terms together may have. */
+  readonly typos: number;
+  /** Ranks of a class. */
+  readonly width: number;
+
+  constructor({ required }: TextQuery) {
+    this.terms = required.length;
+    this.typos = required.reduce((sum, term) => sum + typosOf(term), 0);
+    this.width = NAME_POINTS * this.terms + 1;
+  }
+
+  /** Of the last class. */
+  get worst(): number {
+    return this.lastRank(RANK_CLASSES.beginnings + this.typos);
+  }
+
+  /** Rank of a class whose matches are in names by no term and otherwise in the last group only. */
+  lastRank(rankClass: number): number {
+    return (rankClass + 1) * this.width - 1;
+  }
+}
+
+/** By how much a rank is better for each term that matches in a name. More than any other group is worth. */
+export const NAME_POINTS = 3;
+
+/** By how much a rank is better where no term matches in a name and one does in this group, 1 or 2, the best of several. */
+export const groupPoints = (group: number): number => NAME_POINTS - group;
+
+export const typosOf = (term: QueryTerm): number => (term.kind === 'word' ? term.typos : 0);
+
+/** See `nameKeys`. */
+export const queryKey = ({ required }: TextQuery): string =>
+  nameKey(required.flatMap((term) => (term.kind === 'word' ? [term.word] : term.words)));
