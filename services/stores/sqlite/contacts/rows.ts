@@ -1,5 +1,7 @@
 /** Rows of the table of contacts. */
-import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
+import type { Contact } from '../../../contacts/schema.js';
+import type { StoredContact } from '../../../contacts/stored-contact.js';
+import { fromJson, type Json } from '../../../shared/json.js';
 import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
@@ -13,32 +15,20 @@ export function readContactRow(
   organization: number,
   id: string,
 ): ContactRow | undefined {
-  const row = connection.row<[bigint, bigint, bigint, string | null, string, string]>(
-    `SELECT position, created_ms, updated_ms, record_order, audience_ids, body
+  const row = connection.row<[bigint, bigint, bigint, string | null, Json<Contact>]>(
+    `SELECT position, created_ms, updated_ms, record_order, body
        FROM contacts WHERE organization = ? AND id = ?`,
     organization,
     id,
   );
   if (!row) return undefined;
-  const [rowId, created, updated, record, audienceIds, body] = row;
-  return {
-    rowId,
-    createdMs: Number(created),
-    updatedMs: Number(updated),
-    recordOrder: record,
-    audienceIds: JSON.parse(audienceIds) as string[],
-    body: JSON.parse(body) as ContactBody,
-  };
+  const [rowId, created, updated, recordOrder, text] = row;
+  const { audience_ids: audienceIds, created_at: _, updated_at: __, ...body } = fromJson(text);
+  return { rowId, createdMs: Number(created), updatedMs: Number(updated), recordOrder, audienceIds, body };
 }
 
-export type ContactColumns = readonly [
-  body: string,
-  audienceIds: string,
-  createdMs: bigint,
-  updatedMs: bigint,
-];
-
-/** The contact as JSON, assembled without parsing. */
-export function contactJson([body, audienceIds, created, updated]: ContactColumns): string {
-  return `${body.slice(0, -1)},"audience_ids":${audienceIds},"created_at":"${formatTimestamp(created)}","updated_at":"${formatTimestamp(updated)}"}`;
+/** The contact as responses show it. */
+export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredContact): Json<Contact> {
+  const fields = JSON.stringify(body).slice(0, -1);
+  return `${fields},"audience_ids":${JSON.stringify(audienceIds)},"created_at":"${formatTimestamp(createdMs)}","updated_at":"${formatTimestamp(updatedMs)}"}`;
 }

@@ -8,25 +8,21 @@ import { findAudienceKey } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import { findOrganizationKey } from '../organizations.js';
 import { emptyPage, type PageLines, pageLines } from '../pages.js';
-import type { RowId } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { bodyFields, countRows, newestRows, type RowSource } from '../text/ordered-rows.js';
 import { planMatch } from '../text/query-plan.js';
 import { type RankedRow, rankedRows } from '../text/ranked-rows.js';
 import { similarWords } from '../text/vocabulary.js';
 import { CONTACT_GROUPS, filterQuery } from './mapping.js';
-import { type ContactColumns, contactJson } from './rows.js';
-
-const COLUMNS = 'body, audience_ids, created_ms, updated_ms';
 
 export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
-  const row = connection.row<ContactColumns>(
-    `SELECT ${COLUMNS} FROM contacts
+  const row = connection.row<[Json<Contact>]>(
+    `SELECT body FROM contacts
       WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?`,
     organizationId,
     id,
   );
-  return row ? contactJson(row) : null;
+  return row?.[0] ?? null;
 }
 
 export function searchContacts(
@@ -49,10 +45,10 @@ export function searchContacts(
       audience,
       rowsToFetch(search.limit),
     );
-    return pageLines(rows, total, {
+    return pageLines(withBodies(connection, organization, rows), total, {
       limit: search.limit,
       facets: search.facets && countFacets(connection, matches, search.facets),
-      toJson: ({ rowId }) => bodyAt(connection, organization, rowId),
+      toJson: ({ body }) => body,
       sortKeyOf: ({ rank, createdMs, id }) => ({ rank, createdAt: createdMs, id }),
     });
   });
@@ -109,12 +105,18 @@ function countContacts(connection: Connection, organization: number): number {
   return Number(row?.[0] ?? 0);
 }
 
-function bodyAt(connection: Connection, organization: number, rowId: RowId): string {
-  const row = connection.row<ContactColumns>(
-    `SELECT ${COLUMNS} FROM contacts WHERE organization = ? AND position = ?`,
+/** All in one statement, read as far as the page has room. */
+function* withBodies(
+  connection: Connection,
+  organization: number,
+  rows: readonly RankedRow[],
+): Generator<RankedRow & { body: Json<Contact> }, void> {
+  const bodies = connection.each<[Json<Contact>]>(
+    `SELECT c.body FROM json_each(?) p CROSS JOIN contacts c ON c.organization = ? AND c.position = p.value`,
+    `[${rows.map(({ rowId }) => rowId).join(',')}]`,
     organization,
-    rowId,
   );
-  if (!row) throw new Error('a found contact has no row');
-  return contactJson(row);
+  let index = 0;
+  for (const [body] of bodies) yield { ...(rows[index++] as RankedRow), body };
+  if (index < rows.length) throw new Error('a found contact has no row');
 }

@@ -25,7 +25,7 @@ import { IndexChanges } from '../text/text-index.js';
 import { type BatchResult, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
-import { type ContactRow, readContactRow } from './rows.js';
+import { type ContactRow, contactJson, readContactRow } from './rows.js';
 
 /** Applies stream records (contract 6.2) until time is up. */
 export function upsertContacts(
@@ -69,16 +69,15 @@ function writeContact(
   const text = session.encoder('contact_terms', organization);
   if (!before) {
     connection.run(
-      `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, audience_ids, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
       organization,
       after.body.id,
       after.rowId,
       after.createdMs,
       after.updatedMs,
       after.recordOrder,
-      JSON.stringify(after.audienceIds),
-      JSON.stringify(after.body),
+      contactJson(after),
     );
     changes.add(after.rowId, contactColumns(text, after.body));
     session.count('contacts', organization);
@@ -86,14 +85,13 @@ function writeContact(
     return;
   }
   connection.run(
-    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, audience_ids = ?, body = ?
+    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?
       WHERE organization = ? AND id = ?`,
     after.rowId,
     after.createdMs,
     after.updatedMs,
     after.recordOrder,
-    JSON.stringify(after.audienceIds),
-    JSON.stringify(after.body),
+    contactJson(after),
     organization,
     after.body.id,
   );
@@ -257,8 +255,8 @@ function writeJoined(
 
 function writeMembershipChange(session: WriteSession, organization: number, row: ContactRow): void {
   session.connection.run(
-    `UPDATE contacts SET audience_ids = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
-    JSON.stringify(row.audienceIds),
+    `UPDATE contacts SET body = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
+    contactJson(row),
     row.updatedMs,
     organization,
     row.body.id,

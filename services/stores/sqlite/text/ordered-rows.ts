@@ -50,6 +50,9 @@ export function newestRows(
   limit: number,
   after?: PageEnd,
 ): OrderedRow[] {
+  if (source.rows === 'contacts' && !source.match && source.audience === undefined) {
+    return newestContacts(connection, source, limit, after);
+  }
   const found: OrderedRow[] = [];
   let bound = LAST_ROW_ID;
   if (after) {
@@ -71,6 +74,27 @@ export function newestRows(
     bound = start - 1n;
   }
   return found;
+}
+
+/** From the index in this order: in a bucket that a large import shares, sorting would take longer than the rest. */
+function newestContacts(
+  connection: Connection,
+  { organization, updatedAfter }: RowSource,
+  limit: number,
+  after?: PageEnd,
+): OrderedRow[] {
+  return toRows(
+    connection.rows(
+      `SELECT position, created_ms, id FROM contacts WHERE organization = ?
+         ${updatedAfter === undefined ? '' : 'AND updated_ms > ?'}
+         ${after ? 'AND (created_ms, id) < (?, ?)' : ''}
+        ORDER BY created_ms DESC, id DESC LIMIT ?`,
+      organization,
+      ...(updatedAfter === undefined ? [] : [updatedAfter]),
+      ...(after ? [after.createdAt, after.id] : []),
+      limit,
+    ),
+  );
 }
 
 function newestFirst(left: OrderedRow, right: OrderedRow): number {
