@@ -2,10 +2,11 @@
 
 import { codePoints, compounds, fold, tooLongOnceFolded, words } from '../shared/text.js';
 import { joinedNeighbours } from './names.js';
+import { normalizeDomain, normalizeProfileUrl, profileSlug } from './normalize.js';
 import { phoneAlternatives, phoneDigits } from './phones.js';
 import type { TextQuery, WordTerm } from './query.js';
 import { allowedTypos } from './typos.js';
-import { compoundWord, emailWord } from './words.js';
+import { compoundWord, foldedEmail, slugWord } from './words.js';
 
 /** Characters of `query`, as written and once folded. */
 export const MAX_QUERY_LENGTH = 200;
@@ -18,13 +19,14 @@ export interface QueryProblem {
 }
 
 // Quadratic in the length of the text, which is therefore limited: see parseQuery.
-// An excluding dash; else the first that fits of: a phrase, an email or domain, a phone number, an excluded run, a word.
+// An excluding dash; else the first that fits of: a phrase, a URL, an email or domain, digits, an excluded run, a word.
 const piece = new RegExp(
   [
     /(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u,
     /"(?<quoted>[^"]*)"/u,
+    /(?<![\p{L}\p{M}\p{N}])(?<url>(?:[a-z][a-z0-9+.-]*:)?\/\/[^\s"<>]+|(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?::\d+)?\/[^\s"<>]*)/u,
     /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}]))/u,
-    /(?<phone>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s().-])*\d)*(?![\p{L}\p{M}\p{N}@]))/u,
+    /(?<digits>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s()./\p{Pd}])*\d)*(?:[\s,;.]*(?:ext(?:ension|n)?|x|доб|#)[\s.:=]*\d{1,7})?(?![\p{L}\p{M}\p{N}@]))/u,
     /(?<=(?:^|\s)-+)(?<chain>[\p{L}\p{M}\p{N}]+(?:[^\s"\p{L}\p{M}\p{N}]+[\p{L}\p{M}\p{N}]+)*)/u,
     /(?<text>[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)/u,
   ]
@@ -32,7 +34,8 @@ const piece = new RegExp(
     .join('|'),
   'gu',
 );
-const phoneLength = { min: 7, max: 15 };
+const MIN_PHONE_DIGITS = 7;
+const MAX_PHONE_DIGITS = 15;
 
 /** Everything in the result is folded. A text without any word gives no terms. Never throws. */
 export function parseQuery(text: string): TextQuery | QueryProblem {
@@ -58,35 +61,35 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
       excluding = true;
       continue;
     }
-    const found = termsOf(groups);
     if (excluding || groups.text === undefined) joinNeighbours();
-    for (const term of found) count += term.length;
+    for (const { words: found, whole, instead = [] } of read(groups)) {
+      const [only] = found;
+      if (only === undefined) continue;
+      count += found.length;
+      if (excluding) {
+        const isWord = found.length === 1 && groups.quoted === undefined;
+        if (whole) query.excluded.push(...whole.map(exactTerm));
+        else query.excluded.push(isWord ? exactTerm(only) : { kind: 'phrase', words: found });
+      } else if (groups.quoted !== undefined) {
+        const isPhrase = instead.length === 0;
+        query.required.push(
+          isPhrase ? { kind: 'phrase', words: found } : { ...exactTerm(only), joined: instead },
+        );
+      } else {
+        for (const word of found) {
+          const term = wordTerm(word);
+          const joined = [...new Set(instead)].filter((other) => other !== word);
+          if (joined.length > 0) term.joined = joined;
+          query.required.push(term);
+          if (groups.text !== undefined) neighbours.push(term);
+        }
+      }
+    }
     if (count > MAX_QUERY_WORDS) {
       return {
         code: 'too_many_words',
         detail: `The query has more than ${MAX_QUERY_WORDS} words.`,
       };
-    }
-    if (excluding) {
-      const excluded = found.flat();
-      const [only] = excluded;
-      if (only !== undefined) {
-        query.excluded.push(
-          excluded.length === 1 && groups.quoted === undefined
-            ? { kind: 'word', word: only, prefix: false, typos: 0 }
-            : { kind: 'phrase', words: excluded },
-        );
-      }
-    } else {
-      for (const term of found) {
-        if (groups.quoted !== undefined) {
-          query.required.push({ kind: 'phrase', words: term });
-          continue;
-        }
-        const word = wordTerm(term[0] as string);
-        query.required.push(word);
-        if (groups.text !== undefined) neighbours.push(word);
-      }
     }
     excluding = false;
   }
@@ -94,37 +97,77 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
   return query;
 }
 
-/** The words of each term a piece stands for: one term for a phrase, else one a word. */
-function termsOf(groups: Record<string, string | undefined>): string[][] {
-  const { quoted, compound, phone, chain, text } = groups;
-  if (quoted !== undefined) {
-    const inside = singleWord(quoted.trim());
-    const phrase = inside === null ? words(quoted) : [inside];
-    return phrase.length === 0 ? [] : [phrase];
-  }
-  if (compound !== undefined) {
-    const whole = compounds(compound).map(compoundWord);
-    return (whole.length > 0 ? whole : words(compound)).map((word) => [word]);
-  }
-  if (phone !== undefined) {
-    const digits = phoneWord(phone);
-    return (digits === null ? words(phone) : [digits]).map((word) => [word]);
-  }
-  return words(chain ?? text ?? '').map((word) => [word]);
+interface Reading {
+  words: string[];
+  /** Match in place of each of the words. */
+  instead?: string[];
+  /** What stands for all of it, where it is an address or a phone number; each excludes. */
+  whole?: string[];
 }
 
-/** The one word that a quoted email, domain or phone number is, null for other text. */
-function singleWord(text: string): string | null {
-  const whole = compounds(text).map(compoundWord);
-  if (whole.length === 1 && whole[0] === emailWord(text)) return whole[0];
-  return /^\+?[\d\s().-]+$/.test(text) ? phoneWord(text) : null;
+function read({ quoted, url, compound, digits, chain, text }: Record<string, string | undefined>): Reading[] {
+  if (quoted !== undefined) return [readQuoted(quoted.trim())];
+  if (url !== undefined) return [readUrl(url)];
+  if (compound !== undefined) return [readCompound(compound)];
+  if (digits !== undefined) return readDigits(digits);
+  return [{ words: words(chain ?? text ?? '') }];
 }
 
-function phoneWord(text: string): string | null {
-  const digits = phoneDigits(text);
-  const isPhone = digits.length >= phoneLength.min && digits.length <= phoneLength.max;
-  return (isPhone && phoneAlternatives(digits)[0]) || null;
+/** An address or phone number alone counts as one word also inside quotes. */
+function readQuoted(text: string): Reading {
+  const [match] = text.matchAll(piece);
+  const [inside] = match?.[0] === text ? read(match.groups ?? {}) : [];
+  if (!inside?.whole) return { words: words(text) };
+  return {
+    words: inside.whole.slice(0, 1),
+    whole: inside.whole,
+    instead: text.includes('@') ? inside.instead : [],
+  };
 }
+
+/** A profile address is the slug behind `/in/`; any other is its domain, or a profile of this slug. */
+function readUrl(url: string): Reading {
+  const address = normalizeProfileUrl(url.replace(/[.,;:!?)\]]+$/, ''));
+  const domain = fold(normalizeDomain(url));
+  const [, first, second] = address.split('/');
+  if (first === 'in' && second) return oneWord(slugWord(second));
+  if (!/^[^\s.]+\.[^\s"]+$/.test(domain)) return { words: words(url) };
+  return first ? oneWord(domain, slugWord(profileSlug(address))) : oneWord(domain);
+}
+
+function readCompound(text: string): Reading {
+  const found = compounds(text).map(compoundWord);
+  const [word] = found;
+  if (word === undefined) return { words: words(text) };
+  if (found.length > 1) return { words: found };
+  return word.includes('@')
+    ? { words: [word], instead: [foldedEmail(word)], whole: [word, foldedEmail(word)] }
+    : oneWord(word);
+}
+
+/** Words of digits next to each other also count as one number, and seven digits as the end of one. */
+function readDigits(text: string): Reading[] {
+  const found = words(text);
+  const number = phoneDigits(text);
+  if (number.length > MAX_PHONE_DIGITS) {
+    return found.length === 1 ? [{ words: found }] : found.flatMap(readDigits);
+  }
+  const isNumber = /^\P{L}*$/u.test(text) && found.length > 1;
+  const instead = phoneAlternatives(number);
+  if (number.length < MIN_PHONE_DIGITS) return [isNumber ? { words: found, instead } : { words: found }];
+  const [national = number] = instead;
+  const groups = words(text.replace(/[\p{L}#].*/su, ''));
+  const whole = [national];
+  return [
+    groups.length > 1
+      ? { words: groups, instead, whole }
+      : { words: whole, instead: [...instead, ...groups], whole },
+  ];
+}
+
+const oneWord = (word: string, ...instead: string[]): Reading => ({ words: [word], instead, whole: [word] });
+
+const exactTerm = (word: string): WordTerm => ({ kind: 'word', word, prefix: false, typos: 0 });
 
 function wordTerm(word: string): WordTerm {
   const isLetter = codePoints(word) === 1;

@@ -106,6 +106,33 @@ export function searchStoreValues(open: Open): void {
         [{ query: '0123456789' }, ['arabic']],
         [{ query: '٠١٢٣٤٥٦٧٨٩' }, ['arabic']],
         [{ query: '202555014712' }, []],
+        [{ query: '5550147' }, ['extension']],
+        [{ query: '555-0147' }, ['extension']],
+        [{ query: '550147' }, []],
+        [{ query: '20 7946 0958' }, ['london']],
+        [{ query: '7946 0959' }, ['prefixed']],
+        [{ query: '+1 (202) 555-0147 ext. 99' }, ['extension']],
+        [{ query: '202' }, ['extension']],
+        [{ query: '202 5' }, ['extension']],
+        [{ query: '202 555' }, ['extension']],
+        [{ query: '202 555 0' }, ['extension']],
+        [{ query: '(202) 555-01' }, ['extension']],
+        [{ query: '44 20 79' }, ['london', 'prefixed']],
+        [{ query: '"202 555 0147"' }, ['extension']],
+        [{ query: '-"+44 20 7946 0958" -0123456789' }, ['extension', 'prefixed']],
+      ],
+    );
+
+    holds(
+      'a number of words of digits',
+      [
+        { contact_id: 'both', job_title: 'Route 66', postal_code: '98201', phones: ['555 6698'] },
+        { contact_id: 'together', job_title: 'Agent 6698201' },
+      ],
+      [
+        [{ query: '66 98201' }, ['both', 'together']],
+        [{ query: '98201 66' }, ['both']],
+        [{ query: '55566' }, ['both']],
       ],
     );
 
@@ -142,6 +169,16 @@ export function searchStoreValues(open: Open): void {
         [{ query: 'xn--e1afmkfd.xn--p1ai' }, ['cyrillic']],
         [{ query: 'www.senate.gov' }, ['cyrillic']],
         [{ query: 'senate.gov' }, ['cyrillic']],
+        [{ query: 'https://www.senate.gov/about?a=b' }, ['cyrillic']],
+        [{ query: 'https://xn--mnchen-3ya.example' }, ['unicode', 'encoded', 'ascii']],
+        [{ query: 'https://www.n.example/in/j%C3%B6rg-m?trk=1' }, ['unicode', 'encoded', 'ascii']],
+        [{ query: 'n.example/in/jorg' }, ['unicode', 'encoded', 'ascii']],
+        [{ query: 'https://n.example/in/jorg-x' }, []],
+        [{ query: 'jörg@müller.example' }, ['email', 'plain']],
+        [{ query: 'jorg@xn--mller-kva.example' }, ['email', 'plain']],
+        [{ query: '"jörg@müller.example"' }, ['email', 'plain']],
+        [{ query: 'senate -jörg@müller.example' }, ['cyrillic']],
+        [{ query: '-jörg@müller.example -münchen.example' }, ['cyrillic']],
       ],
     );
   });

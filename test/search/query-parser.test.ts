@@ -58,16 +58,30 @@ describe('a query', () => {
     ['-ocasio-cortez', ['-"ocasio cortez"']],
     ['"open quote', ['open', 'quote']],
     ['Ann.Lee@X.example', ['ann.lee@x.example']],
-    ['-ann@x.example', ['-ann@x.example']],
+    ['-ann@x.example', ['-ann@x.example', '-@ann@x.example']],
     ['mail ann@x.example, now', ['mail', 'ann@x.example', 'now']],
     ['acme-corp.com', ['acme-corp.com']],
-    ['https://acme.com/about', ['https', 'acme.com', 'about']],
+    ['https://acme.com/about', ['acme.com']],
+    ['see https://www.acme.com.', ['see', 'acme.com']],
+    ['//acme.com/about', ['acme.com']],
+    ['acme.com/a/b?c=d#e', ['acme.com']],
+    ['-acme.com/about x', ['x', '-acme.com']],
+    ['https://n.example/in/j%C3%B6rg-m/?a=1', ['/jorg-m']],
+    ['n.example/in/ann/details', ['/ann']],
+    ['"https://n.example/in/ann"', ['"/ann"']],
+    ['mailto:ann@x.example', ['mailto', 'ann@x.example']],
+    ['xn--mnchen-3ya.example', ['munchen.example']],
+    ['sales/marketing and//or', ['sales', 'marketing', 'and', 'or']],
     ['D.C.', ['d', 'c']],
-    ['"ann@x.example"', ['"ann@x.example"']],
-    ['202-224-3441', ['2022243441']],
-    ['(202) 224.3441', ['2022243441']],
-    ['+1 202 224 3441', ['2022243441']],
-    ['+44 20 7946 0958', ['442079460958']],
+    ['"ann@x.example"', ['ann@x.example']],
+    ['202-224-3441', ['202', '224', '3441']],
+    ['(202) 224.3441', ['202', '224', '3441']],
+    ['12022243441', ['2022243441']],
+    ['+44 (0)20 7946 0958', ['44', '0', '20', '7946', '0958']],
+    ['"+44 (0)20 7946 0958"', ['"442079460958"']],
+    ['202 555 0147 ext. 12 ann', ['202', '555', '0147', 'ann']],
+    ['2025550147x12', ['2025550147']],
+    ['12 x 34', ['12', 'x', '34']],
     ['"202-224-3441"', ['"2022243441"']],
     ['-202-224-3441', ['-2022243441']],
     ['route 66', ['route', '66']],
@@ -96,7 +110,7 @@ describe('a query', () => {
       { kind: 'word', word: 'alan', prefix: true, typos: 1 },
       { kind: 'word', word: 'alexander', prefix: true, typos: 2 },
       { kind: 'word', word: 'r2d2abcd', prefix: true, typos: 0 },
-      { kind: 'word', word: 'ann@x.example', prefix: true, typos: 0 },
+      { kind: 'word', word: 'ann@x.example', prefix: true, typos: 0, joined: ['@ann@x.example'] },
     ]);
     expect(parsed('-alan').excluded).to.deep.equal([{ kind: 'word', word: 'alan', prefix: false, typos: 0 }]);
   });
@@ -117,6 +131,36 @@ describe('a query', () => {
       undefined,
       ['gh'],
       undefined,
+    ]);
+  });
+
+  it('takes words of digits next to each other also as one number', () => {
+    const number = (text: string) =>
+      parsed(text).required.map((term) => (term.kind === 'word' ? [term.word, ...(term.joined ?? [])] : []));
+    const instead = ['2022243441', '12022243441', '<14434222021'];
+    expect(number('+1 202 224 3441')).to.deep.equal(
+      ['1', '202', '224', '3441'].map((word) => [word, ...instead]),
+    );
+    expect(number('12022243441')).to.deep.equal([instead]);
+    expect(number('0012022243441')).to.deep.equal([[...instead, '0012022243441']]);
+    expect(number('202 224')).to.deep.equal([
+      ['202', '202224'],
+      ['224', '202224'],
+    ]);
+    expect(number('4 + 5')).to.deep.equal([['4'], ['5']]);
+    expect(number('202 and 224')).to.deep.equal([['202'], ['and'], ['224']]);
+    expect(number('1234567890 1234567')).to.deep.equal([
+      ['1234567890', '<0987654321'],
+      ['1234567', '<7654321'],
+    ]);
+  });
+
+  it('takes an address also as what it stands for', () => {
+    expect(parsed('https://acme.com/about').required).to.deep.equal([
+      { kind: 'word', word: 'acme.com', prefix: true, typos: 0, joined: ['/about'] },
+    ]);
+    expect(parsed('Jörg@müller.example').required).to.deep.equal([
+      { kind: 'word', word: 'jorg@muller.example', prefix: true, typos: 0, joined: ['@jorg@muller.example'] },
     ]);
   });
 

@@ -21,11 +21,15 @@ const TRUSTED = [
 const BOUNDED: readonly [expression: RegExp, bound: string][] = [
   [/(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u, 'a folded query of at most 200 characters'],
   [
+    /(?<![\p{L}\p{M}\p{N}])(?<url>(?:[a-z][a-z0-9+.-]*:)?\/\/[^\s"<>]+|(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?::\d+)?\/[^\s"<>]*)/u,
+    'a folded query of at most 200 characters',
+  ],
+  [
     /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}]))/u,
     'a folded query of at most 200 characters',
   ],
   [
-    /(?<phone>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s().-])*\d)*(?![\p{L}\p{M}\p{N}@]))/u,
+    /(?<digits>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s()./\p{Pd}])*\d)*(?:[\s,;.]*(?:ext(?:ension|n)?|x|доб|#)[\s.:=]*\d{1,7})?(?![\p{L}\p{M}\p{N}@]))/u,
     'a folded query of at most 200 characters',
   ],
   [
