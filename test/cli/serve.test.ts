@@ -1,13 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { loadConfig } from '../../services/shared/config.js';
-import { openStores } from '../../services/stores/open-stores.js';
 import { temporaryFolder } from '../support/gateway.js';
-import { parsed } from '../support/parsed-store.js';
 import { until } from '../support/until.js';
-import { run, serve, start, takenPort } from './support.js';
+import { run, serve, takenPort } from './support.js';
 
 describe('reachline serve', function () {
   this.timeout(120_000);
@@ -57,28 +52,6 @@ describe('reachline serve', function () {
     expect(stderr).to.match(new RegExp(`^Port ${port} is in use.*\\n$`));
   });
 
-  it('loads the sample into empty stores and prints requests that work; a second time it loads nothing', async () => {
-    const served = await serve(['--demo'], { env });
-    const requests = served.output().match(/^curl .*$/gm) ?? [];
-    expect(requests.length).to.equal(3);
-    const totals = requests.map((request) => {
-      const answer = JSON.parse(execFileSync('bash', ['-c', request], { encoding: 'utf8' })) as {
-        total_count: number;
-      };
-      return answer.total_count;
-    });
-    for (const total of totals) expect(total).to.be.above(0);
-    expect(totals[2]).to.equal(24);
-    await served.stop();
-    expect((await run(['credits', 'show', '--organization', 'org_demo'], { env })).stdout).to.equal('1000\n');
-    const again = await serve(['--demo'], { env });
-    expect(again.output())
-      .to.match(/listens on/)
-      .and.not.match(/rl_live_\w{8}_/);
-    await again.stop();
-    expect(again.output()).to.match(/keys create --organization org_demo/);
-  });
-
   it('opens a port for SQL only when told a port and a password', async () => {
     const { port, release } = await takenPort();
     const sql = { ...env, REACHLINE_SQL_PORT: String(port), REACHLINE_SQL_PASSWORD: 'open sesame' };
@@ -125,33 +98,5 @@ describe('reachline serve', function () {
         'unmetered\n',
       );
     }
-  });
-
-  it('completes a load of the sample that was cut off', async () => {
-    const loading = start(['serve', '--demo', '--port', '0'], { env });
-    let told = '';
-    for await (const chunk of loading.stderr ?? []) {
-      told += chunk;
-      if (told.includes('Loading')) break;
-    }
-    loading.kill('SIGKILL');
-    await once(loading, 'exit');
-    const served = await serve(['--demo'], { env });
-    expect(served.output()).to.match(/rl_live_\w{8}_/);
-    await served.stop();
-    const stores = await openStores(loadConfig({ ...env, REACHLINE_SEARCH_THREADS: '1' }));
-    const contacts = await parsed(stores.search).searchContacts({
-      organizationId: 'org_demo',
-      filters: [],
-      limit: 1,
-    });
-    const visits = await parsed(stores.search).searchVisits({ organizationId: 'org_demo', limit: 1 });
-    const { rows } = await stores.analytics.query<{ days: number }>({
-      name: 'count_days',
-      sql: 'SELECT countDistinct(date) AS days FROM creative_deliveries',
-      params: {},
-    });
-    await stores.close();
-    expect([contacts.total, visits.total, rows[0]?.days]).to.deep.equal([2000, 20_000, 180]);
   });
 });

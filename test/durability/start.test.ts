@@ -39,6 +39,34 @@ function totals(server: ServerProcess, key: string): Promise<unknown[]> {
   ]);
 }
 
+/** What `totals` are of the whole sample. */
+function sampleTotals(): number[] {
+  const sizes = { contacts: 0, 'website-visits': 0, audiences: 0, 'network-a-campaigns': 0 };
+  for (const [stream, records] of demoRecords(utcDate(Date.now()))) {
+    if (stream in sizes) sizes[stream as keyof typeof sizes] += records.length;
+  }
+  return Object.values(sizes);
+}
+
+async function daysWithImpressions(server: ServerProcess, key: string): Promise<number> {
+  const day = (ago: number) => utcDate(Date.now() - ago * 86_400_000);
+  const { body, text } = await server.call(
+    '/api/advertising/network_a/campaigns',
+    {
+      start_date: day(200),
+      end_date: day(0),
+      granularity: 'daily',
+      metrics: ['impressions'],
+      page_size: 100,
+    },
+    { key },
+  );
+  const items = body.items as { timeseries: { period: string; impressions: number }[] }[] | undefined;
+  if (!items) throw new Error(text);
+  const points = items.flatMap(({ timeseries }) => timeseries);
+  return new Set(points.filter(({ impressions }) => impressions > 0).map(({ period }) => period)).size;
+}
+
 describe('serve --demo in an empty folder', function () {
   this.timeout(120_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -62,13 +90,16 @@ describe('serve --demo in an empty folder', function () {
           .is.not.empty;
       }
       const loaded = await totals(server, key);
+      expect(loaded).to.deep.equal(sampleTotals());
       expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
 
       server = await start();
       console.log(`      started on existing data in ${Math.round(server.startedMs)} ms`);
       expect(await totals(server, key)).to.deep.equal(loaded);
       expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-      expect(server.output(), 'nothing is loaded again').not.to.match(/Loading sample|curl /);
+      const again = server.output();
+      expect(again, 'nothing is loaded again').not.to.match(/Loading sample|curl |rl_live_\w{8}_/);
+      expect(again).to.contain(`keys create --organization ${DEMO}`);
     } finally {
       await server.kill();
     }
@@ -97,11 +128,8 @@ describe('serve --demo in an empty folder', function () {
         { key },
       );
       expect(body.credit_balance).to.equal(1000);
-      const sizes = { contacts: 0, 'website-visits': 0, audiences: 0, 'network-a-campaigns': 0 };
-      for (const [stream, records] of demoRecords(utcDate(Date.now()))) {
-        if (stream in sizes) sizes[stream as keyof typeof sizes] += records.length;
-      }
-      expect(await totals(server, key)).to.deep.equal(Object.values(sizes));
+      expect(await totals(server, key)).to.deep.equal(sampleTotals());
+      expect(await daysWithImpressions(server, key)).to.equal(180);
     } finally {
       await server.kill();
     }
