@@ -2,7 +2,7 @@
 # Two images of the same program: `full` (the default) has the embedded stores; `slim` has neither of them and needs
 # ELASTICSEARCH_URL and CLICKHOUSE_URL.
 
-FROM node:22.23.2-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Without scripts: `prepare` would build before the sources are there.
@@ -15,7 +15,7 @@ COPY bench bench
 COPY docs/reference docs/reference
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
-FROM node:22.23.2-bookworm-slim AS base
+FROM node:24.21.0-bookworm-slim AS base
 ENV NODE_ENV=production \
     NODE_OPTIONS=--enable-source-maps \
     HOST=0.0.0.0 \
