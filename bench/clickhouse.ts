@@ -29,7 +29,7 @@ const COMPANIES = 1500;
 const DELIVERIES_OF_ORGANIZATION = DAYS * (CREATIVES + COMPANIES);
 const DAYS_A_BLOCK = 7;
 const RESTATED_DAYS = 7;
-const RESTATED = ['deliveries', 'company_deliveries'];
+const RESTATED = ['creative_deliveries', 'company_deliveries'];
 const LIST_ROUNDS = 21;
 const FINAL_ROUNDS = 11;
 const TIMEOUT_MS = 30_000;
@@ -157,14 +157,13 @@ FROM numbers(${organizations * days * COMPANIES})`;
 
 /** Loads all days, with months at rest merged as they are some minutes after their last row came. */
 async function load(client: ClickHouseClient, organizations: number, note: (text: string) => void) {
-  await client.command({ query: 'TRUNCATE TABLE deliveries' });
-  await client.command({ query: 'TRUNCATE TABLE company_deliveries' });
+  for (const table of RESTATED) await client.command({ query: `TRUNCATE TABLE ${table}` });
   for (let from = DAYS; from >= 1; from -= DAYS_A_BLOCK) {
     note(`loading: ${from} days to go …`);
     await client.command({ query: deliveriesOf(organizations, from, from - DAYS_A_BLOCK + 1, 1) });
   }
   note('merging …');
-  await merge(client, ['deliveries', 'company_deliveries', 'delivery_dates']);
+  await merge(client, [...RESTATED, 'delivery_names', 'delivery_days']);
 }
 
 async function merge(client: ClickHouseClient, tables: string[]): Promise<void> {
@@ -220,7 +219,10 @@ async function post(address: string, statements: readonly AnalyticsQuery[]): Pro
 }
 
 const onCopy = (sql: string) =>
-  sql.replaceAll(/FROM (company_)?deliveries AS delivery FINAL/g, 'FROM merged_$1deliveries AS delivery');
+  sql.replaceAll(
+    /FROM (creative|company)_deliveries AS delivery FINAL/g,
+    'FROM merged_$1_deliveries AS delivery',
+  );
 
 async function benchFinal(
   client: ClickHouseClient,

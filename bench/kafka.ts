@@ -95,7 +95,7 @@ function deliveries(): OutgoingRecord[] {
 }
 
 /** What earlier rounds left behind would be merged with the new, at a cost that grows. */
-const empty = ({ client }: Bench) => client.command({ query: 'TRUNCATE TABLE deliveries' });
+const empty = ({ client }: Bench) => client.command({ query: 'TRUNCATE TABLE creative_deliveries' });
 
 /** Records a second, from the first that comes to the last that is in the store. */
 async function through(bench: Bench, script: string, ...args: string[]): Promise<number> {
@@ -165,7 +165,7 @@ function columnType(name: string): string {
 /** Every key comes once, so that what is not merged yet is no more. */
 async function countRows(client: ClickHouseClient): Promise<number> {
   const result = await client.query({
-    query: 'SELECT count() AS rows FROM deliveries',
+    query: "SELECT count() AS rows FROM creative_deliveries WHERE campaign_id != ''",
     format: 'JSONEachRow',
   });
   const [row] = await result.json<{ rows: string }>();

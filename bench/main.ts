@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { packageRoot } from '../services/shared/fs.js';
 import { benchAdvertising } from './advertising.js';
 import { benchClickHouse } from './clickhouse.js';
+import { benchDeliveries } from './deliveries.js';
 import { benchElasticsearch } from './elasticsearch.js';
 import { benchGateway } from './gateway.js';
 import { benchKafka } from './kafka.js';
@@ -32,6 +33,7 @@ const PARTS = [
   'scale',
   'elasticsearch',
   'clickhouse',
+  'deliveries',
   'processes',
   'kafka',
   'memory',
@@ -67,6 +69,9 @@ try {
   }
   if (asked.includes('clickhouse')) {
     results.push(...(await benchClickHouse(join(folder, 'clickhouse'), Number(values.deliveries), note)));
+  }
+  if (asked.includes('deliveries')) {
+    results.push(...(await benchDeliveries(join(folder, 'deliveries'), Number(values.deliveries), note)));
   }
   if (asked.includes('processes')) results.push(await benchProcesses(join(folder, 'processes'), note));
   if (asked.includes('kafka')) {

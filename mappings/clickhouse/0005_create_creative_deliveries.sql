@@ -1,5 +1,7 @@
 -- Contract 5.1. Deliveries that name a creative, from which campaigns and creatives are reported. A month at rest is merged to one part,
 -- where FINAL costs nothing, unless that would rewrite more than 20 GiB.
+-- A row without a campaign, on the first of a month, marks what was inserted last for an organization in that month: its `mark` is random, and
+-- the last inserted of equal versions stays. It is in the part of the rows it marks, so both become visible at once.
 CREATE TABLE IF NOT EXISTS creative_deliveries
 (
     organization_id String CODEC(ZSTD(1)),
@@ -22,7 +24,8 @@ CREATE TABLE IF NOT EXISTS creative_deliveries
     lead_form_opens UInt64 CODEC(ZSTD(1)),
     conversions UInt64 CODEC(ZSTD(1)),
     conversion_value Decimal(38, 12) CODEC(ZSTD(1)),
-    version UInt128 CODEC(ZSTD(1))
+    version UInt128 CODEC(ZSTD(1)),
+    mark UInt64 CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(date)

@@ -1,5 +1,6 @@
 -- Deliveries that name a company, sorted for reports on companies, in small granules because a page reads a few dozen of them.
 -- `active`: any metric above zero.
+-- A row without a company is a mark, as in creative_deliveries.
 CREATE TABLE IF NOT EXISTS company_deliveries
 (
     organization_id String CODEC(ZSTD(1)),
@@ -23,7 +24,8 @@ CREATE TABLE IF NOT EXISTS company_deliveries
     conversions UInt64 CODEC(ZSTD(1)),
     conversion_value Decimal(38, 12) CODEC(ZSTD(1)),
     active Bool CODEC(ZSTD(1)),
-    version UInt128 CODEC(ZSTD(1))
+    version UInt128 CODEC(ZSTD(1)),
+    mark UInt64 CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(date)

@@ -1,5 +1,9 @@
 CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_days_mv TO delivery_days AS
-SELECT DISTINCT
+SELECT
     organization_id,
-    date
+    date,
+    now() AS touched_at,
+    countIf(creative_id != '') AS creative_rows,
+    countIf(company_id != '') AS company_rows
 FROM deliveries
+GROUP BY organization_id, date

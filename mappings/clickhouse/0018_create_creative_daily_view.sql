@@ -41,6 +41,7 @@ AS SELECT
     sum(day.conversions) AS conversions,
     sum(toDecimal256(day.conversion_value, 12)) AS conversion_value
 FROM creative_deliveries AS day FINAL
+WHERE campaign_id != ''
 GROUP BY organization_id, date, campaign_id, creative_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each creative and day, restatements resolved'

@@ -37,6 +37,7 @@ AS SELECT
     sum(day.lead_form_opens) AS lead_form_opens,
     sum(day.conversions) AS conversions
 FROM company_deliveries AS day FINAL
+WHERE company_id != ''
 GROUP BY organization_id, date, company_id, campaign_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each company, campaign and day, restatements resolved; the network reports them apart from those of creatives'

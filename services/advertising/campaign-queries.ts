@@ -5,13 +5,14 @@ import { requiredSums } from './metric-values.js';
 import { METRIC_NAMES } from './metrics.js';
 import type { ListParams, ReportParams } from './report-params.js';
 import type { CampaignSort, CreativeSort } from './requests.js';
+import { deliverySource } from './rollups.js';
+import { seriesQuery } from './series-query.js';
 import {
   asciiKey,
   columnsOf,
   containsAny,
   definedParams,
   IN_ORGANIZATION,
-  IN_RANGE,
   inList,
   joinLines,
   metricColumns,
@@ -20,7 +21,6 @@ import {
   pageParams,
   type QueryParams,
   reportQueryParams,
-  seriesQuery,
   sumColumns,
   where,
 } from './sql.js';
@@ -148,7 +148,12 @@ export function adsQuery<SortName extends string>(
 ): AnalyticsQuery {
   const sums = requiredSums([...report.metrics, ...METRIC_NAMES.filter((metric) => metric === sort.by)]);
   const id = `${name}_id`;
-  const onlyIds = inList(id, `${id}s`, ids(filters));
+  const { statuses, objectiveTypes, search, campaignIds } = filters;
+  const isFiltered = [statuses, objectiveTypes, search, id === 'creative_id' && campaignIds].some(Boolean);
+  const delivery = deliverySource('creative', report, sums, [
+    inList(id, `${id}s`, ids(filters)),
+    isFiltered && `${id} IN (SELECT known.id ${from} ${where(...conditions(filters))})`,
+  ]);
   return {
     name: `${name}s_page`,
     sql: joinLines(
@@ -156,8 +161,7 @@ export function adsQuery<SortName extends string>(
       from,
       `LEFT JOIN (
   SELECT ${[id, ...sumColumns(sums, 'delivery')].join(', ')}
-  FROM creative_deliveries AS delivery FINAL
-  ${where(IN_ORGANIZATION, IN_RANGE, onlyIds)}
+  ${delivery.from}
   GROUP BY ${id}
 ) AS metrics ON metrics.${id} = known.id`,
       join,
@@ -168,6 +172,7 @@ export function adsQuery<SortName extends string>(
       ...filterParams(report.organizationId, filters),
       ...reportQueryParams(report),
       ...pageParams(page),
+      ...delivery.params,
     },
   };
 }
@@ -180,7 +185,7 @@ export function adSeriesQuery(
 ): AnalyticsQuery {
   const by = `${name}_id` as const;
   const conditions = [inList(by, 'ids', ids)];
-  return seriesQuery({ name: `${name}s_series`, by, table: 'creative_deliveries', conditions }, report, ids);
+  return seriesQuery({ name: `${name}s_series`, by, source: 'creative', conditions }, report, ids);
 }
 
 /** Currencies of the campaigns of everything that matches, not only of one page. */

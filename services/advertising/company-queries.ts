@@ -5,6 +5,8 @@ import { requiredSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import type { ListParams, Page, ReportParams } from './report-params.js';
 import type { CompanySort } from './requests.js';
+import { deliverySource } from './rollups.js';
+import { type SeriesSource, seriesQuery } from './series-query.js';
 import {
   columnsOf,
   containsAny,
@@ -18,8 +20,6 @@ import {
   orderAndPage,
   pageParams,
   reportQueryParams,
-  type SeriesSource,
-  seriesQuery,
   sumColumns,
   where,
 } from './sql.js';
@@ -50,11 +50,13 @@ const COMPANY_RECORDS = `(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION}
 const NETWORK_IDS = 'network_a_company_ids';
 
 /** Days with activity. Where `active` is false there was none, and both days are meaningless. */
-const ACTIVITY = [
-  'minIf(date, delivery.active) AS first_seen',
-  'maxIf(date, delivery.active) AS last_seen',
+const activity = (first = 'date', last = 'date') => [
+  `minIf(${first}, delivery.active) AS first_seen`,
+  `maxIf(${last}, delivery.active) AS last_seen`,
   'max(delivery.active) AS active',
 ];
+const ACTIVITY = activity();
+const SUMMED_ACTIVITY = activity('delivery.first_seen', 'delivery.last_seen');
 
 const REACH = {
   campaigns_reached: 'uniqExactIf(campaign_id, delivery.impressions > 0)',
@@ -92,21 +94,21 @@ export function companiesQuery({
     'if(metrics.active, metrics.first_seen, NULL) AS first_seen',
     'if(metrics.active, metrics.last_seen, NULL) AS last_seen',
   ];
+  // Sums are of all campaigns, and do not count them.
+  const isOfAll = campaignIds === undefined && reach.length === 0;
+  const delivery = deliverySource('company', isOfAll ? report : { range: report.range }, names, [
+    inList('campaign_id', 'campaign_ids', campaignIds),
+    onlyIds,
+    byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...ofRecords)})`,
+  ]);
   const aggregates = [
     ...sumColumns(names, 'delivery'),
-    ...ACTIVITY,
+    ...(delivery.isSummed ? SUMMED_ACTIVITY : ACTIVITY),
     ...reach.map((name) => `${REACH[name]} AS ${name}`),
   ];
   const metrics = `(
   SELECT company_id, ${aggregates.join(', ')}
-  FROM company_deliveries AS delivery FINAL
-  ${where(
-    IN_ORGANIZATION,
-    IN_RANGE,
-    inList('campaign_id', 'campaign_ids', campaignIds),
-    onlyIds,
-    byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...ofRecords)})`,
-  )}
+  ${delivery.from}
   GROUP BY company_id
 ) AS metrics`;
   return {
@@ -136,6 +138,7 @@ export function companiesQuery({
       }),
       ...reportQueryParams(report),
       ...pageParams(page),
+      ...delivery.params,
     },
   };
 }
@@ -157,12 +160,12 @@ export function companySeriesQuery(
   const source: SeriesSource = {
     name: 'companies_series',
     by: 'company_id',
-    table: 'company_deliveries',
+    source: 'company',
     columns: ['max(delivery.active) AS active'],
     conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaignIds)],
     params: definedParams({ campaign_ids: campaignIds }),
   };
-  return seriesQuery(source, report, ids);
+  return seriesQuery(source, campaignIds === undefined ? report : { ...report, sealed: [] }, ids);
 }
 
 /** The number of campaigns each company saw; companies without deliveries in the range have no row. */

@@ -46,6 +46,7 @@ import {
   parsePage,
   parseReportParams,
   type ReportParams,
+  type SealedMonth,
   type Sort,
 } from './report-params.js';
 import { CampaignsRequest, CompaniesRequest, CompanyRequest, CreativesRequest } from './requests.js';
@@ -73,6 +74,7 @@ import {
   campaignFields,
   creativeFields,
 } from './responses.js';
+import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
 import { completeItems, isSparse, type Point, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 import { warningsOf } from './warnings.js';
 
@@ -122,6 +124,18 @@ function reportParamsOf<Body extends Parameters<typeof parseReportParams>[0]>(
 
 const run = <Row>({ services, signal }: AnyCall, query: AnalyticsQuery) =>
   services.analytics.query<Row>(query, signal);
+
+/** The report with the months whose sums may stand for their deliveries. */
+async function withSealedMonths(
+  call: AnyCall,
+  report: ReportParams,
+  source: SourceName,
+): Promise<ReportParams> {
+  const months = wholeMonths(report.range);
+  if (months.length === 0) return report;
+  const { rows } = await run<SealedMonth>(call, sealedMonthsQuery(report.organizationId, source, months));
+  return { ...report, sealed: rows };
+}
 
 async function contextOf(
   call: AnyCall,
@@ -202,13 +216,13 @@ async function readRows<Row, Item extends object>(
 }
 
 /** Campaigns or creatives as a request asks for them. */
-function adList<SortName extends string, Fields extends AdFields>(
+async function adList<SortName extends string, Fields extends AdFields>(
   call: HandlerContext<AdsBody<SortName>, unknown, AdvertisingServices>,
   entity: AdEntity<SortName | 'ad_spend'>,
   fields: Fields,
 ) {
   const { body } = call;
-  const report = reportParamsOf(call, METRIC_NAMES);
+  const report = await withSealedMonths(call, reportParamsOf(call, METRIC_NAMES), 'creative');
   const requested = {
     campaignIds: listFilter(body.campaign_ids),
     creativeIds: listFilter(body.creative_ids),
@@ -239,8 +253,8 @@ async function listAds<SortName extends string, Fields extends AdFields>(
   fields: Fields,
 ) {
   const { body, organizationId } = call;
-  const { report, requested, filters, query, toItems } = adList(call, entity, fields);
-  const page = parsePage(body, report);
+  const page = parsePage(body, reportParamsOf(call, METRIC_NAMES));
+  const { report, requested, filters, query, toItems } = await adList(call, entity, fields);
   const money = showsMoney(report);
   const currencies = money ? currenciesQuery(entity, organizationId, filters) : undefined;
   const [{ rows, total }, context] = await Promise.all([
@@ -273,8 +287,8 @@ const everyAd = <SortName extends string, Fields extends AdFields>(
 ): MatchList<AdsBody<SortName>, AdvertisingServices> => ({
   item,
   pageFields: PAGE_FIELDS,
-  readPage: (call, next, format) =>
-    readRows(call, adList(call, entity, fields), next as UnsentRows<AdRow<Fields>> | undefined, format),
+  readPage: async (call, next, format) =>
+    readRows(call, await adList(call, entity, fields), next as UnsentRows<AdRow<Fields>> | undefined, format),
 });
 
 export const searchCampaigns = endpoint({
@@ -322,9 +336,9 @@ async function pageReach(
 }
 
 /** Companies as a request asks for them. */
-function companyList(call: HandlerContext<CompaniesRequest, unknown, AdvertisingServices>) {
+async function companyList(call: HandlerContext<CompaniesRequest, unknown, AdvertisingServices>) {
   const { body } = call;
-  const report = reportParamsOf(call, COMPANY_METRIC_NAMES);
+  const report = await withSealedMonths(call, reportParamsOf(call, COMPANY_METRIC_NAMES), 'company');
   const filters = {
     campaignIds: listFilter(body.campaign_ids),
     companyIds: listFilter(body.company_ids),
@@ -365,12 +379,12 @@ export const searchCompanies = endpoint({
   list: {
     item: CompanyListItem,
     pageFields: PAGE_FIELDS,
-    readPage: (call, next, format) =>
-      readRows(call, companyList(call), next as UnsentRows<CompanyRow> | undefined, format),
+    readPage: async (call, next, format) =>
+      readRows(call, await companyList(call), next as UnsentRows<CompanyRow> | undefined, format),
   },
   async handle(call) {
-    const { report, filters, query, toItems } = companyList(call);
-    const page = parsePage(call.body, report);
+    const page = parsePage(call.body, reportParamsOf(call, COMPANY_METRIC_NAMES));
+    const { report, filters, query, toItems } = await companyList(call);
     const [{ rows, total }, context] = await Promise.all([
       run<CompanyRow>(call, query(page)),
       contextOf(call, report, filters),

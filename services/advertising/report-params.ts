@@ -14,6 +14,12 @@ export const MAX_POINTS = 100_000;
 
 const DEFAULT_PAGE_SIZE = 50;
 
+/** A month whose sums were made from its deliveries of now; `month` is its first day. */
+export interface SealedMonth {
+  month: string;
+  build: string;
+}
+
 /** Parameters common to all reports. */
 export interface ReportParams {
   organizationId: string;
@@ -25,6 +31,8 @@ export interface ReportParams {
   today: string;
   /** Days after this one may still be restated. */
   lastFinalDay: string;
+  /** Months whose sums stand for their deliveries; none unless they were looked up. */
+  sealed?: readonly SealedMonth[];
 }
 
 export interface Page {

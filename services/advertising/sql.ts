@@ -1,7 +1,5 @@
 /** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
-import type { AnalyticsQuery } from './analytics-store.js';
-import { countPeriods, type DateRange } from './calendar.js';
-import { requiredSums } from './metric-values.js';
+import type { DateRange } from './calendar.js';
 import { type Metric, RATES, type Rate, SUMMED_METRICS, type SummedMetric } from './metrics.js';
 import type { Page, ReportParams, Sort } from './report-params.js';
 
@@ -103,51 +101,6 @@ export function reportQueryParams({ organizationId, range }: ReportParams): Quer
 /** Columns that a query selects from a joined table under their own names. */
 export const columnsOf = (table: string, columns: readonly string[]) =>
   columns.map((column) => `${table}.${column} AS ${column}`);
-
-export interface SeriesSource {
-  name: string;
-  by: 'campaign_id' | 'creative_id' | 'company_id';
-  table: 'creative_deliveries' | 'company_deliveries';
-  columns?: string[];
-  /** In addition to those on organization and range. */
-  conditions: (string | undefined)[];
-  params?: QueryParams;
-}
-
-/**
- * Sums by period of the entities with these ids; periods without deliveries have no row. Limited to one row per id and period,
- * whatever a store may answer.
- */
-export function seriesQuery(
-  { name, by, table, columns = [], conditions, params }: SeriesSource,
-  report: ReportParams,
-  ids: readonly string[],
-): AnalyticsQuery {
-  const { metrics, granularity, range } = report;
-  const day = granularity === 'daily' ? 'date' : 'toStartOfMonth(date)';
-  const selected = [
-    `${by} AS id`,
-    `${day} AS day`,
-    ...sumColumns(requiredSums(metrics), 'delivery'),
-    ...columns,
-  ];
-  return {
-    name,
-    sql: joinLines(
-      `SELECT ${selected.join(', ')}`,
-      `FROM ${table} AS delivery FINAL`,
-      where(IN_ORGANIZATION, IN_RANGE, ...conditions),
-      'GROUP BY id, day',
-      'LIMIT {limit:UInt32}',
-    ),
-    params: {
-      ...reportQueryParams(report),
-      ids,
-      limit: ids.length * countPeriods(range, granularity),
-      ...params,
-    },
-  };
-}
 
 /** Lines of a statement; empty ones are left out. */
 export function joinLines(...parts: string[]): string {

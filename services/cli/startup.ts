@@ -10,6 +10,7 @@ export function startupOptions(logger: Logger): OpenStoresOptions {
   let loggedAt = performance.now();
   return {
     log: logger,
+    buildsRollups: true,
     startupRetry: {
       timeoutMs: RETRY_TIMEOUT_MS,
       onRetry: (store) => logger.warn({ store }, `waiting for the ${store} store, which does not answer yet`),

@@ -25,9 +25,9 @@ const ACCEPTED_MS = `toUInt64(intDiv(version, ${SEQUENCE_DIGITS}) % ${ACCEPTED_D
 
 /** A delivery that names both a creative and a company is in both tables. */
 const ALL_DELIVERIES = `
-  SELECT version, date FROM creative_deliveries FINAL WHERE ${IN_ORGANIZATION}
+  SELECT version, date FROM creative_deliveries FINAL WHERE ${IN_ORGANIZATION} AND campaign_id != ''
   UNION ALL
-  SELECT version, date FROM company_deliveries FINAL WHERE ${IN_ORGANIZATION} AND creative_id = ''
+  SELECT version, date FROM company_deliveries FINAL WHERE ${IN_ORGANIZATION} AND company_id != '' AND creative_id = ''
 `;
 
 /** Figures of every advertising stream of an organization, in one statement. */

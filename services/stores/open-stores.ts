@@ -42,6 +42,8 @@ export interface OpenStoresOptions {
   clock?: Clock;
   /** For background jobs of the stores. */
   log?: ElasticsearchStoreOptions['log'];
+  /** Whether this process sums months of deliveries in the background: a server does, a command that ends does not. */
+  buildsRollups?: boolean;
   /** Called while an embedded store derives its search terms anew. */
   onRebuild?: RebuildProgress;
 }
@@ -55,9 +57,10 @@ const RETRY_INTERVAL_MS = 1000;
  */
 export async function openStores(
   config: StoresConfig,
-  { startupRetry, clock = systemClock, log, onRebuild }: OpenStoresOptions = {},
+  { startupRetry, clock = systemClock, log, buildsRollups, onRebuild }: OpenStoresOptions = {},
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
+  const rollups = buildsRollups ? { log } : undefined;
   const used = { search: !elasticsearch, analytics: !clickhouse };
   const lock = elasticsearch && clickhouse ? null : await lockFolder(dataDir);
   const opened: { close(): Promise<void> }[] = [];
@@ -79,9 +82,9 @@ export async function openStores(
         );
     opened.push(search);
     const { store: analytics, engine } = clickhouse
-      ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse))
+      ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse, rollups))
       : await withDataFolderErrors(dataDir, () =>
-          openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }),
+          openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }, rollups),
         );
     opened.push(analytics);
     folderId?.writeFolderId(dataDir, used);

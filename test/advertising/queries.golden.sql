@@ -8,7 +8,7 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
 LEFT JOIN (
   SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, sum(toDecimal256(delivery.conversion_value, 12)) AS conversion_value
   FROM creative_deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY campaign_id
 ) AS metrics ON metrics.campaign_id = known.id
 LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
@@ -31,7 +31,11 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
 LEFT JOIN (
   SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks, sum(toDecimal256(delivery.conversion_value, 12)) AS conversion_value
   FROM creative_deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)}
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND campaign_id IN (SELECT known.id FROM (
+  SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
+) AS known
+LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0))
   GROUP BY campaign_id
 ) AS metrics ON metrics.campaign_id = known.id
 LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
@@ -60,7 +64,7 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
 LEFT JOIN (
   SELECT creative_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
   FROM creative_deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY creative_id
 ) AS metrics ON metrics.creative_id = known.id
 ORDER BY campaign_name_key ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
@@ -80,7 +84,16 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
 LEFT JOIN (
   SELECT creative_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks
   FROM creative_deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id IN {creative_ids:Array(String)}
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id IN {creative_ids:Array(String)} AND creative_id IN (SELECT known.id FROM (
+  SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
+  UNION ALL
+  SELECT creative_id, min(campaign_id) FROM delivery_names
+  WHERE organization_id = {organization_id:String} AND creative_id != ''
+    AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
+  GROUP BY creative_id
+) AS known
+LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_id:String}) AS creative ON creative.id = known.id
+LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0))
   GROUP BY creative_id
 ) AS metrics ON metrics.creative_id = known.id
 WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0)
@@ -105,19 +118,57 @@ SELECT metrics.company_id AS id, company.network_a_company_id AS network_a_compa
 FROM (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY company_id
 ) AS metrics
 LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = metrics.company_id
 WHERE metrics.active
 ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
+-- companies, of a month with sums: companies_page
+SELECT metrics.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+FROM (
+  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, minIf(delivery.first_seen, delivery.active) AS first_seen, maxIf(delivery.last_seen, delivery.active) AS last_seen, max(delivery.active) AS active
+  FROM (
+  SELECT date, company_id, impressions, clicks, landing_page_clicks, engagements, reactions, comments, shares, follows, video_views, video_completions, leads, lead_form_opens, conversions, date AS first_seen, date AS last_seen, active FROM company_deliveries FINAL
+  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND toStartOfMonth(date) NOT IN {summed_months:Array(Date)}
+  UNION ALL
+  SELECT month AS date, company_id, impressions, clicks, landing_page_clicks, engagements, reactions, comments, shares, follows, video_views, video_completions, leads, lead_form_opens, conversions, first_seen, last_seen, active FROM company_months
+  WHERE organization_id = {organization_id:String} AND month IN {summed_months:Array(Date)} AND build IN {builds:Array(String)}
+) AS delivery
+  GROUP BY company_id
+) AS metrics
+LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = metrics.company_id
+WHERE metrics.active
+ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+
+-- series of campaigns, of a month with sums: campaigns_series
+SELECT campaign_id AS id, toStartOfMonth(date) AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
+FROM (
+  SELECT date, campaign_id, creative_id, toDecimal256(ad_spend, 12) AS ad_spend, clicks FROM creative_deliveries FINAL
+  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND toStartOfMonth(date) NOT IN {summed_months:Array(Date)} AND campaign_id IN {ids:Array(String)}
+  UNION ALL
+  SELECT month AS date, campaign_id, creative_id, ad_spend, clicks FROM creative_months
+  WHERE organization_id = {organization_id:String} AND month IN {summed_months:Array(Date)} AND build IN {builds:Array(String)} AND campaign_id IN {ids:Array(String)}
+) AS delivery
+GROUP BY id, day
+LIMIT {limit:UInt32}
+
+-- months with sums: company_sealed_months
+SELECT rollup.month AS month, rollup.build AS build
+FROM (
+  SELECT month, build, mark FROM rollups FINAL
+  WHERE organization_id = {organization_id:String} AND source = 'company' AND month IN {months:Array(Date)} AND expires_at > now() + 3600
+) AS rollup
+INNER JOIN (SELECT date AS month, mark FROM company_deliveries FINAL WHERE organization_id = {organization_id:String} AND company_id = '' AND date IN {months:Array(Date)}) AS marked ON marked.month = rollup.month AND marked.mark = rollup.mark
+ORDER BY month
+
 -- companies, by reach: companies_page
 SELECT metrics.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.campaigns_reached, 0) AS campaigns_reached, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active, uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached
   FROM company_deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)}
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)}
   GROUP BY company_id
 ) AS metrics
 LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = metrics.company_id
@@ -130,7 +181,7 @@ FROM (SELECT company_id AS id FROM (SELECT id AS company_id FROM companies WHERE
 LEFT JOIN (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {company_ids:Array(String)}
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {company_ids:Array(String)}
   GROUP BY company_id
 ) AS metrics ON metrics.company_id = known.id
 LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = known.id
@@ -142,7 +193,7 @@ FROM (SELECT company_id AS id FROM (SELECT DISTINCT * FROM (SELECT id AS company
 LEFT JOIN (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.engagements) AS engagements, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)})
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)})
   GROUP BY company_id
 ) AS metrics ON metrics.company_id = known.id
 LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = known.id

@@ -21,6 +21,7 @@ import { contextQuery } from '../../services/advertising/context-query.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
 import { parseReportParams } from '../../services/advertising/report-params.js';
 import { CAMPAIGN_SORTS, COMPANY_SORTS, CREATIVE_SORTS } from '../../services/advertising/requests.js';
+import { sealedMonthsQuery } from '../../services/advertising/rollups.js';
 import { placeholders } from '../../services/stores/clickhouse/bind.js';
 import { openTemporaryStore } from './helper.js';
 
@@ -54,6 +55,7 @@ const companyEverything = {
   domains: HOSTILE,
   search: HOSTILE[0],
 };
+const SEALED = [{ month: '2026-10-01', build: 'hostile_build' }];
 const few = ['clicks', 'cpc'] as const;
 
 const CASES: [string, AnalyticsQuery][] = [
@@ -104,6 +106,20 @@ const CASES: [string, AnalyticsQuery][] = [
       page,
     }),
   ],
+  [
+    'companies, of a month with sums',
+    companiesQuery({
+      report: { ...report(COMPANY_METRIC_NAMES), sealed: SEALED },
+      filters: {},
+      sort: { by: 'engagements', descending: true },
+      page,
+    }),
+  ],
+  [
+    'series of campaigns, of a month with sums',
+    adSeriesQuery(CAMPAIGNS, { ...report(few, 'monthly'), sealed: SEALED }, HOSTILE),
+  ],
+  ['months with sums', sealedMonthsQuery('org_hostile', 'company', ['2026-10-01'])],
   [
     'companies, by reach',
     companiesQuery({
@@ -170,7 +186,14 @@ describe('advertising queries', () => {
 
   for (const [title, { sql, params }] of CASES) {
     it(`bind every value: ${title}`, () => {
-      for (const value of [...HOSTILE, 'org_hostile', '2026-10-01', '2026-10-31', '2026-11-21']) {
+      for (const value of [
+        ...HOSTILE,
+        'org_hostile',
+        '2026-10-01',
+        '2026-10-31',
+        '2026-11-21',
+        'hostile_build',
+      ]) {
         if (value !== '\\') expect(sql).not.to.contain(value);
       }
       expect([...new Set(placeholders(sql))].sort()).to.deep.equal(Object.keys(params).sort());

@@ -29,7 +29,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     const deliveriesOf = async (organizationId: string, table = 'creative_deliveries') => {
       const { rows } = await store.query<Stored>({
         name: 'test',
-        sql: `SELECT impressions, ad_spend FROM ${table} FINAL WHERE organization_id = {organization:String} ORDER BY date, campaign_id, creative_id, company_id`,
+        sql: `SELECT impressions, ad_spend FROM ${table} FINAL WHERE organization_id = {organization:String} AND campaign_id != '' ORDER BY date, campaign_id, creative_id, company_id`,
         params: { organization: organizationId },
       });
       return rows;

@@ -249,7 +249,7 @@ describe('The real records', () => {
     const figures = await analytics.query({
       name: 'all_figures',
       sql: `SELECT count(), sum(impressions), sum(clicks), countDistinct(campaign_id) FROM creative_deliveries FINAL
-        WHERE organization_id = {organization:String}`,
+        WHERE organization_id = {organization:String} AND campaign_id != ''`,
       params: { organization: organizationId },
     });
     const campaigns = await analytics.query({

@@ -44,7 +44,8 @@ export interface ClickHouse {
   readonly engine: Engine | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
   insert(name: string, rows: Rows): Promise<void>;
-  command(name: string, sql: string): Promise<void>;
+  /** One in the background does not wait for inserts, nor they for it. */
+  command(name: string, sql: string, inBackground?: boolean): Promise<void>;
   /** Creates the database of the tables when it is missing. */
   createDatabase(): Promise<void>;
   close(): Promise<void>;

@@ -15,6 +15,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
   const engine = openEngine(path);
   const reads = new ConnectionPool(READ_CONNECTIONS, engine.client);
   const writes = new ConnectionPool(1, engine.client);
+  const background = new ConnectionPool(1, engine.client);
   // Its statements run on this thread for a few milliseconds, since long ones may occupy all others.
   const control = engine.session();
   let closing = false;
@@ -70,17 +71,18 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       );
     },
 
-    async command(name, sql) {
+    async command(name, sql, inBackground) {
       if (closing) throw new StoreUnavailableError('analytics');
       const text = `${preamble(embeddedSettings(name, timeoutMs), {})} ${sql}`;
-      await settle(writes.use((client) => client.command({ query: text })));
+      const pool = inBackground ? background : writes;
+      await settle(pool.use((client) => client.command({ query: text })));
     },
 
     async createDatabase() {},
 
     async close() {
       closing = true;
-      await Promise.all([reads.close(), writes.close()]);
+      await Promise.all([reads.close(), writes.close(), background.close()]);
       control.close();
       await engine.close();
     },

@@ -5,6 +5,7 @@ import { insertError } from './errors.js';
 import { migrate } from './migrations/migrate.js';
 import { openClickHouse } from './open.js';
 import { requireWholeParts } from './parts.js';
+import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows, splitDeliveriesByMonths } from './rows.js';
 import { MAX_MONTHS_PER_INSERT } from './settings.js';
 
@@ -15,10 +16,11 @@ const BATCH_RECORDS = 25_000;
 const PING = `SELECT throwIf(count() < 4, 'views of deliveries are missing') FROM system.tables
 WHERE database = currentDatabase() AND engine = 'MaterializedView' AND (SELECT count() FROM creative_deliveries WHERE 0) = 0`;
 
-/** Opens and migrates the analytics store. Throws `FolderInUseError` when another process has the folder, and `BrokenPartsError`. */
+/** Opens and migrates the analytics store, which builds sums of months where `rollups` is given. Throws `FolderInUseError` when another process has the folder, and `BrokenPartsError`. */
 export async function openAnalyticsStore(
   options: ClickHouseOptions,
-): Promise<{ store: AnalyticsStore; engine: Engine | null }> {
+  rollups?: RollupBuilderOptions,
+): Promise<{ store: AnalyticsStore; engine: Engine | null; builder: RollupBuilder | null }> {
   const clickhouse = await openClickHouse(options);
   try {
     if ('path' in options) await requireWholeParts(clickhouse, options.path);
@@ -27,10 +29,14 @@ export async function openAnalyticsStore(
     await clickhouse.close();
     throw error;
   }
-  return { store: analyticsStore(clickhouse), engine: clickhouse.engine };
+  // Replicas of a cluster may have a month's seal before its sums.
+  const builder =
+    rollups && clickhouse.layout.cluster === null ? new RollupBuilder(clickhouse, rollups) : null;
+  builder?.start();
+  return { store: analyticsStore(clickhouse, builder), engine: clickhouse.engine, builder };
 }
 
-function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
+function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): AnalyticsStore {
   const insert = async (rows: Rows) => {
     if (rows.text === '') return;
     await clickhouse.insert(`insert_${rows.table}`, rows).catch((error: unknown) => {
@@ -51,6 +57,9 @@ function analyticsStore(clickhouse: ClickHouse): AnalyticsStore {
     async ping() {
       await clickhouse.query({ name: 'ping', sql: PING, params: {} });
     },
-    close: () => clickhouse.close(),
+    async close() {
+      await builder?.stop();
+      await clickhouse.close();
+    },
   };
 }

@@ -35,7 +35,7 @@ describe('a ClickHouse server that comes and goes', () => {
     const count = async () => {
       const { rows } = await store.query<{ count: number }>({
         name: 'test',
-        sql: 'SELECT count() AS count FROM creative_deliveries FINAL',
+        sql: "SELECT count() AS count FROM creative_deliveries FINAL WHERE campaign_id != ''",
         params: {},
       });
       return rows[0]?.count;

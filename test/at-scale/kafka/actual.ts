@@ -14,7 +14,7 @@ export async function actualDeliveries(config: ClickHouseConfig): Promise<Map<st
   const answer = await client.query({
     query: `SELECT concat(organization_id, '/', toString(date), '/', campaign_id, '/', creative_id),
       concat(toString(impressions), '|', toString(clicks), '|', toString(round(ad_spend, 2)))
-      FROM ${config.database}_tables.creative_deliveries FINAL`,
+      FROM ${config.database}_tables.creative_deliveries FINAL WHERE campaign_id != ''`,
     format: 'JSONCompactEachRow',
   });
   const rows = await answer.json<[string, string]>();

@@ -128,7 +128,8 @@ CREATE TABLE IF NOT EXISTS creative_deliveries_local ON CLUSTER `main`
     lead_form_opens UInt64 CODEC(ZSTD(1)),
     conversions UInt64 CODEC(ZSTD(1)),
     conversion_value Decimal(38, 12) CODEC(ZSTD(1)),
-    version UInt128 CODEC(ZSTD(1))
+    version UInt128 CODEC(ZSTD(1)),
+    mark UInt64 CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/creative_deliveries', '{replica}', version)
 PARTITION BY toYYYYMM(date)
@@ -142,29 +143,36 @@ ENGINE = Distributed('main', 'reachline_tables', 'creative_deliveries_local', ci
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS creative_deliveries_mv ON CLUSTER `main` TO creative_deliveries_local AS
 SELECT
-    organization_id,
-    date,
-    campaign_id,
-    creative_id,
-    company_id,
-    ad_spend,
-    impressions,
-    clicks,
-    landing_page_clicks,
-    engagements,
-    reactions,
-    comments,
-    shares,
-    follows,
-    video_views,
-    video_completions,
-    leads,
-    lead_form_opens,
-    conversions,
-    conversion_value,
-    version
-FROM deliveries_local
-WHERE creative_id != '';
+    delivery.organization_id AS organization_id,
+    if(is_mark, toStartOfMonth(delivery.date), delivery.date) AS date,
+    if(is_mark, '', delivery.campaign_id) AS campaign_id,
+    if(is_mark, '', delivery.creative_id) AS creative_id,
+    if(is_mark, '', delivery.company_id) AS company_id,
+    if(is_mark, toDecimal128(0, 12), delivery.ad_spend) AS ad_spend,
+    if(is_mark, 0, delivery.impressions) AS impressions,
+    if(is_mark, 0, delivery.clicks) AS clicks,
+    if(is_mark, 0, delivery.landing_page_clicks) AS landing_page_clicks,
+    if(is_mark, 0, delivery.engagements) AS engagements,
+    if(is_mark, 0, delivery.reactions) AS reactions,
+    if(is_mark, 0, delivery.comments) AS comments,
+    if(is_mark, 0, delivery.shares) AS shares,
+    if(is_mark, 0, delivery.follows) AS follows,
+    if(is_mark, 0, delivery.video_views) AS video_views,
+    if(is_mark, 0, delivery.video_completions) AS video_completions,
+    if(is_mark, 0, delivery.leads) AS leads,
+    if(is_mark, 0, delivery.lead_form_opens) AS lead_form_opens,
+    if(is_mark, 0, delivery.conversions) AS conversions,
+    if(is_mark, toDecimal128(0, 12), delivery.conversion_value) AS conversion_value,
+    if(is_mark, 0, delivery.version) AS version,
+    if(is_mark, rand64(), 0) AS mark
+FROM (
+    SELECT
+        *,
+        row_number() OVER (PARTITION BY organization_id, toStartOfMonth(date)) = 1 AS is_first
+    FROM deliveries_local
+    WHERE creative_id != ''
+) AS delivery
+ARRAY JOIN if(delivery.is_first, [false, true], [false]) AS is_mark;
 
 CREATE TABLE IF NOT EXISTS company_deliveries_local ON CLUSTER `main`
 (
@@ -189,7 +197,8 @@ CREATE TABLE IF NOT EXISTS company_deliveries_local ON CLUSTER `main`
     conversions UInt64 CODEC(ZSTD(1)),
     conversion_value Decimal(38, 12) CODEC(ZSTD(1)),
     active Bool CODEC(ZSTD(1)),
-    version UInt128 CODEC(ZSTD(1))
+    version UInt128 CODEC(ZSTD(1)),
+    mark UInt64 CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_deliveries', '{replica}', version)
 PARTITION BY toYYYYMM(date)
@@ -203,44 +212,54 @@ ENGINE = Distributed('main', 'reachline_tables', 'company_deliveries_local', cit
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS company_deliveries_mv ON CLUSTER `main` TO company_deliveries_local AS
 SELECT
-    organization_id,
-    date,
-    campaign_id,
-    creative_id,
-    company_id,
-    ad_spend,
-    impressions,
-    clicks,
-    landing_page_clicks,
-    engagements,
-    reactions,
-    comments,
-    shares,
-    follows,
-    video_views,
-    video_completions,
-    leads,
-    lead_form_opens,
-    conversions,
-    conversion_value,
-    ad_spend > 0
-        OR impressions > 0
-        OR clicks > 0
-        OR landing_page_clicks > 0
-        OR engagements > 0
-        OR reactions > 0
-        OR comments > 0
-        OR shares > 0
-        OR follows > 0
-        OR video_views > 0
-        OR video_completions > 0
-        OR leads > 0
-        OR lead_form_opens > 0
-        OR conversions > 0
-        OR conversion_value > 0 AS active,
-    version
-FROM deliveries_local
-WHERE company_id != '';
+    delivery.organization_id AS organization_id,
+    if(is_mark, toStartOfMonth(delivery.date), delivery.date) AS date,
+    if(is_mark, '', delivery.campaign_id) AS campaign_id,
+    if(is_mark, '', delivery.creative_id) AS creative_id,
+    if(is_mark, '', delivery.company_id) AS company_id,
+    if(is_mark, toDecimal128(0, 12), delivery.ad_spend) AS ad_spend,
+    if(is_mark, 0, delivery.impressions) AS impressions,
+    if(is_mark, 0, delivery.clicks) AS clicks,
+    if(is_mark, 0, delivery.landing_page_clicks) AS landing_page_clicks,
+    if(is_mark, 0, delivery.engagements) AS engagements,
+    if(is_mark, 0, delivery.reactions) AS reactions,
+    if(is_mark, 0, delivery.comments) AS comments,
+    if(is_mark, 0, delivery.shares) AS shares,
+    if(is_mark, 0, delivery.follows) AS follows,
+    if(is_mark, 0, delivery.video_views) AS video_views,
+    if(is_mark, 0, delivery.video_completions) AS video_completions,
+    if(is_mark, 0, delivery.leads) AS leads,
+    if(is_mark, 0, delivery.lead_form_opens) AS lead_form_opens,
+    if(is_mark, 0, delivery.conversions) AS conversions,
+    if(is_mark, toDecimal128(0, 12), delivery.conversion_value) AS conversion_value,
+    NOT is_mark
+        AND (
+            delivery.ad_spend > 0
+            OR delivery.impressions > 0
+            OR delivery.clicks > 0
+            OR delivery.landing_page_clicks > 0
+            OR delivery.engagements > 0
+            OR delivery.reactions > 0
+            OR delivery.comments > 0
+            OR delivery.shares > 0
+            OR delivery.follows > 0
+            OR delivery.video_views > 0
+            OR delivery.video_completions > 0
+            OR delivery.leads > 0
+            OR delivery.lead_form_opens > 0
+            OR delivery.conversions > 0
+            OR delivery.conversion_value > 0
+        ) AS active,
+    if(is_mark, 0, delivery.version) AS version,
+    if(is_mark, rand64(), 0) AS mark
+FROM (
+    SELECT
+        *,
+        row_number() OVER (PARTITION BY organization_id, toStartOfMonth(date)) = 1 AS is_first
+    FROM deliveries_local
+    WHERE company_id != ''
+) AS delivery
+ARRAY JOIN if(delivery.is_first, [false, true], [false]) AS is_mark;
 
 CREATE TABLE IF NOT EXISTS delivery_names_local ON CLUSTER `main`
 (
@@ -265,9 +284,12 @@ FROM deliveries_local;
 CREATE TABLE IF NOT EXISTS delivery_days_local ON CLUSTER `main`
 (
     organization_id String,
-    date Date
+    date Date,
+    touched_at SimpleAggregateFunction(max, DateTime),
+    creative_rows SimpleAggregateFunction(sum, UInt64),
+    company_rows SimpleAggregateFunction(sum, UInt64)
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/delivery_days', '{replica}')
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/reachline_tables/delivery_days', '{replica}')
 ORDER BY (organization_id, date)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
@@ -275,10 +297,14 @@ CREATE TABLE IF NOT EXISTS delivery_days ON CLUSTER `main` AS delivery_days_loca
 ENGINE = Distributed('main', 'reachline_tables', 'delivery_days_local', cityHash64(organization_id));
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_days_mv ON CLUSTER `main` TO delivery_days_local AS
-SELECT DISTINCT
+SELECT
     organization_id,
-    date
-FROM deliveries_local;
+    date,
+    now() AS touched_at,
+    countIf(creative_id != '') AS creative_rows,
+    countIf(company_id != '') AS company_rows
+FROM deliveries_local
+GROUP BY organization_id, date;
 
 CREATE DATABASE IF NOT EXISTS reachline ON CLUSTER `main`;
 
@@ -424,6 +450,7 @@ AS SELECT
     sum(day.conversions) AS conversions,
     sum(toDecimal256(day.conversion_value, 12)) AS conversion_value
 FROM creative_deliveries AS day FINAL
+WHERE campaign_id != ''
 GROUP BY organization_id, date, campaign_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each campaign and day, restatements resolved; the sum of its creatives';
@@ -471,6 +498,7 @@ AS SELECT
     sum(day.conversions) AS conversions,
     sum(toDecimal256(day.conversion_value, 12)) AS conversion_value
 FROM creative_deliveries AS day FINAL
+WHERE campaign_id != ''
 GROUP BY organization_id, date, campaign_id, creative_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each creative and day, restatements resolved';
@@ -514,9 +542,96 @@ AS SELECT
     sum(day.lead_form_opens) AS lead_form_opens,
     sum(day.conversions) AS conversions
 FROM company_deliveries AS day FINAL
+WHERE company_id != ''
 GROUP BY organization_id, date, company_id, campaign_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each company, campaign and day, restatements resolved; the network reports them apart from those of creatives';
+
+CREATE TABLE IF NOT EXISTS creative_months_local ON CLUSTER `main`
+(
+    organization_id String CODEC(ZSTD(1)),
+    month Date CODEC(ZSTD(1)),
+    build String CODEC(ZSTD(1)),
+    campaign_id String CODEC(ZSTD(1)),
+    creative_id String CODEC(ZSTD(1)),
+    ad_spend Decimal(76, 12) CODEC(ZSTD(1)),
+    impressions UInt64 CODEC(ZSTD(1)),
+    clicks UInt64 CODEC(ZSTD(1)),
+    landing_page_clicks UInt64 CODEC(ZSTD(1)),
+    engagements UInt64 CODEC(ZSTD(1)),
+    reactions UInt64 CODEC(ZSTD(1)),
+    comments UInt64 CODEC(ZSTD(1)),
+    shares UInt64 CODEC(ZSTD(1)),
+    follows UInt64 CODEC(ZSTD(1)),
+    video_views UInt64 CODEC(ZSTD(1)),
+    video_completions UInt64 CODEC(ZSTD(1)),
+    leads UInt64 CODEC(ZSTD(1)),
+    lead_form_opens UInt64 CODEC(ZSTD(1)),
+    conversions UInt64 CODEC(ZSTD(1)),
+    conversion_value Decimal(76, 12) CODEC(ZSTD(1)),
+    mark UInt64 CODEC(ZSTD(1)),
+    expires_at DateTime CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/reachline_tables/creative_months', '{replica}')
+PARTITION BY toDate(expires_at)
+ORDER BY (organization_id, month, build, campaign_id, creative_id)
+TTL expires_at
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS creative_months ON CLUSTER `main` AS creative_months_local
+ENGINE = Distributed('main', 'reachline_tables', 'creative_months_local', cityHash64(organization_id));
+
+CREATE TABLE IF NOT EXISTS company_months_local ON CLUSTER `main`
+(
+    organization_id String CODEC(ZSTD(1)),
+    month Date CODEC(ZSTD(1)),
+    build String CODEC(ZSTD(1)),
+    company_id String CODEC(ZSTD(1)),
+    impressions UInt64 CODEC(ZSTD(1)),
+    clicks UInt64 CODEC(ZSTD(1)),
+    landing_page_clicks UInt64 CODEC(ZSTD(1)),
+    engagements UInt64 CODEC(ZSTD(1)),
+    reactions UInt64 CODEC(ZSTD(1)),
+    comments UInt64 CODEC(ZSTD(1)),
+    shares UInt64 CODEC(ZSTD(1)),
+    follows UInt64 CODEC(ZSTD(1)),
+    video_views UInt64 CODEC(ZSTD(1)),
+    video_completions UInt64 CODEC(ZSTD(1)),
+    leads UInt64 CODEC(ZSTD(1)),
+    lead_form_opens UInt64 CODEC(ZSTD(1)),
+    conversions UInt64 CODEC(ZSTD(1)),
+    first_seen Date CODEC(ZSTD(1)),
+    last_seen Date CODEC(ZSTD(1)),
+    active Bool CODEC(ZSTD(1)),
+    mark UInt64 CODEC(ZSTD(1)),
+    expires_at DateTime CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_months', '{replica}')
+PARTITION BY toDate(expires_at)
+ORDER BY (organization_id, month, build, company_id)
+TTL expires_at
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS company_months ON CLUSTER `main` AS company_months_local
+ENGINE = Distributed('main', 'reachline_tables', 'company_months_local', cityHash64(organization_id));
+
+CREATE TABLE IF NOT EXISTS rollups_local ON CLUSTER `main`
+(
+    organization_id String,
+    source String,
+    month Date,
+    build String,
+    mark UInt64,
+    built_at DateTime,
+    expires_at DateTime
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/rollups', '{replica}', built_at)
+ORDER BY (organization_id, source, month)
+TTL expires_at
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS rollups ON CLUSTER `main` AS rollups_local
+ENGINE = Distributed('main', 'reachline_tables', 'rollups_local', cityHash64(organization_id));
 
 CREATE ROLE IF NOT EXISTS reachline_analyst ON CLUSTER `main`;
 

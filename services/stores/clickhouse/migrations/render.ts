@@ -43,7 +43,7 @@ export function render(sql: string, layout: Layout): string[] {
     | undefined;
   if (view) {
     const { name, target, select } = view;
-    const local = select.replaceAll(/^FROM (\w+)$/gm, 'FROM $1_local');
+    const local = select.replaceAll(/^( *)FROM (\w+)$/gm, '$1FROM $2_local');
     return [`CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}${everywhere} TO ${target}_local AS${local}`];
   }
   if (!statement.includes(everywhere)) {

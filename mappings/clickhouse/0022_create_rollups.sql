@@ -1,0 +1,15 @@
+-- The build that holds the sums of a month, and the mark of the deliveries it was made from. It is used only while that is their mark.
+CREATE TABLE IF NOT EXISTS rollups
+(
+    organization_id String,
+    source String,
+    month Date,
+    build String,
+    mark UInt64,
+    built_at DateTime,
+    expires_at DateTime
+)
+ENGINE = ReplacingMergeTree(built_at)
+ORDER BY (organization_id, source, month)
+TTL expires_at
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1

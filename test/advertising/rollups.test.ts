@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
+import { searchCampaigns, searchCompanies, searchCreatives } from '../../services/advertising/endpoints.js';
+import type { DeliveryRecord } from '../../services/advertising/records.js';
+import { wholeMonths } from '../../services/advertising/rollups.js';
+import type { RollupBuilder } from '../../services/stores/clickhouse/rollup-builder.js';
+import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
+import { accepted } from '../support/accepted.js';
+import { Random } from '../support/random.js';
+import { call } from './helper.js';
+
+const SEEDS = (process.env.ROLLUP_SEEDS ?? '1,2').split(',').map(Number);
+const STEPS = Number(process.env.ROLLUP_STEPS ?? 15);
+const ORGANIZATIONS = ['org_a', 'org_b'];
+const RANGES = [
+  ['2026-07-01', '2026-10-31'],
+  ['2026-07-15', '2026-10-02'],
+  ['2026-08-01', '2026-09-30'],
+] as const;
+
+describe('whole months of a range', () => {
+  it('are those from their first day to their last', () => {
+    expect(wholeMonths({ start: '2026-01-15', end: '2026-04-29' })).to.deep.equal([
+      '2026-02-01',
+      '2026-03-01',
+    ]);
+    expect(wholeMonths({ start: '2026-01-01', end: '2026-01-31' })).to.deep.equal(['2026-01-01']);
+    expect(wholeMonths({ start: '2026-01-02', end: '2026-02-27' })).to.deep.equal([]);
+  });
+});
+
+for (const seed of SEEDS) {
+  describe(`sums of months under random restatements (seed ${seed})`, function () {
+    this.timeout(300_000);
+    const random = new Random(seed);
+    let path: string;
+    let store: AnalyticsStore;
+    let builder: RollupBuilder;
+    let accepts = Date.parse('2026-10-01');
+
+    before(async () => {
+      path = mkdtempSync(join(tmpdir(), 'reachline-rollups-'));
+      const opened = await openAnalyticsStore({ path }, { intervalMs: 1e9, settleSeconds: 0, minRows: 1 });
+      store = opened.store;
+      builder = opened.builder as RollupBuilder;
+    });
+    after(async () => {
+      await store.close();
+      rmSync(path, { recursive: true, force: true });
+    });
+
+    const delivery = (): DeliveryRecord => ({
+      organization_id: random.pick(ORGANIZATIONS),
+      date: `2026-${random.pick(['07', '08', '09', '10'])}-${random.pick(['01', '02', '15', '28', '30'])}`,
+      campaign_id: random.pick(['c1', 'c2', 'c3']),
+      ...random.pick([
+        { creative_id: 'r1' },
+        { creative_id: 'r2' },
+        { company_id: 'k1' },
+        { company_id: 'k2' },
+        { creative_id: 'r3', company_id: 'k3' },
+      ]),
+      impressions: random.pick([0, 1, 70, 5000]),
+      engagements: random.pick([0, 3]),
+      ad_spend: random.pick(['0', '0.01', '99999999999999999999999999.5']),
+      reported_at: `2026-10-0${random.pick([1, 2, 3])}T00:00:00Z`,
+    });
+    const insert = () => {
+      accepts += random.pick([-1000, 1000]);
+      return store.insertDeliveries(
+        accepted(Array.from({ length: random.pick([1, 8, 40]) }, delivery), accepts),
+      );
+    };
+
+    const withoutRollups: AnalyticsReader = {
+      query: (query, signal) =>
+        query.name.endsWith('_sealed_months')
+          ? Promise.resolve({ rows: [], total: 0 })
+          : store.query(query, signal),
+    };
+    let summed = 0;
+    const counting: AnalyticsReader = {
+      query(query, signal) {
+        if (/FROM (creative|company)_months/.test(query.sql)) summed++;
+        return store.query(query, signal);
+      },
+    };
+
+    /** Every list of an organization, with and without the sums. */
+    async function compare(context: string) {
+      const organization = random.pick(ORGANIZATIONS);
+      const [start_date, end_date] = random.pick(RANGES);
+      const body = {
+        start_date,
+        end_date,
+        granularity: random.pick(['daily', 'monthly'] as const),
+        page_size: 50,
+      };
+      const filters = random.pick([{}, { search: 'c' }, { campaign_ids: ['c1', 'c2'] }]);
+      for (const operation of [searchCampaigns, searchCreatives, searchCompanies]) {
+        const answers = await Promise.all(
+          [counting, withoutRollups].map((reader) =>
+            call(operation as never, reader, organization, { ...body, ...filters } as never),
+          ),
+        );
+        expect(JSON.stringify(answers[0]), `${context} ${JSON.stringify(body)}`).to.equal(
+          JSON.stringify(answers[1]),
+        );
+      }
+    }
+
+    it('answer the same bytes as the deliveries', async () => {
+      await insert();
+      for (let step = 0; step < STEPS; step++) {
+        const what = random.pick(['insert', 'build', 'both']);
+        if (what === 'insert') await insert();
+        if (what === 'build') await builder.run();
+        // A build reads the deliveries before, amid or after the inserts.
+        if (what === 'both') await Promise.all([builder.run(), insert().then(insert)]);
+        await compare(`step ${step}, ${what}`);
+      }
+      await builder.run();
+      await compare('at rest');
+      expect(summed).to.be.above(0);
+    });
+
+    it('are used again once they are built anew, and not before', async () => {
+      const body = { start_date: '2026-07-01', end_date: '2026-10-31', page_size: 5 };
+      const read = async () => {
+        summed = 0;
+        await call(searchCampaigns, counting, 'org_a', body);
+        return summed;
+      };
+      const touch = (month: string) =>
+        store.insertDeliveries(
+          accepted(
+            [{ ...delivery(), organization_id: 'org_a', date: `2026-${month}-01`, creative_id: 'r1' }],
+            accepts,
+          ),
+        );
+      for (const month of ['07', '08', '09', '10']) await touch(month);
+      expect(await read()).to.equal(0);
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      await builder.run();
+      expect(await read()).to.be.above(0);
+      for (const month of ['07', '08', '09', '10']) await touch(month);
+      expect(await read()).to.equal(0);
+    });
+  });
+}
