@@ -1,3 +1,4 @@
+import { maxMatchBytes } from '../search/explain.js';
 import type { FacetedPage } from '../search/facets.js';
 import type { SortKey, TextQuery } from '../search/query.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
@@ -23,11 +24,17 @@ export interface ContactSearch {
   query?: TextQuery;
   /** Counted over all matches, not over the page. Null is no value. */
   facets?: readonly FacetField[];
+  /** The page holds its ranks, and leaves room for an explanation of each contact. */
+  explain?: true;
   limit: number;
   after?: SortKey;
   /** With `after`: leaves the total at 0, because counting passes over every match. */
   skipsTotal?: boolean;
 }
+
+/** Bytes to reserve for the explanation of a contact. */
+export const explanationBytes = ({ explain, query }: ContactSearch): number =>
+  explain && query ? maxMatchBytes(query) : 0;
 
 export interface CreateContact {
   contact: Contact;

@@ -10,6 +10,7 @@ import type { SortKey } from '../search/query.js';
 import { JsonText, jsonArray } from '../shared/json.js';
 import type { Clock } from '../shared/time.js';
 import type { ContactStore } from './contact-store.js';
+import { explainPage } from './explain.js';
 import { contactTooLarge } from './record-size.js';
 import {
   AddContactRequest,
@@ -209,6 +210,7 @@ const searchContacts = endpoint({
       next_cursor: writeCursor(scope, page.next),
       total_count: page.total,
       facets: page.facets,
+      explanations: search.explain && (await explainPage(page, search.query, signal)),
     };
   },
 });

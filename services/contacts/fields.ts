@@ -41,6 +41,26 @@ type Fields = typeof CONTACT_FIELDS;
 export type ContactField = keyof Fields;
 export const CONTACT_FIELD_NAMES = Object.keys(CONTACT_FIELDS) as ContactField[];
 
+/** Where a word of a query can match: the fields of `SEARCH_FIELDS`, and last and first name written together. */
+export const EXPLAINED_FIELDS = [
+  'first_name',
+  'last_name',
+  'full_name',
+  'work_emails',
+  'personal_emails',
+  'job_title',
+  'company_name',
+  'company_domain',
+  'functional_area',
+  'city',
+  'state_region',
+  'country',
+  'postal_code',
+  'network_a_url',
+  'phones',
+] as const;
+export type ExplainedField = (typeof EXPLAINED_FIELDS)[number];
+
 /** Fields that a create request may set, in the order in which they are documented. Only records set the others. */
 const CREATABLE_FIELDS = [
   'first_name',

@@ -1,8 +1,11 @@
 import Type, { type Static, type TArray, type TOptional } from 'typebox';
+import { MATCH_KINDS } from '../search/explain.js';
 import { FacetCount } from '../search/facet-schema.js';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
+import { TIERS } from '../search/ranking.js';
 import {
   arrayOf,
+  boolean,
   dateTime,
   id,
   integer,
@@ -16,6 +19,7 @@ import {
 } from '../shared/schema.js';
 import {
   createRequestFields,
+  EXPLAINED_FIELDS,
   FACET_FIELDS,
   type FacetField,
   recordFields,
@@ -186,6 +190,37 @@ const facetCounts = Type.Optional(
   ),
 );
 
+const explain = {
+  explain: optional(
+    boolean('Adds `explanations`: why each contact of the page was found. CSV and NDJSON hold none.'),
+  ),
+};
+
+export const Explanation = looseObject({
+  contact_id: id('The contact.'),
+  tier: nullable(
+    stringEnum(
+      'What the order goes by first: the query is the whole name, the whole first or last name; every word matches exactly; some match as the beginning of a word; some need typos. Null without words that must match.',
+      TIERS,
+    ),
+  ),
+  typos: integer('Typos of all words together; fewer come first.', { minimum: 0 }),
+  words: arrayOf(
+    'Where each word of the query matches best.',
+    looseObject({
+      word: text('A word of the query, or the words of a phrase, in the form they are compared in.'),
+      field: stringEnum(
+        'Field of the contact. `full_name` is last and first name written together.',
+        EXPLAINED_FIELDS,
+      ),
+      text: text('The word of that field, in the form it is compared in; at most 64 characters of it.'),
+      match: stringEnum('How they match.', MATCH_KINDS),
+      typos: integer('Letters to insert, delete, replace or swap.', { minimum: 0, maximum: 2 }),
+    }),
+  ),
+});
+export type Explanation = Static<typeof Explanation>;
+
 const paging = {
   limit: optional(integer('Contacts a page.', { minimum: 1, maximum: 1000, default: 50 })),
   cursor: optional(
@@ -203,6 +238,7 @@ export const SearchContactsRequest = strictObject({
     ),
   ),
   ...facets,
+  ...explain,
   ...paging,
 });
 export type SearchContactsRequest = Static<typeof SearchContactsRequest>;
@@ -226,6 +262,9 @@ const contactsPage = {
 export const SearchContactsResponse = looseObject({
   organization_id: id('Organization searched.'),
   ...contactsPage,
+  explanations: Type.Optional(
+    arrayOf('One of each contact, in the same order; absent unless asked for.', Explanation),
+  ),
 });
 
 export const SearchAudienceContactsResponse = looseObject({

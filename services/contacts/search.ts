@@ -22,7 +22,7 @@ const MAX_FILTER_WORDS = 32;
 
 type GivenFilters = Omit<
   SearchContactsRequest,
-  'organization_id' | 'query' | 'limit' | 'cursor' | 'updated_after' | 'facets'
+  'organization_id' | 'query' | 'limit' | 'cursor' | 'updated_after' | 'facets' | 'explain'
 >;
 
 /** The search a request asks for, and what its cursors belong to. Throws 422 for a bad query or cursor. */
@@ -31,7 +31,14 @@ export function toContactSearch(
   organizationId: string,
   body: SearchContactsRequest | SearchAudienceContactsRequest,
 ): { search: ContactSearch; scope: CursorScope } {
-  const { organization_id: _, facets, limit, cursor, ...given } = body;
+  const {
+    organization_id: _,
+    facets,
+    limit,
+    cursor,
+    explain,
+    ...given
+  } = body as SearchContactsRequest & SearchAudienceContactsRequest;
   const scope = { operation, organizationId, filters: given };
   const query = 'query' in body ? toTextQuery(body.query) : undefined;
   return {
@@ -43,6 +50,7 @@ export function toContactSearch(
       updatedAfter: given.updated_after ? parseTimestamp(given.updated_after) : undefined,
       query,
       facets: facets ? [...new Set(facets)] : undefined,
+      explain: explain ? true : undefined,
       limit: limit ?? DEFAULT_LIMIT,
       after: readCursor(scope, cursor, (query?.required.length ?? 0) > 0),
     },

@@ -1,6 +1,7 @@
 /** What of a contact can be found, as words and normal forms. Both search stores index exactly this (contract 3.8, 3.9). */
 
 import { countryWords, normalizeCountry } from '../search/countries.js';
+import type { SearchedValue } from '../search/explain.js';
 import { initials, nameKeys, namesTogether, nameWords } from '../search/names.js';
 import {
   normalizeDomain,
@@ -10,7 +11,7 @@ import {
 } from '../search/normalize.js';
 import { phoneWords } from '../search/phones.js';
 import { emailWords, postalCodeWords, slugWords, textWords } from '../search/words.js';
-import type { ContactField } from './fields.js';
+import type { ContactField, ExplainedField } from './fields.js';
 import type { Contact } from './schema.js';
 
 interface SearchField {
@@ -67,12 +68,21 @@ export type SearchableContact = Pick<Contact, ContactField>;
 export function searchableTexts(contact: SearchableContact, field: ContactSearchField): readonly string[] {
   if (field === 'full_name') return namesTogether(contact.first_name, contact.last_name);
   const texts: string[] = [];
-  for (const name of SEARCH_FIELDS[field].of) {
-    const value = contact[name];
-    if (typeof value === 'string') texts.push(value);
-    else if (value !== null) texts.push(...value);
-  }
+  for (const name of SEARCH_FIELDS[field].of) texts.push(...textsOf(contact[name]));
   return texts;
+}
+
+const textsOf = (value: string | readonly string[] | null): readonly string[] =>
+  typeof value === 'string' ? [value] : (value ?? []);
+
+/** Every value that a query searches, with its words. */
+export function searchedValues(contact: SearchableContact): SearchedValue<ExplainedField>[] {
+  return (Object.keys(SEARCH_FIELDS) as ContactSearchField[]).flatMap((name) => {
+    const { of, group, wordsOf } = SEARCH_FIELDS[name];
+    const withWords = (field: ExplainedField) => (text: string) => ({ field, group, words: wordsOf(text) });
+    if (name === 'full_name') return searchableTexts(contact, name).map(withWords(name));
+    return of.flatMap((field) => textsOf(contact[field]).map(withWords(field)));
+  });
 }
 
 /** Keys by which a query is recognized as the whole name, or as the whole first or last name, and the first letters of its words. */

@@ -332,7 +332,7 @@ export const RESPONSE_EXAMPLES: Json = {
         updated_at: '2026-10-15T18:56:00.000Z',
       },
     ],
-    next_cursor: 'WyJKZDJEQmQtZHd2RHBNdDA4IiwyLDE3OTIwOTA1NjAwMDAsImRlbW9fY29udGFjdF8xMDIzIl0',
+    next_cursor: 'WyJKZDJEQmQtZHd2RHBNdDA4IiwxMCwxNzkyMDkwNTYwMDAwLCJkZW1vX2NvbnRhY3RfMTAyMyJd',
     total_count: 251,
   },
   '/api/audiences/contacts/search': {

@@ -39,4 +39,6 @@ export interface Page<T> {
   total: number;
   /** Where the next page begins; null at the end. */
   next: SortKey | null;
+  /** Of each item, see `SortKey.rank`; only where they were asked for. */
+  ranks?: number[];
 }

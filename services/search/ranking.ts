@@ -11,6 +11,10 @@ import type { QueryTerm, TextQuery } from './query.js';
  */
 export const RANK_CLASSES = { wholeName: 0, partOfName: 1, exact: 2, beginnings: 3 } as const;
 
+/** The tiers of contract 3.9, best first. */
+export const TIERS = ['whole_name', 'first_or_last_name', 'exact', 'beginning', 'typo'] as const;
+type Tier = (typeof TIERS)[number];
+
 export class Ranking {
   /** Terms that must match. */
   readonly terms: number;
@@ -23,6 +27,13 @@ export class Ranking {
     this.terms = required.length;
     this.typos = required.reduce((sum, term) => sum + typosOf(term), 0);
     this.width = NAME_POINTS * this.terms + 1;
+  }
+
+  /** The tier of a rank, and the typos of all terms together. */
+  tierOf(rank: number): { tier: Tier; typos: number } {
+    const rankClass = Math.floor(rank / this.width);
+    const typos = Math.max(0, rankClass - RANK_CLASSES.beginnings);
+    return { tier: typos > 0 ? 'typo' : (TIERS[rankClass] as Tier), typos };
   }
 
   /** Of the last class. */

@@ -29,7 +29,7 @@ const emails = fc.array(
 const phone = fc.constantFrom('202-224-3441', '+1 202 224 3442', '42');
 const moment = (...offsets: number[]) =>
   fc.constantFrom(...offsets).map((offset) => new Date(T0 + offset).toISOString());
-const record = fc.record({
+export const record = fc.record({
   first_name: some(text),
   last_name: some(text),
   work_emails: some(emails),
@@ -62,7 +62,7 @@ const piece = fc.oneof(
     arbitrary: fc.constantFrom('mario.garcia@york.com', 'york.com', 'mara.exam', '(202) 224-3441'),
   },
 );
-const request = fc.record({
+export const request = fc.record({
   query: some(fc.array(piece, { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join(' '))),
   first_name: fc.option(word, { nil: undefined, freq: 1 }),
   city: fc.option(

@@ -4,6 +4,7 @@ import { parsed } from '../support/parsed-store.js';
 import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
+import { searchStoreExplain } from './search-store-explain.js';
 import { searchStoreFacets } from './search-store-facets.js';
 import { searchStoreFigures } from './search-store-figures.js';
 import { searchStoreFilters } from './search-store-filters.js';
@@ -40,6 +41,7 @@ export function searchStoreContract(
     searchStoreNames(open);
     searchStoreValues(open);
     searchStoreOrder(open);
+    searchStoreExplain(open);
     searchStoreFacets(open);
     searchStoreGetMany(open);
     searchStoreRecords(open);

@@ -141,7 +141,7 @@ describe('Every operation', () => {
       '/api/contacts/create': `organization_id! audience_id! ${filters} company_network_a_url work_emails personal_emails phones age gender`,
       '/api/contacts/get': 'organization_id! contact_id!',
       '/api/contacts/get-many': 'organization_id! contact_ids!',
-      '/api/contacts/search': `organization_id! ${filters} email updated_after query facets limit`,
+      '/api/contacts/search': `organization_id! ${filters} email updated_after query facets explain limit`,
       '/api/audiences/contacts/search': `organization_id! audience_id! ${filters} email updated_after limit`,
       '/api/audiences/get': 'organization_id! audience_id!',
       '/api/audiences/search': 'organization_id query page limit',

@@ -12,6 +12,8 @@ export interface PageBuilderOptions<Row, T> {
   limit: number;
   /** Bytes of what the answer holds besides the items, where they may be more than 16 KiB. */
   reservedBytes?: number;
+  /** Bytes of what the answer holds besides each item. */
+  reservedBytesPerItem?: number;
   /** The item as the answer holds it. */
   toJson(row: Row): Json<T>;
 }
@@ -30,7 +32,7 @@ export class PageBuilder<Row, T> {
     this.#maxBytes = PAGE_BYTES - (options.reservedBytes ?? 0);
   }
 
-  /** Bytes of the items. */
+  /** Bytes of the items, and of what is reserved for each. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -49,11 +51,11 @@ export class PageBuilder<Row, T> {
 
   /** Adds the item of a row; false when the page is full. The first always fits, so that paging never stalls. */
   add(row: Row): boolean {
-    const { limit, toJson } = this.#options;
+    const { limit, toJson, reservedBytesPerItem = 0 } = this.#options;
     if (this.items.length < limit) {
       const item = toJson(row);
       // Items are joined by commas.
-      const bytes = Buffer.byteLength(item) + 1;
+      const bytes = Buffer.byteLength(item) + 1 + reservedBytesPerItem;
       if (this.items.length === 0 || this.#bytes + bytes <= this.#maxBytes) {
         this.#bytes += bytes;
         this.items.push(item);

@@ -34,6 +34,8 @@ interface PageForm<Source, T, Field extends string> {
   /** Score of rank 0; null when sorted by time alone. */
   bestScore: number | null;
   toJson(source: Source): Json<T>;
+  reservedBytesPerItem?: number;
+  explain?: boolean;
   /** Of the aggregations of the request. */
   toFacets?(aggregations: Record<string, estypes.AggregationsAggregate>): Facets<Field>;
 }
@@ -44,7 +46,7 @@ interface PageForm<Source, T, Field extends string> {
  */
 export async function fetchPage<Source, T, Field extends string = never>(
   request: estypes.SearchRequest,
-  { limit, bestScore, toJson, toFacets }: PageForm<Source, T, Field>,
+  { limit, bestScore, toJson, toFacets, reservedBytesPerItem, explain }: PageForm<Source, T, Field>,
   search: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<Source>>,
 ): Promise<{ result: FacetedPage<Json<T>, Field>; bytes: number }> {
   let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_HITS) };
@@ -55,15 +57,22 @@ export async function fetchPage<Source, T, Field extends string = never>(
   const builder = new PageBuilder<estypes.SearchHit<Source>, T>({
     limit,
     reservedBytes,
+    reservedBytesPerItem,
     toJson: ({ _source }) => toJson(_source as Source),
   });
+  const ranks: number[] = [];
+  const isFullAt = (hit: estypes.SearchHit<Source>) => {
+    const added = builder.add(hit);
+    if (added && explain) ranks.push(hitKey(hit, bestScore).rank);
+    return !added;
+  };
   for (;;) {
     const { hits } = response.hits;
-    const isFull = hits.some((hit) => !builder.add(hit));
+    const isFull = hits.some(isFullAt);
     if (isFull || hits.length < part.size) {
       const { items, endsAfter } = builder;
-      const next = endsAfter && sortKey(endsAfter.sort as (string | number)[], bestScore);
-      const result = { items, total, next, ...(facets ? { facets } : {}) };
+      const next = endsAfter && hitKey(endsAfter, bestScore);
+      const result = { items, total, next, ...(facets ? { facets } : {}), ...(explain ? { ranks } : {}) };
       return { result, bytes: builder.bytes + reservedBytes };
     }
     const size = rowsToFetch(builder.remainingItems);
@@ -71,6 +80,9 @@ export async function fetchPage<Source, T, Field extends string = never>(
     response = await search(part);
   }
 }
+
+const hitKey = ({ sort }: estypes.SearchHit<unknown>, bestScore: number | null): SortKey =>
+  sortKey(sort as (string | number)[], bestScore);
 
 export function sortKey(sort: (string | number)[], bestScore: number | null): SortKey {
   const [createdAt, id] = sort.slice(-2) as [number, string];

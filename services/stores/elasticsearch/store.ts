@@ -5,6 +5,7 @@ import {
   type ContactBatch,
   type ContactSearch,
   type CreateContact,
+  explanationBytes,
   isReplayable,
   type Membership,
 } from '../../contacts/contact-store.js';
@@ -157,7 +158,14 @@ class ElasticsearchStore implements SearchStore {
   async searchContacts(search: ContactSearch, signal?: AbortSignal) {
     const { request, bestScore } = contactQuery(search);
     const documents = this.#contacts as Documents<ContactSource>;
-    const form = { limit: search.limit, bestScore, toJson: searchedContact, toFacets: contactFacets };
+    const form = {
+      limit: search.limit,
+      bestScore,
+      toJson: searchedContact,
+      toFacets: contactFacets,
+      reservedBytesPerItem: explanationBytes(search),
+      explain: search.explain,
+    };
     return this.#bounded(signal, () => fetchPage(request, form, (part) => documents.search(part, signal)));
   }
 

@@ -17,17 +17,23 @@ export function pageLines<Row, T, Field extends string = never>(
   {
     facets,
     sortKeyOf,
+    explain,
     ...options
   }: Omit<PageBuilderOptions<Row, T>, 'reservedBytes'> & {
     sortKeyOf(row: Row): SortKey;
     facets?: Facets<Field>;
+    explain?: boolean;
   },
 ): PageLines<T, Field> {
   const reservedBytes = facets ? Buffer.byteLength(JSON.stringify(facets)) : 0;
   const page = new PageBuilder({ ...options, reservedBytes });
-  for (const row of rows) if (!page.add(row)) break;
+  const ranks: number[] | undefined = explain ? [] : undefined;
+  for (const row of rows) {
+    if (!page.add(row)) break;
+    ranks?.push(sortKeyOf(row).rank);
+  }
   const next = page.endsAfter === null ? null : sortKeyOf(page.endsAfter);
-  return [toJson<PageHead>({ total, next, facets }), ...page.items].join('\n');
+  return [toJson<PageHead>({ total, next, facets, ranks }), ...page.items].join('\n');
 }
 
 /** Of an organization, or an audience, that nothing belongs to. */

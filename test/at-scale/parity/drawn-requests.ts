@@ -27,7 +27,13 @@ const SEARCHED = [
 ];
 
 /** Probability of an optional field, where it is not the request's own. */
-const LIKELY: Record<string, number> = { query: 0.75, limit: 0.5, created_after: 0.3, created_before: 0.3 };
+const LIKELY: Record<string, number> = {
+  query: 0.75,
+  explain: 0.3,
+  limit: 0.5,
+  created_after: 0.3,
+  created_before: 0.3,
+};
 
 /** The value of a request field; undefined when the record has none. */
 type Draw = (name: string) => unknown;

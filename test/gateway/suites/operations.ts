@@ -242,6 +242,30 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(narrow.facets).to.deep.equal({ country: [{ value: 'Switzerland', count: 5 }] });
   });
 
+  it('contacts/search explains each contact of a page where asked to', async () => {
+    const body = { ...organization, query: 'marai', limit: 1 };
+    const plain = await ask('/api/contacts/search', body);
+    expectKeys(plain, 'organization_id contacts next_cursor total_count');
+    const first = await ask('/api/contacts/search', { ...body, explain: true });
+    expectKeys(first, 'organization_id contacts next_cursor total_count explanations');
+    expect(first.contacts).to.deep.equal(plain.contacts);
+    expect(first.explanations).to.deep.equal([
+      {
+        contact_id: ids(first.contacts)[0],
+        tier: 'typo',
+        typos: 1,
+        words: [{ word: 'marai', field: 'first_name', text: 'maria', match: 'typo', typos: 1 }],
+      },
+    ]);
+    const cursor = plain.next_cursor;
+    const next = await ask('/api/contacts/search', { ...body, cursor, explain: true });
+    expect(next.explanations).to.have.length(1);
+    const newest = await ask('/api/contacts/search', { ...organization, limit: 1, explain: true });
+    expect(newest.explanations).to.deep.equal([
+      { contact_id: ids(newest.contacts)[0], tier: null, typos: 0, words: [] },
+    ]);
+  });
+
   it('website-visits/search counts visits a day', async () => {
     const filters = { ...organization, audience_id: 'aud_1', limit: 1, facets: ['day'] };
     const page = await ask('/api/website-visits/search', filters);

@@ -1,4 +1,4 @@
-import type { ContactSearch } from '../../../contacts/contact-store.js';
+import { type ContactSearch, explanationBytes } from '../../../contacts/contact-store.js';
 import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { type Facets, mostFrequent } from '../../../search/facets.js';
@@ -47,6 +47,8 @@ export function searchContacts(
     );
     return pageLines(withBodies(connection, organization, rows), total, {
       limit: search.limit,
+      reservedBytesPerItem: explanationBytes(search),
+      explain: search.explain,
       facets: search.facets && countFacets(connection, matches, search.facets),
       toJson: ({ body }) => body,
       sortKeyOf: ({ rank, createdMs, id }) => ({ rank, createdAt: createdMs, id }),

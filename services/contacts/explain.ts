@@ -1,0 +1,33 @@
+/** Why contacts were found, and in what order (contract 3.9). */
+import { explainMatch } from '../search/explain.js';
+import type { Page, TextQuery } from '../search/query.js';
+import { Ranking } from '../search/ranking.js';
+import { TimeSlice } from '../shared/async.js';
+import { fromJson, type Json } from '../shared/json.js';
+import type { Contact, Explanation } from './schema.js';
+import { searchedValues } from './searchable.js';
+
+/** One of each contact of a page. Tier and typos are those of the rank by which the store ordered. */
+export async function explainPage(
+  { items, ranks = [] }: Page<Json<Contact>>,
+  query: TextQuery | undefined,
+  signal?: AbortSignal,
+): Promise<Explanation[]> {
+  if (!query || query.required.length === 0) {
+    return items.map((item) => ({ contact_id: fromJson(item).contact_id, tier: null, typos: 0, words: [] }));
+  }
+  const ranking = new Ranking(query);
+  const slice = new TimeSlice();
+  const explanations: Explanation[] = [];
+  for (const [index, item] of items.entries()) {
+    const contact = fromJson(item);
+    const words = explainMatch(query, searchedValues(contact));
+    explanations.push({
+      contact_id: contact.contact_id,
+      ...ranking.tierOf(ranks[index] as number),
+      words,
+    });
+    if (slice.shouldYield(item.length)) await slice.yieldToEventLoop(signal);
+  }
+  return explanations;
+}

@@ -1,0 +1,91 @@
+/** Why a record matched a query: the words of contract 3.9 that decided its rank. */
+import { codePoints, distanceWithin } from '../shared/text.js';
+import type { QueryTerm, TextQuery } from './query.js';
+import { isTypoCandidate } from './typos.js';
+
+/** A value of a record that a query searches. */
+export interface SearchedValue<Field extends string> {
+  field: Field;
+  /** Group of fields in contract 3.9, 0 is names. */
+  group: number;
+  /** In order. */
+  words: readonly string[];
+}
+
+export const MATCH_KINDS = ['exact', 'beginning', 'typo'] as const;
+type MatchKind = (typeof MATCH_KINDS)[number];
+
+/** Where a word or a phrase of a query matched best. */
+export interface WordMatch<Field extends string> {
+  /** Folded; the words of a phrase separated by spaces. */
+  word: string;
+  field: Field;
+  /** The word of the record, folded. */
+  text: string;
+  match: MatchKind;
+  /** 0 unless the match is a typo. */
+  typos: number;
+}
+
+/** Longer words of records are cut. */
+export const MAX_MATCH_CHARACTERS = 64;
+/** Of the JSON of a match, without the word of the query: keys, names and numbers, and text of four bytes a character. */
+const MATCH_BYTES = 120 + 4 * MAX_MATCH_CHARACTERS;
+
+/** Most bytes that the matches of one record take as JSON. */
+export function maxMatchBytes({ required }: TextQuery): number {
+  let bytes = 200;
+  for (const term of required) bytes += MATCH_BYTES + Buffer.byteLength(JSON.stringify(givenWord(term)));
+  return bytes;
+}
+
+/**
+ * The best match of each term, for a record that matches all of them: exact before a beginning before typos, fewer of which come first,
+ * then the best group, then the first of the values.
+ */
+export function explainMatch<Field extends string>(
+  { required }: TextQuery,
+  values: readonly SearchedValue<Field>[],
+): WordMatch<Field>[] {
+  return required.flatMap((term) => {
+    let best: { match: WordMatch<Field>; order: number } | null = null;
+    for (const { field, group, words } of values) {
+      for (const { text, match, typos } of matchesOf(term, words, group)) {
+        const order = (MATCH_KINDS.indexOf(match) + typos) * GROUPS + group;
+        if (best !== null && best.order <= order) continue;
+        best = { match: { word: givenWord(term), field, text, match, typos }, order };
+      }
+    }
+    return best === null ? [] : [{ ...best.match, text: shortened(best.match.text) }];
+  });
+}
+
+/** More than there are groups of fields. */
+const GROUPS = 16;
+
+const givenWord = (term: QueryTerm): string => (term.kind === 'word' ? term.word : term.words.join(' '));
+
+const shortened = (text: string): string =>
+  codePoints(text) <= MAX_MATCH_CHARACTERS ? text : [...text].slice(0, MAX_MATCH_CHARACTERS).join('');
+
+type TermMatch = Pick<WordMatch<string>, 'text' | 'match' | 'typos'>;
+
+function* matchesOf(term: QueryTerm, words: readonly string[], group: number): Iterable<TermMatch> {
+  if (term.kind === 'phrase') {
+    const isFound = words.some((_, start) => term.words.every((word, at) => words[start + at] === word));
+    if (isFound) yield { text: term.words.join(' '), match: 'exact', typos: 0 };
+    return;
+  }
+  const { word, joined = [], typos: allowed } = term;
+  const begins = term.prefix || (term.initial === true && group === 0);
+  for (const text of words) {
+    if (text === word || joined.includes(text)) {
+      yield { text, match: 'exact', typos: 0 };
+    } else if ((begins && text.startsWith(word)) || joined.some((other) => text.startsWith(other))) {
+      yield { text, match: 'beginning', typos: 0 };
+    } else if (allowed > 0 && text.codePointAt(0) === word.codePointAt(0) && isTypoCandidate(text)) {
+      const typos = distanceWithin(text, word, allowed);
+      if (typos !== null) yield { text, match: 'typo', typos };
+    }
+  }
+}
