@@ -26,6 +26,8 @@ import { KEY_PATH } from './other-operations.js';
 import type { RateLimiter } from './rate-limit.js';
 import { addReferenceRoutes } from './reference.js';
 import { createRequestContext } from './request-context.js';
+import type { RequestState } from './request-state.js';
+import { setHeaders } from './send-json.js';
 
 export interface AppDeps {
   stores: Pick<Stores, 'search' | 'analytics'>;
@@ -76,7 +78,10 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
   function limit(ctx: Context, principal: Principal): Principal {
     ctx.state.principal = principal;
     const headers = deps.rateLimiter.take(principal.keyId);
-    if (headers) ctx.set(headers);
+    if (headers) {
+      const { RateLimit, 'RateLimit-Policy': policy } = headers;
+      (ctx.state as RequestState).headers.push('RateLimit', RateLimit, 'RateLimit-Policy', policy);
+    }
     return principal;
   }
 
@@ -106,10 +111,11 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
       const admitted = admit(ctx);
       const principal = admitted instanceof Promise ? await admitted : admitted;
       const timing = { storeMs: 0 };
-      await admission.run(ctx, principal.keyId, (request) =>
-        handle(ctx, principal, servicesOf(timing), request),
-      );
-      ctx.set('Server-Timing', `store;dur=${timing.storeMs.toFixed(1)}`);
+      const state = ctx.state as RequestState;
+      await admission.run(ctx, principal.keyId, async (request) => {
+        state.json = await handle(ctx, principal, servicesOf(timing), request, () => setHeaders(ctx, state));
+      });
+      state.headers.push('Server-Timing', `store;dur=${timing.storeMs.toFixed(1)}`);
     });
   }
 

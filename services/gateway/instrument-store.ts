@@ -12,6 +12,17 @@ export function instrumentStore<T extends object>(
   name: StoreName,
   histogram: Histogram<'store' | 'operation' | 'outcome'>,
 ): (timing: StoreTiming) => T {
+  // Looking up a series by its labels is slower than observing it.
+  const series = new Map<string, { observe(seconds: number): void }>();
+  const seriesOf = (operation: string, outcome: string) => {
+    const key = `${outcome} ${operation}`;
+    let found = series.get(key);
+    if (!found) {
+      found = histogram.labels(name, operation, outcome);
+      series.set(key, found);
+    }
+    return found;
+  };
   const get = (timing: StoreTiming) => (target: T, operation: string | symbol) => {
     const method: unknown = Reflect.get(target, operation);
     if (typeof method !== 'function') return method;
@@ -28,7 +39,7 @@ export function instrumentStore<T extends object>(
       } finally {
         const elapsedMs = performance.now() - startedAt;
         timing.storeMs += elapsedMs;
-        histogram.observe({ store: name, operation: String(operation), outcome }, elapsedMs / 1000);
+        seriesOf(String(operation), outcome).observe(elapsedMs / 1000);
       }
     };
   };

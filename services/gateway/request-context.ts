@@ -8,6 +8,7 @@ import type { Cors } from './cors.js';
 import type { ErrorWriter } from './error-handler.js';
 import type { Metrics } from './metrics.js';
 import type { RequestState } from './request-state.js';
+import { sendJson, setHeaders } from './send-json.js';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
@@ -27,17 +28,26 @@ export function createRequestContext(
     const { headers } = ctx.req;
     const given = headers['x-request-id'] as string | undefined;
     const requestId = given !== undefined && REQUEST_ID.test(given) ? given : newId('req');
-    const state: RequestState = { requestId, client: addressOf(ctx.req) };
+    const state: RequestState = {
+      requestId,
+      client: addressOf(ctx.req),
+      headers: ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff', 'Cache-Control', 'no-store'],
+    };
     ctx.state = state;
-    ctx.res.setHeader('X-Request-Id', requestId);
-    ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
-    ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.once('close', () => finish(ctx, state, startedAt));
     try {
       if (headers.origin === undefined || cors(ctx, headers.origin)) await next();
+      if (sendJson(ctx, state)) return;
     } catch (error) {
+      state.json = undefined;
+      setHeaders(ctx, state);
       writeError(ctx, error);
     }
+    if (state.json !== undefined) {
+      ctx.type = 'application/json';
+      ctx.body = state.json;
+    }
+    if (ctx.respond !== false) setHeaders(ctx, state);
     await compressResponse(ctx);
   };
 

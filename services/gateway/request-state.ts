@@ -7,6 +7,10 @@ export interface RequestState {
   /** IP address of the client. */
   client: string;
   principal?: Principal;
+  /** Names and values in turn of headers that the response will have, unless it sets them itself. */
+  headers: string[];
+  /** JSON text, or its bytes, of a response with status 200. */
+  json?: string | Buffer;
   admitted?: AdmittedRequest;
   /** Path pattern of the route: the label of the metrics. */
   operation?: string;

@@ -15,7 +15,7 @@ import Negotiator from 'negotiator';
 import { memoize } from '../shared/cache.js';
 
 /** Responses below this size, in bytes, fit into one packet as they are. */
-const MIN_BYTES = 1024;
+export const MIN_COMPRESSED_BYTES = 1024;
 
 /** Media types that are compressed already. */
 const IS_COMPRESSED = /^(?:image\/(?!svg)|font\/)/;
@@ -68,10 +68,11 @@ function negotiate(ctx: Context): Encoding | null {
 /** Compresses the body of a finished response, unless it is short, encoded already or its client does not accept that. */
 export async function compressResponse(ctx: Context): Promise<void> {
   if (ctx.respond === false || ctx.res.hasHeader('Content-Encoding')) return;
-  const body = bytesOf(ctx.body);
-  if (body === null || body.length < MIN_BYTES || IS_COMPRESSED.test(ctx.type)) return;
+  const text = textOf(ctx.body);
+  if (text === null || byteLength(text) < MIN_COMPRESSED_BYTES || IS_COMPRESSED.test(ctx.type)) return;
   const encoding = negotiate(ctx);
   if (encoding === null) return;
+  const body = typeof text === 'string' ? Buffer.from(text) : text;
   const { compress, compressSync, options } = CODECS[encoding];
   const compressed =
     body.length > MAX_SYNC_BYTES ? await compress(body, options) : compressSync(body, options);
@@ -87,10 +88,15 @@ export function compressStream(ctx: Context): Transform | null {
   return CODECS[encoding].stream();
 }
 
-/** What a body takes on the wire; null where that is nothing, or not known yet. */
-function bytesOf(body: unknown): Buffer | null {
-  if (Buffer.isBuffer(body)) return body;
-  if (typeof body === 'string') return body.length * 3 < MIN_BYTES ? null : Buffer.from(body);
-  const isJson = typeof body === 'object' && body !== null && !(body instanceof Stream);
-  return isJson ? Buffer.from(JSON.stringify(body)) : null;
+/** A body as it goes on the wire; null where that is nothing, or not known yet. */
+function textOf(body: unknown): Buffer | string | null {
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return body;
+  return typeof body === 'object' && body !== null && !(body instanceof Stream) ? JSON.stringify(body) : null;
+}
+
+/** Of a long text its characters, which are no more than its bytes. */
+function byteLength(text: Buffer | string): number {
+  return typeof text === 'string' && text.length < MIN_COMPRESSED_BYTES
+    ? Buffer.byteLength(text)
+    : text.length;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SortKey } from '../search/query.js';
 import type { FieldError } from '../shared/validation.js';
 import { invalid } from './problems.js';
@@ -25,9 +25,9 @@ export function readCursor(
   isRanked: boolean,
 ): SortKey | undefined {
   if (cursor === undefined || cursor === null) return undefined;
-  const [hash, rank, createdAt, id] = decode(cursor);
+  const [scopeOf, rank, createdAt, id] = decode(cursor);
   if (
-    typeof hash !== 'string' ||
+    typeof scopeOf !== 'string' ||
     !Number.isInteger(rank) ||
     (rank !== 0 && !isRanked) ||
     !Number.isSafeInteger(createdAt) ||
@@ -37,7 +37,7 @@ export function readCursor(
       cursorError('invalid_cursor', 'cursor is not one that this service gave out; start again without it.'),
     );
   }
-  if (hash !== scopeHash(scope)) {
+  if (scopeOf !== scopeHash(scope)) {
     throw invalid(
       cursorError(
         'cursor_mismatch',
@@ -63,8 +63,6 @@ function scopeHash({ operation, organizationId, filters }: CursorScope): string 
   const given = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256')
-    .update(JSON.stringify([operation, organizationId, given]))
-    .digest('base64url')
-    .slice(0, 16);
+  const digest = hash('sha256', JSON.stringify([operation, organizationId, given]), 'buffer');
+  return digest.toString('base64url').slice(0, 16);
 }

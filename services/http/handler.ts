@@ -22,9 +22,14 @@ export type Handler<Services> = (
   principal: Principal,
   services: Services,
   request: AdmissionTicket,
-) => Promise<void>;
+  /** Sets the other headers of the response; called before an export is sent. */
+  setHeaders: () => void,
+) => Promise<string | Buffer | undefined>;
 
-/** Compiles the schemas of an endpoint. The returned function serves one request and throws a Problem when it rejects it. */
+/**
+ * Compiles the schemas of an endpoint. The returned function serves one request: it resolves with the JSON of the response, or with
+ * undefined once an export is sent, and throws a Problem when it rejects the request.
+ */
 export function createHandler<Services>(
   endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
 ): Handler<Services> {
@@ -32,7 +37,7 @@ export function createHandler<Services>(
   const validateQuery = endpoint.query && compileValidator(endpoint.query);
   const fields = (endpoint.request as { properties?: object }).properties ?? {};
 
-  return async function handle(ctx, principal, services, request) {
+  return async function handle(ctx, principal, services, request, setHeaders) {
     if (endpoint.scope) requireScope(principal, endpoint.scope);
     const format = responseFormat(ctx, endpoint.list !== undefined);
     const sent = await readBody(ctx, request, endpoint.bodyLimit);
@@ -59,13 +64,16 @@ export function createHandler<Services>(
       },
       setHeader: (name, value) => ctx.set(name, value),
     };
-    if (format && endpoint.list) return sendExport(ctx, request, endpoint.list, context, format);
+    if (format && endpoint.list) {
+      setHeaders();
+      await sendExport(ctx, request, endpoint.list, context, format);
+      return undefined;
+    }
     const response = (await endpoint.handle(context)) as object;
-    ctx.type = 'application/json';
     const serialized = serialize(response);
     const written = typeof serialized === 'string' ? serialized : await serialized;
     request.answer(Buffer.byteLength(written));
-    ctx.body = written;
+    return written;
   };
 }
 
