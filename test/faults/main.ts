@@ -40,6 +40,7 @@ const FILES = [
   'at-scale/gateway.test.js',
   'advertising/oracle.test.js',
   'at-scale/clickhouse/advertising.test.js',
+  'at-scale/stack.test.js',
 ];
 
 function testsIn(folder: string): string[] {

@@ -10,7 +10,7 @@ import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_outage';
-const KILLS = Number(process.env.TEST_STORE_KILLS ?? 2);
+const KILLS = Number(process.env.TEST_STORE_KILLS ?? 1);
 const WRITERS = 4;
 const TRAFFIC_MS = 2000;
 const MAX_RESPONSE_MS = 2000;

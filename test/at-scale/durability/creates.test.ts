@@ -12,8 +12,8 @@ import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_creates';
 const CREATORS = 64;
-const CREATES = Number(process.env.TEST_CREATES ?? 2000);
-const PAIRS = Number(process.env.TEST_CREATE_SEARCH_PAIRS ?? 1000);
+const CREATES = Number(process.env.TEST_CREATES ?? 1000);
+const PAIRS = Number(process.env.TEST_CREATE_SEARCH_PAIRS ?? 500);
 const BALANCE = 1_000_000;
 const KILL_INTERVAL_MS = 4000;
 

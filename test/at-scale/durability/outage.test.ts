@@ -14,7 +14,7 @@ import { until } from '../../support/until.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_outage';
-const KILLS = Number(process.env.TEST_STORE_KILLS ?? 2);
+const KILLS = Number(process.env.TEST_STORE_KILLS ?? 1);
 const WRITERS = 16;
 const BALANCE = 1_000_000;
 const TRAFFIC_MS = 3000;

@@ -16,7 +16,7 @@ import { accepted } from '../../support/accepted.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 1);
-const KILLS = Number(process.env.TEST_BROKER_KILLS ?? 2);
+const KILLS = Number(process.env.TEST_BROKER_KILLS ?? 1);
 /** More than a sender retries. */
 const ALL = Number.POSITIVE_INFINITY;
 const STREAM = 'contacts';

@@ -14,7 +14,7 @@ import { type TestTopics, testTopics } from './topics.js';
 import { type Histories, histories, rebalances, STREAMS, Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
-const KILLS = Number(process.env.TEST_STORE_KILLS ?? 2);
+const KILLS = Number(process.env.TEST_STORE_KILLS ?? 1);
 const AWAY_MS = Number(process.env.TEST_AWAY_MS ?? 5000);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const PASSWORD = 'the right one';
