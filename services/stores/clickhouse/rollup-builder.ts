@@ -94,7 +94,7 @@ export class RollupBuilder {
   }
 
   async #rest(ms: number): Promise<void> {
-    await pause(ms, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
+    await pause(ms, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
   /** Months at rest whose sums are missing, were begun before their last insert, or have lived half of their time. */
