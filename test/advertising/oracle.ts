@@ -499,12 +499,11 @@ export class Oracle {
     let id: string | undefined;
     if (request.company_id !== undefined) {
       const ours = new Set([...this.#companies.keys(), ...this.#days.map(({ company }) => company)]);
-      id = ours.has(request.company_id)
-        ? request.company_id
-        : [...this.#companies]
-            .filter(([, { network_a_company_id }]) => network_a_company_id === request.company_id)
-            .map(([key]) => key)
-            .sort()[0];
+      const ids = [...this.#companies]
+        .filter(([, { network_a_company_id }]) => network_a_company_id === request.company_id)
+        .map(([key]) => key);
+      const ofNetwork = ids.length === 1 ? ids[0] : undefined;
+      id = ours.has(request.company_id) ? request.company_id : ofNetwork;
     } else {
       const ids = [...this.#companies]
         .filter(([, { domain }]) => domain === domainOf(request.domain))
