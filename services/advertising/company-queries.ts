@@ -86,9 +86,11 @@ export function companiesQuery({
   const byRecord = networkIds !== undefined || domains !== undefined;
   const isNamed = byRecord || companyIds !== undefined;
   const id = isNamed ? 'known.id' : 'metrics.company_id';
+  // All companies are joined with their records only where the page depends on them; it gets its attributes afterwards.
+  const needsRecord = byRecord || search !== undefined || sort.by === 'name';
   const columns = [
     `${id} AS id`,
-    ...columnsOf('company', [...COLUMNS, 'name_key']),
+    ...(needsRecord ? ['company.name_key AS name_key'] : []),
     ...metricColumns(names, 'metrics'),
     ...reach.map((name) => `ifNull(metrics.${name}, 0) AS ${name}`),
     'if(metrics.active, metrics.first_seen, NULL) AS first_seen',
@@ -118,7 +120,7 @@ export function companiesQuery({
       isNamed
         ? `FROM ${allCompanies(onlyIds, byRecord)} AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
         : `FROM ${metrics}`,
-      `LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}`,
+      needsRecord ? `LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}` : '',
       where(
         // Without named companies, those with activity are listed.
         !isNamed && 'metrics.active',
@@ -140,6 +142,15 @@ export function companiesQuery({
       ...pageParams(page),
       ...delivery.params,
     },
+  };
+}
+
+/** The attributes of some companies; those without a record have no row. */
+export function companyAttributesQuery(organizationId: string, ids: readonly string[]): AnalyticsQuery {
+  return {
+    name: 'companies_attributes',
+    sql: `SELECT id, ${COLUMNS.join(', ')} FROM companies FINAL\n${where(IN_ORGANIZATION, inList('id', 'ids', ids))}`,
+    params: { organization_id: organizationId, ids },
   };
 }
 

@@ -24,6 +24,7 @@ import {
 import {
   companiesByDomainQuery,
   companiesQuery,
+  companyAttributesQuery,
   companyByIdQuery,
   companyCampaignsQuery,
   companyReachQuery,
@@ -72,6 +73,7 @@ import {
   CreativeItem,
   CreativesResponse,
   campaignFields,
+  companyFields,
   creativeFields,
 } from './responses.js';
 import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
@@ -335,6 +337,15 @@ async function pageReach(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** The attributes of the companies of a page, null where nothing describes one. */
+async function pageAttributes(call: AnyCall, ids: string[]): Promise<(id: string) => CompanyAttributes> {
+  const unknown = Object.fromEntries(Object.keys(companyFields).map((name) => [name, null]));
+  if (ids.length === 0) return (id) => ({ ...unknown, id }) as CompanyAttributes;
+  const { rows } = await run<CompanyAttributes>(call, companyAttributesQuery(call.organizationId, ids));
+  const known = new Map(rows.map((row) => [row.id, row]));
+  return (id) => known.get(id) ?? ({ ...unknown, id } as CompanyAttributes);
+}
+
 /** Companies as a request asks for them. */
 async function companyList(call: HandlerContext<CompaniesRequest, unknown, AdvertisingServices>) {
   const { body } = call;
@@ -354,11 +365,14 @@ async function companyList(call: HandlerContext<CompaniesRequest, unknown, Adver
     async toItems(rows: CompanyRow[], hasSeries = true) {
       const ids = rows.map(({ id }) => id);
       const ofSeries = hasSeries ? ids : [];
-      const [series, reach] = await Promise.all([
+      const [series, reach, attributes] = await Promise.all([
         pageSeries(call, report, ofSeries, (part) => companySeriesQuery(part, ids, campaignIds)),
         pageReach(call, report, ids, campaignIds),
+        pageAttributes(call, ids),
       ]);
-      return rows.map((row) => companyItem(report, row, reach.get(row.id), series(row.id)));
+      return rows.map((row) =>
+        companyItem(report, { ...row, ...attributes(row.id) }, reach.get(row.id), series(row.id)),
+      );
     },
   };
 }

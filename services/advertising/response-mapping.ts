@@ -18,7 +18,7 @@ export type AdRow<F extends AdFields> = Row<F> & { id: string };
 export type CompanyAttributes = Values<typeof companyFields>;
 export type Reach = Pick<CompanyListItem, 'campaigns_reached' | 'campaigns_engaged'>;
 type Seen = Pick<CompanyListItem, 'first_seen' | 'last_seen'>;
-export type CompanyRow = Row<typeof companyFields> & Seen;
+export type CompanyRow = MetricSums & { id: string } & Seen;
 export type CompanyCampaignRow = Row<typeof companyCampaignFields> & Seen;
 
 /** The named fields of a row, and nothing else of it. */
@@ -47,7 +47,7 @@ export const companyIdentity = (row: CompanyAttributes) => pick(companyFields, r
 
 export const companyItem = (
   report: ReportParams,
-  row: CompanyRow,
+  row: CompanyRow & CompanyAttributes,
   reach: Reach | undefined,
   timeseries: Point[],
 ): CompanyListItem => ({

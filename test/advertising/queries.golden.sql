@@ -114,19 +114,18 @@ GROUP BY id, day
 LIMIT {limit:UInt32}
 
 -- companies: companies_page
-SELECT metrics.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY company_id
 ) AS metrics
-LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = metrics.company_id
 WHERE metrics.active
 ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, of a month with sums: companies_page
-SELECT metrics.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, minIf(delivery.first_seen, delivery.active) AS first_seen, maxIf(delivery.last_seen, delivery.active) AS last_seen, max(delivery.active) AS active
   FROM (
@@ -138,7 +137,6 @@ FROM (
 ) AS delivery
   GROUP BY company_id
 ) AS metrics
-LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = metrics.company_id
 WHERE metrics.active
 ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
@@ -164,19 +162,18 @@ INNER JOIN (SELECT date AS month, mark FROM company_deliveries FINAL WHERE organ
 ORDER BY month
 
 -- companies, by reach: companies_page
-SELECT metrics.company_id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.campaigns_reached, 0) AS campaigns_reached, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.campaigns_reached, 0) AS campaigns_reached, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active, uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached
   FROM company_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)}
   GROUP BY company_id
 ) AS metrics
-LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = metrics.company_id
 WHERE metrics.active
 ORDER BY campaigns_reached DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, by ids: companies_page
-SELECT known.id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT known.id AS id, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (SELECT company_id AS id FROM (SELECT id AS company_id FROM companies WHERE organization_id = {organization_id:String} UNION DISTINCT SELECT company_id FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {company_ids:Array(String)}) WHERE company_id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
@@ -188,7 +185,7 @@ LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_i
 ORDER BY name_key ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, filtered: companies_page
-SELECT known.id AS id, company.network_a_company_id AS network_a_company_id, company.name AS name, company.domain AS domain, company.network_a_url AS network_a_url, company.industry AS industry, company.employee_range AS employee_range, company.country AS country, company.logo_url AS logo_url, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.engagements, 0) AS engagements, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT known.id AS id, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.engagements, 0) AS engagements, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
 FROM (SELECT company_id AS id FROM (SELECT DISTINCT * FROM (SELECT id AS company_id FROM companies WHERE organization_id = {organization_id:String})) WHERE company_id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.engagements) AS engagements, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
@@ -199,6 +196,10 @@ WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Da
 LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = known.id
 WHERE company.network_a_company_id IN {network_a_company_ids:Array(String)} AND company.domain IN {domains:Array(String)} AND (position(ifNull(company.name_key, ''), {search:String}) > 0 OR position(ifNull(company.domain_key, ''), {search:String}) > 0)
 ORDER BY intDiv(2 * toInt256(engagements) * 1000000 + toInt256(impressions), nullIf(2 * toInt256(impressions), 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+
+-- attributes of companies: companies_attributes
+SELECT id, network_a_company_id, name, domain, network_a_url, industry, employee_range, country, logo_url FROM companies FINAL
+WHERE organization_id = {organization_id:String} AND id IN {ids:Array(String)}
 
 -- series of companies: companies_series
 SELECT company_id AS id, date AS day, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, max(delivery.active) AS active

@@ -12,6 +12,7 @@ import {
 import {
   companiesByDomainQuery,
   companiesQuery,
+  companyAttributesQuery,
   companyByIdQuery,
   companyCampaignsQuery,
   companyReachQuery,
@@ -147,6 +148,7 @@ const CASES: [string, AnalyticsQuery][] = [
       page,
     }),
   ],
+  ['attributes of companies', companyAttributesQuery('org_hostile', HOSTILE)],
   ['series of companies', companySeriesQuery(report(['ctr']), HOSTILE, HOSTILE)],
   ['reach of companies', companyReachQuery(report(['ctr']), HOSTILE, undefined)],
   ['campaigns of a company', companyCampaignsQuery(report(['ctr']), HOSTILE[0] as string, HOSTILE, page)],
