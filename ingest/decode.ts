@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { TObject } from 'typebox';
-import { decimalText, moneyText } from '../services/advertising/money.js';
+import { decimalText, readMoney } from '../services/advertising/money.js';
 import type { FieldError } from '../services/shared/validation.js';
 import { compileValidator } from '../services/shared/validation.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/outcome.js';
@@ -39,6 +39,9 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
     const unstorable = normalizeFields(fields, required);
     if (unstorable) return unstorable;
     if (rule.organizationId !== undefined) fields[organizationField] ??= rule.organizationId;
+    for (const field of moneyFields) {
+      if (normalizeMoney(fields, field)) parsed.isRounded = true;
+    }
     const errors = validate(fields);
     if (errors.length > 0) return rejectionOf(errors);
     if (rule.others === 'reject' && fields[organizationField] !== rule.organizationId) {
@@ -47,10 +50,6 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
         `/${organizationField}`,
         'The record names another organization than the one the API key belongs to.',
       );
-    }
-    for (const field of moneyFields) {
-      const problem = normalizeMoney(fields, field);
-      if (problem) return rejectionOf([problem]);
     }
     const broken = stream.check?.(fields, acceptedAt);
     if (broken) return rejectionOf([broken]);
@@ -142,18 +141,12 @@ function longNumbersOf(names: readonly string[]): RegExp {
   );
 }
 
-/** Turns a number into decimal text. Returns an error for more digits than money is stored with: rounding would not be exact. */
-function normalizeMoney(fields: Fields, field: string): FieldError | null {
+/** Turns an amount into the text that is stored, and returns whether it was rounded. What is no amount is left to validation. */
+function normalizeMoney(fields: Fields, field: string): boolean {
   const value = fields[field];
-  if (typeof value !== 'number') return null;
-  const text = moneyText(value);
-  if (text === null) {
-    return {
-      pointer: `/${field}`,
-      code: 'invalid_format',
-      detail: `${field} has more than 12 digits after the point; money is kept exactly, so round it first.`,
-    };
-  }
-  fields[field] = text;
-  return null;
+  if (typeof value !== 'number' && typeof value !== 'string') return false;
+  const amount = readMoney(value);
+  if (amount === null) return false;
+  fields[field] = amount.text;
+  return amount.isRounded;
 }

@@ -1,8 +1,8 @@
 import { TimeSlice } from '../services/shared/async.js';
-import type { Acceptance, OrderedRecord } from '../services/shared/record-order.js';
+import type { Acceptance } from '../services/shared/record-order.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
-import { type DeadLetter, deadLetter, deadLetterOf } from './records/outcome.js';
+import { type Accepted, type DeadLetter, deadLetter, deadLetterOf } from './records/outcome.js';
 import type { RawRecord, RecordSource } from './records/raw-record.js';
 import { jsonArray } from './sources/json-array.js';
 import { lines, MAX_LINE_BYTES } from './sources/lines.js';
@@ -27,6 +27,8 @@ export interface RejectedRecord {
 export interface IngestResult {
   accepted: number;
   rejected: number;
+  /** Accepted records with an amount of money that was rounded to 12 digits after the point. */
+  rounded: number;
   /** The first 100. */
   errors: RejectedRecord[];
 }
@@ -122,12 +124,12 @@ const tooLong = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BY
 
 /** Decoded records and their origins, to be written together. */
 class Batch {
-  readonly records: OrderedRecord<object>[] = [];
+  readonly records: Accepted<object>[] = [];
   readonly origins: RawRecord[] = [];
   readonly startedAt = Date.now();
   bytes = 0;
 
-  add(record: OrderedRecord<object>, origin: RawRecord): void {
+  add(record: Accepted<object>, origin: RawRecord): void {
     this.records.push(record);
     this.origins.push(origin);
     this.bytes += origin.bytes.length;
@@ -149,15 +151,16 @@ async function nextOrFlush<T>(next: Promise<T>, batch: Batch): Promise<T | 'flus
 }
 
 class Report {
-  readonly result: IngestResult = { accepted: 0, rejected: 0, errors: [] };
+  readonly result: IngestResult = { accepted: 0, rejected: 0, rounded: 0, errors: [] };
   readonly #options: IngestOptions;
 
   constructor(options: IngestOptions) {
     this.#options = options;
   }
 
-  accept(count: number): void {
+  accept(count: number, rounded: number): void {
     this.result.accepted += count;
+    this.result.rounded += rounded;
     this.#options.onProgress?.(this.result.accepted, this.result.rejected);
   }
 
@@ -209,9 +212,11 @@ class Writer {
     // A store that takes none of them, and cannot say why, is itself what is wrong.
     const unknown = rejected.find(({ reason }) => !(reason instanceof RecordRejectedError));
     if (unknown && rejected.length === records.length) throw unknown.reason;
+    let rounded = records.filter(({ isRounded }) => isRounded).length;
     for (const { index, reason } of rejected) {
+      if (records[index]?.isRounded) rounded--;
       this.#report.reject(deadLetterOf(reason), origins[index] as RawRecord);
     }
-    this.#report.accept(records.length - rejected.length);
+    this.#report.accept(records.length - rejected.length, rounded);
   }
 }

@@ -3,7 +3,7 @@
  * UTC; money is in US dollars, the conversion value at the exchange rate of the row's own costs. Columns that a table lacks are joined
  * from the other tables of the same export.
  */
-import { decimalText } from '../../services/advertising/money.js';
+import { decimalText, unitsText } from '../../services/advertising/money.js';
 import { deadLetter } from '../records/outcome.js';
 import { ColumnsError, type ToRecord } from './columns.js';
 
@@ -197,17 +197,8 @@ function inDollars(row: Row): string | undefined | null {
   return unitsText(up ? quotient + 1n : quotient);
 }
 
-/** Decimal text of an amount in units of 10^-12. */
-function unitsText(value: bigint): string {
-  const digits = String(value).padStart(13, '0');
-  return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
-}
-
-/** Exports of binary fractions have more digits than the 12 that money is stored with; the amount is rounded to those. */
+/** Exports write small and large amounts with an exponent. */
 function amount(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
-  const plain = /^\d+(?:\.\d+)?e[+-]?\d+$/i.test(text) ? decimalText(text) : text;
-  const [, whole, fraction] = /^(\d+)\.(\d{13,})$/.exec(plain) ?? [];
-  if (whole === undefined || fraction === undefined) return plain;
-  return unitsText(BigInt(whole + fraction.slice(0, 12)) + (fraction.charAt(12) >= '5' ? 1n : 0n));
+  return /^\d+(?:\.\d+)?e[+-]?\d+$/i.test(text) ? decimalText(text) : text;
 }

@@ -5,6 +5,8 @@ import { RecordRejectedError } from '../../services/shared/store-errors.js';
 
 export interface Accepted<Record> extends OrderedRecord<Record> {
   kind: 'ok';
+  /** Whether an amount of money had more digits after the point than are stored. */
+  isRounded?: boolean;
 }
 
 /** The record can never be accepted as it is. `pointer` is a JSON Pointer into it, '' for all of it. */

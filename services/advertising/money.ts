@@ -4,14 +4,19 @@ import Type from 'typebox';
 /** Up to 26 digits before and 12 after the point, no sign and no exponent. */
 export const MONEY_PATTERN = '^[0-9]{1,26}(\\.[0-9]{1,12})?$';
 const money = new RegExp(MONEY_PATTERN);
+const FRACTION_DIGITS = 12;
+const MAX_UNITS = 10n ** 38n - 1n;
+
+/** Records may have more digits after the point; they are rounded. */
+export const MONEY_INPUT_PATTERN = '^[0-9]{1,26}(\\.[0-9]+)?$';
 const examples = ['1234.56'];
 
-/** Money in a record: a decimal string, or a number, kept exactly. */
+/** Money in a record: a decimal string or a number, exact to 12 digits after the point. */
 export const moneyInput = (description: string) =>
   Type.Unsafe<string | number>({
     description,
     type: ['string', 'number'],
-    pattern: MONEY_PATTERN,
+    pattern: MONEY_INPUT_PATTERN,
     minimum: 0,
     exclusiveMaximum: 1e26,
     examples,
@@ -21,17 +26,60 @@ export const moneyInput = (description: string) =>
 export const moneyAmount = (description: string) =>
   Type.String({ description, pattern: MONEY_PATTERN, examples });
 
-/** A money amount of a record as plain decimal text, null when it cannot be kept exactly. */
-export function moneyText(value: string | number): string | null {
-  const text = typeof value === 'number' ? decimalText(String(value)) : value;
-  return money.test(text) ? text : null;
+export interface Money {
+  /** Matches `MONEY_PATTERN`. */
+  text: string;
+  /** Whether it is another amount than the one given. */
+  isRounded: boolean;
 }
 
-/** As `moneyText`, for values that passed validation. Throws a `RangeError` for any other. */
+const decimal = /^(?<minus>-?)(?<whole>[0-9]{1,26})(?:\.(?<fraction>[0-9]+))?$/;
+
+/**
+ * A money amount of a record, rounded half-even to 12 digits after the point; an amount below 10⁻¹², also a negative one, is 0. Null
+ * for what is no amount.
+ */
+export function readMoney(value: string | number): Money | null {
+  const given = typeof value === 'number' ? numberText(value) : value;
+  if (money.test(given)) return { text: given, isRounded: false };
+  const { minus, whole, fraction = '' } = decimal.exec(given)?.groups ?? {};
+  if (whole === undefined) return null;
+  const kept = fraction.slice(0, FRACTION_DIGITS);
+  const dropped = withoutEndingZeros(fraction.slice(FRACTION_DIGITS));
+  const units = BigInt(whole + kept.padEnd(FRACTION_DIGITS, '0'));
+  if (units === 0n) return { text: '0', isRounded: dropped !== '' };
+  if (minus) return null;
+  if (dropped === '') return { text: shortText(units), isRounded: false };
+  const isUp = dropped > '5' || (dropped === '5' && units % 2n === 1n);
+  return { text: shortText(isUp && units < MAX_UNITS ? units + 1n : units), isRounded: true };
+}
+
+const numberText = (value: number) =>
+  value < 0 ? `-${decimalText(String(-value))}` : decimalText(String(value));
+
+function shortText(units: bigint): string {
+  const text = withoutEndingZeros(unitsText(units));
+  return text.endsWith('.') ? text.slice(0, -1) : text;
+}
+
+/** In linear time, also for a megabyte of zeros. */
+function withoutEndingZeros(text: string): string {
+  let end = text.length;
+  while (text.charAt(end - 1) === '0') end--;
+  return text.slice(0, end);
+}
+
+/** Decimal text of an amount in units of 10⁻¹². */
+export function unitsText(units: bigint): string {
+  const digits = String(units).padStart(FRACTION_DIGITS + 1, '0');
+  return `${digits.slice(0, -FRACTION_DIGITS)}.${digits.slice(-FRACTION_DIGITS)}`;
+}
+
+/** The text of an amount that was read from a record. Throws a `RangeError` for any other. */
 export function requireMoneyText(value: string | number): string {
-  const text = moneyText(value);
-  if (text === null) throw new RangeError('an amount of money passed validation but is not one');
-  return text;
+  const amount = readMoney(value);
+  if (amount === null) throw new RangeError('an amount of money passed validation but is not one');
+  return amount.text;
 }
 
 /** Beyond this exponent a number has no digit that money has. */

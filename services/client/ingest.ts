@@ -28,6 +28,8 @@ export interface RejectedRecord extends FieldError {
 export interface IngestResult {
   accepted: number;
   rejected: number;
+  /** Accepted records with an amount of money that was rounded to 12 digits after the point. */
+  rounded: number;
   /** Of each request the first 100, 1 000 in all. */
   errors: RejectedRecord[];
 }
@@ -54,7 +56,7 @@ export async function sendRecords(
   { query, signal, onRejected, findEveryRejected = false, onProgress, ...limits }: IngestOptions,
 ): Promise<IngestResult> {
   const { requestBytes = REQUEST_BYTES, requestRecords = REQUEST_RECORDS } = limits;
-  const result: IngestResult = { accepted: 0, rejected: 0, errors: [] };
+  const result: IngestResult = { accepted: 0, rejected: 0, rounded: 0, errors: [] };
   const encoder = new TextEncoder();
   let lines: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
@@ -94,6 +96,7 @@ export async function sendRecords(
     }
     result.accepted += first.accepted;
     result.rejected += first.rejected;
+    result.rounded += first.rounded;
     sent += lines.length;
     lines = [];
     bytes = 0;

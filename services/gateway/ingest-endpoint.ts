@@ -43,7 +43,7 @@ export function createIngestEndpoint(
     const type = requireMediaType(ctx, ['application/x-ndjson', 'application/json']);
     if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
     sendContinue(ctx);
-    const { accepted, rejected, errors } = await ingestLines({
+    const { accepted, rejected, rounded, errors } = await ingestLines({
       stream: dryRun ? withoutWrites(stream) : (publisher?.toKafka(stream, request.signal) ?? stream),
       stores,
       source: bodyOf(ctx, request),
@@ -54,7 +54,7 @@ export function createIngestEndpoint(
     }).catch((error: unknown) => {
       throw toProblem(error);
     });
-    const answer = { stream: name, accepted, rejected, errors };
+    const answer = { stream: name, accepted, rejected, rounded, errors };
     if (dryRun) {
       ctx.body = { ...answer, dry_run: true };
       return;

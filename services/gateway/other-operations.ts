@@ -129,12 +129,16 @@ const ingestResponse = {
   $id: 'IngestResponse',
   type: 'object',
   description: 'What became of the records.',
-  required: ['stream', 'accepted', 'rejected', 'errors'],
+  required: ['stream', 'accepted', 'rejected', 'rounded', 'errors'],
   properties: {
     stream: text('Stream the records went to.'),
     dry_run: { type: 'boolean', description: 'True where nothing was written; absent otherwise.' },
     accepted: { type: 'integer', description: 'Records that are now durable, or would be.' },
     rejected: { type: 'integer', description: 'Records that were rejected.' },
+    rounded: {
+      type: 'integer',
+      description: 'Accepted records with money of more than 12 digits after the point, rounded half-even.',
+    },
     errors: {
       type: 'array',
       description: 'Why, for the first 100 rejected records.',

@@ -11,13 +11,26 @@ export function utcDate(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
-/** Milliseconds since the epoch of an ISO 8601 date-time with an offset. A leap second becomes the second after it. Throws RangeError. */
-export function parseTimestamp(text: string): number {
-  const upper = text.toUpperCase();
+const timestamp =
+  /^(?<day>\d{4}-\d{2}-\d{2})[T ](?<time>\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(?:(?<utc>Z)|(?<hours>[+-]\d{2})(?::?(?<minutes>\d{2}))?)$/i;
+
+/**
+ * A date-time with an offset in the form of RFC 3339, and its day; null for any other text. Exports also write a space for T
+ * (warehouses), `+0000` (Salesforce) and `+00` (PostgreSQL).
+ */
+export function canonicalTimestamp(text: string): { day: string; text: string } | null {
+  const { day, time, utc, hours, minutes = '00' } = timestamp.exec(text)?.groups ?? {};
+  if (day === undefined) return null;
+  return { day, text: `${day}T${time}${utc ? 'Z' : `${hours}:${minutes}`}` };
+}
+
+/** Milliseconds since the epoch of a date-time with an offset. A leap second becomes the second after it. Throws RangeError. */
+export function parseTimestamp(given: string): number {
+  const upper = canonicalTimestamp(given)?.text ?? given;
   const direct = Date.parse(upper);
   if (!Number.isNaN(direct)) return direct;
   const leap = Date.parse(upper.replace(/:60(?=[.Z+-])/, ':59'));
-  if (Number.isNaN(leap)) throw new RangeError(`${text} is not a date-time`);
+  if (Number.isNaN(leap)) throw new RangeError(`${given} is not a date-time`);
   return leap + 1000;
 }
 

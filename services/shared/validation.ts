@@ -9,6 +9,7 @@ import { didYouMean } from './did-you-mean.js';
 import { addressKey, addressRange } from './ip-address.js';
 import { MAX_FOLDED_LENGTH } from './schema.js';
 import { foldsWithin, MAX_FOLDED_GROWTH, plainAscii, tooLongOnceFolded } from './text.js';
+import { canonicalTimestamp } from './time.js';
 
 const ajv = new Ajv2020({
   allErrors: true,
@@ -36,16 +37,14 @@ ajv.addKeyword({
   },
 });
 
-const dateTimeShape = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
-
 /** The years 0000 to 9999 in UTC, which ISO 8601 writes with four digits. */
 const TIMESTAMP_RANGE = { first: Date.UTC(-1, 12), last: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
 /** The format of ajv-formats accepts leap seconds, which `Date` cannot represent. */
 function isDateTime(text: string): boolean {
-  const day = dateTimeShape.exec(text)?.[1];
-  if (day === undefined || !isDate(day)) return false;
-  const timestamp = Date.parse(text);
+  const canonical = canonicalTimestamp(text);
+  if (canonical === null || !isDate(canonical.day)) return false;
+  const timestamp = Date.parse(canonical.text);
   return timestamp >= TIMESTAMP_RANGE.first && timestamp <= TIMESTAMP_RANGE.last;
 }
 
@@ -283,7 +282,7 @@ const FORMATS: Record<string, string> = {
 function PATTERNS(pattern: unknown): string {
   return String(pattern).startsWith('^[A-Za-z0-9._:-]')
     ? 'must have 1 to 128 characters of A-Z a-z 0-9 . _ : -'
-    : 'must be a decimal number with at most 12 digits after the point, such as 1234.56';
+    : 'must be a decimal number that is not negative, such as 1234.56';
 }
 
 const withArticle = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);

@@ -5,6 +5,7 @@ import { normalizeCountry } from '../search/countries.js';
 import { normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
 import { addressRange } from '../shared/ip-address.js';
 import { foldValue } from '../shared/text.js';
+import { parseTimestamp } from '../shared/time.js';
 import type { SearchVisitsRequest } from './schema.js';
 import type { VisitSearch } from './visit-store.js';
 
@@ -45,8 +46,8 @@ export function toVisitSearch(
       hasRecording: body.has_recording ?? undefined,
       address: given(body.ip_address, (text) => addressRange(text) ?? undefined),
       startUrl: normal('start_url', body.start_url, normalizeUrlText),
-      createdFrom: given(body.created_after, Date.parse),
-      createdBefore: given(body.created_before, Date.parse),
+      createdFrom: given(body.created_after, parseTimestamp),
+      createdBefore: given(body.created_before, parseTimestamp),
       minIntentScore: body.min_intent_score ?? undefined,
       facets: facets ? [...new Set(facets)] : undefined,
       limit: limit ?? DEFAULT_LIMIT,

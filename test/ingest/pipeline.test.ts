@@ -55,6 +55,18 @@ describe('The pipeline', () => {
     expect(await parsed(stores.search).getContact('org_other', 'p2')).to.equal(null);
   });
 
+  it('rounds money of more than 12 digits after the point, and counts the records', async () => {
+    const deliveries = ['1.1234567890125', '1.5000000000000', '-1', '0.1'].map((ad_spend, index) =>
+      JSON.stringify({ date: '2026-07-01', campaign_id: `money_${index}`, creative_id: 'c', ad_spend }),
+    );
+    const { errors, ...counts } = await load('network-a-deliveries', deliveries.join('\n'), {
+      organizationId: 'org_p',
+    });
+    expect(counts).to.deep.equal({ accepted: 3, rejected: 1, rounded: 1 });
+    expect(errors).to.have.length(1);
+    expect(errors[0]).to.include({ line: 3, pointer: '/ad_spend' });
+  });
+
   it('rejects records that ask for more audiences than a contact may have, and says why', async () => {
     const joining = (prefix: string) =>
       JSON.stringify({

@@ -73,7 +73,7 @@ async function load(
     onProgress: (accepted: number, rejected: number) => report.progress(accepted, rejected),
   };
   try {
-    const { accepted, rejected } =
+    const result =
       'search' in destination
         ? await ingestRecords({
             ...options,
@@ -92,8 +92,8 @@ async function load(
     report.end();
     if (signal.aborted) return interrupted(io, report, opened.input);
     rejects?.end();
-    printOut(io, report.summary(stream.name, accepted, rejected));
-    return rejected > 0 ? EXIT.failed : EXIT.ok;
+    printOut(io, report.summary(stream.name, result));
+    return result.rejected > 0 ? EXIT.failed : EXIT.ok;
   } catch (error) {
     if (!signal.aborted) throw error;
     report.end();

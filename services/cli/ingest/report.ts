@@ -1,5 +1,5 @@
 import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
-import type { RejectedRecord } from '../../../ingest/pipeline.js';
+import type { IngestResult, RejectedRecord } from '../../../ingest/pipeline.js';
 import { formatCount, type Io, printErr } from '../io.js';
 import type { Progress } from '../progress.js';
 import type { Input } from './input.js';
@@ -103,9 +103,11 @@ export class Report {
     if (hidden > 0) printErr(this.#io, `… and ${formatCount(hidden)} more rejected records.`);
   }
 
-  summary(streamName: string, accepted: number, rejected: number): string {
+  summary(streamName: string, { accepted, rejected, rounded }: IngestResult): string {
     const seconds = Math.max(0.001, (performance.now() - this.#startedAt) / 1000);
     const rate = formatCount((accepted + rejected) / seconds);
-    return `${streamName}: ${formatCount(accepted)} accepted, ${formatCount(rejected)} rejected in ${seconds.toFixed(1)} s (${rate} records/s)`;
+    const money =
+      rounded > 0 ? ` (money of ${formatCount(rounded)} rounded to 12 digits after the point)` : '';
+    return `${streamName}: ${formatCount(accepted)} accepted${money}, ${formatCount(rejected)} rejected in ${seconds.toFixed(1)} s (${rate} records/s)`;
   }
 }

@@ -58,6 +58,6 @@ function reason(error: unknown): string {
   const { code = '', message } = origin as NodeJS.ErrnoException;
   if (/^E[A-Z]+$/.test(code)) return REASONS[code] ?? code;
   const [line = ''] = String(message ?? origin).split('\n');
-  const text = line.replaceAll(/Code: \d+\. DB::Exception: /g, '').replace(/\.? \([A-Z_]+\).*$/, '');
+  const [text = ''] = line.replaceAll(/Code: \d+\. DB::Exception: /g, '').split(/\.? \([A-Z_]+\)/);
   return text.length > REASON_LENGTH ? `${text.slice(0, REASON_LENGTH)}…` : text;
 }
