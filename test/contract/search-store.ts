@@ -13,6 +13,7 @@ import { searchStoreMemberships } from './search-store-memberships.js';
 import { searchStoreNames } from './search-store-names.js';
 import { searchStoreOrder } from './search-store-order.js';
 import { searchStoreQuery } from './search-store-query.js';
+import { searchStoreRealNames } from './search-store-real-names.js';
 import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
 import { searchStoreValues } from './search-store-values.js';
@@ -39,6 +40,7 @@ export function searchStoreContract(
     searchStoreFilters(open);
     searchStoreQuery(open);
     searchStoreNames(open);
+    searchStoreRealNames(open);
     searchStoreValues(open);
     searchStoreOrder(open);
     searchStoreExplain(open);
