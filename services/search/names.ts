@@ -1,34 +1,41 @@
 /** Names as people write them: in parts or joined, and written together where the script has no space (contract 3.9). */
+import { memoize } from '../shared/cache.js';
 import { fold, words } from '../shared/text.js';
 import { textWords } from './words.js';
 
 const insideWords = /['’‐-]+/g;
 const betweenWords = /['’‐\s-]+/g;
+/** Most names. */
+const plainWord = /^[a-z0-9]+$/;
 const withoutSpaces = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]+$/u;
 
 /** The words of a name split everywhere, only at spaces, and nowhere: [o, connor, smith], [oconnor, smith], [oconnorsmith]. */
-function readings(name: string): string[][] {
+const readings = memoize((name: string): string[][] => {
   const folded = fold(name);
+  if (plainWord.test(folded)) return [[folded]];
   const different = new Map<string, string[]>();
   for (const text of [folded, folded.replace(insideWords, ''), folded.replace(betweenWords, '')]) {
     const read = words(text);
     if (read.length > 0) different.set(read.join(' '), read);
   }
   return [...different.values()];
-}
+});
 
 /** The words of a name and its emails and domains, then its words joined. */
 export function nameWords(name: string): string[] {
   const value = textWords(name);
+  if (value.length === 1) return value;
   const joined = new Set(readings(name).flat());
   for (const word of value) joined.delete(word);
   value.push(...joined);
   return value;
 }
 
+const hasAsciiLetter = /[a-z]/i;
+
 /** Last and first name together, in both orders; none for scripts that put a space between them. */
 export function namesTogether(firstName: string | null, lastName: string | null): string[] {
-  if (firstName === null || lastName === null) return [];
+  if (firstName === null || lastName === null || hasAsciiLetter.test(lastName)) return [];
   const [first, last] = [firstName, lastName].map((name) => fold(name).replace(betweenWords, '')) as [
     string,
     string,
@@ -41,7 +48,8 @@ export function initials(names: readonly (string | null)[]): string[] {
   const letters = new Set<string>();
   for (const name of names) {
     if (name === null) continue;
-    for (const word of words(name)) letters.add(String.fromCodePoint(word.codePointAt(0) as number));
+    for (const word of readings(name)[0] ?? [])
+      letters.add(String.fromCodePoint(word.codePointAt(0) as number));
   }
   return [...letters];
 }
