@@ -233,7 +233,7 @@ export const SearchContactsRequest = strictObject({
   ...contactFilters,
   query: optional(
     text(
-      'Words that must all match anywhere in the contact, as written, as the beginning of a word, or with a typo. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
+      'Words that must all match anywhere in the contact, as written, as the beginning of a word, or with a typo. An email, phone number, web or profile address may be given however it is written. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
       { maxLength: MAX_QUERY_LENGTH, examples: ['ocasio cortez'] },
     ),
   ),

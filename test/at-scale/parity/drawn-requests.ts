@@ -3,7 +3,14 @@ import { type FuzzRequest, queryString } from '../../gateway/fuzz-requests.js';
 import { fitting, type JsonSchema, type Random } from '../../gateway/fuzz-values.js';
 import { COMPARED } from './coverage.js';
 import type { Json, Records } from './records.js';
-import { composeQuery, pickSlice, pickWords, textVariant } from './text-variants.js';
+import {
+  addressVariant,
+  composeQuery,
+  phoneVariant,
+  pickSlice,
+  pickWords,
+  textVariant,
+} from './text-variants.js';
 
 const DAY_MS = 86_400_000;
 const BATCH_SIZES = [1, 3, 50, 1000];
@@ -23,6 +30,7 @@ const SEARCHED = [
   'city',
   'state_region',
   'country',
+  'postal_code',
   'network_a_url',
 ];
 
@@ -108,7 +116,9 @@ function contacts(random: Random, { contacts, audiences }: Records, createdIds: 
       case 'organization_id':
         return 'org_a';
       case 'query':
-        return composeQuery(random, searchedTexts(record), searchedTexts(random.pick(contacts)));
+        return random.chance(0.15)
+          ? pastedQuery(random, record)
+          : composeQuery(random, searchedTexts(record), searchedTexts(random.pick(contacts)));
       case 'audience_id':
         return random.pick([...((record.audience_ids as string[]) ?? []), random.pick(audiences).id]);
       case 'contact_id':
@@ -133,6 +143,22 @@ function contacts(random: Random, { contacts, audiences }: Records, createdIds: 
   };
 }
 
+/** An address or phone number of the record in another spelling, sometimes with a word. */
+function pastedQuery(random: Random, record: Json): string {
+  const addresses = [record.network_a_url, record.company_domain, record.work_emails].flat().filter(isText);
+  const phones = [record.phones].flat().filter(isText);
+  const pasted = [
+    ...addresses.map((address) => addressVariant(random, address)),
+    ...phones.map((phone) => phoneVariant(random, phone)),
+    ...[record.country, record.postal_code].filter(isText),
+  ];
+  const words = random.chance(0.3) ? [record.last_name, record.job_title].filter(isText) : [];
+  return [...words, ...(pasted.length > 0 ? [random.pick(pasted)] : ['-x'])]
+    .join(' ')
+    .slice(0, 200)
+    .toWellFormed();
+}
+
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
 function valueVariant(random: Random, value: string): string {
@@ -145,6 +171,7 @@ function valueVariant(random: Random, value: string): string {
     value.replace(/^.*\//, ''),
     value.replace(/\s/g, ''),
     `${value}?a=b#c`,
+    addressVariant(random, value),
   ]);
 }
 
@@ -193,7 +220,11 @@ function visits(random: Random, records: Records): Draw {
         return isText(record.ipAddress) ? pickNetwork(random, record.ipAddress) : undefined;
       case 'start_url':
         return isText(record.startUrl)
-          ? random.pick([record.startUrl, textVariant(random, pickSlice(random, record.startUrl))])
+          ? random.pick([
+              record.startUrl,
+              record.startUrl.replace(/^\w+:/, ''),
+              textVariant(random, pickSlice(random, record.startUrl)),
+            ])
           : undefined;
       case 'created_after':
       case 'created_before':

@@ -32,6 +32,21 @@ function realRecords(): Records {
   return all;
 }
 
+/** Values that are written in several ways. */
+const VARIED: Json[] = [
+  { country: 'Viet Nam', company_domain: 'münchen.example', phones: ['+44 (0)20 7946 0958'] },
+  { country: 'VN', company_domain: 'xn--mnchen-3ya.example', phones: ['0044 20 7946 0958 ext. 12'] },
+  { country: 'Congo', work_emails: ['jörg@müller.example', 'jorg@muller.example'], postal_code: 'SW1A 1AA' },
+  { country: 'CD', work_emails: ['jorg@xn--mller-kva.example'], phones: ['٠١٢٣٤٥٦٧٨٩'] },
+  { country: 'Côte d’Ivoire', network_a_url: 'https://n.example/in/j%C3%B6rg-m', postal_code: '98201-1234' },
+  { country: 'UK', network_a_url: 'n.example/in/jörg-m', job_title: 'Editor of www.senate.gov' },
+].map((record, number) => ({
+  contact_id: `varied_${number}`,
+  first_name: 'Jörg',
+  last_name: `M${number}`,
+  ...record,
+}));
+
 /** Ingest assigns records without an organization to that of the API key. */
 function withKnown(records: Records): Records {
   const all = emptyRecords();
@@ -40,5 +55,6 @@ function withKnown(records: Records): Records {
       ({ organization_id: _, organizationId: __, ...record }) => record,
     );
   }
+  all.contacts.push(...VARIED);
   return all;
 }

@@ -1,4 +1,5 @@
 /** Text as people type it: other case, other form, typos, parts. */
+import { domainToASCII, domainToUnicode } from 'node:url';
 import type { Random } from '../../gateway/fuzz-values.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzéüßøαж';
@@ -83,6 +84,40 @@ function composeTerm(random: Random, text: string): string {
 
 function maybePrefix(random: Random, word: string): string {
   return random.chance(0.4) ? [...word].slice(0, random.between(1, 6)).join('') : word;
+}
+
+/** A web, profile or email address in another encoding. */
+export function addressVariant(random: Random, address: string): string {
+  const domain = address.replace(/^\w+:\/\//, '').replace(/\/.*$/s, '');
+  const host = domain.slice(domain.lastIndexOf('@') + 1);
+  return random.pick([
+    address,
+    encodeURI(address.toWellFormed()),
+    address.replace(host, domainToASCII(host) || host),
+    address.replace(host, domainToUnicode(host) || host),
+    `https://www.${address.replace(/^\w+:\/\/(?:www\.)?/, '')}`,
+    `//${address}/`,
+    `${host}/about?a=b`,
+    `"${address}"`,
+  ]);
+}
+
+/** A phone number with other separators, prefixes or an extension, or its beginning or end. */
+export function phoneVariant(random: Random, phone: string): string {
+  const digits = phone.replace(/\D/g, '');
+  const at = random.between(1, Math.max(1, digits.length - 1));
+  return random.pick([
+    phone,
+    digits,
+    `00${digits}`,
+    `+${digits.slice(0, 2)} (0)${digits.slice(2)}`,
+    `${phone} ext. 12`,
+    `${digits.slice(0, at)}${random.pick([' ', '-', '.', '/'])}${digits.slice(at)}`,
+    digits.slice(-random.between(5, 9)),
+    digits.slice(0, at),
+    digits.replace(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit))),
+    `"${phone}"`,
+  ]);
 }
 
 /** A substring of the text. */
