@@ -24,9 +24,9 @@ const piece = new RegExp(
   [
     /(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u,
     /"(?<quoted>[^"]*)"/u,
-    /(?<![\p{L}\p{M}\p{N}])(?<url>(?:[a-z][a-z0-9+.-]*:)?\/\/[^\s"<>]+|(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?::\d+)?\/[^\s"<>]*)/u,
-    /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}]))/u,
-    /(?<digits>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s()./\p{Pd}])*\d)*(?:[\s,;.]*(?:ext(?:ension|n)?|x|доб|#)[\s.:=]*\d{1,7})?(?![\p{L}\p{M}\p{N}@]))/u,
+    /(?<![\p{L}\p{M}\p{N}])(?<url>(?:[a-z][a-z0-9+.-]*:)?\/\/[^\s"<>]+|(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?::\d+)?\/[^\s"<>]*|\/?in\/[^\s"<>]+)/u,
+    /(?:mailto:)?(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}]))/u,
+    /(?:tel:)?(?<digits>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s()./\p{Pd}])*\d)*(?:[\s,;.]*(?:ext(?:ension|n)?|x|доб|#)[\s.:=]*\d{1,7})?(?![\p{L}\p{M}\p{N}@]))/u,
     /(?<=(?:^|\s)-+)(?<chain>[\p{L}\p{M}\p{N}]+(?:[^\s"\p{L}\p{M}\p{N}]+[\p{L}\p{M}\p{N}]+)*)/u,
     /(?<text>[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)/u,
   ]
@@ -129,6 +129,7 @@ function readQuoted(text: string): Reading {
 function readUrl(url: string): Reading {
   const address = normalizeProfileUrl(url.replace(/[.,;:!?)\]]+$/, ''));
   const domain = fold(normalizeDomain(url));
+  if (/^\/?in\//.test(url)) return { words: words(url), instead: [slugWord(profileSlug(address))] };
   const [, first, second] = address.split('/');
   if (first === 'in' && second) return oneWord(slugWord(second));
   if (!/^[^\s.]+\.[^\s"]+$/.test(domain)) return { words: words(url) };

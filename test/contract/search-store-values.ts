@@ -172,6 +172,8 @@ export function searchStoreValues(open: Open): void {
         [{ query: 'https://www.senate.gov/about?a=b' }, ['cyrillic']],
         [{ query: 'https://xn--mnchen-3ya.example' }, ['unicode', 'encoded', 'ascii']],
         [{ query: 'https://www.n.example/in/j%C3%B6rg-m?trk=1' }, ['unicode', 'encoded', 'ascii']],
+        [{ query: '/in/jörg-m' }, ['unicode', 'encoded', 'ascii']],
+        [{ query: 'mailto:jörg@müller.example' }, ['email', 'plain']],
         [{ query: 'n.example/in/jorg' }, ['unicode', 'encoded', 'ascii']],
         [{ query: 'https://n.example/in/jorg-x' }, []],
         [{ query: 'jörg@müller.example' }, ['email', 'plain']],

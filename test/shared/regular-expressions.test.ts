@@ -21,21 +21,22 @@ const TRUSTED = [
 const BOUNDED: readonly [expression: RegExp, bound: string][] = [
   [/(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u, 'a folded query of at most 200 characters'],
   [
-    /(?<![\p{L}\p{M}\p{N}])(?<url>(?:[a-z][a-z0-9+.-]*:)?\/\/[^\s"<>]+|(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?::\d+)?\/[^\s"<>]*)/u,
+    /(?<![\p{L}\p{M}\p{N}])(?<url>(?:[a-z][a-z0-9+.-]*:)?\/\/[^\s"<>]+|(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?::\d+)?\/[^\s"<>]*|\/?in\/[^\s"<>]+)/u,
     'a folded query of at most 200 characters',
   ],
   [
-    /(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}]))/u,
+    /(?:mailto:)?(?<compound>[^\s,;:<>()"'/]+@[^\s,;:<>()"'/]+|(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}\p{N}-]+\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}]))/u,
     'a folded query of at most 200 characters',
   ],
   [
-    /(?<digits>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s()./\p{Pd}])*\d)*(?:[\s,;.]*(?:ext(?:ension|n)?|x|доб|#)[\s.:=]*\d{1,7})?(?![\p{L}\p{M}\p{N}@]))/u,
+    /(?:tel:)?(?<digits>(?<![\p{L}\p{M}\p{N}])\+?\(?\d(?:(?:(?!\s-+[+(]?\d)[\s()./\p{Pd}])*\d)*(?:[\s,;.]*(?:ext(?:ension|n)?|x|доб|#)[\s.:=]*\d{1,7})?(?![\p{L}\p{M}\p{N}@]))/u,
     'a folded query of at most 200 characters',
   ],
   [
     /(?<=(?:^|\s)-+)(?<chain>[\p{L}\p{M}\p{N}]+(?:[^\s"\p{L}\p{M}\p{N}]+[\p{L}\p{M}\p{N}]+)*)/u,
     'a folded query of at most 200 characters',
   ],
+  [/[.,;:!?)\]]+$/, 'a folded query of at most 200 characters'],
   [/[/_-]+(\w)/g, 'paths of the operations'],
   [/0+$/, 'a number written with 20 fractional digits'],
   [/'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g, 'a canonical statement: only a quote that is not closed is slow'],
