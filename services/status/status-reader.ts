@@ -31,11 +31,10 @@ export class StatusReader {
     max: MAX_ORGANIZATIONS,
     ttl: CACHE_TTL_MS,
   });
-  readonly #readStores: () => ReturnType<StatusReader['checkStores']>;
+  readonly #readStores = cached(CACHE_TTL_MS, () => this.#checkStores());
 
   constructor(deps: StatusDeps) {
     this.#deps = deps;
-    this.#readStores = cached(CACHE_TTL_MS, () => this.checkStores());
   }
 
   /** Never rejects, and resolves within about 2 s: figures of a store that does not answer are null. */
@@ -49,7 +48,7 @@ export class StatusReader {
   }
 
   /** What is the same for every organization. */
-  private async checkStores() {
+  async #checkStores() {
     const { search, analytics, intake } = this.#deps;
     const [searchState, analyticsState, intakeState, lag] = await Promise.all([
       checkHealth(search),
