@@ -97,6 +97,8 @@ function itAnswersAlike(title: string, records: Records, requests: number): void
 
   it('rejects alike in both forms for every reason a store can give', async function () {
     this.timeout(60_000);
+    // Many random requests spend them all.
+    await pair.setCredits(CREDITS);
     const contact = { organization_id: 'org_a', audience_id: records.audiences[0]?.id };
     const created = { ...contact, work_emails: ['rejected@parity.example'] };
     for (const [path, body, status] of [
