@@ -1,11 +1,14 @@
 /**
  * `node dist/bench/export.js [--contacts 100000]`: every contact in one request against paging by hand: bytes, first byte, and memory of
- * the gateway beyond what it had before.
+ * the gateway beyond what it had before. Then all of it is taken in by an empty store, which exports the same bytes.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { parseArgs } from 'node:util';
 import { startServer, stopServer } from './scale.js';
 import { syntheticContacts } from './synthetic-contacts.js';
@@ -19,32 +22,60 @@ const { values } = parseArgs({ options: { contacts: { type: 'string', default: '
 const count = Number(values.contacts);
 const folder = mkdtempSync(join(tmpdir(), 'reachline-bench-'));
 const server = await startServer(join(folder, 'data'));
-const key = await server.keyFor(ORGANIZATION);
-const post = (path: string, type: string, body: string, accept = 'application/json') =>
-  fetch(`${server.url}${path}`, {
-    method: 'POST',
-    headers: { 'X-Api-Key': key, 'Content-Type': type, Accept: accept, 'Accept-Encoding': 'identity' },
-    body,
-  });
+const post = await caller(server);
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 /** Megabytes of the gateway itself; the searches run in processes of their own. */
 const memory = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-async function load(): Promise<void> {
+async function caller(to: typeof server) {
+  const key = await to.keyFor(ORGANIZATION);
+  return (path: string, type: string, body: string, accept = 'application/json') =>
+    fetch(`${to.url}${path}`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': key, 'Content-Type': type, Accept: accept, 'Accept-Encoding': 'identity' },
+      body,
+    });
+}
+
+async function load(call: typeof post, records: Iterable<string> | AsyncIterable<string>): Promise<void> {
   let lines: string[] = [];
   const send = async () => {
-    const response = await post('/api/ingest/contacts', 'application/x-ndjson', lines.join('\n'));
+    const response = await call('/api/ingest/contacts', 'application/x-ndjson', lines.join('\n'));
     const { accepted } = (await response.json()) as { accepted: number };
     if (accepted !== lines.length) throw new Error(`${accepted} of ${lines.length} records accepted`);
     lines = [];
   };
-  for (const contact of syntheticContacts(count, 1)) {
-    lines.push(JSON.stringify(contact));
+  for await (const line of records) {
+    lines.push(line);
     if (lines.length === RECORDS_PER_REQUEST) await send();
   }
   if (lines.length > 0) await send();
+}
+
+function* synthetic(): Iterable<string> {
+  for (const contact of syntheticContacts(count, 1)) yield JSON.stringify(contact);
+}
+
+const exported = (call: typeof post, accept: string) =>
+  call(PATH, 'application/json', JSON.stringify({ organization_id: ORGANIZATION }), accept);
+
+/** Exports from one store into another, and returns whether both then export the same bytes. */
+async function takeIn(sha256: string): Promise<boolean> {
+  const other = await startServer(join(folder, 'other'));
+  try {
+    const postOther = await caller(other);
+    const { body } = await exported(post, 'application/x-ndjson');
+    const input = Readable.fromWeb(body as ReadableStream<Uint8Array>);
+    await load(postOther, createInterface({ input }));
+    const hash = createHash('sha256');
+    const again = await exported(postOther, 'application/x-ndjson');
+    for await (const chunk of again.body as unknown as AsyncIterable<Uint8Array>) hash.update(chunk);
+    return hash.digest('hex') === sha256;
+  } finally {
+    await stopServer(other);
+  }
 }
 
 async function exportAll(accept: string) {
@@ -54,12 +85,7 @@ async function exportAll(accept: string) {
     peak = Math.max(peak, memory());
   }, SAMPLE_MS);
   const startedAt = performance.now();
-  const response = await post(
-    PATH,
-    'application/json',
-    JSON.stringify({ organization_id: ORGANIZATION }),
-    accept,
-  );
+  const response = await exported(post, accept);
   const hash = createHash('sha256');
   let bytes = 0;
   let firstMs = 0;
@@ -90,7 +116,7 @@ async function pageByHand(): Promise<string> {
 
 try {
   print(`loading ${count} contacts …`);
-  await load();
+  await load(post, synthetic());
   for (const accept of ['application/x-ndjson', 'text/csv']) {
     const { bytes, firstMs, seconds, grownMb, sha256 } = await exportAll(accept);
     print(
@@ -98,6 +124,7 @@ try {
     );
     if (accept === 'text/csv') continue;
     print(`bytes equal to paging by hand: ${sha256 === (await pageByHand()) ? 'yes' : 'NO'}`);
+    print(`bytes equal once an empty store has taken it in: ${(await takeIn(sha256)) ? 'yes' : 'NO'}`);
   }
 } finally {
   await stopServer(server);
