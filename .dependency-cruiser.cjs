@@ -14,6 +14,7 @@ const LAYERS = [
   ['ingest worker', '^ingest/worker/'],
   ['ingest pipeline', '^ingest/[^/]+\\.ts$'],
   ['ingest sources', '^ingest/sources/'],
+  ['ingest mapping', '^ingest/mapping/'],
   ['ingest columns', '^ingest/columns/'],
   ['ingest streams', '^ingest/streams/'],
   ['ingest records', '^ingest/records/'],

@@ -1,9 +1,9 @@
-import { isUtf8 } from 'node:buffer';
 import type { TObject } from 'typebox';
 import { decimalText, readMoney } from '../services/advertising/money.js';
 import type { FieldError } from '../services/shared/validation.js';
 import { compileValidator } from '../services/shared/validation.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/outcome.js';
+import { parseJson } from './records/parse-json.js';
 import type { RawRecord } from './records/raw-record.js';
 import type { Stream } from './streams/stream.js';
 
@@ -27,11 +27,11 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
   const validate = compileValidator(stream.schema);
   const required = new Set((stream.schema as TObject).required ?? []);
   const moneyFields = stream.moneyFields ?? [];
-  const longMoney = moneyFields.length === 0 ? null : longNumbersOf(moneyFields);
+  const quoteLongMoney = moneyFields.length === 0 ? undefined : longNumberQuoter(moneyFields);
   const { organizationField, derivedFields = [], aliases = {} } = stream;
 
   return (raw, acceptedAt, sequence) => {
-    const parsed = parse(raw, longMoney, acceptedAt, sequence);
+    const parsed = parse(raw, quoteLongMoney, acceptedAt, sequence);
     if (parsed.kind !== 'ok') return parsed;
     const fields = parsed.record;
     for (const name of derivedFields) delete fields[name];
@@ -60,35 +60,20 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
 
 function parse(
   raw: RawRecord,
-  longMoney: RegExp | null,
+  prepare: ((text: string) => string) | undefined,
   acceptedAt: number,
   sequence: number,
 ): DecodeOutcome<Fields> {
   let value = raw.value;
   if (value === undefined) {
-    if (!isUtf8(raw.bytes)) return deadLetter('invalid_utf8', '', 'The record is not valid UTF-8.');
-    let text = raw.bytes.toString('utf8');
-    if (longMoney) {
-      text = text.replace(longMoney, (_, name: string, number: string) => `${name}"${decimalText(number)}"`);
-    }
-    try {
-      value = JSON.parse(text);
-    } catch (error) {
-      return deadLetter('invalid_json', '', `The record is not valid JSON${position(error)}.`);
-    }
+    const parsed = parseJson(raw.bytes, prepare);
+    if ('code' in parsed) return parsed;
+    value = parsed.value;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return deadLetter('not_an_object', '', 'A record is a JSON object.');
   }
   return ok(value as Fields, acceptedAt, sequence);
-}
-
-/** V8's message quotes the record itself, so only the position is taken from it. */
-function position(error: unknown): string {
-  const message = (error as Error).message;
-  const offset = /position (\d+)/.exec(message)?.[1];
-  if (offset !== undefined) return ` at character ${Number(offset) + 1}`;
-  return message.includes('end of JSON') ? ': it ends too early' : '';
 }
 
 /**
@@ -131,14 +116,16 @@ function rejectionOf(errors: FieldError[]): DeadLetter {
 }
 
 /**
- * Matches money fields with numbers of more than 15 characters, which JSON.parse would round: they are quoted before. Inside a string
- * the quotes of a name are escaped, so only names of fields match.
+ * Quotes the numbers of money fields that have more than 15 characters, which JSON.parse would round. Inside a string the quotes of a
+ * name are escaped, so only names of fields match.
  */
-function longNumbersOf(names: readonly string[]): RegExp {
-  return new RegExp(
+function longNumberQuoter(names: readonly string[]): (text: string) => string {
+  const longNumber = new RegExp(
     `("(?:${names.join('|')})"\\s*:\\s*)(?=[0-9.]{16})([0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)(?=[\\s,}])`,
     'g',
   );
+  return (text) =>
+    text.replace(longNumber, (_, name: string, number: string) => `${name}"${decimalText(number)}"`);
 }
 
 /** Turns an amount into the text that is stored, and returns whether it was rounded. What is no amount is left to validation. */

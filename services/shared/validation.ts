@@ -225,7 +225,7 @@ function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
       const hint = suggestField(unknown, topLevelFields);
       return at(
         'unknown_field',
-        `${quoted(unknown)} is not a field of this request. ${hint}`.trimEnd(),
+        `${quoted(unknown)} is not a field of ${parentSchema?.title ?? 'this request'}. ${hint}`.trimEnd(),
         `${instancePath}/${escapePointer(unknown)}`,
       );
     }

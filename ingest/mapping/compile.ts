@@ -1,0 +1,456 @@
+/** Compiles a mapping into a function from source records to records of a stream. */
+import { createHash } from 'node:crypto';
+import { didYouMean } from '../../services/shared/did-you-mean.js';
+import { type DeadLetter, deadLetter } from '../records/outcome.js';
+import type { Stream } from '../streams/stream.js';
+import {
+  type Join,
+  type MappingFile,
+  Problems,
+  type SourceOptions,
+  type ValueSource,
+} from './mapping-file.js';
+import { compilePath, parseTemplate, type Read, rootOf } from './path.js';
+import {
+  type Convert,
+  converterTo,
+  exchanged,
+  isEmpty,
+  MAX_LIST_ENTRIES,
+  sumOf,
+  type TargetType,
+  targetTypes,
+  Unconvertible,
+} from './target-types.js';
+import { type TimeZone, timeZone } from './time-zone.js';
+
+export type SourceRecord = Readonly<Record<string, unknown>>;
+
+/** A record of the stream, its rejection, or `skipped` where the mapping's `where` leaves it out. Pointers name fields of the stream. */
+export type MappingOutcome = { record: Record<string, unknown> } | DeadLetter | 'skipped';
+
+/** The rows of a joined table by key, each with the values at the paths of `JoinPlan`. */
+export type JoinedRows = ReadonlyMap<string, SourceRecord>;
+
+/** How another table of the export is read. */
+export interface JoinPlan {
+  table: string;
+  /** The key of a row; undefined where it has none. */
+  keyOf(row: SourceRecord): string | undefined;
+  /** The version of a row, to be compared as text; '' without one. */
+  versionOf(row: SourceRecord): string;
+  /** The parts of a row to keep. */
+  pick(row: SourceRecord): SourceRecord;
+}
+
+export interface Mapping {
+  /** Pure. May be called with any JSON object. */
+  apply(source: SourceRecord): MappingOutcome;
+  /** What to read of each join before `apply`. */
+  joins: { [name: string]: JoinPlan };
+  /** The mapping with the rows of other tables. */
+  withJoins(rows: { [name: string]: JoinedRows }): Mapping;
+  /** The problems with a table of these columns, as sentences. */
+  checkColumns(columns: readonly string[]): string[];
+  /** The paths that none of these columns gives. */
+  missingPaths(columns: readonly string[]): string[];
+  /** Whether a record of this stream names its organization. */
+  givesOrganization(columns: readonly string[]): boolean;
+}
+
+/** Longest text that a template gives: that of the longest field. */
+const MAX_TEMPLATE_TEXT = 8192;
+const MAX_LISTED = 10;
+
+/** Reads a value of the source that is converted later; undefined where there is none. */
+type Draw = (source: SourceRecord) => unknown | Unconvertible;
+
+/**
+ * Compiles a mapping for a stream. Throws a `MappingError` that names every problem by its path in the file: fields that the stream does
+ * not have, time zones, date formats and templates that cannot be used.
+ */
+export function compileMapping(file: MappingFile, stream: Stream): Mapping {
+  return new Compiler(file, stream).compile({});
+}
+
+class Compiler {
+  readonly #file: MappingFile;
+  readonly #stream: Stream;
+  readonly #types: ReadonlyMap<string, TargetType>;
+  readonly #problems = new Problems();
+  readonly #zones = new Map<string, TimeZone | undefined>();
+  /** Every path of the source record, as written. */
+  readonly #paths = new Set<string>();
+  /** The paths into each joined row. */
+  readonly #joinPaths = new Map<string, Set<string>>();
+  #rows: { [name: string]: JoinedRows } = {};
+
+  constructor(file: MappingFile, stream: Stream) {
+    this.#file = file;
+    this.#stream = stream;
+    this.#types = targetTypes(stream);
+    for (const name of Object.keys(file.join ?? {})) this.#joinPaths.set(name, new Set());
+  }
+
+  compile(rows: { [name: string]: JoinedRows }): Mapping {
+    this.#rows = rows;
+    const { stream: named, fields, where = {}, join = {} } = this.#file;
+    if (named !== undefined && named !== this.#stream.name) {
+      this.#problems.add('stream', `The mapping is for ${named}, not for ${this.#stream.name}.`);
+    }
+    const onOf = Object.entries(join).map(
+      ([name, { on }]) => [name, this.#text(`join.${name}.on`, on)] as const,
+    );
+    this.#onOf = new Map(onOf);
+    const targets = Object.entries(fields).map(([name, source]) => this.#target(name, source));
+    const conditions = Object.entries(where).map(([path, texts]) => ({
+      read: this.#read(path),
+      texts: new Set([texts].flat()),
+    }));
+    const joins = Object.fromEntries(
+      Object.entries(join).map(([name, each]) => [name, this.#join(name, each)]),
+    );
+    this.#problems.throwIfAny();
+    const takeOthers = this.#others();
+
+    return {
+      joins,
+      withJoins: (others) => new Compiler(this.#file, this.#stream).compile(others),
+      checkColumns: (columns) => this.#checkColumns(columns),
+      missingPaths: (columns) =>
+        [...this.#paths].filter((path) => !columns.includes(path) && !columns.includes(rootOf(path))),
+      givesOrganization: (columns) => this.#givesOrganization(columns),
+      apply(source) {
+        for (const { read, texts } of conditions) {
+          if (!texts.has(textOf(read(source)))) return 'skipped';
+        }
+        const record: Record<string, unknown> = {};
+        for (const target of targets) {
+          const value = target(source);
+          if (value === undefined) continue;
+          if (value instanceof Rejection) return value.deadLetter;
+          record[target.field] = value;
+        }
+        return takeOthers(source, record) ?? { record };
+      },
+    };
+  }
+
+  #onOf: ReadonlyMap<string, (row: SourceRecord) => string | undefined> = new Map();
+
+  #target(field: string, source: ValueSource): Target {
+    const type = this.#types.get(field);
+    if (type === undefined) {
+      const hint = didYouMean(field, [...this.#types.keys()]);
+      this.#problems.add(
+        `fields.${field}`,
+        `${JSON.stringify(field)} is not a field of ${this.#stream.name}. ${hint}`.trimEnd(),
+      );
+    }
+    const where = `fields.${field}`;
+    const alternatives = Array.isArray(source)
+      ? source.map((each, index) => this.#converted(`${where}[${index}]`, type ?? 'text', each))
+      : [this.#converted(where, type ?? 'text', source)];
+    const target = (record: SourceRecord) => {
+      for (const draw of alternatives) {
+        const value = draw(record);
+        if (value instanceof Unconvertible) return rejection(field, value);
+        if (!isEmpty(value)) return value;
+      }
+      return undefined;
+    };
+    return Object.assign(target, { field });
+  }
+
+  /** The value of one alternative in the type of its field. */
+  #converted(where: string, type: TargetType, source: string | SourceOptions): Draw {
+    const options = typeof source === 'string' ? { path: source } : source;
+    if (options.value !== undefined) {
+      const { value } = options;
+      return () => value;
+    }
+    if (options.all !== undefined) return this.#all(where, type, options.all);
+    const draw = this.#drawn(where, type, options);
+    const convert = this.#converter(where, type, options);
+    return (record) => {
+      const value = draw(record);
+      return value instanceof Unconvertible || isEmpty(value) ? value : convert(value);
+    };
+  }
+
+  #all(where: string, type: TargetType, sources: readonly (string | SourceOptions)[]): Draw {
+    if (type !== 'list') this.#problems.add(where, 'all is for fields that hold a list.');
+    const draws = sources.map((each, index) => this.#converted(`${where}.all[${index}]`, 'list', each));
+    return (record) => {
+      const list = new Set<unknown>();
+      for (const draw of draws) {
+        const value = draw(record);
+        if (value instanceof Unconvertible) return value;
+        if (isEmpty(value)) continue;
+        for (const entry of [value].flat()) {
+          if (list.size >= MAX_LIST_ENTRIES) break;
+          list.add(entry);
+        }
+      }
+      return [...list];
+    };
+  }
+
+  /** The value before it is converted to the type of its field. */
+  #drawn(where: string, type: TargetType, options: SourceOptions): Draw {
+    let draw = this.#origin(where, options);
+    const { prefix, exchange, hash } = options;
+    if (prefix !== undefined) {
+      const before = draw;
+      draw = (record) => withPrefix(before(record), prefix, type === 'list');
+    }
+    if (exchange !== undefined) {
+      if (type !== 'money') this.#problems.add(where, 'exchange is for fields of money.');
+      const [before, from, to] = [draw, this.#read(exchange.from), this.#read(exchange.to)];
+      draw = (record) => {
+        const value = before(record);
+        if (value instanceof Unconvertible || isEmpty(value)) return value;
+        return exchanged(value, from(record), to(record), options);
+      };
+    }
+    if (hash !== undefined) {
+      const before = draw;
+      draw = (record) => hashed(before(record), hash);
+    }
+    return draw;
+  }
+
+  #origin(where: string, options: SourceOptions): Draw {
+    if (options.path !== undefined) return this.#read(options.path);
+    if (options.sum !== undefined) {
+      const reads = options.sum.map((path) => this.#read(path));
+      return (record) =>
+        sumOf(
+          reads.map((read) => read(record)),
+          options,
+        );
+    }
+    const parts = parseTemplate(options.template ?? '');
+    if (typeof parts === 'string') {
+      this.#problems.add(`${where}.template`, parts);
+      return () => undefined;
+    }
+    const reads = parts.map(({ literal, path }) => ({
+      literal,
+      read: path === undefined ? undefined : this.#read(path),
+    }));
+    return (record) => fillTemplate(reads, record);
+  }
+
+  #converter(where: string, type: TargetType, options: SourceOptions): Convert {
+    try {
+      const zone =
+        this.#zone(`${where}.timezone`, options.timezone) ?? this.#zone('timezone', this.#file.timezone);
+      return converterTo(type, options, zone);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#problems.add(`${where}.format`, error.message);
+      return (value) => value;
+    }
+  }
+
+  #zone(where: string, name: string | undefined): TimeZone | undefined {
+    if (name === undefined || this.#zones.has(name)) return this.#zones.get(name ?? '');
+    let zone: TimeZone | undefined;
+    try {
+      zone = timeZone(name);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#problems.add(where, error.message);
+    }
+    this.#zones.set(name, zone);
+    return zone;
+  }
+
+  /** Reads a path of the source record or of a joined row. */
+  #read(path: string): Read {
+    const [name = '', ...rest] = path.split('.');
+    const joined = this.#joinPaths.get(name);
+    if (joined === undefined || rest.length === 0) {
+      this.#paths.add(path);
+      return compilePath(path);
+    }
+    const inner = rest.join('.');
+    joined.add(inner);
+    const [on, rows] = [this.#onOf.get(name), this.#rows[name]];
+    if (on === undefined || rows === undefined) return () => undefined;
+    return (record) => {
+      const key = on(record);
+      return key === undefined ? undefined : rows.get(key)?.[inner];
+    };
+  }
+
+  /** The text of a source outside the fields. */
+  #text(where: string, source: string | SourceOptions): (row: SourceRecord) => string | undefined {
+    const draw = this.#converted(where, 'text', source);
+    return (row) => {
+      const value = draw(row);
+      return typeof value === 'string' && value !== '' ? value : undefined;
+    };
+  }
+
+  #join(name: string, { table, key, newest = [] }: Join): JoinPlan {
+    // Its paths are those of another table.
+    const own = new Compiler({ fields: {} }, this.#stream);
+    const keyOf = own.#text(`join.${name}.key`, key);
+    for (const problem of own.#problems.list()) this.#problems.add('', problem);
+    const versions = newest.map((path) => compilePath(path));
+    const picks = [...(this.#joinPaths.get(name) ?? [])].map((path) => ({ path, read: compilePath(path) }));
+    return {
+      table,
+      keyOf,
+      versionOf(row) {
+        for (const read of versions) {
+          const text = textOf(read(row));
+          if (text !== '') return text;
+        }
+        return '';
+      },
+      pick: (row) => Object.fromEntries(picks.map(({ path, read }) => [path, read(row)])),
+    };
+  }
+
+  /** The fields of the source that the mapping mentions. */
+  #mentioned(): Set<string> {
+    const { ignore } = this.#file;
+    return new Set([
+      ...[...this.#paths].flatMap((path) => [path, rootOf(path)]),
+      ...(Array.isArray(ignore) ? ignore : []),
+    ]);
+  }
+
+  /** Whether a field that the mapping does not mention is one of the stream, or is dropped by its decoder. */
+  #isField(name: string): boolean {
+    const { derivedFields = [], aliases = {} } = this.#stream;
+    return this.#types.has(name) || derivedFields.includes(name) || Object.hasOwn(aliases, name);
+  }
+
+  /** Takes the fields that the mapping does not mention. */
+  #others(): (source: SourceRecord, record: Record<string, unknown>) => DeadLetter | undefined {
+    if (this.#file.ignore === 'rest') return () => undefined;
+    const mentioned = this.#mentioned();
+    const converters = new Map<string, Convert>();
+    for (const [name, type] of this.#types) {
+      if (!mentioned.has(name)) converters.set(name, this.#converter('', type, {}));
+    }
+    return (source, record) => {
+      let unknown: string[] | undefined;
+      for (const name in source) {
+        if (mentioned.has(name)) continue;
+        const convert = converters.get(name);
+        if (convert === undefined) {
+          if (this.#isField(name)) record[name] = source[name];
+          else if (unknown) unknown.push(name);
+          else unknown = [name];
+          continue;
+        }
+        if (Object.hasOwn(record, name)) continue;
+        // Null clears a field of a contact.
+        const given = source[name];
+        const value = given === null ? null : isEmpty(given) ? undefined : convert(given);
+        if (value instanceof Unconvertible) return rejection(name, value).deadLetter;
+        if (value !== undefined) record[name] = value;
+      }
+      return unknown && this.#unknownFields(unknown);
+    };
+  }
+
+  #unknownFields(names: readonly string[]): DeadLetter {
+    const shown = names.slice(0, MAX_LISTED).map((name) => JSON.stringify(name.slice(0, 128)));
+    const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
+    return deadLetter(
+      'unknown_field',
+      '',
+      `The mapping does not mention ${shown.join(', ')}${more}. List them under "ignore", or ignore "rest".`,
+    );
+  }
+
+  #checkColumns(columns: readonly string[]): string[] {
+    const { ignore } = this.#file;
+    const mentioned = this.#mentioned();
+    const problems: string[] = [];
+    const taken = new Set<string>();
+    for (const [index, column] of columns.entries()) {
+      const isMentioned = mentioned.has(column);
+      if (!isMentioned && ignore === 'rest') continue;
+      if (taken.has(column)) problems.push(`The file has two columns ${JSON.stringify(column)}.`);
+      taken.add(column);
+      if (isMentioned || this.#isField(column)) continue;
+      if (column === '') problems.push(`Column ${index + 1} has no name.`);
+      else {
+        const hint = didYouMean(column, [...this.#types.keys()]);
+        const detail = `The column ${JSON.stringify(column)} is not a field of ${this.#stream.name}. ${hint}`;
+        problems.push(detail.trimEnd());
+      }
+    }
+    return problems;
+  }
+
+  #givesOrganization(columns: readonly string[]): boolean {
+    const { organizationField } = this.#stream;
+    return (
+      Object.hasOwn(this.#file.fields, organizationField) ||
+      (this.#file.ignore !== 'rest' && columns.includes(organizationField))
+    );
+  }
+}
+
+interface Target {
+  (source: SourceRecord): unknown | Rejection;
+  field: string;
+}
+
+class Rejection {
+  readonly deadLetter: DeadLetter;
+
+  constructor(deadLetter: DeadLetter) {
+    this.deadLetter = deadLetter;
+  }
+}
+
+const rejection = (field: string, { code, detail }: Unconvertible) =>
+  new Rejection(deadLetter(code, `/${field}`, `${field} ${detail}.`));
+
+/** The trimmed text of a scalar; '' for anything else. An object may have a `toString` of its own, so it is never converted. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+/** The text behind the prefix; of a list all such entries, or the first where the field holds one value. */
+function withPrefix(value: unknown, prefix: string, isList: boolean): unknown {
+  const behind = (entry: unknown) =>
+    typeof entry === 'string' && entry.startsWith(prefix) ? entry.slice(prefix.length) : undefined;
+  if (!Array.isArray(value)) return behind(typeof value === 'string' ? value.trim() : value);
+  const found = value.map(behind).filter((entry) => entry !== undefined);
+  return isList ? found : found[0];
+}
+
+function hashed(value: unknown, prefix: string): unknown {
+  const text = textOf(value).toLowerCase();
+  return text === '' ? undefined : prefix + createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+const tooLong = new Unconvertible('too_long', `would have more than ${MAX_TEMPLATE_TEXT} characters`);
+
+function fillTemplate(
+  parts: readonly { literal: string; read: Read | undefined }[],
+  record: SourceRecord,
+): string | undefined | Unconvertible {
+  let text = '';
+  let isAnyGiven = false;
+  for (const { literal, read } of parts) {
+    text += literal;
+    const value = textOf(read?.(record));
+    if (value === '') continue;
+    isAnyGiven = true;
+    text += value;
+    if (text.length > MAX_TEMPLATE_TEXT) return tooLong;
+  }
+  return isAnyGiven ? text.replace(/ {2,}/g, ' ').trim() : undefined;
+}

@@ -1,0 +1,377 @@
+/** The mapping file: its type, its JSON Schema and its validation. docs/ingest-mapping.md explains it with examples. */
+import Type, { type TSchema } from 'typebox';
+import { arrayOf, looseObject, strictObject, stringEnum } from '../../services/shared/schema.js';
+import { compileValidator } from '../../services/shared/validation.js';
+import { STREAM_NAMES, type StreamName } from '../streams/index.js';
+
+/** The content of a mapping file: how one source record becomes one record of a stream. */
+export interface MappingFile {
+  $schema?: string;
+  description?: string;
+  /** Stream of the records. */
+  stream?: StreamName;
+  /** Time zone of date-times without offset. */
+  timezone?: string;
+  /** Where the value of each field of the stream comes from. */
+  fields: { [field: string]: ValueSource };
+  /** Fields of the source to leave out; "rest" leaves out all that the mapping does not mention. */
+  ignore?: string[] | 'rest';
+  /** Only source records with one of these texts at each path; others are skipped. */
+  where?: { [path: string]: string | string[] };
+  /** Paths that every record or header of this source has. */
+  recognize?: string[];
+  /** Other tables of the same export. */
+  join?: { [name: string]: Join };
+}
+
+/** A path, options, or alternatives of which the first that gives a value counts. */
+export type ValueSource = string | SourceOptions | (string | SourceOptions)[];
+
+/** Exactly one of `path`, `template`, `value`, `sum` and `all` says where the value comes from. */
+export interface SourceOptions {
+  path?: string;
+  template?: string;
+  value?: string | number | boolean | string[];
+  sum?: string[];
+  all?: (string | SourceOptions)[];
+  prefix?: string;
+  format?: string | string[];
+  timezone?: string;
+  split?: string;
+  decimal?: '.' | ',';
+  exchange?: { from: string; to: string };
+  hash?: string;
+}
+
+/** The row of another table whose `key` equals `on` of the source record; its fields are at the paths `<name>.<field>`. */
+export interface Join {
+  /** Name of the table, which its file name ends in. */
+  table: string;
+  on: string | SourceOptions;
+  key: string | SourceOptions;
+  /** Paths of a version in the other table: of several rows of a key, the greatest counts. */
+  newest?: string[];
+}
+
+/** The mapping cannot be used; the message names every problem by its path in the file. */
+export class MappingError extends Error {
+  override readonly name = 'MappingError';
+}
+
+/** Limits that keep the cost of a record proportional to its size. */
+export const MAX_MAPPING_BYTES = 256 * 1024;
+const MAX_PATH_LENGTH = 256;
+const MAX_TEMPLATE_LENGTH = 1024;
+const MAX_SOURCES = 16;
+
+const path = (description: string) =>
+  Type.String({ description, minLength: 1, maxLength: MAX_PATH_LENGTH, examples: ['properties.emails[0]'] });
+const paths = (description: string, maxItems = MAX_SOURCES) =>
+  arrayOf(description, path('A path.'), { minItems: 1, maxItems });
+const zone = (description: string) =>
+  Type.String({ description, minLength: 1, maxLength: 64, examples: ['UTC', 'Europe/Berlin'] });
+const dateFormat = Type.String({ minLength: 1, maxLength: 64, examples: ['MM/DD/YYYY', 'unix_ms'] });
+
+const modifiers = {
+  prefix: Type.Optional(
+    Type.String({
+      description: 'Only texts with this prefix, which is removed. Of a list, those that have it.',
+      minLength: 1,
+      maxLength: MAX_PATH_LENGTH,
+      examples: ['urn:li:sponsoredCampaign:'],
+    }),
+  ),
+  format: Type.Optional(
+    Type.Unsafe<string | string[]>({
+      description:
+        'How a date is written: unix_s, unix_ms, unix_us, or a pattern of YYYY YY MMM MM M DD D HH H hh h mm ss SSS A Z. Of several, the first that fits. ISO 8601 when absent.',
+      anyOf: [dateFormat, { type: 'array', items: dateFormat, minItems: 1, maxItems: 8 }],
+    }),
+  ),
+  timezone: Type.Optional(zone('Time zone of this date-time, where it has no offset.')),
+  split: Type.Optional(
+    Type.String({
+      description: 'Separator of the entries of a list that is one text.',
+      minLength: 1,
+      maxLength: 8,
+      default: ';',
+    }),
+  ),
+  decimal: Type.Optional(
+    stringEnum(
+      'Decimal mark of a number that is text. The other mark, spaces and apostrophes then separate groups of digits.',
+      ['.', ','],
+    ),
+  ),
+  exchange: Type.Optional(
+    strictObject(
+      {
+        from: path('Path of an amount in the currency of the value.'),
+        to: path('Path of the same amount in the currency wanted.'),
+      },
+      { description: 'Multiplies money by `to` ÷ `from`, exactly, rounded half-even to 12 digits.' },
+    ),
+  ),
+  hash: Type.Optional(
+    Type.String({
+      description:
+        'Makes an id of the value: this prefix, then the first 32 hexadecimal digits of the SHA-256 of the trimmed text in lower case.',
+      pattern: '^[A-Za-z0-9._:-]{1,64}$',
+      examples: ['email_'],
+    }),
+  ),
+};
+
+const scalar = Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'] });
+const origins = {
+  path: Type.Optional(
+    path('Name of a field or column of the source, or a path: `properties.emails[0].value`.'),
+  ),
+  template: Type.Optional(
+    Type.String({
+      description: 'Text with paths in braces. Gives no value where all of them are empty.',
+      minLength: 1,
+      maxLength: MAX_TEMPLATE_LENGTH,
+      examples: ['{first} {last}'],
+    }),
+  ),
+  value: Type.Optional(
+    Type.Unsafe<string | number | boolean | string[]>({
+      description: 'The same value in every record.',
+      anyOf: [scalar, { type: 'array', items: { type: 'string' }, maxItems: 100 }],
+    }),
+  ),
+  sum: Type.Optional(paths('Paths of numbers to add; empty ones count as 0.')),
+};
+/** `all` is a list of sources without `all`: there is no recursion. */
+const innerSource = strictObject({ ...origins, ...modifiers });
+const sourceOrPath = (inner: TSchema) => ({ anyOf: [path('Path.'), inner] });
+const all = (inner: TSchema) =>
+  Type.Optional(
+    Type.Unsafe<(string | SourceOptions)[]>({
+      description: 'Sources whose values together are the list.',
+      type: 'array',
+      items: inner,
+      minItems: 1,
+      maxItems: MAX_SOURCES,
+    }),
+  );
+
+const ORIGINS = ['path', 'template', 'value', 'sum', 'all'] as const;
+
+const joinFields = {
+  table: Type.String({
+    description: 'Name of the other table: its file is <table>.csv, or ends in _<table>.csv.',
+    pattern: '^[A-Za-z0-9_.-]{1,128}$',
+  }),
+  newest: Type.Optional(
+    paths('Paths of a version in the other table, first non-empty: the row with the greatest counts.'),
+  ),
+};
+
+const topLevel = {
+  $schema: Type.Optional(Type.String({ maxLength: 2048 })),
+  description: Type.Optional(Type.String({ maxLength: 4096 })),
+  stream: Type.Optional(stringEnum('Stream of the records.', STREAM_NAMES)),
+  timezone: Type.Optional(
+    zone('IANA time zone of date-times without offset. Without one they are rejected.'),
+  ),
+  ignore: Type.Optional(
+    Type.Unsafe<string[] | 'rest'>({
+      description:
+        'Fields of the source to leave out. "rest" leaves out all that are not mentioned; otherwise these must have the name of a field of the stream.',
+      anyOf: [
+        { const: 'rest' },
+        { type: 'array', items: { type: 'string', maxLength: 1024 }, maxItems: 1000 },
+      ],
+    }),
+  ),
+  recognize: Type.Optional(paths('Paths that every record of this source has, to recognize it by.', 32)),
+};
+
+const object = (description: string, values: TSchema, maxProperties: number) =>
+  Type.Unsafe<Record<string, unknown>>({
+    description,
+    type: 'object',
+    additionalProperties: values,
+    maxProperties,
+  });
+const textOrTexts = {
+  anyOf: [
+    Type.String({ maxLength: 1024 }),
+    arrayOf('Texts.', Type.String({ maxLength: 1024 }), { minItems: 1, maxItems: MAX_SOURCES }),
+  ],
+} as unknown as TSchema;
+const MAX_FIELDS = 100;
+const MAX_JOINS = 4;
+
+/** What a file is validated with: the parts inside `fields` and `join` one at a time, so that each error says what it is about. */
+const anything = {} as TSchema;
+const options = { title: 'a mapping' };
+const file = strictObject(
+  {
+    ...topLevel,
+    fields: object('', anything, MAX_FIELDS),
+    where: Type.Optional(object('', anything, MAX_SOURCES)),
+    join: Type.Optional(object('', anything, MAX_JOINS)),
+  },
+  options,
+);
+const validators = {
+  file: compileValidator(file),
+  source: compileValidator(
+    strictObject({ ...origins, all: all(anything), ...modifiers }, { title: 'a source' }),
+  ),
+  inner: compileValidator(strictObject({ ...origins, ...modifiers }, { title: 'a source' })),
+  path: compileValidator(looseObject({ path: path('') })),
+  texts: compileValidator(looseObject({ text: textOrTexts })),
+  join: compileValidator(strictObject({ ...joinFields, on: anything, key: anything }, { title: 'a join' })),
+};
+
+/** The published JSON Schema of a mapping file. */
+export const MAPPING_SCHEMA = (() => {
+  const exactlyOne = (names: readonly string[]) => ({ oneOf: names.map((name) => ({ required: [name] })) });
+  const inner = { ...innerSource, ...exactlyOne(ORIGINS.slice(0, 4)) };
+  const source = {
+    ...strictObject({ ...origins, all: all(sourceOrPath(inner)), ...modifiers }),
+    ...exactlyOne(ORIGINS),
+  };
+  const join = strictObject({ ...joinFields, on: sourceOrPath(inner), key: sourceOrPath(inner) });
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Mapping file of Reachline',
+    ...strictObject({
+      ...topLevel,
+      fields: object(
+        'Field of the stream → where its value comes from: a path, options, or alternatives of which the first with a value counts.',
+        {
+          anyOf: [
+            path('Path.'),
+            source,
+            { type: 'array', items: sourceOrPath(source), minItems: 1, maxItems: MAX_SOURCES },
+          ],
+        } as unknown as TSchema,
+        MAX_FIELDS,
+      ),
+      where: Type.Optional(
+        object('Path → texts: records with another one are skipped.', textOrTexts, MAX_SOURCES),
+      ),
+      join: Type.Optional(
+        object(
+          'Name → another table of the export, whose fields are at the paths <name>.<field>.',
+          join,
+          MAX_JOINS,
+        ),
+      ),
+    }),
+  };
+})();
+
+/** Reads a mapping file. Throws a `MappingError` that lists every problem by its path in the file. */
+export function parseMappingFile(text: string): MappingFile {
+  if (Buffer.byteLength(text) > MAX_MAPPING_BYTES) {
+    throw new MappingError(`A mapping file may have ${MAX_MAPPING_BYTES} bytes at most.`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const line = /line (\d+)/.exec((error as Error).message)?.[1];
+    throw new MappingError(
+      `The mapping file is not valid JSON${line === undefined ? '' : ` at line ${line}`}.`,
+    );
+  }
+  return validateMapping(value);
+}
+
+/** The value as a mapping. Throws a `MappingError`. */
+export function validateMapping(value: unknown): MappingFile {
+  const problems = new Problems();
+  problems.check('', validators.file, value);
+  if (problems.isEmpty) {
+    const { fields, where = {}, join = {} } = value as MappingFile;
+    for (const [name, source] of Object.entries(fields)) problems.source(`fields.${name}`, source);
+    for (const [name, texts] of Object.entries(where)) {
+      problems.check(`where.${name}`, validators.path, { path: name });
+      problems.check(`where.${name}`, validators.texts, { text: texts });
+    }
+    for (const [name, table] of Object.entries(join)) problems.join(`join.${name}`, table);
+  }
+  problems.throwIfAny();
+  return value as MappingFile;
+}
+
+/** Collects problems, each behind the path of what it is about. */
+export class Problems {
+  readonly #lines: string[] = [];
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  add(where: string, detail: string): void {
+    this.#lines.push(where === '' ? detail : `${where}: ${detail}`);
+  }
+
+  check(where: string, validate: (value: unknown) => { pointer: string; detail: string }[], value: unknown) {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!isObject) {
+      this.add(where, where === '' ? 'A mapping is a JSON object.' : 'must be an object.');
+      return;
+    }
+    for (const { pointer, detail } of validate(value)) {
+      // Follows the errors of each alternative.
+      if (/match a schema in anyOf/.test(detail)) continue;
+      // The sentence of a value that has no place of its own begins with "The body".
+      this.add(where, pointer === '' ? detail.replace(/^The body/, 'It') : detail);
+    }
+  }
+
+  /** A path, options, or alternatives. */
+  source(where: string, source: unknown): void {
+    if (!Array.isArray(source)) {
+      this.alternative(where, source);
+      return;
+    }
+    if (source.length === 0 || source.length > MAX_SOURCES) {
+      this.add(where, `must have 1 to ${MAX_SOURCES} alternatives.`);
+    } else
+      for (const [index, each] of source.entries()) {
+        this.alternative(`${where}[${index}]`, each);
+      }
+  }
+
+  alternative(where: string, source: unknown, validate = validators.source): void {
+    if (typeof source === 'string') {
+      this.check(where, validators.path, { path: source });
+      return;
+    }
+    this.check(where, validate, source);
+    if (typeof source !== 'object' || source === null || Array.isArray(source)) return;
+    const given = ORIGINS.filter((origin) => Object.hasOwn(source, origin));
+    if (given.length !== 1) this.add(where, `needs exactly one of ${ORIGINS.join(', ')}.`);
+    const { all: inner } = source as SourceOptions;
+    if (!Array.isArray(inner)) return;
+    for (const [index, each] of inner.entries()) {
+      this.alternative(`${where}.all[${index}]`, each, validators.inner);
+    }
+  }
+
+  join(where: string, join: unknown): void {
+    this.check(where, validators.join, join);
+    if (!/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(where.slice('join.'.length))) {
+      this.add(where, 'the name of a join has 1 to 64 letters, digits and _, beginning with a letter.');
+    }
+    const { on, key } = (join ?? {}) as Partial<Join>;
+    if (on !== undefined) this.alternative(`${where}.on`, on, validators.inner);
+    if (key !== undefined) this.alternative(`${where}.key`, key, validators.inner);
+  }
+
+  list(): readonly string[] {
+    return this.#lines;
+  }
+
+  throwIfAny(): void {
+    if (!this.isEmpty) throw new MappingError(this.#lines.join('\n'));
+  }
+}

@@ -1,0 +1,83 @@
+/** Paths into a source record. */
+
+/** Reads a value; undefined where there is none. */
+export type Read = (source: Readonly<Record<string, unknown>>) => unknown;
+
+const MAX_SEGMENTS = 16;
+const segment = /\.?([^.[\]]+)|\[(\d{1,6})\]/y;
+
+/** The names and indices of `a.b[0]`; null for a text that is not such a path. */
+function parsePath(path: string): (string | number)[] | null {
+  const segments: (string | number)[] = [];
+  segment.lastIndex = 0;
+  while (segment.lastIndex < path.length) {
+    const found = segment.exec(path);
+    if (found === null) return null;
+    const [text, name, index] = found;
+    const isFirst = segments.length === 0;
+    if (name === undefined ? isFirst : isFirst === text.startsWith('.')) return null;
+    segments.push(name ?? Number(index));
+    if (segments.length > MAX_SEGMENTS) return null;
+  }
+  return segments.length === 0 ? null : segments;
+}
+
+/** The field of the source record that a path begins with. */
+export function rootOf(path: string): string {
+  return String(parsePath(path)?.[0] ?? path);
+}
+
+/**
+ * Compiles a path. A field with exactly its text as name comes first, since columns may be called `Avg. CTR`. Only own properties are
+ * read, so that no name reaches a prototype.
+ */
+export function compilePath(path: string): Read {
+  const segments = parsePath(path);
+  const direct: Read = (source) => (Object.hasOwn(source, path) ? source[path] : undefined);
+  if (segments === null || segments.length === 1) return direct;
+  return (source) => {
+    if (Object.hasOwn(source, path)) return source[path];
+    let value: unknown = source;
+    for (const name of segments) {
+      if (typeof value !== 'object' || value === null) return undefined;
+      if (Array.isArray(value) !== (typeof name === 'number') || !Object.hasOwn(value, name))
+        return undefined;
+      value = (value as Record<string | number, unknown>)[name];
+    }
+    return value;
+  };
+}
+
+export interface TemplatePart {
+  literal: string;
+  /** Path behind the literal; undefined at the end. */
+  path?: string;
+}
+
+const MAX_PLACEHOLDERS = 16;
+
+/** Splits `{first} {last}`; `{{` and `}}` are braces. Returns what is wrong with any other template. */
+export function parseTemplate(template: string): TemplatePart[] | string {
+  const parts: TemplatePart[] = [];
+  let literal = '';
+  for (let at = 0; at < template.length; at++) {
+    const sign = template[at] as string;
+    if ((sign === '{' || sign === '}') && template[at + 1] === sign) {
+      literal += sign;
+      at++;
+    } else if (sign === '{') {
+      const end = template.indexOf('}', at);
+      if (end < 0) return 'a { is never closed; write {{ for the sign itself.';
+      const path = template.slice(at + 1, end);
+      if (path === '') return 'a placeholder {} names no path.';
+      parts.push({ literal, path });
+      if (parts.length > MAX_PLACEHOLDERS) return `may have ${MAX_PLACEHOLDERS} placeholders at most.`;
+      literal = '';
+      at = end;
+    } else if (sign === '}') return 'a } was never opened; write }} for the sign itself.';
+    else literal += sign;
+  }
+  if (parts.length === 0) return 'names no path; a constant is a value.';
+  parts.push({ literal });
+  return parts;
+}

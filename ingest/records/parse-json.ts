@@ -1,0 +1,24 @@
+import { isUtf8 } from 'node:buffer';
+import { type DeadLetter, deadLetter } from './outcome.js';
+
+/** Parses the text of a record, after `prepare` has changed it. Pure. */
+export function parseJson(
+  bytes: Buffer,
+  prepare?: (text: string) => string,
+): { value: unknown } | DeadLetter {
+  if (!isUtf8(bytes)) return deadLetter('invalid_utf8', '', 'The record is not valid UTF-8.');
+  const text = bytes.toString('utf8');
+  try {
+    return { value: JSON.parse(prepare ? prepare(text) : text) };
+  } catch (error) {
+    return deadLetter('invalid_json', '', `The record is not valid JSON${position(error)}.`);
+  }
+}
+
+/** V8's message quotes the record itself, so only the position is taken from it. */
+function position(error: unknown): string {
+  const message = (error as Error).message;
+  const offset = /position (\d+)/.exec(message)?.[1];
+  if (offset !== undefined) return ` at character ${Number(offset) + 1}`;
+  return message.includes('end of JSON') ? ': it ends too early' : '';
+}

@@ -1,0 +1,395 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { compileMapping, type Mapping } from '../../../ingest/mapping/compile.js';
+import { MAPPING_SCHEMA, type MappingFile, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
+import { STREAMS, type StreamName } from '../../../ingest/streams/index.js';
+
+const compile = (stream: StreamName, file: MappingFile): Mapping =>
+  compileMapping(parseMappingFile(JSON.stringify(file)), STREAMS[stream]);
+
+/** The record that a source record becomes, or the code of its rejection. */
+function mapped(mapping: Mapping, source: unknown): unknown {
+  const outcome = mapping.apply(JSON.parse(JSON.stringify(source)));
+  if (outcome === 'skipped') return outcome;
+  return 'record' in outcome ? outcome.record : outcome.code;
+}
+
+const contact = (fields: MappingFile['fields'], rest: Partial<MappingFile> = {}) =>
+  compile('contacts', { ignore: 'rest', ...rest, fields });
+const delivery = (fields: MappingFile['fields'], rest: Partial<MappingFile> = {}) =>
+  compile('network-a-deliveries', { ignore: 'rest', ...rest, fields });
+
+describe('A mapping', () => {
+  it('takes values from columns, nested paths and lists', () => {
+    const mapping = contact({
+      contact_id: 'id',
+      first_name: 'properties.name.first',
+      city: 'Country/Region. City',
+      phones: 'phones[1]',
+      work_emails: { all: ['emails', 'E-Mail 2'] },
+      age: 'age',
+    });
+    const source = {
+      id: 17,
+      properties: { name: { first: ' Ann ' } },
+      'Country/Region. City': 'Ulm',
+      phones: ['1', '2'],
+      emails: ['a@x.de', null, 'b@x.de'],
+      'E-Mail 2': 'b@x.de; c@x.de',
+      age: '41',
+    };
+    expect(mapped(mapping, source)).to.deep.equal({
+      contact_id: '17',
+      first_name: 'Ann',
+      city: 'Ulm',
+      phones: ['2'],
+      work_emails: ['a@x.de', 'b@x.de', 'c@x.de'],
+      age: 41,
+    });
+  });
+
+  it('takes the first alternative that gives a value, and leaves the field out where none does', () => {
+    const mapping = contact({
+      contact_id: ['crm_id', { path: 'urn', prefix: 'urn:li:person:' }, { path: 'Email', hash: 'email_' }],
+      job_title: ['title', 'role'],
+    });
+    const id = (source: object) => (mapped(mapping, source) as { contact_id?: string }).contact_id;
+    expect(id({ crm_id: ' ', urn: 'urn:li:person:9' })).to.equal('9');
+    expect(id({ urn: 'urn:li:company:9', Email: ' Ann@example.com ' })).to.equal(
+      'email_71d4f55f72fa128dfb468a1a3901507c',
+    );
+    expect(mapped(mapping, { title: null, role: '' })).to.deep.equal({});
+  });
+
+  it('fills templates and constants', () => {
+    const mapping = contact({
+      contact_id: { template: 'unknown_{id}' },
+      job_title: { template: '{first} {middle} {last}, {{{age}}}' },
+      data_import_id: { value: 'crm-2026' },
+      phones: { value: ['1'] },
+    });
+    expect(mapped(mapping, { first: 'Ann', last: 'Lee', age: 5 })).to.deep.equal({
+      job_title: 'Ann Lee, {5}',
+      data_import_id: 'crm-2026',
+      phones: ['1'],
+    });
+  });
+
+  it('takes what it does not mention under its own name, and rejects what the stream does not know', () => {
+    const mapping = contact({ contact_id: 'id' }, { ignore: ['Notes'], timezone: 'UTC' });
+    const source = {
+      id: '1',
+      Notes: 'x',
+      age: '5',
+      city: null,
+      state_region: '',
+      updated_at: '2026-01-02 03:04',
+    };
+    expect(mapped(mapping, source)).to.deep.equal({
+      contact_id: '1',
+      age: 5,
+      city: null,
+      updated_at: '2026-01-02T03:04:00Z',
+    });
+    const outcome = mapping.apply({ id: '1', fist_name: 'x' });
+    expect(outcome).to.include({ code: 'unknown_field' });
+    expect(mapping.checkColumns(['id', 'Notes', 'fist_name', ''])).to.deep.equal([
+      'The column "fist_name" is not a field of contacts. Did you mean first_name?',
+      'Column 4 has no name.',
+    ]);
+    expect(mapping.missingPaths(['Notes'])).to.deep.equal(['id']);
+  });
+
+  it('skips records that its condition leaves out', () => {
+    const mapping = contact({ contact_id: 'id' }, { where: { 'event.type': ['page', 'screen'] } });
+    expect(mapped(mapping, { id: '1', event: { type: 'page' } })).to.deep.equal({ contact_id: '1' });
+    expect(mapped(mapping, { id: '1', event: { type: 'track' } })).to.equal('skipped');
+    expect(mapped(mapping, { id: '1', event: { type: { toString: 1 } } })).to.equal('skipped');
+  });
+
+  it('picks the entries of a list that have a prefix', () => {
+    const pivots = { pivotValues: ['urn:li:sponsoredCampaign:12', 'urn:li:sponsoredCreative:34'] };
+    const mapping = delivery({
+      campaign_id: { path: 'pivotValues', prefix: 'urn:li:sponsoredCampaign:' },
+      creative_id: { path: 'pivotValues', prefix: 'urn:li:sponsoredCreative:' },
+    });
+    expect(mapped(mapping, pivots)).to.deep.equal({ campaign_id: '12', creative_id: '34' });
+  });
+
+  it('adds numbers exactly, and reads them with the decimal mark of their locale', () => {
+    const mapping = delivery({
+      reactions: { sum: ['likes', 'praises', 'empathies'] },
+      ad_spend: { sum: ['a', 'b'] },
+      clicks: { path: 'clicks', decimal: '.' },
+      conversion_value: { path: 'value', decimal: ',' },
+    });
+    const source = {
+      likes: 1,
+      praises: '2',
+      empathies: null,
+      a: 0.1,
+      b: '0.2',
+      clicks: '1,234',
+      value: '1.234,50',
+    };
+    expect(mapped(mapping, source)).to.deep.equal({
+      reactions: 3,
+      ad_spend: '0.300000000000',
+      clicks: 1234,
+      conversion_value: '1234.50',
+    });
+    expect(mapped(mapping, {})).to.deep.equal({});
+    expect(mapped(mapping, { likes: 'many' })).to.equal('invalid_number');
+  });
+
+  it('writes money with an exponent out', () => {
+    const mapping = delivery({ ad_spend: 'cost' });
+    for (const [cost, amount] of [
+      ['-2e-18', '-0.000000000000000002'],
+      ['0E-18', '0'],
+      ['1.5e3', '1500'],
+      [24.457317520310493, 24.457317520310493],
+    ]) {
+      expect(mapped(mapping, { cost })).to.deep.equal({ ad_spend: amount });
+    }
+  });
+
+  it('exchanges money at the rate of two amounts of its record, exactly', () => {
+    const mapping = delivery({
+      conversion_value: { path: 'value', exchange: { from: 'local', to: 'dollars' } },
+    });
+    const value = (dollars: string, local: string, given: string) => {
+      const record = mapped(mapping, { dollars, local, value: given });
+      return typeof record === 'string' ? record : (record as { conversion_value?: string }).conversion_value;
+    };
+    expect(value('11.00', '10.00', '250')).to.equal('275.000000000000');
+    expect(value('2', '3', '1')).to.equal('0.666666666667');
+    expect(value('0.000000000001', '2', '1')).to.equal('0.000000000000');
+    expect(value('0.000000000003', '2', '1')).to.equal('0.000000000002');
+    expect(value('1.1', '12345678901234567890', '12345678901234567890')).to.equal('1.100000000000');
+    expect(value('5.5', '5.50', '12.25')).to.equal('12.25');
+    expect(value('5', '4', '0')).to.equal('0');
+    expect(value('', '', '0.0')).to.equal('0.0');
+    expect(value('5', '4', '')).to.equal(undefined);
+    for (const [dollars, local] of ['0 0', ' ', '5 ', '5 0', '0 5', ' 5'].map((costs) => costs.split(' '))) {
+      expect(value(dollars ?? '', local ?? '', '10')).to.equal('currency_unknown');
+    }
+  });
+
+  it('joins a row of another table', () => {
+    const mapping = compile('network-a-deliveries', {
+      fields: {
+        creative_id: { path: 'creative', prefix: 'urn:c:' },
+        campaign_id: [{ path: 'creatives.campaign', prefix: 'urn:g:' }, { template: 'unknown_{creative}' }],
+      },
+      join: {
+        creatives: {
+          table: 'creative_history',
+          on: { path: 'creative', prefix: 'urn:c:' },
+          key: 'id',
+          newest: ['modified', 'created'],
+        },
+      },
+    });
+    const plan = mapping.joins.creatives;
+    const row = { id: 7, campaign: 'urn:g:3', created: '2026', other: 'x' };
+    expect([plan?.table, plan?.keyOf(row), plan?.versionOf(row), plan?.pick(row)]).to.deep.equal([
+      'creative_history',
+      '7',
+      '2026',
+      { campaign: 'urn:g:3' },
+    ]);
+    const joined = mapping.withJoins({ creatives: new Map([['7', { campaign: 'urn:g:3' }]]) });
+    expect(mapped(joined, { creative: 'urn:c:7' })).to.deep.equal({ creative_id: '7', campaign_id: '3' });
+    expect(mapped(joined, { creative: 'urn:c:8' })).to.deep.equal({
+      creative_id: '8',
+      campaign_id: 'unknown_urn:c:8',
+    });
+  });
+});
+
+describe('Dates of a mapping', () => {
+  const date = (format: string | undefined, value: unknown, timezone?: string) => {
+    const source = { path: 'at', ...(format === undefined ? {} : { format }) };
+    const mapping = contact({ updated_at: source }, timezone === undefined ? {} : { timezone });
+    const record = mapped(mapping, { at: value });
+    return typeof record === 'string' ? record : (record as { updated_at?: string }).updated_at;
+  };
+
+  it('are read as exports write them', () => {
+    const cases: [string | undefined, unknown, string][] = [
+      [undefined, '2024-01-02T03:04:05.000+0000', '2024-01-02T03:04:05.000+00:00'],
+      [undefined, '2024-01-02 03:04', '2024-01-02T03:04:00Z'],
+      [undefined, '2026-11-20 10:00:00.100', '2026-11-20T10:00:00.100Z'],
+      [undefined, '2026-11-20 10:00:00.100+00', '2026-11-20T10:00:00.100+00:00'],
+      [undefined, '2026-11-20 10:00:00.1 -0330', '2026-11-20T10:00:00.1-03:30'],
+      [undefined, '2026-11-20 10:00:00 UTC', '2026-11-20T10:00:00Z'],
+      [undefined, '2026-11-20', '2026-11-20T00:00:00Z'],
+      ['MM/DD/YYYY', '01/31/2024', '2024-01-31T00:00:00Z'],
+      ['M/D/YY h:mm A', '1/2/24 12:05 am', '2024-01-02T00:05:00Z'],
+      ['M/D/YY h:mm A', '1/2/70 1:05 PM', '1970-01-02T13:05:00Z'],
+      ['DD.MM.YYYY HH:mm', '31.12.2024 23:59', '2024-12-31T23:59:00Z'],
+      ['DD MMM YYYY', '02 Jan 2024', '2024-01-02T00:00:00Z'],
+      ['YYYY-MM-DDTHH:mm:ss.SSSZ', '2024-01-02T03:04:05.123456+0100', '2024-01-02T03:04:05.123456+01:00'],
+      ['YYYYMMDD', 20240102, '2024-01-02T00:00:00Z'],
+      ['unix_s', 1704164645, '2024-01-02T03:04:05.000Z'],
+      ['unix_ms', '1704164645000', '2024-01-02T03:04:05.000Z'],
+      ['unix_us', 1704164645000000, '2024-01-02T03:04:05.000Z'],
+    ];
+    for (const [format, value, expected] of cases) {
+      expect(date(format, value, 'UTC'), `${format} ${value}`).to.equal(expected);
+    }
+  });
+
+  it('are rejected in another form than the one named, and without offset where no time zone is named', () => {
+    expect(date('MM/DD/YYYY', '2024-01-31', 'UTC')).to.equal('invalid_date_time');
+    expect(date(undefined, '31.12.2024', 'UTC')).to.equal('invalid_date_time');
+    expect(date(undefined, '2024-01-02 03:04')).to.equal('invalid_date_time');
+    expect(date(undefined, 1704164645, 'UTC')).to.equal('invalid_date_time');
+    expect(date('unix_s', '1'.repeat(17), 'UTC')).to.equal('invalid_date_time');
+  });
+
+  it('take the offset of their time zone at that moment, across clock changes', () => {
+    const berlin = (local: string) => date(undefined, local, 'Europe/Berlin');
+    expect(berlin('2024-01-02 03:04')).to.equal('2024-01-02T03:04:00+01:00');
+    expect(berlin('2024-07-02 03:04')).to.equal('2024-07-02T03:04:00+02:00');
+    // The hour that is skipped, and the hour that occurs twice.
+    expect(berlin('2024-03-31 01:59:59')).to.equal('2024-03-31T01:59:59+01:00');
+    expect(berlin('2024-03-31 02:30')).to.equal('2024-03-31T02:30:00+01:00');
+    expect(berlin('2024-03-31 03:00')).to.equal('2024-03-31T03:00:00+02:00');
+    expect(berlin('2024-10-27 02:30')).to.equal('2024-10-27T02:30:00+02:00');
+    expect(berlin('2024-10-27 03:00')).to.equal('2024-10-27T03:00:00+01:00');
+    expect(date(undefined, '2024-06-01 12:00', 'Asia/Kathmandu')).to.equal('2024-06-01T12:00:00+05:45');
+    expect(date(undefined, '2011-12-30 12:00', 'Pacific/Apia')).to.equal('2011-12-30T12:00:00-10:00');
+    // Local mean time has an offset of seconds.
+    expect(date(undefined, '1850-01-01 12:00', 'Europe/Berlin')).to.equal('1850-01-01T11:06:32.000Z');
+  });
+
+  it('become the day as written, or the day of an instant in the time zone', () => {
+    const day = (value: unknown, format?: string, timezone?: string) =>
+      mapped(delivery({ date: { path: 'at', format, timezone } }), { at: value });
+    expect(day('2020-10-17 00:00:00', undefined, 'America/New_York')).to.deep.equal({ date: '2020-10-17' });
+    expect(day('2020-10-17T00:00:00Z')).to.deep.equal({ date: '2020-10-17' });
+    expect(day('2020-10-17T00:00:00Z', undefined, 'America/New_York')).to.deep.equal({ date: '2020-10-16' });
+    expect(day(1602892800000, 'unix_ms')).to.deep.equal({ date: '2020-10-17' });
+    expect(day('10/17/2020', 'MM/DD/YYYY')).to.deep.equal({ date: '2020-10-17' });
+  });
+});
+
+describe('A mapping file', () => {
+  const problems = (file: unknown, stream: StreamName = 'contacts'): string => {
+    try {
+      compileMapping(
+        parseMappingFile(typeof file === 'string' ? file : JSON.stringify(file)),
+        STREAMS[stream],
+      );
+      return '';
+    } catch (error) {
+      expect((error as Error).name).to.equal('MappingError');
+      return (error as Error).message;
+    }
+  };
+
+  it('is rejected with every problem, its path and what was probably meant', () => {
+    expect(problems('{')).to.match(/not valid JSON/);
+    expect(problems([])).to.equal('A mapping is a JSON object.');
+    expect(problems({ feilds: {} })).to.match(
+      /fields is required.*\n.*"?feilds.*a mapping.*Did you mean fields\?/,
+    );
+    const file = {
+      fields: {
+        fist_name: 'a',
+        last_name: { path: 'b', formt: 'x' },
+        job_title: { path: 'a', template: '{b}' },
+        city: { template: '{open' },
+        updated_at: { path: 'a', format: 'DD.MM.JJJJ' },
+        phones: { all: [{ all: ['a'] }] },
+        age: 5,
+        work_emails: [],
+      },
+    };
+    const found = problems(file);
+    expect(found).to.match(/fields\.last_name: formt.*Did you mean format\?/);
+    expect(found).to.match(/fields\.job_title: needs exactly one of path, template, value, sum, all\./);
+    expect(found).to.match(/fields\.phones\.all\[0\]: /);
+    expect(found).to.match(/fields\.age: must be an object/);
+    expect(found).to.match(/fields\.work_emails: must have 1 to 16 alternatives/);
+    const { fist_name, city, updated_at } = file.fields;
+    const later = problems({ timezone: 'Europe/Berln', fields: { fist_name, city, updated_at } });
+    expect(later).to.match(/fields\.fist_name: .*not a field of contacts\. Did you mean first_name\?/);
+    expect(later).to.match(/fields\.city\.template: a \{ is never closed/);
+    expect(later).to.match(/fields\.updated_at\.format: .*letter J/);
+    expect(later).to.match(/timezone: "Europe\/Berln" is not a time zone.*Did you mean Europe\/Berlin\?/);
+    expect(problems({ stream: 'audiences', fields: {} })).to.match(/for audiences, not for contacts/);
+  });
+
+  it('reaches no prototype, whatever names it or its records hold', () => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      expect(problems(`{"fields": {"${name}": "a"}}`), name).to.match(/is not a field of contacts/);
+      const mapping = contact({
+        contact_id: name,
+        city: `a.${name}`,
+        job_title: `${name}.name`,
+        first_name: { template: `{${name}}{a.${name}.name}` },
+      });
+      expect(mapped(mapping, { a: {} })).to.deep.equal({});
+      expect(mapped(mapping, { a: [] })).to.deep.equal({});
+    }
+    const open = contact({ contact_id: 'id' }, { ignore: [] });
+    const outcome = open.apply(JSON.parse('{"id": "1", "__proto__": {"city": "x"}, "constructor": "y"}'));
+    expect(outcome).to.include({ code: 'unknown_field' });
+    expect(({} as { city?: string }).city).to.equal(undefined);
+  });
+
+  it('cannot make records that are out of proportion to their source', () => {
+    const huge = 'x'.repeat(1000);
+    expect(problems({ fields: { city: { template: `{a}${'x'.repeat(1100)}` } } })).to.match(
+      /1024 characters/,
+    );
+    expect(problems({ fields: { city: { template: '{a}'.repeat(17) } } })).to.match(/16 placeholders/);
+    expect(problems({ fields: { city: `a${'.a'.repeat(200)}` } })).to.match(/256 characters/);
+    expect(problems(`{"description": "${'x'.repeat(300_000)}", "fields": {}}`)).to.match(/262144 bytes/);
+    expect(problems({ fields: { phones: { all: Array(17).fill('a') } } })).to.match(/16 items/);
+    const mapping = contact({
+      city: { template: '{a}'.repeat(16) },
+      phones: { all: Array(16).fill('list') },
+    });
+    expect(mapped(mapping, { a: huge })).to.equal('too_long');
+    const list = Array.from({ length: 20_000 }, (_, index) => String(index));
+    const { phones } = mapped(mapping, { list }) as { phones: string[] };
+    expect(phones).to.have.lengthOf(10_001);
+    // An expression that would take exponential time if a format were one.
+    expect(problems({ fields: { updated_at: { path: 'a', format: '(Y+)+$' } } })).to.match(/letter Y/);
+    expect(
+      mapped(contact({ updated_at: { path: 'a', format: 'M/D/YYYY' } }), { a: '1'.repeat(500_000) }),
+    ).to.equal('invalid_date_time');
+  });
+});
+
+describe('The page about mappings', () => {
+  const blocks = [...readFileSync('docs/ingest-mapping.md', 'utf8').matchAll(/```json\n(.+?)```/gs)].map(
+    ([, json]) => JSON.parse(json ?? ''),
+  );
+  const [crm, record, joined] = blocks as [MappingFile, object, MappingFile];
+
+  it('shows what its example makes of a row', () => {
+    const row = /^`(\{.+?\})` becomes/m.exec(readFileSync('docs/ingest-mapping.md', 'utf8'))?.[1];
+    expect(mapped(compile('contacts', crm), JSON.parse(row ?? ''))).to.deep.equal(record);
+    expect(
+      mapped(compile('network-a-deliveries', joined), { creative_id: '7', cost_in_usd: '1' }),
+    ).to.deep.equal({
+      creative_id: '7',
+      campaign_id: 'unknown_7',
+      ad_spend: '1',
+    });
+  });
+
+  it('and the published schema agree about files', () => {
+    const validate = new Ajv2020({ strict: false }).compile(MAPPING_SCHEMA);
+    for (const file of [crm, joined]) expect(validate(file), JSON.stringify(validate.errors)).to.equal(true);
+    for (const fields of [{ city: 5 }, { city: {} }, { city: { path: 'a', value: 'b' } }, { city: [] }]) {
+      expect(validate({ fields })).to.equal(false);
+    }
+  });
+});
