@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@elastic/elasticsearch';
-import { ingestLines } from '../ingest/pipeline.js';
+import { ingestText } from '../ingest/pipeline.js';
 import { contacts as contactsStream } from '../ingest/streams/contacts.js';
 import type { ContactRecord } from '../services/contacts/schema.js';
 import { toContactSearch } from '../services/contacts/search.js';
@@ -56,7 +56,7 @@ export async function benchElasticsearch(
 }
 
 function load(stores: Stores, file: string) {
-  return ingestLines({
+  return ingestText({
     stream: contactsStream,
     stores,
     source: createReadStream(file, { highWaterMark: 1024 * 1024 }),

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import { ingestLines } from '../ingest/pipeline.js';
+import { ingestText } from '../ingest/pipeline.js';
 import { contacts } from '../ingest/streams/contacts.js';
 import { packageRoot } from '../services/shared/fs.js';
 import { openStores } from '../services/stores/open-stores.js';
@@ -27,7 +27,7 @@ export async function benchImport(
     peak = Math.max(peak, process.memoryUsage.rss());
   }, 100);
   const begun = performance.now();
-  const result = await ingestLines({
+  const result = await ingestText({
     stream: contacts,
     stores,
     source: createReadStream(file, { highWaterMark: 1024 * 1024 }),

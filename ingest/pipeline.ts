@@ -1,9 +1,11 @@
 import { TimeSlice } from '../services/shared/async.js';
 import type { Acceptance } from '../services/shared/record-order.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
+import { planColumns } from './columns/columns.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
 import { type Accepted, type DeadLetter, deadLetter, deadLetterOf } from './records/outcome.js';
 import type { RawRecord, RecordSource } from './records/raw-record.js';
+import { openCsv } from './sources/csv.js';
 import { jsonArray } from './sources/json-array.js';
 import { lines, MAX_LINE_BYTES } from './sources/lines.js';
 import type { IngestStores, Stream } from './streams/stream.js';
@@ -47,16 +49,35 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   signal?: AbortSignal;
 }
 
+/** Lines of JSON, a JSON array or one object, or CSV whose header names fields of the stream. */
+export type TextFormat = 'ndjson' | 'json' | 'csv';
+
 /**
- * Ingests the lines, or the elements of a JSON array, of a text. Rejected records never stop the others. Throws
- * `StoreUnavailableError` or `StoreTimeoutError` when the store is unavailable, and `UnreadableInputError` when the text is not a JSON
- * array; the caller may send everything again, since every stream is idempotent.
+ * Ingests the records of a text. Rejected records never stop the others. Throws `StoreUnavailableError` or `StoreTimeoutError` when the
+ * store is unavailable, `ColumnsError` when the header of CSV names unknown columns, and `UnreadableInputError` when the text is not of
+ * its format; the caller may send everything again, since every stream is idempotent.
  */
-export function ingestLines(
-  options: IngestOptions & { source: AsyncIterable<Uint8Array>; format: 'ndjson' | 'json' },
+export async function ingestText(
+  options: IngestOptions & { source: AsyncIterable<Uint8Array>; format: TextFormat },
 ): Promise<IngestResult> {
-  const source = options.format === 'json' ? jsonArray(options.source) : lines(options.source);
-  return ingestRecords({ ...options, source });
+  return ingestRecords({ ...options, source: await openText(options) });
+}
+
+async function openText(text: {
+  stream: Stream;
+  source: AsyncIterable<Uint8Array>;
+  format: TextFormat;
+}): Promise<RecordSource> {
+  const { stream, source, format } = text;
+  if (format === 'json') return jsonArray(source);
+  if (format === 'ndjson') return lines(source);
+  const csv = await openCsv(source);
+  try {
+    return csv.records(planColumns(stream, csv.header));
+  } catch (error) {
+    csv.close();
+    throw error;
+  }
 }
 
 /** Decodes records in order and writes them in batches; a record counts as accepted once it is written. */

@@ -19,7 +19,7 @@ export interface RawRecord {
 /** The port of sources: records in order, in small chunks, so that the pipeline can yield to the event loop in between. */
 export type RecordSource = AsyncIterable<RawRecord[]>;
 
-/** The input as a whole cannot be parsed; none of its records was accepted. */
+/** The input as a whole cannot be parsed; none of its records was accepted, except rows of CSV before the place where it ends. */
 export class UnreadableInputError extends Error {
   override readonly name = 'UnreadableInputError';
   readonly code: 'invalid_json' | 'invalid_body';

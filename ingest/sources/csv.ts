@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { ColumnsError, type ToRecord } from '../columns/columns.js';
 import { deadLetter } from '../records/outcome.js';
-import type { RawRecord } from '../records/raw-record.js';
+import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 
 const ROWS_PER_CHUNK = 100;
@@ -27,7 +27,8 @@ export interface CsvFile {
 
 /**
  * Reads the header and detects the delimiter (comma, semicolon or tab). The parser reads latin1, which maps each byte to one
- * character, so that rows keep their bytes and invalid UTF-8 is rejected row by row. Throws `ColumnsError`.
+ * character, so that rows keep their bytes and invalid UTF-8 is rejected row by row. Throws `ColumnsError` and, also while rows are read,
+ * `UnreadableInputError`.
  */
 export async function openCsv(chunks: AsyncIterable<Uint8Array>): Promise<CsvFile> {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -107,7 +108,8 @@ async function next(rows: AsyncIterator<ParsedRow>): Promise<IteratorResult<Pars
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = (error as CsvError & { lines?: number }).lines;
-    throw new ColumnsError(
+    throw new UnreadableInputError(
+      'invalid_body',
       `The file cannot be read as CSV beyond line ${line ?? '?'}: look for a quotation mark that is never closed.`,
     );
   }

@@ -9,8 +9,8 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The elements of a JSON array; `line` is the index from 1. All of the text is validated before the first element is yielded, element
- * by element, because one JSON.parse of megabytes would block every other request. Throws `UnreadableInputError`.
+ * The elements of a JSON array, or a single object; `line` is the index from 1. All of the text is validated before the first element
+ * is yielded, element by element, because one JSON.parse of megabytes would block every other request. Throws `UnreadableInputError`.
  */
 export async function* jsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRecord[]> {
   const parts: Uint8Array[] = [];
@@ -37,14 +37,7 @@ interface Elements {
 
 async function split(body: Buffer): Promise<Elements> {
   let at = afterSpace(body, body[0] === 0xef ? 3 : 0);
-  if (body[at] !== OPEN_ARRAY) {
-    if (isJson(body))
-      throw new UnreadableInputError(
-        'invalid_body',
-        'Send a JSON array of records, or one record per line as application/x-ndjson.',
-      );
-    throw malformed(at);
-  }
+  if (body[at] !== OPEN_ARRAY) return { first: at, ends: [objectEnd(body, at)] };
   const ends: number[] = [];
   const first = afterSpace(body, at + 1);
   at = first;
@@ -67,6 +60,18 @@ async function split(body: Buffer): Promise<Elements> {
   }
   if (afterSpace(body, at) < body.length) throw malformed(at);
   return { first, ends };
+}
+
+/** The end of the only object, which begins at `from`. Throws when the body is anything else. */
+function objectEnd(body: Buffer, from: number): number {
+  const text = body.subarray(from);
+  if (text.length > MAX_LINE_BYTES && body[from] === OPEN_OBJECT) return body.length;
+  if (body[from] === OPEN_OBJECT && isJson(text)) return body.length;
+  if (body[from] !== OPEN_OBJECT && !isJson(text)) throw malformed(from);
+  throw new UnreadableInputError(
+    body[from] === OPEN_OBJECT ? 'invalid_json' : 'invalid_body',
+    'Send a JSON array of records or one record, or one record per line as application/x-ndjson.',
+  );
 }
 
 /** The offset of the comma or bracket behind the element that begins at `from`. */

@@ -1,10 +1,12 @@
-import { Transform } from 'node:stream';
+import { PassThrough, Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import Type from 'typebox';
-import { ingestLines } from '../../ingest/pipeline.js';
+import { ColumnsError } from '../../ingest/columns/columns.js';
+import { type IngestResult, ingestText, type TextFormat } from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import { UnreadableInputError } from '../../ingest/records/raw-record.js';
+import { decompressZstd, ZstdError } from '../../ingest/sources/zstd.js';
 import { findStream, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { requireMediaType, sendContinue } from '../http/body.js';
@@ -13,7 +15,7 @@ import { type Principal, requireScope } from '../http/principal.js';
 import { invalid, Problem } from '../http/problems.js';
 import { readQuery } from '../http/query-string.js';
 import { acceptanceClock } from '../shared/record-order.js';
-import { boolean, strictObject } from '../shared/schema.js';
+import { boolean, strictObject, stringEnum } from '../shared/schema.js';
 import type { Clock } from '../shared/time.js';
 import { compileValidator } from '../shared/validation.js';
 import type { Stores } from '../stores/open-stores.js';
@@ -22,6 +24,18 @@ import type { Metrics } from './metrics.js';
 
 /** Maximum bytes of records per request, after decompression. */
 export const INGEST_BODY_LIMIT = 16 * 1024 * 1024;
+
+/** Media types of the body. */
+export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
+  'application/json': 'json',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  'text/csv': 'csv',
+};
+
+/** Some seconds of work for the largest body in the smallest blocks. */
+const ZSTD_LIMITS = { maxWindowBytes: 8 * 1024 * 1024, maxMovedBytes: 16 * 1024 ** 3 };
 
 /**
  * `POST /api/ingest/{stream}`: sends the records of the body through the ingest pipeline, to their store or, with a publisher, to the
@@ -39,31 +53,55 @@ export function createIngestEndpoint(
     const name = (ctx.params as { stream: string }).stream;
     const stream = findStream(name);
     if (!stream) throw new Problem('stream_not_found', unknownStream(name));
-    const dryRun = readParameters(ctx);
-    const type = requireMediaType(ctx, ['application/x-ndjson', 'application/json']);
+    const { dryRun, failsOnReject } = readParameters(ctx);
+    const format = INGEST_FORMATS[requireMediaType(ctx, Object.keys(INGEST_FORMATS))] as TextFormat;
     if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
     sendContinue(ctx);
-    const { accepted, rejected, rounded, errors } = await ingestLines({
-      stream: dryRun ? withoutWrites(stream) : (publisher?.toKafka(stream, request.signal) ?? stream),
-      stores,
-      source: bodyOf(ctx, request),
-      format: type === 'application/json' ? 'json' : 'ndjson',
-      organizationId: principal.organizationId,
-      acceptance: acceptance(),
-      signal: request.signal,
-    }).catch((error: unknown) => {
-      throw toProblem(error);
-    });
-    const answer = { stream: name, accepted, rejected, rounded, errors };
-    if (dryRun) {
-      ctx.body = { ...answer, dry_run: true };
-      return;
+    const order = acceptance();
+    const ingestInto = (destination: Stream, source: AsyncIterable<Buffer>) =>
+      ingestText({
+        stream: destination,
+        stores,
+        source,
+        format,
+        organizationId: principal.organizationId,
+        acceptance: order,
+        signal: request.signal,
+      }).catch((error: unknown) => {
+        throw toProblem(error);
+      });
+    const count = ({ accepted, rejected }: IngestResult) => {
+      metrics.ingested.inc({ stream: name, outcome: 'accepted' }, accepted);
+      metrics.ingested.inc({ stream: name, outcome: 'rejected' }, rejected);
+    };
+    let body = bodyOf(ctx, request);
+    if (failsOnReject) {
+      const chunks: Buffer[] = [];
+      for await (const chunk of body) chunks.push(chunk);
+      body = Readable.from(chunks);
+      const result = await ingestInto(withoutWrites(stream), Readable.from(chunks));
+      if (result.rejected > 0) {
+        if (!dryRun) count({ ...result, accepted: 0 });
+        throw recordsRejected(result);
+      }
     }
-    metrics.ingested.inc({ stream: name, outcome: 'accepted' }, accepted);
-    metrics.ingested.inc({ stream: name, outcome: 'rejected' }, rejected);
-    ctx.body = answer;
+    const written = publisher?.toKafka(stream, request.signal) ?? stream;
+    const result = await ingestInto(dryRun ? withoutWrites(stream) : written, body);
+    if (!dryRun) count(result);
+    if (failsOnReject && result.rejected > 0) throw recordsRejected(result);
+    ctx.body = { stream: name, ...result, ...(dryRun ? { dry_run: true } : {}) };
   };
 }
+
+/** `accepted` is above 0 where only the store could tell that a record cannot be written. */
+const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
+  new Problem(
+    'records_rejected',
+    accepted === 0
+      ? `${rejected} records were rejected, so none was accepted; see errors.`
+      : `The store rejected ${rejected} records; the others are accepted, and sending them again changes nothing.`,
+    { rejected, errors },
+  );
 
 /** The query parameters of the route. */
 export const IngestQuery = strictObject({
@@ -72,15 +110,22 @@ export const IngestQuery = strictObject({
       default: false,
     }),
   ),
+  on_reject: Type.Optional(
+    stringEnum(
+      'What a rejected record does to the others: `continue` accepts them; `fail` accepts none, and answers 422 `records_rejected`.',
+      ['continue', 'fail'],
+      { default: 'continue' },
+    ),
+  ),
 });
 const validateQuery = compileValidator(IngestQuery);
 
-/** True for a dry run. Throws 422 for unknown parameters, so that a misspelt `dry_run` never writes. */
-function readParameters(ctx: Context): boolean {
+/** Throws 422 for unknown parameters, so that a misspelt `dry_run` never writes. */
+function readParameters(ctx: Context): { dryRun: boolean; failsOnReject: boolean } {
   const { query, errors } = readQuery(ctx, IngestQuery, validateQuery);
   errors.push(...readIdempotencyKey(ctx, false).errors);
   if (errors.length > 0) throw invalid(...errors);
-  return query.dry_run as boolean;
+  return { dryRun: query.dry_run === true, failsOnReject: query.on_reject === 'fail' };
 }
 
 /** The stream with its validation, but without writes. */
@@ -123,10 +168,11 @@ function bodyOf({ req, headers }: Context, request: AdmittedRequest): AsyncItera
 /** The stream to pipe the raw body into: `output`, behind a decoder where the body is compressed. */
 function decoderOf(encoding: string | undefined, output: Transform): Transform {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return output;
+  if (encoding === 'zstd') return zstdInto(output);
   if (encoding !== 'gzip') {
     throw new Problem(
       'unsupported_media_type',
-      `Send the records as they are, or gzip encoded; not ${JSON.stringify(encoding.slice(0, 64))}.`,
+      `Send the records as they are, or gzip or zstd encoded; not ${JSON.stringify(encoding.slice(0, 64))}.`,
     );
   }
   const gunzip = createGunzip();
@@ -135,8 +181,27 @@ function decoderOf(encoding: string | undefined, output: Transform): Transform {
   return gunzip;
 }
 
+function zstdInto(output: Transform): Transform {
+  const compressed = new PassThrough();
+  const content = Readable.from(decompressZstd(compressed, ZSTD_LIMITS), { objectMode: false });
+  content.once('error', (error) => {
+    const cause =
+      error instanceof ZstdError
+        ? new Problem('invalid_body', `The body is zstd encoded, but ${error.message}.`)
+        : error;
+    output.destroy(cause);
+  });
+  output.once('close', () => content.destroy());
+  content.pipe(output);
+  return compressed;
+}
+
 /** Maps an error of the body to a Problem; returns any other error unchanged. */
 function toProblem(error: unknown): unknown {
+  if (error instanceof ColumnsError) {
+    const errors = error.message.split('\n').map((detail) => ({ pointer: '', code: 'columns', detail }));
+    return invalid(...errors);
+  }
   if (error instanceof UnreadableInputError) return new Problem(error.code, error.message);
   return error;
 }

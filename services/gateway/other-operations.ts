@@ -95,7 +95,7 @@ function ingestOperation(schemas: Json): Json {
       tag: 'Ingest',
       summary: 'Take in records of a stream',
       description: describe(
-        'A JSON array of records, or one JSON record a line; at most 16 MiB, gzip accepted. Good records are durable when the answer comes; rejected ones are named by line and never stop the others.',
+        'One JSON record per line, a JSON array or one object, or CSV; at most 16 MiB, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`.',
         'ingest:write',
       ),
       parameters: [
@@ -116,12 +116,13 @@ function ingestOperation(schemas: Json): Json {
           'application/json': { schema: { type: 'array', items: record }, examples },
           // Without a schema, which would be of the text as a whole: orval then sends JSON.
           'application/x-ndjson': { example: `${JSON.stringify(RECORD_EXAMPLES.contacts)}\n` },
+          'text/csv': { example: 'contact_id,first_name,work_emails\ncon_1,Ada,ada@acme.example\n' },
         },
       },
     },
     keyedHeaders(),
     json(publish(ingestResponse, schemas), INGEST_PATH),
-    [...STANDARD_PROBLEMS, 'stream_not_found'],
+    [...STANDARD_PROBLEMS, 'stream_not_found', 'records_rejected'],
   );
 }
 

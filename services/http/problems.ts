@@ -5,7 +5,7 @@ import type { FieldError } from '../shared/validation.js';
 export const PROBLEMS = {
   malformed_request: [400, 'The request is not valid HTTP'],
   invalid_json: [400, 'The body is not valid JSON'],
-  invalid_body: [400, 'The body has the wrong JSON type'],
+  invalid_body: [400, 'The body has the wrong form'],
   missing_api_key: [401, 'A valid API key is required'],
   invalid_api_key: [401, 'A valid API key is required'],
   insufficient_credits: [402, 'The credit balance does not cover this'],
@@ -29,6 +29,7 @@ export const PROBLEMS = {
   expectation_failed: [417, 'The expectation cannot be met'],
   validation_failed: [422, 'The request breaks a rule'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
+  records_rejected: [422, 'Records were rejected, so none was accepted'],
   page_window_exceeded: [422, 'Page is beyond the pagination limit'],
   too_many_points: [422, 'The time series would have too many points'],
   rate_limited: [429, 'Too many requests'],

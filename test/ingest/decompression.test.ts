@@ -3,6 +3,7 @@ import { gzip } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DECOMPRESSORS, type Decompress } from '../../ingest/sources/kafka/compression.js';
+import { decompressZstd } from '../../ingest/sources/zstd.js';
 import { compressLz4, compressSnappy, compressZstd } from '../support/compress.js';
 
 const MAX_BYTES = 1024 * 1024;
@@ -108,6 +109,70 @@ describe('Decompression', function () {
     expect(await DECOMPRESSORS[4]?.(claims, MAX_BYTES)).to.deep.equal({
       bytes: Buffer.alloc(0),
       missing: 'too large',
+    });
+  });
+
+  describe('of zstd as it arrives', () => {
+    const LIMITS = { maxWindowBytes: MAX_BYTES };
+    async function* inPieces(bytes: Buffer, size: number) {
+      for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+      yield Buffer.alloc(0);
+    }
+    async function decompress(compressed: Buffer, size = 7, limits = LIMITS) {
+      const parts: Buffer[] = [];
+      for await (const part of decompressZstd(inPieces(compressed, size), limits)) parts.push(part);
+      return Buffer.concat(parts);
+    }
+    const errorOf = (bytes: Buffer, limits = LIMITS) =>
+      decompress(bytes, 7, limits).then(
+        () => null,
+        ({ name }: Error) => name,
+      );
+
+    it('gives back what was compressed, in several frames and pieces of any size', async () => {
+      const skippable = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+      await fc.assert(
+        fc.asyncProperty(content, content, fc.integer({ min: 1, max: 500 }), async (first, second, size) => {
+          const frames = [await compressZstd(first), skippable, await compressZstd(second)];
+          const actual = await decompress(Buffer.concat(frames), size);
+          expect(actual.equals(Buffer.concat([first, second]))).to.equal(true);
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it('ends on every input, with its content or with a ZstdError', async () => {
+      const change = fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }));
+      await fc.assert(
+        fc.asyncProperty(
+          content,
+          fc.array(change, { maxLength: 8 }),
+          fc.nat(),
+          async (bytes, changes, cut) => {
+            const broken = Buffer.from(await compressZstd(bytes));
+            for (const [place, value] of changes) broken[place % broken.length] = value;
+            const name = await errorOf(broken.subarray(0, 1 + (cut % broken.length)));
+            expect(name).to.be.oneOf([null, 'ZstdError']);
+          },
+        ),
+        { numRuns: 200 },
+      );
+    });
+
+    it('rejects a window above the bound before it is allocated, and too many small blocks', async () => {
+      const claims = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x80, 0x70, 0, 0, 0, 0x70, 0x03, 0, 0, 0x41]);
+      expect(await errorOf(claims)).to.equal('ZstdError');
+      // A window of 1 KiB, and raw blocks of one byte.
+      const block = Buffer.from([0x08, 0, 0, 0x41]);
+      const small = Buffer.concat([
+        Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0]),
+        ...Array(50).fill(block),
+        Buffer.from([1, 0, 0]),
+      ]);
+      expect((await decompress(small)).toString()).to.equal('A'.repeat(50));
+      expect(await errorOf(small, { ...LIMITS, maxMovedBytes: 40 * 1024 } as typeof LIMITS)).to.equal(
+        'ZstdError',
+      );
     });
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ingestLines } from '../../ingest/pipeline.js';
+import { ingestText } from '../../ingest/pipeline.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
@@ -23,8 +23,8 @@ describe('The pipeline', () => {
   });
   after(() => stores.close());
 
-  const load = (stream: StreamName, text: string, more: Partial<Parameters<typeof ingestLines>[0]> = {}) =>
-    ingestLines({
+  const load = (stream: StreamName, text: string, more: Partial<Parameters<typeof ingestText>[0]> = {}) =>
+    ingestText({
       stream: STREAMS[stream],
       stores,
       source: inPieces(text),
@@ -83,16 +83,21 @@ describe('The pipeline', () => {
     expect(some.errors.map(({ line, code }) => [line, code])).to.deep.equal([[2, 'too_many_audiences']]);
   });
 
-  it('accepts a JSON array, counting its elements from 1', async () => {
+  it('accepts a JSON array, counting its elements from 1, and a single object', async () => {
     const text = ' [ {"contact_id":"a1","city":"],\\"["} , {"contact_id":""},{"contact_id":"a2"}]\n';
     const { accepted, errors } = await load('contacts', text, { organizationId: 'org_p', format: 'json' });
     expect(accepted).to.equal(2);
     expect(errors.map(({ line, code }) => [line, code])).to.deep.equal([[2, 'required']]);
     expect((await load('contacts', '[]', { format: 'json' })).accepted).to.equal(0);
+    const one = await load('contacts', '\n{"contact_id":"a3"}\n', {
+      organizationId: 'org_p',
+      format: 'json',
+    });
+    expect(one).to.include({ accepted: 1, rejected: 0 });
   });
 
   const broken: [text: string, code: string][] = [
-    ['{"contact_id":"x"}', 'invalid_body'],
+    ['{"contact_id":"x1"}\n{"contact_id":"x2"}', 'invalid_json'],
     ['"text"', 'invalid_body'],
     ['', 'invalid_json'],
     ['[', 'invalid_json'],
@@ -191,7 +196,7 @@ describe('The pipeline over a store whose writer has a fault', () => {
     const upsertContacts = async (records: readonly OrderedRecord<ContactRecord>[]) => {
       if (records.some(({ record }) => record.contact_id === 'c2')) throw new TypeError('a fault');
     };
-    const error = await ingestLines({
+    const error = await ingestText({
       stream: STREAMS.contacts,
       stores: { search: { preferredBatchSize: 10, upsertContacts } } as unknown as IngestStores,
       source: inPieces('{"contact_id":"c1"}\n{"contact_id":"c2"}'),
@@ -212,7 +217,7 @@ describe('The pipeline over an unavailable store', () => {
     it(`rejects ${stream} instead of calling them accepted`, async () => {
       const stores = await openTemporaryStores();
       await stores.close();
-      const error = await ingestLines({
+      const error = await ingestText({
         stream: STREAMS[stream],
         stores,
         source: inPieces(record),
@@ -244,7 +249,7 @@ describe('The real records', () => {
   const loadAll = async () => {
     const results: Record<string, [accepted: number, rejected: number]> = {};
     for (const [stream] of files) {
-      const { accepted, rejected } = await ingestLines({
+      const { accepted, rejected } = await ingestText({
         stream: STREAMS[stream],
         stores,
         source: inPieces(realLines(stream).join('\n'), 65_536),

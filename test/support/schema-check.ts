@@ -54,6 +54,7 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   contact_exists: ['organization_id', 'contact_id'],
   validation_failed: ['errors'],
   page_window_exceeded: ['errors'],
+  records_rejected: ['errors', 'rejected'],
   too_many_points: ['errors'],
 };
 const problemSchema = resolvePointer('#/components/schemas/Problem') as Json & { required: string[] };

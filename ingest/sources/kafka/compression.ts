@@ -5,6 +5,7 @@
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
 import { decompress as decompressZstd, Decompress as ZstdStream } from 'fzstd';
+import { isSkippableFrame, ZSTD_MAGIC, zstdBlock, zstdHeader } from '../zstd.js';
 
 /** Decompressed bytes, and why they are incomplete. */
 export interface Decompressed {
@@ -222,10 +223,6 @@ function readLz4Block(input: Buffer, output: Output): void {
   }
 }
 
-const ZSTD_MAGIC = 0xfd2fb528;
-/** The lower half of the number is free. */
-const ZSTD_SKIPPABLE = 0x184d2a50;
-
 interface ZstdFrame {
   bytes: Buffer;
   /** What the decoder allocates before it starts. */
@@ -268,36 +265,24 @@ function* zstdFrames(input: Buffer): Generator<ZstdFrame> {
   for (let start = 0; start < input.length; ) {
     need(start + 8);
     const magic = input.readUInt32LE(start);
-    if ((magic & ~0xf) >>> 0 === ZSTD_SKIPPABLE) {
+    if (isSkippableFrame(magic)) {
       start += 8 + input.readUInt32LE(start + 4);
       continue;
     }
     if (magic !== ZSTD_MAGIC) throw new CorruptError();
-    const descriptor = input[start + 4] as number;
-    const isSingleSegment = (descriptor & 0x20) !== 0;
-    const sizeFlag = descriptor >> 6;
-    const sizeBytes = sizeFlag === 0 ? Number(isSingleSegment) : 1 << sizeFlag;
-    const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] as number;
-    let at = start + (isSingleSegment ? 5 : 6) + dictionaryBytes;
-    need(at + sizeBytes);
-    const window = input[start + 5] as number;
-    const windowBase = 2 ** (10 + (window >> 3));
-    let windowBytes = windowBase + (windowBase / 8) * (window & 7);
-    if (isSingleSegment) {
-      windowBytes = sizeBytes === 8 ? Number(input.readBigUInt64LE(at)) : input.readUIntLE(at, sizeBytes);
-      if (sizeBytes === 2) windowBytes += 256;
-    }
-    at += sizeBytes;
+    const header = zstdHeader(input[start + 4] as number);
+    let at = start + header.bytes;
+    need(at);
+    const windowBytes = header.windowBytes(input.subarray(start, at));
     for (let isLast = false; !isLast; ) {
       need(at + 3);
-      const header = input.readUIntLE(at, 3);
-      isLast = (header & 1) === 1;
-      const isRepeated = ((header >> 1) & 3) === 1;
-      at += 3 + (isRepeated ? 1 : header >> 3);
+      const block = zstdBlock(input.readUIntLE(at, 3));
+      isLast = block.isLast;
+      at += 3 + block.bytes;
     }
-    if (descriptor & 4) at += 4;
+    if (header.hasChecksum) at += 4;
     need(at);
-    yield { bytes: input.subarray(start, at), windowBytes, isSingleSegment };
+    yield { bytes: input.subarray(start, at), windowBytes, isSingleSegment: header.isSingleSegment };
     start = at;
   }
 }

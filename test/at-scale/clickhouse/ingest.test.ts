@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { ingestLines } from '../../../ingest/pipeline.js';
+import { ingestText } from '../../../ingest/pipeline.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
 import type { AnalyticsStore } from '../../../services/advertising/analytics-store.js';
@@ -35,7 +35,7 @@ await onClickHouse(() =>
             reported_at: '2026-10-02T00:00:00Z',
           });
         const text = Array.from({ length: LINES }, (_, index) => line(index)).join('\n');
-        const { accepted } = await ingestLines({
+        const { accepted } = await ingestText({
           stream: STREAMS['network-a-deliveries'],
           stores: { analytics: store } as unknown as IngestStores,
           source: Readable.from([Buffer.from(text)]),

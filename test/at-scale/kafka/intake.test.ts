@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { ingestLines } from '../../../ingest/pipeline.js';
+import { ingestText } from '../../../ingest/pipeline.js';
 import { Publisher } from '../../../ingest/publisher.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
@@ -83,7 +83,7 @@ describe('Intake into Kafka', function () {
     const publisher = new Publisher(topics.config, createLogger('silent'));
     try {
       proxy.cut();
-      const result = await ingestLines({
+      const result = await ingestText({
         stream: publisher.toKafka(STREAMS.contacts),
         stores: { search } as unknown as IngestStores,
         source: Readable.from([Buffer.from('{"contact_id":"c"}')]),

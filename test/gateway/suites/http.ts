@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { endpoints } from '../../../services/gateway/api.js';
+import { compressZstd } from '../../support/compress.js';
 import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
 import { brokenRules, expectProblem } from '../../support/problems.js';
 
@@ -352,7 +353,8 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
         ['?dry_run', '?dry_run invalid_type'],
         ['?dry_run=', '?dry_run invalid_type'],
         ['?dryrun=true', '?dryrun unknown_field'],
-        ['?on_reject=fail', '?on_reject unknown_field'],
+        ['?on_reject=stop', '?on_reject invalid_value'],
+        ['?on_rejects=fail', '?on_rejects unknown_field'],
       ] as const) {
         const answer = await gateway.call(`/api/ingest/contacts${query}`, [{ contact_id: 'in_none' }]);
         expectProblem(answer, 422, 'validation_failed');
@@ -362,10 +364,27 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(none.status).to.equal(404);
     });
 
-    it('accepts a JSON array and gzip', async () => {
+    it('accepts a JSON array, one object, lines, CSV, gzip and zstd', async () => {
       const records = [{ contact_id: 'in_5' }, { contact_id: 'in_6' }];
       const array = await gateway.call('/api/ingest/contacts', records);
       expect(array.body).to.include({ accepted: 2, rejected: 0 });
+      const one = await gateway.call('/api/ingest/contacts', { contact_id: 'in_7' });
+      expect(one.body).to.include({ accepted: 1, rejected: 0 });
+      const text = records.map((record) => JSON.stringify(record)).join('\n');
+      for (const type of ['application/x-ndjson', 'application/ndjson', 'application/jsonl; charset=utf-8']) {
+        const headers = { 'Content-Type': type, 'Content-Encoding': 'zstd' };
+        const lines = await gateway.call('/api/ingest/contacts', undefined, {
+          raw: await compressZstd(Buffer.from(text)),
+          headers,
+        });
+        expect(lines.body, lines.text).to.include({ accepted: 2, rejected: 0 });
+      }
+      const csv = await gateway.call('/api/ingest/contacts', undefined, {
+        raw: 'contact_id,age,phones\r\nin_8,41,1;2\r\nin_9,old,\r\n',
+        headers: { 'Content-Type': 'text/csv' },
+      });
+      expect(csv.body).to.include({ accepted: 1, rejected: 1 });
+      expect(csv.body).to.nested.include({ 'errors[0].line': 3, 'errors[0].pointer': '/age' });
       const zipped = await gateway.call('/api/ingest/contacts', undefined, {
         raw: gzipSync(JSON.stringify(records)),
         headers: { 'Content-Encoding': 'gzip' },
@@ -373,12 +392,35 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(zipped.body).to.include({ accepted: 2, rejected: 0 });
     });
 
+    it('accepts nothing with on_reject=fail when a record is rejected, and names it', async () => {
+      const send = (records: object[], query = '') =>
+        gateway.call(`/api/ingest/contacts?on_reject=fail${query}`, records);
+      const failed = await send([{ contact_id: 'in_fail' }, { contact_id: 'in_bad', age: 'old' }]);
+      expectProblem(failed, 422, 'records_rejected');
+      expect(failed.body).to.include({ rejected: 1 });
+      expect(failed.body).to.nested.include({ 'errors[0].line': 2, 'errors[0].pointer': '/age' });
+      const found = () => gateway.call('/api/contacts/get', { ...organization, contact_id: 'in_fail' });
+      expect((await found()).status).to.equal(404);
+      const good = [{ contact_id: 'in_fail' }];
+      expect((await send(good, '&dry_run=true')).body).to.include({ accepted: 1, dry_run: true });
+      expect((await found()).status).to.equal(404);
+      expect((await send(good)).body).to.include({ accepted: 1, rejected: 0 });
+      expect((await found()).status).to.equal(200);
+    });
+
     it('rejects a body that it cannot read', async () => {
       const send = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
         gateway.call('/api/ingest/contacts', undefined, { raw, headers });
       expectProblem(await send('[{"contact_id": "x"'), 400, 'invalid_json');
-      expectProblem(await send('{"contact_id": "x"}'), 400, 'invalid_body');
+      expectProblem(await send('"x"'), 400, 'invalid_body');
       expectProblem(await send('not gzip', { 'Content-Encoding': 'gzip' }), 400, 'invalid_body');
+      expectProblem(await send('not zstd', { 'Content-Encoding': 'zstd' }), 400, 'invalid_body');
+      expectProblem(await send('[]', { 'Content-Encoding': 'br' }), 415, 'unsupported_media_type');
+      const csv = { 'Content-Type': 'text/csv' };
+      expectProblem(await send('contact_id,age\nq1,1\n"q2,2\n', csv), 400, 'invalid_body');
+      const columns = await send('contact_id,aeg,\nq1,1,2\n', csv);
+      expectProblem(columns, 422, 'validation_failed');
+      expect(columns.text).to.contain('Did you mean age?').and.to.contain('Column 3 has no name.');
       expectProblem(await send('x'.repeat(16 * 1024 * 1024 + 1)), 413, 'body_too_large');
       expectProblem(
         await send(gzipSync(Buffer.alloc(17 * 1024 * 1024, 10)), {
