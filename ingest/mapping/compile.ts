@@ -112,6 +112,7 @@ class Compiler {
     );
     this.#problems.throwIfAny();
     const takeOthers = this.#others();
+    const open = this.#opener();
 
     return {
       joins,
@@ -120,13 +121,18 @@ class Compiler {
       missingPaths: (columns) =>
         [...this.#paths].filter((path) => !columns.includes(path) && !columns.includes(rootOf(path))),
       givesOrganization: (columns) => this.#givesOrganization(columns),
-      apply(source) {
+      apply(message) {
+        const source = open(message);
+        const isOpened = source !== message;
+        // What kind of record it is stands on the envelope first, everything else in the record.
+        const kind = isOpened ? { ...source, ...message } : source;
         for (const { read, texts } of conditions) {
-          if (!texts.has(textOf(read(source)))) return 'skipped';
+          if (!texts.has(textOf(read(kind)))) return 'skipped';
         }
+        const whole = isOpened ? { ...message, ...source } : source;
         const record: Record<string, unknown> = {};
         for (const target of targets) {
-          const value = target(source);
+          const value = target(whole);
           if (value === undefined) continue;
           if (value instanceof Rejection) return value.deadLetter;
           record[target.field] = value;
@@ -286,11 +292,27 @@ class Compiler {
   }
 
   /** The text of a source outside the fields. */
-  #text(where: string, source: string | SourceOptions): (row: SourceRecord) => string | undefined {
-    const draw = this.#converted(where, 'text', source);
+  #text(where: string, source: ValueSource): (row: SourceRecord) => string | undefined {
+    const draws = [source].flat().map((each) => this.#converted(where, 'text', each));
     return (row) => {
-      const value = draw(row);
-      return typeof value === 'string' && value !== '' ? value : undefined;
+      for (const draw of draws) {
+        const value = draw(row);
+        if (typeof value === 'string' && value !== '') return value;
+      }
+      return undefined;
+    };
+  }
+
+  /** Opens the envelope; the message itself where there is none. */
+  #opener(): (message: SourceRecord) => SourceRecord {
+    const reads = (this.#file.envelope ?? []).map((path) => compilePath(path));
+    return (message) => {
+      for (const read of reads) {
+        const record = read(message);
+        if (typeof record === 'object' && record !== null && !Array.isArray(record))
+          return record as SourceRecord;
+      }
+      return message;
     };
   }
 
@@ -301,17 +323,21 @@ class Compiler {
     for (const problem of own.#problems.list()) this.#problems.add('', problem);
     const versions = newest.map((path) => compilePath(path));
     const picks = [...(this.#joinPaths.get(name) ?? [])].map((path) => ({ path, read: compilePath(path) }));
+    const open = this.#opener();
     return {
       table,
-      keyOf,
+      keyOf: (row) => keyOf(open(row)),
       versionOf(row) {
         for (const read of versions) {
-          const text = textOf(read(row));
+          const text = textOf(read(open(row)));
           if (text !== '') return text;
         }
         return '';
       },
-      pick: (row) => Object.fromEntries(picks.map(({ path, read }) => [path, read(row)])),
+      pick(row) {
+        const record = open(row);
+        return Object.fromEntries(picks.map(({ path, read }) => [path, read(record)]));
+      },
     };
   }
 

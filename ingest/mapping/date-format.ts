@@ -59,6 +59,7 @@ const token = new RegExp(Object.keys(TOKENS).join('|'), 'y');
  * `RangeError` for a format that has other letters, a token twice, or no whole day.
  */
 export function compileDateFormat(format: string): DateParser {
+  if (format === 'iso') return parseIsoDate;
   const unit = UNIX_MS[format];
   if (unit !== undefined) return (value) => unixTime(value, unit);
   let source = '';
@@ -78,7 +79,7 @@ export function compileDateFormat(format: string): DateParser {
     const sign = String.fromCodePoint(format.codePointAt(at) as number);
     if (/\p{L}/u.test(sign) && sign !== 'T') {
       throw new RangeError(
-        `the date format ${format} has the letter ${sign}, which stands for nothing: use ${Object.keys(TOKENS).join(' ')}, or unix_s, unix_ms, unix_us.`,
+        `the date format ${format} has the letter ${sign}, which stands for nothing: use ${Object.keys(TOKENS).join(' ')}, or iso, unix_s, unix_ms, unix_us.`,
       );
     }
     source += sign.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');

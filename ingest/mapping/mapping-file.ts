@@ -18,6 +18,8 @@ export interface MappingFile {
   ignore?: string[] | 'rest';
   /** Only source records with one of these texts at each path; others are skipped. */
   where?: { [path: string]: string | string[] };
+  /** Paths of an object around which there is an envelope: the first that is one is the record. */
+  envelope?: string[];
   /** Paths that every record or header of this source has. */
   recognize?: string[];
   /** Other tables of the same export. */
@@ -47,7 +49,7 @@ export interface SourceOptions {
 export interface Join {
   /** Name of the table, which its file name ends in. */
   table: string;
-  on: string | SourceOptions;
+  on: ValueSource;
   key: string | SourceOptions;
   /** Paths of a version in the other table: of several rows of a key, the greatest counts. */
   newest?: string[];
@@ -84,7 +86,7 @@ const modifiers = {
   format: Type.Optional(
     Type.Unsafe<string | string[]>({
       description:
-        'How a date is written: unix_s, unix_ms, unix_us, or a pattern of YYYY YY MMM MM M DD D HH H hh h mm ss SSS A Z. Of several, the first that fits. ISO 8601 when absent.',
+        'How a date is written: iso, unix_s, unix_ms, unix_us, or a pattern of YYYY YY MMM MM M DD D HH H hh h mm ss SSS A Z. Of several, the first that fits. ISO 8601 when absent.',
       anyOf: [dateFormat, { type: 'array', items: dateFormat, minItems: 1, maxItems: 8 }],
     }),
   ),
@@ -186,6 +188,11 @@ const topLevel = {
       ],
     }),
   ),
+  envelope: Type.Optional(
+    paths(
+      'Paths at which a message may hold the record: the first object counts. Fields that it lacks are read from the message; where no path has an object, the message is the record.',
+    ),
+  ),
   recognize: Type.Optional(paths('Paths that every record of this source has, to recognize it by.', 32)),
 };
 
@@ -236,7 +243,13 @@ export const MAPPING_SCHEMA = (() => {
     ...strictObject({ ...origins, all: all(sourceOrPath(inner)), ...modifiers }),
     ...exactlyOne(ORIGINS),
   };
-  const join = strictObject({ ...joinFields, on: sourceOrPath(inner), key: sourceOrPath(inner) });
+  const on = {
+    anyOf: [
+      ...sourceOrPath(inner).anyOf,
+      { type: 'array', items: sourceOrPath(inner), minItems: 1, maxItems: MAX_SOURCES },
+    ],
+  } as unknown as TSchema;
+  const join = strictObject({ ...joinFields, on, key: sourceOrPath(inner) });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Mapping file of Reachline',
@@ -328,16 +341,16 @@ export class Problems {
   }
 
   /** A path, options, or alternatives. */
-  source(where: string, source: unknown): void {
+  source(where: string, source: unknown, validate = validators.source): void {
     if (!Array.isArray(source)) {
-      this.alternative(where, source);
+      this.alternative(where, source, validate);
       return;
     }
     if (source.length === 0 || source.length > MAX_SOURCES) {
       this.add(where, `must have 1 to ${MAX_SOURCES} alternatives.`);
     } else
       for (const [index, each] of source.entries()) {
-        this.alternative(`${where}[${index}]`, each);
+        this.alternative(`${where}[${index}]`, each, validate);
       }
   }
 
@@ -363,7 +376,7 @@ export class Problems {
       this.add(where, 'the name of a join has 1 to 64 letters, digits and _, beginning with a letter.');
     }
     const { on, key } = (join ?? {}) as Partial<Join>;
-    if (on !== undefined) this.alternative(`${where}.on`, on, validators.inner);
+    if (on !== undefined) this.source(`${where}.on`, on, validators.inner);
     if (key !== undefined) this.alternative(`${where}.key`, key, validators.inner);
   }
 

@@ -4,19 +4,22 @@
 export type Read = (source: Readonly<Record<string, unknown>>) => unknown;
 
 const MAX_SEGMENTS = 16;
-const segment = /\.?([^.[\]]+)|\[(\d{1,6})\]/y;
+const segment = /\.?([^.[\]]+)|\[(?:(\d{1,6})|([^.[\]=]+)=([^[\]]+))\]/y;
 
-/** The names and indices of `a.b[0]`; null for a text that is not such a path. */
-function parsePath(path: string): (string | number)[] | null {
-  const segments: (string | number)[] = [];
+/** A field, an index, or the first entry of a list whose field `name` has the text `value`. */
+type Segment = string | number | { name: string; value: string };
+
+/** The segments of `a.b[0].c[key=d]`; null for a text that is not such a path. */
+function parsePath(path: string): Segment[] | null {
+  const segments: Segment[] = [];
   segment.lastIndex = 0;
   while (segment.lastIndex < path.length) {
     const found = segment.exec(path);
     if (found === null) return null;
-    const [text, name, index] = found;
+    const [text, name, index, key, value] = found;
     const isFirst = segments.length === 0;
     if (name === undefined ? isFirst : isFirst === text.startsWith('.')) return null;
-    segments.push(name ?? Number(index));
+    segments.push(name ?? (key === undefined ? Number(index) : { name: key, value: value ?? '' }));
     if (segments.length > MAX_SEGMENTS) return null;
   }
   return segments.length === 0 ? null : segments;
@@ -38,15 +41,25 @@ export function compilePath(path: string): Read {
   return (source) => {
     if (Object.hasOwn(source, path)) return source[path];
     let value: unknown = source;
-    for (const name of segments) {
+    for (const each of segments) {
       if (typeof value !== 'object' || value === null) return undefined;
-      if (Array.isArray(value) !== (typeof name === 'number') || !Object.hasOwn(value, name))
-        return undefined;
+      if (Array.isArray(value) === (typeof each === 'string')) return undefined;
+      const name = typeof each === 'object' ? indexOf(value as unknown[], each) : each;
+      if (!Object.hasOwn(value, name)) return undefined;
       value = (value as Record<string | number, unknown>)[name];
     }
     return value;
   };
 }
+
+const indexOf = (list: readonly unknown[], { name, value }: { name: string; value: string }) =>
+  list.findIndex(
+    (entry) =>
+      typeof entry === 'object' &&
+      entry !== null &&
+      Object.hasOwn(entry, name) &&
+      (entry as Record<string, unknown>)[name] === value,
+  );
 
 export interface TemplatePart {
   literal: string;

@@ -62,6 +62,42 @@ describe('A mapping', () => {
     expect(mapped(mapping, { title: null, role: '' })).to.deep.equal({});
   });
 
+  it('opens envelopes, and reads what the record lacks from the message', () => {
+    const mapping = delivery(
+      {
+        date: 'day',
+        campaign_id: 'campaign',
+        reported_at: { path: 'emitted_at', format: ['unix_ms', 'iso'] },
+      },
+      { envelope: ['record.data', 'data'], where: { stream: ['reports', ''], type: 'RECORD' } },
+    );
+    const record = { day: '2026-01-02', campaign: 7, type: 'TEXT_AD' };
+    const expected = { date: '2026-01-02', campaign_id: '7' };
+    expect(mapped(mapping, { type: 'RECORD', data: record, emitted_at: 1e12 })).to.deep.equal({
+      ...expected,
+      reported_at: '2001-09-09T01:46:40.000Z',
+    });
+    const nested = {
+      type: 'RECORD',
+      stream: 'reports',
+      record: { data: record },
+      emitted_at: '2026-01-03T00:00:00Z',
+    };
+    expect(mapped(mapping, nested)).to.deep.equal({ ...expected, reported_at: '2026-01-03T00:00:00Z' });
+    expect(mapped(mapping, { ...record, type: 'RECORD', data: [] })).to.deep.equal(expected);
+    expect(mapped(mapping, { type: 'STATE', data: record })).to.equal('skipped');
+    expect(mapped(mapping, { type: 'RECORD', stream: 'others', data: record })).to.equal('skipped');
+  });
+
+  it('takes the entry of a list that has a name', () => {
+    const mapping = contact({ contact_id: 'params[key=id].value.text' });
+    const params = [{ key: 'x', value: { text: '1' } }, null, { key: 'id', value: { text: '2' } }];
+    expect(mapped(mapping, { params })).to.deep.equal({ contact_id: '2' });
+    for (const none of [[], {}, 'id', [['key', 'id']], params.slice(0, 2)]) {
+      expect(mapped(mapping, { params: none })).to.deep.equal({});
+    }
+  });
+
   it('fills templates and constants', () => {
     const mapping = contact({
       contact_id: { template: 'unknown_{id}' },
