@@ -1,5 +1,6 @@
-import type { TObject } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { decimalText, readMoney } from '../services/advertising/money.js';
+import { strictObject } from '../services/shared/schema.js';
 import type { FieldError } from '../services/shared/validation.js';
 import { compileValidator } from '../services/shared/validation.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/outcome.js';
@@ -29,6 +30,7 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
   const moneyFields = stream.moneyFields ?? [];
   const quoteLongMoney = moneyFields.length === 0 ? undefined : longNumberQuoter(moneyFields);
   const { organizationField, derivedFields = [], aliases = {} } = stream;
+  const decodeDeletion = deletionDecoder(stream);
 
   return (raw, acceptedAt, sequence) => {
     const parsed = parse(raw, quoteLongMoney, acceptedAt, sequence);
@@ -39,10 +41,17 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
     const unstorable = normalizeFields(fields, required);
     if (unstorable) return unstorable;
     if (rule.organizationId !== undefined) fields[organizationField] ??= rule.organizationId;
+    const isDeletion = fields.deleted === true;
+    if (fields.deleted === false || fields.deleted === null) delete fields.deleted;
+    if (isDeletion) {
+      const deletion = decodeDeletion(fields);
+      if (deletion.kind !== 'ok') return deletion;
+      parsed.record = deletion.record;
+    }
     for (const field of moneyFields) {
       if (normalizeMoney(fields, field)) parsed.isRounded = true;
     }
-    const errors = validate(fields);
+    const errors = isDeletion ? [] : validate(fields);
     if (errors.length > 0) return rejectionOf(errors);
     if (rule.others === 'reject' && fields[organizationField] !== rule.organizationId) {
       return deadLetter(
@@ -51,10 +60,34 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
         'The record names another organization than the one the API key belongs to.',
       );
     }
+    if (isDeletion) return parsed;
     const broken = stream.check?.(fields, acceptedAt);
     if (broken) return rejectionOf([broken]);
     stream.normalize?.(fields);
     return parsed;
+  };
+}
+
+const NOT_DELETABLE = deadLetter(
+  'not_deletable',
+  '/deleted',
+  'Records of this stream cannot be deleted by a record.',
+);
+
+/**
+ * Keeps what a deletion consists of: the fields that name the record, and its version. Sources that capture changes repeat the other
+ * fields of what they deleted.
+ */
+function deletionDecoder({ schema, organizationField, deletableBy }: Stream) {
+  if (!deletableBy) return () => NOT_DELETABLE;
+  const { properties } = schema as TObject;
+  const names = [organizationField, ...deletableBy, 'updated_at', 'deleted'];
+  const known = Object.fromEntries(names.map((name) => [name, properties[name] as TSchema]));
+  const validate = compileValidator(strictObject(known));
+  return (fields: Fields): DeadLetter | { kind: 'ok'; record: Fields } => {
+    const record = Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, fields[name]]));
+    const errors = validate(record);
+    return errors.length > 0 ? rejectionOf(errors) : { kind: 'ok', record };
   };
 }
 

@@ -7,6 +7,7 @@ export const audiences: Stream<AudienceRecord> = {
   schema: AudienceRecord,
   organizationField: 'organization_id',
   store: 'search',
+  deletableBy: ['id'],
   key: (record) => `${record.organization_id}/${record.id}`,
   refresh: (stores) => stores.search.refresh(),
   write: (stores, records) => stores.search.upsertAudiences(records),

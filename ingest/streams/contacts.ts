@@ -10,6 +10,7 @@ export const contacts: Stream<ContactRecord> = {
   schema: ContactRecord,
   organizationField: 'organization_id',
   store: 'search',
+  deletableBy: ['contact_id'],
   aliases: { id: 'contact_id' },
   check: contactTooLarge,
   normalize(record) {

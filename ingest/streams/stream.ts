@@ -25,6 +25,11 @@ export interface Stream<Record extends object = object> {
   store: keyof IngestStores;
   /** Fields that an export has and no record: computed from others, so they are dropped. */
   derivedFields?: readonly string[];
+  /**
+   * Fields that name a record besides its organization. With them and `deleted: true` a record deletes what it names; absent where
+   * records cannot be deleted.
+   */
+  deletableBy?: readonly string[];
   /** Names that an export has besides the one of a record, for the same value: dropped where they are equal. */
   aliases?: Readonly<{ [alias: string]: string }>;
   /** Fields with money: every digit of their numbers is kept. */

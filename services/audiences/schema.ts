@@ -3,6 +3,7 @@ import {
   arrayOf,
   boolean,
   dateTime,
+  deleted,
   id,
   integer,
   looseObject,
@@ -41,6 +42,7 @@ export const AudienceRecord = strictObject({
   tracking_utm_value: optional(text('UTM value that marks visits of this audience.')),
   created_at: optional(dateTime('When the audience was made; the time of acceptance when absent.')),
   updated_at: optional(dateTime('Version of the record: an older one changes nothing.')),
+  deleted,
 });
 export type AudienceRecord = Static<typeof AudienceRecord>;
 

@@ -1,4 +1,10 @@
-import { nextVersion, type OrderedRecord, type RecordVersion } from '../shared/record-order.js';
+import {
+  type Deletion,
+  isDeletion,
+  nextVersion,
+  type OrderedRecord,
+  type RecordVersion,
+} from '../shared/record-order.js';
 import { orNull } from '../shared/text.js';
 import type { Audience, AudienceRecord } from './schema.js';
 
@@ -11,11 +17,12 @@ export interface StoredAudience extends RecordVersion {
 
 /** The audience after a stream record, which replaces all of it; null when the record is not newer than the last one. */
 export function applyAudienceRecord(
-  before: RecordVersion | undefined,
+  before: RecordVersion | Deletion | undefined,
   ordered: OrderedRecord<AudienceRecord>,
-): StoredAudience | null {
+): StoredAudience | Deletion | null {
   const version = nextVersion(before, ordered);
-  return version && { ...version, audience: toAudience(ordered.record) };
+  if (version === null || isDeletion(version)) return version;
+  return { ...version, audience: toAudience(ordered.record) };
 }
 
 function toAudience(record: AudienceRecord): AudienceBody {

@@ -90,6 +90,17 @@ export interface ContactBatch {
   notReturned: string[];
 }
 
+/** The ids of each are different, and in the order asked. */
+export interface DeletionResult {
+  deleted: string[];
+  missing: string[];
+}
+
+export function deletionResult(asked: readonly string[], deleted: Iterable<string>): DeletionResult {
+  const gone = new Set(deleted);
+  return { deleted: asked.filter((id) => gone.has(id)), missing: asked.filter((id) => !gone.has(id)) };
+}
+
 /** `removed: false` when the contact is unknown or was not a member. */
 export type RemoveOutcome = { kind: 'removed'; removed: boolean } | { kind: 'audience_not_found' };
 
@@ -117,6 +128,8 @@ export interface ContactStore {
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
   addMembership(membership: Membership): Promise<IdempotentResult<AddOutcome>>;
   removeMembership(membership: Membership): Promise<IdempotentResult<RemoveOutcome>>;
+  /** Deletes contacts with their memberships. Records older than the deletion do not bring them back. The ids are different. */
+  deleteContacts(organizationId: string, contactIds: readonly string[]): Promise<DeletionResult>;
   /**
    * A record changes a contact only when it comes after the last one that did, in the order of contract 6.2. Throws
    * `PartialWriteError` when some would give a contact more than it may have; all others are written.

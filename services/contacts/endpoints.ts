@@ -11,6 +11,7 @@ import { JsonText, jsonArray } from '../shared/json.js';
 import type { Clock } from '../shared/time.js';
 import type { ContactStore } from './contact-store.js';
 import { explainPage } from './explain.js';
+import { findPerson, requireOnePerson } from './person.js';
 import { contactTooLarge } from './record-size.js';
 import {
   AddContactRequest,
@@ -19,6 +20,8 @@ import {
   CreateContactQuery,
   CreateContactRequest,
   CreateContactResponse,
+  DeleteContactsRequest,
+  DeleteContactsResponse,
   GetContactRequest,
   GetContactResponse,
   GetContactsRequest,
@@ -171,6 +174,33 @@ const getContacts = endpoint({
   },
 });
 
+const deleteContacts = endpoint({
+  path: '/api/contacts/delete',
+  name: 'DeleteContacts',
+  summary: 'Delete contacts',
+  description:
+    'By exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`; of an address, every contact that has it. The contacts leave their audiences. A record of the stream `contacts` brings one back only if its `updated_at`, or else its acceptance, is later than the deletion. Deleting again changes nothing.',
+  tag: 'Contacts',
+  scope: 'contacts:write',
+  request: DeleteContactsRequest,
+  slots: ({ contact_ids }) => 1 + slotsOfPage(contact_ids?.length),
+  response: DeleteContactsResponse,
+  example: { organization_id: 'org_demo', contact_ids: ['demo_contact_9998', 'demo_contact_9999'] },
+  async handle({ body, organizationId, services, signal }) {
+    requireOnePerson(body, ['contact_id', 'contact_ids', 'email', 'network_a_url']);
+    const given = body.contact_ids ?? (body.contact_id ? [body.contact_id] : null);
+    const ids = given ?? (await findPerson(services.search, organizationId, body, signal));
+    const { deleted, missing } = await services.search.deleteContacts(organizationId, [...new Set(ids)]);
+    return {
+      organization_id: organizationId,
+      deleted: deleted.length > 0,
+      deleted_count: deleted.length,
+      contact_ids: deleted,
+      missing: given ? missing : [],
+    };
+  },
+});
+
 type SearchBody = SearchContactsRequest | SearchAudienceContactsRequest;
 
 /** Every contact that a search finds, in its order. */
@@ -304,6 +334,7 @@ export const contactEndpoints = [
   createContact,
   getContact,
   getContacts,
+  deleteContacts,
   searchContacts,
   addContact,
   removeContact,

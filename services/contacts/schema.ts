@@ -7,6 +7,7 @@ import {
   arrayOf,
   boolean,
   dateTime,
+  deleted,
   id,
   integer,
   looseObject,
@@ -63,6 +64,7 @@ export const ContactRecord = strictObject({
   ),
   created_at: optional(dateTime('When the contact was first recorded; the time of acceptance when absent.')),
   updated_at: optional(dateTime('Version of the record: an older one changes nothing.')),
+  deleted,
 });
 export type ContactRecord = Static<typeof ContactRecord>;
 
@@ -136,6 +138,33 @@ export const GetContactsResponse = looseObject({
     'Identifiers that the response has no room for, in the order asked; empty unless the contacts take more than 4 MiB. Ask for them again.',
     id('A contact id.'),
   ),
+});
+
+const person = {
+  contact_id: optional(id('Identifier of the contact.')),
+  email: optional(
+    text('Whole email address, among work and personal ones; case is ignored.', { maxLength: 320 }),
+  ),
+  network_a_url: optional(text('Whole profile address, or its last path segment alone.')),
+};
+
+export const DeleteContactsRequest = strictObject({
+  organization_id: organizationId,
+  ...person,
+  contact_ids: optional(
+    arrayOf('Identifiers of contacts. One given twice counts once.', id('A contact id.'), {
+      minItems: 1,
+      maxItems: 1000,
+    }),
+  ),
+});
+
+export const DeleteContactsResponse = looseObject({
+  organization_id: id('Organization of the contacts.'),
+  deleted: Type.Boolean({ description: 'False when no such contact exists.' }),
+  deleted_count: integer('How many contacts were deleted.', { minimum: 0 }),
+  contact_ids: arrayOf('Identifiers of the contacts that were deleted.', id('A contact id.')),
+  missing: arrayOf('Identifiers without a contact, in the order asked.', id('A contact id.')),
 });
 
 const wordFilter = (field: string) =>

@@ -3,7 +3,13 @@
 import { normalizeDomain, normalizeEmail } from '../search/normalize.js';
 import { memoize } from '../shared/cache.js';
 import { companyId, newId } from '../shared/ids.js';
-import { nextVersion, type OrderedRecord, type RecordVersion } from '../shared/record-order.js';
+import {
+  type Deletion,
+  isDeletion,
+  nextVersion,
+  type OrderedRecord,
+  type RecordVersion,
+} from '../shared/record-order.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
 import { formatTimestamp, parseTimestamp } from '../shared/time.js';
 import { CONTACT_FIELD_NAMES, CONTACT_FIELDS, type ContactField, isArrayField } from './fields.js';
@@ -50,11 +56,12 @@ export function toContactInPlace({ body, audienceIds, createdMs, updatedMs }: St
  * contact would be in too many audiences.
  */
 export function applyRecord(
-  before: StoredContact | undefined,
+  stored: StoredContact | Deletion | undefined,
   ordered: OrderedRecord<ContactRecord>,
-): StoredContact | null {
-  const version = nextVersion(before, ordered);
-  if (version === null) return null;
+): StoredContact | Deletion | null {
+  const version = nextVersion(stored, ordered);
+  if (version === null || isDeletion(version)) return version;
+  const before = stored && !isDeletion(stored) ? stored : undefined;
   const { record, acceptedAt } = ordered;
   const updatedMs = record.updated_at ? parseTimestamp(record.updated_at) : acceptedAt;
   return {

@@ -39,15 +39,36 @@ export interface RecordVersion {
   recordOrder: string | null;
 }
 
+/** What is left of a deleted record: an older one does not bring it back. */
+export interface Deletion {
+  recordOrder: string;
+}
+
+export const isDeletion = (stored: object): stored is Deletion => !('createdMs' in stored);
+
+type VersionedRecord = OrderedRecord<{
+  created_at?: string | null;
+  updated_at?: string | null;
+  deleted?: boolean | null;
+}>;
+
 /** The version after a record; null when the record does not come after the last one, and so changes nothing. */
 export function nextVersion(
-  before: RecordVersion | undefined,
-  { record, acceptedAt, sequence }: OrderedRecord<{ created_at?: string | null; updated_at?: string | null }>,
-): (RecordVersion & { recordOrder: string }) | null {
+  before: RecordVersion | Deletion | undefined,
+  { record, acceptedAt, sequence }: VersionedRecord,
+): (RecordVersion & { recordOrder: string }) | Deletion | null {
   const order = recordOrder(record.updated_at, acceptedAt, sequence);
   if (before && before.recordOrder !== null && order <= before.recordOrder) return null;
-  const createdMs = record.created_at ? parseTimestamp(record.created_at) : (before?.createdMs ?? acceptedAt);
+  if (record.deleted) return { recordOrder: order };
+  const createdBefore = before && !isDeletion(before) ? before.createdMs : acceptedAt;
+  const createdMs = record.created_at ? parseTimestamp(record.created_at) : createdBefore;
   return { createdMs, recordOrder: order };
+}
+
+/** The deletion that a request makes: records that are older than the request do not undo it. `now` in milliseconds since the epoch. */
+export function deletionAt(now: number, before: Pick<RecordVersion, 'recordOrder'>): Deletion {
+  const order = recordOrder(undefined, now, 0);
+  return { recordOrder: before.recordOrder !== null && before.recordOrder > order ? before.recordOrder : order };
 }
 
 /** Acceptance of a request. The sequence of a record is that of its request plus its line. */

@@ -75,6 +75,11 @@ export const looseObject = <T extends Record<string, TSchema>>(properties: T, op
 export const id = (description: string, options: Options = {}) =>
   Type.String({ description, pattern: ID_PATTERN, ...options });
 
+/** Of records that can be deleted. */
+export const deleted = optional(
+  boolean('True deletes what the record names; then only its identifiers and `updated_at` count.'),
+);
+
 export const organizationId = id(
   'Organization the request is about. Must be the one the API key belongs to.',
   {

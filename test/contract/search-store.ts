@@ -4,6 +4,7 @@ import { parsed } from '../support/parsed-store.js';
 import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
+import { searchStoreDeletions } from './search-store-deletions.js';
 import { searchStoreExplain } from './search-store-explain.js';
 import { searchStoreFacets } from './search-store-facets.js';
 import { searchStoreFigures } from './search-store-figures.js';
@@ -43,6 +44,7 @@ export function searchStoreContract(
     searchStoreRealNames(open);
     searchStoreValues(open);
     searchStoreOrder(open);
+    searchStoreDeletions(open);
     searchStoreExplain(open);
     searchStoreFacets(open);
     searchStoreGetMany(open);

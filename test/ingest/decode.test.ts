@@ -26,6 +26,8 @@ describe('A record that cannot be decoded', () => {
     ['holds one in a list', 'contacts', contact('"phones":["\\ude00"]'), 'invalid_text', '/phones'],
     ['names an unknown field', 'contacts', contact('"first_nam":"A"'), 'unknown_field', '/first_nam'],
     ['names __proto__', 'contacts', contact('"__proto__":{}'), 'unknown_field', '/__proto__'],
+    ['deletes a visit', 'website-visits', visit('"deleted":true'), 'not_deletable', '/deleted'],
+    ['deletes without an id', 'contacts', '{"organization_id":"org_a","deleted":true}', 'required', '/contact_id'],
     ['lacks its id', 'contacts', '{"organization_id":"org_a"}', 'required', '/contact_id'],
     ['has a blank id', 'contacts', '{"organization_id":"org_a","contact_id":" "}', 'required', '/contact_id'],
     ['has no organization', 'contacts', '{"contact_id":"c1"}', 'required', '/organization_id'],
@@ -242,5 +244,25 @@ describe('A record that can be decoded', () => {
     expect(record('contacts', text, { organizationId: 'org_a', others: 'allow' }).organization_id).to.equal(
       'org_b',
     );
+  });
+});
+
+describe('A record that deletes', () => {
+  it('keeps its identifiers and its version alone, whatever else it repeats', () => {
+    const text =
+      '{"organization_id":"org_a","id":"a1","deleted":true,"updated_at":"2026-01-31T10:00:00Z","nam":"A","name":null}';
+    expect(decode('audiences', text)).to.deep.include({
+      kind: 'ok',
+      record: { organization_id: 'org_a', id: 'a1', deleted: true, updated_at: '2026-01-31T10:00:00Z' },
+    });
+  });
+
+  it('is an ordinary record where deleted is false or null', () => {
+    for (const deleted of ['false', 'null']) {
+      expect(decode('website-visits', visit(`"deleted":${deleted}`))).to.include({ kind: 'ok' });
+      expect(decode('contacts', contact(`"city":"Rome","deleted":${deleted}`))).to.deep.include({
+        record: { organization_id: 'org_a', contact_id: 'c1', city: 'Rome' },
+      });
+    }
   });
 });

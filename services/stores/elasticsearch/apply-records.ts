@@ -15,6 +15,8 @@ export interface ApplyOptions<Source, Record> {
   /** The source after the record; null when the record changes nothing. Throws `RecordRejectedError` when it breaks a rule. */
   apply(before: Source | undefined, record: Record): Source | null;
   toDocument(source: Source): object;
+  /** Reads the documents before the first attempt, where a missing one is not to be written. */
+  readsFirst?: boolean;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function applyRecords<Source, Record>(
 async function applyGroups<Source, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
-  { apply, toDocument }: ApplyOptions<Source, Record>,
+  { apply, toDocument, readsFirst = false }: ApplyOptions<Source, Record>,
 ): Promise<Map<Record, RecordRejectedError>> {
   const rejections = new Map<Record, RecordRejectedError>();
   /** The document may have changed since the record was tried before. */
@@ -57,7 +59,7 @@ async function applyGroups<Source, Record>(
     }
   };
   let pending = groups;
-  let reads = false;
+  let reads = readsFirst;
   return retryWithBackoff(async () => {
     const found: Map<string, VersionedDocument<Source>> = reads
       ? await documents.getMany(pending)

@@ -4,7 +4,12 @@ import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
 import { initials, nameKeys, nameWords } from '../../search/names.js';
 import { textWords } from '../../search/words.js';
-import type { OrderedRecord } from '../../shared/record-order.js';
+import {
+  type Deletion,
+  isDeletion,
+  type OrderedRecord,
+  type RecordVersion,
+} from '../../shared/record-order.js';
 import { formatTimestamp } from '../../shared/time.js';
 import { letterTokens } from './contacts/mapping.js';
 import { pageSort, searchAfter } from './pages.js';
@@ -20,6 +25,14 @@ export interface AudienceSource {
   record_order: string | null;
   audience: AudienceBody;
 }
+
+/** Of a deleted audience: a record older than this does not bring it back. */
+export interface AudienceTombstone {
+  record_order: string;
+}
+
+export const isAudience = (source: AudienceSource | AudienceTombstone): source is AudienceSource =>
+  'audience' in source;
 
 export const toAudience = ({ audience, created_at }: AudienceSource): Audience => ({
   ...audience,
@@ -62,23 +75,28 @@ export function audienceQuery({ organizationId, query, offset, limit, after }: A
 
 /** As `applyAudienceRecord`, from document to document. */
 export function applyToSource(
-  before: AudienceSource | undefined,
+  before: AudienceSource | AudienceTombstone | undefined,
   ordered: OrderedRecord<AudienceRecord>,
-): AudienceSource | null {
-  const version = before && { createdMs: before.created_at, recordOrder: before.record_order };
-  const stored = applyAudienceRecord(version, ordered);
-  return (
-    stored && {
-      organization_id: stored.audience.organization_id,
-      audience_id: stored.audience.id,
-      created_at: stored.createdMs,
-      record_order: stored.recordOrder,
-      audience: stored.audience,
-    }
-  );
+): AudienceSource | AudienceTombstone | null {
+  const stored = applyAudienceRecord(before && toVersion(before), ordered);
+  if (stored === null) return null;
+  if (isDeletion(stored)) return { record_order: stored.recordOrder };
+  return {
+    organization_id: stored.audience.organization_id,
+    audience_id: stored.audience.id,
+    created_at: stored.createdMs,
+    record_order: stored.recordOrder,
+    audience: stored.audience,
+  };
 }
 
-export function audienceDocument(source: AudienceSource): object {
+const toVersion = (source: AudienceSource | AudienceTombstone): RecordVersion | Deletion =>
+  isAudience(source)
+    ? { createdMs: source.created_at, recordOrder: source.record_order }
+    : { recordOrder: source.record_order };
+
+export function audienceDocument(source: AudienceSource | AudienceTombstone): object {
+  if (!isAudience(source)) return source;
   const { name, tracking_utm_value: tracking, description } = source.audience;
   const fields = [
     nameWords(name),

@@ -5,6 +5,7 @@ import {
   type ContactBatch,
   type ContactSearch,
   type CreateContact,
+  deletionResult,
   explanationBytes,
   isReplayable,
   type Membership,
@@ -23,9 +24,11 @@ import type { SearchStore } from '../common/search-store.js';
 import { applyRecords } from './apply-records.js';
 import {
   type AudienceSource,
+  type AudienceTombstone,
   applyToSource,
   audienceDocument,
   audienceQuery,
+  isAudience,
   toAudience,
 } from './audiences.js';
 import { Cluster } from './client.js';
@@ -33,7 +36,7 @@ import { getContactBatch } from './contacts/batch.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import { type ContactSource, isTombstone, type Tombstone } from './contacts/mapping.js';
 import { contactFacets, contactQuery, searchedContact } from './contacts/search.js';
-import { ContactWrites, upsertContacts } from './contacts/writes.js';
+import { ContactWrites, deleteContacts, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
 import { Documents, type DocumentWrite, documentId } from './documents.js';
 import { IndexMissingError } from './errors.js';
@@ -84,9 +87,10 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 class ElasticsearchStore implements SearchStore {
   readonly preferredBatchSize = BATCH_RECORDS;
   readonly #cluster: Cluster;
+  readonly #clock: Clock;
   readonly #names: IndexNames;
   readonly #contacts: Documents<ContactSource | Tombstone>;
-  readonly #audiences: Documents<AudienceSource>;
+  readonly #audiences: Documents<AudienceSource | AudienceTombstone>;
   readonly #visits: Documents<VisitSource>;
   readonly #acceptance: AcceptanceTimes;
   readonly #ledger: Ledger;
@@ -107,6 +111,7 @@ class ElasticsearchStore implements SearchStore {
     { recoveryIntervalMs, log }: Omit<ElasticsearchStoreOptions, 'clock'>,
   ) {
     this.#cluster = cluster;
+    this.#clock = clock;
     this.#names = names;
     this.#contacts = new Documents(cluster, names.alias('contacts'));
     this.#audiences = new Documents(cluster, names.alias('audiences'));
@@ -198,10 +203,17 @@ class ElasticsearchStore implements SearchStore {
     return this.#noting('contacts', records, upsertContacts(this.#contacts, records));
   }
 
+  async deleteContacts(organizationId: string, contactIds: readonly string[]) {
+    const now = this.#clock.now();
+    const deleted = await deleteContacts(this.#contacts, organizationId, contactIds, now);
+    if (deleted.size > 0) await this.refresh();
+    return deletionResult(contactIds, deleted);
+  }
+
   async getAudience(organizationId: string, audienceId: string, signal?: AbortSignal) {
     const id = documentId(organizationId, audienceId);
     const found = await this.#audiences.get(id, organizationId, signal);
-    return found && toAudience(found.source);
+    return found && isAudience(found.source) ? toAudience(found.source) : null;
   }
 
   async searchAudiences(search: AudienceSearch, signal?: AbortSignal) {
@@ -313,7 +325,13 @@ class ElasticsearchStore implements SearchStore {
     const { hits } = await new Documents(this.#cluster, index).search({
       size: 0,
       terminate_after: 1,
-      query: { bool: { must_not: { term: { organization_id: organizationId } } } },
+      // Tombstones belong to no organization.
+      query: {
+        bool: {
+          filter: { exists: { field: 'organization_id' } },
+          must_not: { term: { organization_id: organizationId } },
+        },
+      },
     });
     return totalHits(hits) > 0;
   }

@@ -5,7 +5,12 @@ import { initials, nameKeys, nameWords } from '../../search/names.js';
 import type { Page, SortKey } from '../../search/query.js';
 import { textWords } from '../../search/words.js';
 import { type Json, toJson } from '../../shared/json.js';
-import type { OrderedRecord } from '../../shared/record-order.js';
+import {
+  type Deletion,
+  isDeletion,
+  type OrderedRecord,
+  type RecordVersion,
+} from '../../shared/record-order.js';
 import { formatTimestamp } from '../../shared/time.js';
 import type { Connection } from './connection.js';
 import { findOrganizationKey } from './organizations.js';
@@ -137,10 +142,18 @@ function upsertAudience(
     bigint | null,
     string | null,
   ];
-  const before = created === null ? undefined : { createdMs: Number(created), recordOrder };
-  const stored = applyAudienceRecord(before, ordered);
+  const stored = applyAudienceRecord(versionOf(created, recordOrder), ordered);
   session.noteAccepted('audiences', organization, ordered.acceptedAt);
   if (stored === null) return;
+  if (isDeletion(stored)) {
+    if (position !== null) changes.remove(position);
+    session.connection.run(
+      `UPDATE audiences SET position = NULL, created_ms = NULL, record_order = ?, body = NULL WHERE key = ?`,
+      stored.recordOrder,
+      key,
+    );
+    return;
+  }
   const { createdMs, audience } = stored;
   const stays = position !== null && createdMs === Number(created);
   const newRowId = stays ? position : session.newRowId('audience_terms', createdMs);
@@ -159,6 +172,15 @@ function upsertAudience(
     if (position !== null) changes.remove(position);
     changes.add(newRowId, columns);
   }
+}
+
+/** Undefined for an audience that only memberships name. */
+function versionOf(
+  created: bigint | null,
+  recordOrder: string | null,
+): RecordVersion | Deletion | undefined {
+  if (created !== null) return { createdMs: Number(created), recordOrder };
+  return recordOrder === null ? undefined : { recordOrder };
 }
 
 export function audienceColumns(text: TermEncoder, audience: AudienceBody): string[] {

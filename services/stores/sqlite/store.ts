@@ -3,7 +3,12 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { StoredKey } from '../../accounts/key-store.js';
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
-import type { ContactSearch, CreateContact, Membership } from '../../contacts/contact-store.js';
+import {
+  type ContactSearch,
+  type CreateContact,
+  deletionResult,
+  type Membership,
+} from '../../contacts/contact-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import type { IdempotencyConflict } from '../../shared/idempotency.js';
 import { fromJson } from '../../shared/json.js';
@@ -35,6 +40,9 @@ const CACHE_MB = { migrations: 64, writer: 96, searches: { all: 192, least: 16 }
 
 /** Few enough that serializing them does not hold up the event loop. */
 const RECORDS_PER_MESSAGE = 500;
+
+/** Each looks its words up in the text index. */
+const DELETIONS_PER_MESSAGE = 50;
 
 export interface SqliteStoreOptions {
   /** Folder of the database file, created when absent. */
@@ -122,6 +130,19 @@ class SqliteStore implements SearchStore {
 
   upsertContacts(records: readonly OrderedRecord<ContactRecord>[]) {
     return this.#writeRecords('upsertContacts', records);
+  }
+
+  /** In parts, between which other requests are written. */
+  async deleteContacts(organizationId: string, contactIds: readonly string[]) {
+    const deleted: string[] = [];
+    for (let start = 0; start < contactIds.length; start += DELETIONS_PER_MESSAGE) {
+      const part = contactIds.slice(start, start + DELETIONS_PER_MESSAGE);
+      const now = this.#clock.now();
+      deleted.push(
+        ...(await this.#writer.callFor(organizationId, 'deleteContacts', organizationId, part, now)),
+      );
+    }
+    return deletionResult(contactIds, deleted);
   }
 
   async getAudience(organizationId: string, audienceId: string) {

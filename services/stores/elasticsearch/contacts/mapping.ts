@@ -13,6 +13,7 @@ import {
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
 import { isTypoCandidate } from '../../../search/typos.js';
 import { memoize } from '../../../shared/cache.js';
+import type { Deletion } from '../../../shared/record-order.js';
 import { valueToken, wordToken, wordTokens } from '../text/tokens.js';
 
 /** The stored fields; the searched ones are derived from them and not stored. */
@@ -42,9 +43,14 @@ export interface Creation {
   duplicates: string[];
 }
 
-/** Occupies the id of an abandoned creation, so that a late write conflicts. */
+/**
+ * Occupies the id of an abandoned creation, so that a late write conflicts, or that of a deleted contact, so that a record older than
+ * `record_order` does not bring it back.
+ */
 export interface Tombstone {
+  /** Milliseconds since the epoch. */
   abandoned_at: number;
+  record_order?: string;
 }
 
 export function isTombstone(source: ContactSource | Tombstone): source is Tombstone {
@@ -59,6 +65,12 @@ export function toStoredContact(source: ContactSource): StoredContact {
     audienceIds: source.audience_ids,
     body: source.contact,
   };
+}
+
+/** What records are applied to. */
+export function toVersioned(source: ContactSource | Tombstone): StoredContact | Deletion | undefined {
+  if (!isTombstone(source)) return toStoredContact(source);
+  return source.record_order === undefined ? undefined : { recordOrder: source.record_order };
 }
 
 export function contactSource(

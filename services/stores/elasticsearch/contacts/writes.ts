@@ -22,10 +22,10 @@ import {
   toContact,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
-import type { OrderedRecord } from '../../../shared/record-order.js';
+import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { RejectedError } from '../../../shared/store-errors.js';
 import { applyRecords } from '../apply-records.js';
-import type { AudienceSource } from '../audiences.js';
+import { type AudienceSource, type AudienceTombstone, isAudience } from '../audiences.js';
 import type { Ledger } from '../credits.js';
 import { type Documents, documentId } from '../documents.js';
 import { unavailable } from '../errors.js';
@@ -39,7 +39,9 @@ import {
   contactDocument,
   contactSource,
   isTombstone,
+  type Tombstone,
   toStoredContact,
+  toVersioned,
 } from './mapping.js';
 import { duplicateQuery } from './search.js';
 
@@ -59,7 +61,7 @@ interface CreationAttempt {
 
 interface Stores {
   contacts: ContactDocuments;
-  audiences: Documents<AudienceSource>;
+  audiences: Documents<AudienceSource | AudienceTombstone>;
   ledger: Ledger;
   locks: DuplicateLocks;
 }
@@ -73,12 +75,40 @@ export function upsertContacts(
     idOf: ({ record }) => documentId(record.organization_id, record.contact_id),
     routingOf: ({ record }) => record.organization_id,
     apply(before, ordered) {
-      const known = before === undefined || isTombstone(before) ? undefined : before;
-      const stored = applyRecord(known && toStoredContact(known), ordered);
-      return stored && contactSource(stored, known ?? {});
+      const stored = applyRecord(before && toVersioned(before), ordered);
+      if (stored === null) return null;
+      if (isDeletion(stored)) return tombstoneOf(stored, ordered.acceptedAt);
+      return contactSource(stored, before === undefined || isTombstone(before) ? {} : before);
     },
     toDocument: contactDocument,
   });
+}
+
+const tombstoneOf = ({ recordOrder }: Deletion, now: number): Tombstone => ({
+  abandoned_at: now,
+  record_order: recordOrder,
+});
+
+/** Resolves with the ids of the contacts that existed. `now` in milliseconds since the epoch. */
+export async function deleteContacts(
+  contacts: ContactDocuments,
+  organizationId: string,
+  contactIds: readonly string[],
+  now: number,
+): Promise<Set<string>> {
+  const deleted = new Set<string>();
+  await applyRecords(contacts, contactIds, {
+    idOf: (id) => documentId(organizationId, id),
+    routingOf: () => organizationId,
+    apply(before, id) {
+      if (before === undefined || isTombstone(before)) return null;
+      deleted.add(id);
+      return tombstoneOf(deletionAt(now, toStoredContact(before)), now);
+    },
+    toDocument: contactDocument,
+    readsFirst: true,
+  });
+  return deleted;
 }
 
 export class ContactWrites {
@@ -269,9 +299,9 @@ export class ContactWrites {
   }
 
   async #hasAudience(organizationId: string, audienceId: string): Promise<boolean> {
-    return (
-      (await this.#stores.audiences.get(documentId(organizationId, audienceId), organizationId)) !== null
-    );
+    const id = documentId(organizationId, audienceId);
+    const found = await this.#stores.audiences.get(id, organizationId);
+    return found !== null && isAudience(found.source);
   }
 
   /** Oldest first. */

@@ -15,11 +15,11 @@ import {
   exactTerm,
   type FtsQuery,
   inColumns,
-  type OrganizationTerms,
+  OrganizationTerms,
   prefixTerm,
 } from '../text/fts-query.js';
 import type { ColumnGroups } from '../text/query-plan.js';
-import type { TermEncoder } from '../text/term-encoder.js';
+import { TermEncoder } from '../text/term-encoder.js';
 
 const FIELD_NAMES = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
 
@@ -48,6 +48,13 @@ export function contactColumns(text: TermEncoder, body: ContactBody): string[] {
   exact += terms.name(searchableName(body));
   columns.push(exact);
   return columns;
+}
+
+/** The words of a contact that queries may misspell. */
+export function vocabularyOf(organization: number, body: ContactBody): Set<string> {
+  const words = new Set<string>();
+  contactColumns(new TermEncoder(new OrganizationTerms(organization), (word) => words.add(word)), body);
+  return words;
 }
 
 /** One term stands for a profile address and, by its beginning, for the slug. */

@@ -2,6 +2,7 @@
 import type { Contact } from '../../../contacts/schema.js';
 import type { StoredContact } from '../../../contacts/stored-contact.js';
 import { fromJson, type Json } from '../../../shared/json.js';
+import type { Deletion } from '../../../shared/record-order.js';
 import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
@@ -25,6 +26,16 @@ export function readContactRow(
   const [rowId, created, updated, recordOrder, text] = row;
   const { audience_ids: audienceIds, created_at: _, updated_at: __, ...body } = fromJson(text);
   return { rowId, createdMs: Number(created), updatedMs: Number(updated), recordOrder, audienceIds, body };
+}
+
+/** What is left of a deleted contact; undefined when it was never deleted, or came back. */
+export function readDeletion(connection: Connection, organization: number, id: string): Deletion | undefined {
+  const row = connection.row<[string]>(
+    `SELECT record_order FROM deleted_contacts WHERE organization = ? AND id = ?`,
+    organization,
+    id,
+  );
+  return row && { recordOrder: row[0] };
 }
 
 /** The contact as responses show it. */

@@ -17,15 +17,16 @@ import {
   toContact,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
-import type { OrderedRecord } from '../../../shared/record-order.js';
+import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { hasAudience } from '../audiences.js';
+import type { Connection } from '../connection.js';
 import { addCredits, readCredits } from '../credits.js';
 import { findOrganizationKey } from '../organizations.js';
 import { IndexChanges } from '../text/text-index.js';
 import { type BatchResult, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
-import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
-import { type ContactRow, contactJson, readContactRow } from './rows.js';
+import { CONTACT_COLUMNS, contactColumns, duplicateQuery, vocabularyOf } from './mapping.js';
+import { type ContactRow, contactJson, readContactRow, readDeletion } from './rows.js';
 
 /** Applies stream records (contract 6.2) until time is up. */
 export function upsertContacts(
@@ -34,27 +35,104 @@ export function upsertContacts(
   isTimeUp: () => boolean,
 ): BatchResult {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  const written = writeBatch(records, isTimeUp, (record) => upsertContact(session, changes, record));
+  const deleted: DeletedRow[] = [];
+  const written = writeBatch(records, isTimeUp, (record) => upsertContact(session, changes, deleted, record));
   changes.apply();
+  forgetWords(session, deleted);
   return written;
+}
+
+/** A row that was deleted, whose words may be left in the vocabulary. */
+interface DeletedRow {
+  organization: number;
+  body: ContactBody;
+}
+
+function forgetWords(session: WriteSession, deleted: readonly DeletedRow[]): void {
+  for (const { organization, body } of deleted) {
+    session.forgetWords('contact_terms', organization, vocabularyOf(organization, body));
+  }
 }
 
 function upsertContact(
   session: WriteSession,
   changes: IndexChanges,
+  deleted: DeletedRow[],
   ordered: OrderedRecord<ContactRecord>,
 ): void {
+  const { connection } = session;
   const { organization_id: organizationId, contact_id: contactId } = ordered.record;
   const organization = session.organizationKey(organizationId);
-  const before = readContactRow(session.connection, organization, contactId);
-  const stored = applyRecord(before, ordered);
+  const before = readContactRow(connection, organization, contactId);
+  const deletion = before ? undefined : readDeletion(connection, organization, contactId);
+  const stored = applyRecord(before ?? deletion, ordered);
   session.noteAccepted('contacts', organization, ordered.acceptedAt);
   if (stored === null) return;
+  if (isDeletion(stored)) {
+    if (before) deleted.push(deleteRow(session, changes, organization, before));
+    writeDeletion(connection, organization, contactId, stored);
+    return;
+  }
+  if (deletion) removeDeletion(connection, organization, contactId);
   const moved = before !== undefined && before.createdMs !== stored.createdMs;
   writeContact(session, changes, organization, before, {
     ...stored,
     rowId: before && !moved ? before.rowId : session.newRowId('contact_terms', stored.createdMs),
   });
+}
+
+/** Deletes contacts; resolves with the ids of those that existed. `now` in milliseconds since the epoch. */
+export function deleteContacts(
+  session: WriteSession,
+  organizationId: string,
+  ids: readonly string[],
+  now: number,
+): string[] {
+  const { connection } = session;
+  const organization = findOrganizationKey(connection, organizationId);
+  if (organization === undefined) return [];
+  const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
+  const deleted: DeletedRow[] = [];
+  for (const id of ids) {
+    const row = readContactRow(connection, organization, id);
+    if (!row) continue;
+    deleted.push(deleteRow(session, changes, organization, row));
+    writeDeletion(connection, organization, id, deletionAt(now, row));
+  }
+  changes.apply();
+  forgetWords(session, deleted);
+  return deleted.map(({ body }) => body.contact_id);
+}
+
+function deleteRow(
+  session: WriteSession,
+  changes: IndexChanges,
+  organization: number,
+  row: ContactRow,
+): DeletedRow {
+  const { body } = row;
+  session.connection.run(
+    `DELETE FROM contacts WHERE organization = ? AND id = ?`,
+    organization,
+    body.contact_id,
+  );
+  for (const id of row.audienceIds) deleteMembership(session, organization, id, row);
+  changes.remove(row.rowId);
+  session.count('contacts', organization, -1);
+  return { organization, body };
+}
+
+function writeDeletion(connection: Connection, organization: number, id: string, deletion: Deletion): void {
+  connection.run(
+    `INSERT OR REPLACE INTO deleted_contacts (organization, id, record_order) VALUES (?, ?, ?)`,
+    organization,
+    id,
+    deletion.recordOrder,
+  );
+}
+
+function removeDeletion(connection: Connection, organization: number, id: string): void {
+  connection.run(`DELETE FROM deleted_contacts WHERE organization = ? AND id = ?`, organization, id);
 }
 
 /** Writes the row, its memberships and, where words changed, the index. */

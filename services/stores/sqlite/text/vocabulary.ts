@@ -23,6 +23,22 @@ export function addToVocabulary(
   );
 }
 
+export function removeFromVocabulary(
+  connection: Connection,
+  index: TextIndex,
+  organization: number,
+  word: string,
+): void {
+  connection.run(
+    `DELETE FROM vocabulary WHERE organization = ? AND indexed = ? AND first = ? AND length = ? AND word = ?`,
+    organization,
+    TEXT_INDEXES[index],
+    firstLetter(word),
+    codePoints(word),
+    word,
+  );
+}
+
 /** Finds words with the same first letter within an edit distance: by distance from 1. */
 export function similarWords(connection: Connection, index: TextIndex, organization: number): FindSimilar {
   return (word, typos) => {

@@ -6,7 +6,13 @@ import { type Json, toJson } from '../../../shared/json.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
 import { upsertAudiences } from '../audiences.js';
-import { addMembership, createContact, removeMembership, upsertContacts } from '../contacts/writes.js';
+import {
+  addMembership,
+  createContact,
+  deleteContacts,
+  removeMembership,
+  upsertContacts,
+} from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
 import { runIdempotent } from '../idempotency.js';
 import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
@@ -45,6 +51,8 @@ export function writeOperations(session: WriteSession) {
           isReplayable,
         ),
       ),
+    deleteContacts: (organizationId: string, contactIds: readonly string[], now: number) =>
+      toJson(deleteContacts(session, organizationId, contactIds, now)),
     insertKey: (key: StoredKey) => toJson(insertKey(connection, key) ?? null),
     revokeKey: (keyId: string, revokedAt: string) => toJson(revokeKey(connection, keyId, revokedAt)),
     recordKeyUse: (keyId: string, usedAt: string) => toJson(recordKeyUse(connection, keyId, usedAt) ?? null),

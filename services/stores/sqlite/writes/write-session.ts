@@ -4,7 +4,7 @@ import { type RowId, rowIdOf, SEQUENCE_SIZE } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder } from '../text/term-encoder.js';
 import type { TextIndex } from '../text/text-index.js';
-import { addToVocabulary } from '../text/vocabulary.js';
+import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 
 /** Entries of all term encoders, about 200 bytes each. */
 const MAX_CACHED_TERMS = 400_000;
@@ -122,6 +122,20 @@ export class WriteSession {
     return encoder;
   }
 
+  /** Removes words from the vocabulary that no row of the index holds any more. */
+  forgetWords(index: TextIndex, organization: number, words: Iterable<string>): void {
+    const terms = new OrganizationTerms(organization);
+    let isForgotten = false;
+    for (const word of words) {
+      const match = `SELECT 1 FROM ${index} WHERE ${index} MATCH ? LIMIT 1`;
+      if (this.connection.row(match, terms.exact([word])) !== undefined) continue;
+      removeFromVocabulary(this.connection, index, organization, word);
+      isForgotten = true;
+    }
+    // It remembers which words are in the vocabulary.
+    if (isForgotten) this.#encoders.delete(`${index}${organization}`);
+  }
+
   newRowId(index: TextIndex, createdMs: number): RowId {
     let rowId = rowIdOf(createdMs, this.#sequence++);
     while (this.#sequence > SEQUENCE_SIZE && this.#isTaken(index, rowId)) {
@@ -130,10 +144,10 @@ export class WriteSession {
     return rowId;
   }
 
-  /** Counts one more contact or visit of the organization. */
-  count(what: Counted, organization: number): void {
+  /** Counts more, or fewer, contacts or visits of the organization. */
+  count(what: Counted, organization: number, added = 1): void {
     const counts = this.#added[what];
-    counts.set(organization, (counts.get(organization) ?? 0) + 1);
+    counts.set(organization, (counts.get(organization) ?? 0) + added);
   }
 
   /** Notes that a record of the organization was accepted, whether or not it changes anything. */

@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { AudienceRecord } from '../../services/audiences/schema.js';
+import type { ContactRecord } from '../../services/contacts/schema.js';
+import { accepted } from '../support/accepted.js';
+import { at, KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
+import { asked, found, freshOrganization, load, type Open, type OpenStore, T0 } from './search-support.js';
+
+const DAY_MS = 86_400_000;
+
+export function searchStoreDeletions(open: Open): void {
+  describe('deletions (contract 3.12)', () => {
+    let opened: OpenStore;
+    let organization: string;
+    let now = T0 + DAY_MS;
+    before(async () => {
+      opened = await open({ clock: { now: () => now } });
+    });
+    after(() => opened.close());
+    beforeEach(async () => {
+      organization = freshOrganization();
+      now = T0 + DAY_MS;
+      await opened.store.upsertAudiences(
+        accepted([{ organization_id: organization, id: 'a', name: 'North' }], T0),
+      );
+      await load(opened.store, organization, [
+        { contact_id: 'ada', first_name: 'Ada', last_name: 'Zyxwvut', audience_ids: ['a'] },
+        { contact_id: 'bob', first_name: 'Bob', audience_ids: ['a'] },
+      ]);
+    });
+
+    const record = (updatedMs: number | null, fields: Partial<ContactRecord> = {}): ContactRecord => ({
+      organization_id: organization,
+      contact_id: 'ada',
+      first_name: 'Ada',
+      ...(updatedMs === null ? {} : { updated_at: new Date(updatedMs).toISOString() }),
+      ...fields,
+    });
+    const write = async (given: ContactRecord, acceptedAt = T0) => {
+      await opened.store.upsertContacts(accepted([given], acceptedAt));
+      await opened.store.refresh();
+    };
+    const isThere = async () => (await opened.store.getContact(organization, 'ada')) !== null;
+
+    it('a deleted contact is gone from get, searches, audiences, counts and the words that typos mean', async () => {
+      const result = await opened.store.deleteContacts(organization, ['nobody', 'ada']);
+      expect(result).to.deep.equal({ deleted: ['ada'], missing: ['nobody'] });
+      expect(await isThere()).to.equal(false);
+      expect(await found(opened.store, organization, {})).to.deep.equal(['bob']);
+      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['bob']);
+      expect(await found(opened.store, organization, { query: 'zyxwvut' })).to.deep.equal([]);
+      expect(await found(opened.store, organization, { query: 'zyxwvvt' })).to.deep.equal([]);
+      const { contacts } = await opened.store.readFigures(organization);
+      expect(contacts.records).to.equal(1);
+      expect(await opened.store.deleteContacts(organization, ['ada'])).to.deep.equal({
+        deleted: [],
+        missing: ['ada'],
+      });
+    });
+
+    it('a record older than the deletion does not bring a contact back, and a newer one makes a new one', async () => {
+      await opened.store.deleteContacts(organization, ['ada']);
+      await write(record(now - 1), now + 5);
+      await write(record(null), now - 1);
+      expect(await isThere()).to.equal(false);
+      await write(record(now + 1, { last_name: 'Lovelace' }));
+      expect(await opened.store.getContact(organization, 'ada')).to.deep.include({
+        last_name: 'Lovelace',
+        audience_ids: [],
+      });
+      expect(await found(opened.store, organization, { query: 'lovelase' })).to.deep.equal(['ada']);
+      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['bob']);
+    });
+
+    it('a contact whose last record is of the future stays deleted until a later one', async () => {
+      await write(record(now + DAY_MS));
+      await opened.store.deleteContacts(organization, ['ada']);
+      await write(record(now + DAY_MS));
+      expect(await isThere()).to.equal(false);
+      await write(record(now + DAY_MS + 1));
+      expect(await isThere()).to.equal(true);
+    });
+
+    it('a record deletes a contact, and one of an unknown contact keeps older records out', async () => {
+      await write(record(T0 + 10, { deleted: true }));
+      expect(await isThere()).to.equal(false);
+      await write(record(T0 + 9));
+      expect(await isThere()).to.equal(false);
+      await write(record(T0 + 11));
+      expect(await isThere()).to.equal(true);
+      await write(record(T0 + 9, { deleted: true }));
+      expect(await isThere()).to.equal(true);
+      await write(record(T0 + 5, { contact_id: 'new', deleted: true }));
+      await write(record(T0 + 4, { contact_id: 'new' }));
+      expect(await opened.store.getContact(organization, 'new')).to.equal(null);
+    });
+
+    it('the last of records and deletions decides, whatever order they are written in, twice and by two writers', async () => {
+      const other = await opened.another();
+      const contact = fc.record({
+        contact_id: fc.constantFrom(...KEYS),
+        first_name: fc.constantFrom('Ann', 'Bea'),
+        deleted: fc.boolean(),
+        updated_at: spokenOf,
+      });
+      const cases = orderedRecords(contact).chain((records) =>
+        fc.tuple(fc.constant(records), twoWriters(records)),
+      );
+      await fc.assert(
+        fc.asyncProperty(cases, async ([records, batches]) => {
+          const organization_id = freshOrganization();
+          await Promise.all(
+            batches.map(async (own, writer) => {
+              for (const batch of own)
+                await (writer === 0 ? opened.store : other).upsertContacts(
+                  batch.map((ordered) => ({ ...ordered, record: { ...ordered.record, organization_id } })),
+                );
+            }),
+          );
+          const last = lastOfEach(
+            records,
+            ({ contact_id }) => contact_id,
+            ({ updated_at }) => updated_at,
+          );
+          for (const [id, { record: newest }] of last) {
+            const stored = await opened.store.getContact(organization_id, id);
+            if (newest.deleted) expect(stored).to.equal(null);
+            else expect(stored).to.include({ first_name: newest.first_name });
+          }
+          await opened.store.refresh();
+          const page = await opened.store.searchContacts(asked(organization_id));
+          const expected = [...last.values()].filter(({ record: newest }) => !newest.deleted).length;
+          expect(page.total).to.equal(expected);
+        }),
+        { numRuns: 30 },
+      );
+      await other.close();
+    });
+
+    it('a deleted audience is gone with its order kept, and comes back with its members', async () => {
+      const audience = (order: number, given: Partial<AudienceRecord> = {}) =>
+        opened.store.upsertAudiences(
+          accepted(
+            [
+              {
+                organization_id: organization,
+                id: 'a',
+                name: 'North',
+                updated_at: at(order),
+                ...given,
+              } as AudienceRecord,
+            ],
+            T0,
+          ),
+        );
+      await audience(5, { deleted: true });
+      await opened.store.refresh();
+      expect(await opened.store.getAudience(organization, 'a')).to.equal(null);
+      const search = { organizationId: organization, offset: 0, limit: 10 };
+      expect(await opened.store.searchAudiences(search)).to.deep.include({ items: [], total: 0 });
+      expect(
+        await opened.store.addMembership({ organizationId: organization, audienceId: 'a', contactId: 'ada' }),
+      ).to.deep.include({ value: { kind: 'audience_not_found' } });
+      await audience(4);
+      expect(await opened.store.getAudience(organization, 'a')).to.equal(null);
+      await audience(6, { name: 'South' });
+      await opened.store.refresh();
+      expect(await opened.store.getAudience(organization, 'a')).to.include({ name: 'South' });
+      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['ada', 'bob']);
+    });
+  });
+}
