@@ -1,5 +1,6 @@
 import { TimeSlice } from '../services/shared/async.js';
 import type { Acceptance } from '../services/shared/record-order.js';
+import { isSuppressed } from '../services/contacts/suppression.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { planColumns } from './columns/columns.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
@@ -31,6 +32,8 @@ export interface IngestResult {
   rejected: number;
   /** Accepted records with an amount of money that was rounded to 12 digits after the point. */
   rounded: number;
+  /** Accepted contacts that were left out, because the person was erased. */
+  suppressed: number;
   /** The first 100. */
   errors: RejectedRecord[];
 }
@@ -172,16 +175,23 @@ async function nextOrFlush<T>(next: Promise<T>, batch: Batch): Promise<T | 'flus
 }
 
 class Report {
-  readonly result: IngestResult = { accepted: 0, rejected: 0, rounded: 0, errors: [] };
+  readonly result: IngestResult = {
+    accepted: 0,
+    rejected: 0,
+    rounded: 0,
+    suppressed: 0,
+    errors: [],
+  };
   readonly #options: IngestOptions;
 
   constructor(options: IngestOptions) {
     this.#options = options;
   }
 
-  accept(count: number, rounded: number): void {
+  accept(count: number, rounded: number, suppressed: number): void {
     this.result.accepted += count;
     this.result.rounded += rounded;
+    this.result.suppressed += suppressed;
     this.#options.onProgress?.(this.result.accepted, this.result.rejected);
   }
 
@@ -229,7 +239,8 @@ class Writer {
 
   async #writeAll({ records, origins }: Batch): Promise<void> {
     const { stream, stores, signal } = this.#options;
-    const rejected = await writeRecords((part) => stream.write(stores, part), records, { signal });
+    const failed = await writeRecords((part) => stream.write(stores, part), records, { signal });
+    const rejected = failed.filter(({ reason }) => !isSuppressed(reason));
     // A store that takes none of them, and cannot say why, is itself what is wrong.
     const unknown = rejected.find(({ reason }) => !(reason instanceof RecordRejectedError));
     if (unknown && rejected.length === records.length) throw unknown.reason;
@@ -238,6 +249,6 @@ class Writer {
       if (records[index]?.isRounded) rounded--;
       this.#report.reject(deadLetterOf(reason), origins[index] as RawRecord);
     }
-    this.#report.accept(records.length - rejected.length, rounded);
+    this.#report.accept(records.length - rejected.length, rounded, failed.length - rejected.length);
   }
 }

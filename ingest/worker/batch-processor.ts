@@ -3,6 +3,7 @@
  */
 
 import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/async.js';
+import { isSuppressed } from '../../services/contacts/suppression.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
 import { RECORDS_AFTER_REJECTION } from '../sources/kafka/batch-size.js';
@@ -124,7 +125,9 @@ async function writeWithRetry(
 
 /** In the order of their offsets. An index of `rejectedWrites` counts the decoded records only. */
 function rejectionsOf(part: readonly DecodedRecord[], rejectedWrites: readonly RejectedWrite[]): Rejection[] {
-  const reasons = new Map(rejectedWrites.map(({ index, reason }) => [index, reason]));
+  // Dead letters would keep what was erased.
+  const kept = rejectedWrites.filter(({ reason }) => !isSuppressed(reason));
+  const reasons = new Map(kept.map(({ index, reason }) => [index, reason]));
   const rejected: Rejection[] = [];
   let index = 0;
   for (const { record, outcome } of part) {

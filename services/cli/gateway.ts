@@ -23,7 +23,7 @@ export interface GatewayOptions {
 /** What the command does there. */
 export interface Access {
   organization?: string;
-  scope: Scope | null;
+  scope: Scope | readonly Scope[] | null;
 }
 
 /** Long enough for any file; the key is revoked at the end. */
@@ -103,7 +103,7 @@ async function throughServer<T>(
     issueKey(store, {
       organizationId: organization,
       name: RUN_KEY_NAME,
-      scopes: scope === null ? [] : [scope],
+      scopes: [scope ?? []].flat(),
       expiresAt: new Date(Date.now() + KEY_LIFETIME_MS).toISOString(),
     }),
   );

@@ -72,6 +72,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   addCredits(program, io);
 
   addAudiences(program, io);
+  addContacts(program, io);
   program
     .command('migrate')
     .description('create and upgrade the stores; serve does so by itself')
@@ -344,7 +345,7 @@ function addKeys(program: Command, io: Io): void {
     .description('create a key and print it; it is shown only once')
     .addOption(organizationOption().makeOptionMandatory())
     .option('--name <text>', 'what the key is for')
-    .option('--scopes <scopes>', 'scopes separated by commas, * for all; all but ingest:write when absent')
+    .option('--scopes <scopes>', 'scopes separated by commas, * for all; all but ingest:write and contacts:erase when absent')
     .option('--expires <date-time>', 'time of expiry, such as 2027-01-31T00:00:00Z')
     .addHelpText(
       'after',
@@ -399,6 +400,61 @@ function addAudiences(program: Command, io: Io): void {
   audiences.addHelpText(
     'after',
     examples('reachline audiences create --organization org_acme --name Customers'),
+  );
+}
+
+function addContacts(program: Command, io: Io): void {
+  const contacts = program.command('contacts').description('delete, erase and export single persons');
+  const command = (name: string, description: string) =>
+    contacts
+      .command(name)
+      .description(description)
+      .addOption(organizationOption())
+      .option('--url <base>', 'go through this gateway instead of the data folder (or REACHLINE_URL)')
+      .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)');
+  const personCommand = (name: string, description: string) =>
+    command(name, description)
+      .option('--id <id>', 'the contact with this id')
+      .option('--email <address>', 'every contact with this work or personal email')
+      .option('--profile <url>', 'every contact with this profile address');
+  personCommand('delete', 'delete contacts; a newer record brings one back')
+    .option('--dry-run', 'print which contacts there are, and delete none')
+    .option('--yes', 'do not ask first, as is done on a terminal')
+    .addHelpText(
+      'after',
+      examples(
+        'reachline contacts delete --organization org_acme --id con_0001',
+        'reachline contacts delete --organization org_acme --email ada@example.com --dry-run',
+      ),
+    )
+    .action(async (options) => (await import('./commands/contacts.js')).deleteContacts(io, options));
+  personCommand('erase', 'remove a person from every file, and keep the person out')
+    .option('--dry-run', 'print which contacts there are, and erase none')
+    .option('--yes', 'do not ask first, as is done on a terminal')
+    .addHelpText(
+      'after',
+      `
+Cannot be undone. Prints what was erased and the proof, which holds no personal data; contacts erasures prints it again. Salted hashes
+of id, emails and profile address stay, by which later records of the person are recognized and left out.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples('reachline contacts erase --organization org_acme --email ada@example.com --dry-run'),
+    )
+    .action(async (options) => (await import('./commands/contacts.js')).eraseContacts(io, options));
+  command('erasures', 'print the proofs of erasures, one JSON object per line')
+    .addHelpText('after', examples('reachline contacts erasures --organization org_acme'))
+    .action(async (options) => (await import('./commands/contacts.js')).listErasures(io, options));
+  personCommand('export-person', 'print everything that is kept of a person as JSON')
+    .addHelpText(
+      'after',
+      examples('reachline contacts export-person --organization org_acme --email ada@example.com'),
+    )
+    .action(async (options) => (await import('./commands/contacts.js')).exportPerson(io, options));
+  contacts.addHelpText(
+    'after',
+    examples('reachline contacts erase --organization org_acme --email ada@example.com'),
   );
 }
 

@@ -30,6 +30,8 @@ export interface IngestResult {
   rejected: number;
   /** Accepted records with an amount of money that was rounded to 12 digits after the point. */
   rounded: number;
+  /** Accepted contacts that were left out, because the person was erased. */
+  suppressed: number;
   /** Of each request the first 100, 1 000 in all. */
   errors: RejectedRecord[];
 }
@@ -56,7 +58,7 @@ export async function sendRecords(
   { query, signal, onRejected, findEveryRejected = false, onProgress, ...limits }: IngestOptions,
 ): Promise<IngestResult> {
   const { requestBytes = REQUEST_BYTES, requestRecords = REQUEST_RECORDS } = limits;
-  const result: IngestResult = { accepted: 0, rejected: 0, rounded: 0, errors: [] };
+  const result: IngestResult = { accepted: 0, rejected: 0, rounded: 0, suppressed: 0, errors: [] };
   const encoder = new TextEncoder();
   let lines: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
@@ -97,6 +99,7 @@ export async function sendRecords(
     result.accepted += first.accepted;
     result.rejected += first.rejected;
     result.rounded += first.rounded;
+    result.suppressed += first.suppressed;
     sent += lines.length;
     lines = [];
     bytes = 0;

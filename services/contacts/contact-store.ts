@@ -63,6 +63,7 @@ export type CreateOutcome =
       duplicates: string[];
     }
   | { kind: 'audience_not_found' }
+  | { kind: 'contact_suppressed' }
   | { kind: 'contact_exists'; contactId: string }
   /** The existing contact cannot join one more. */
   | { kind: 'too_many_audiences' }

@@ -19,6 +19,8 @@ export function checkCredits(balance: number | null, requiredCredits: number): C
 /** What a store knows about a creation; a fact is absent until it was looked up. */
 export interface CreationFacts {
   hasAudience?: boolean;
+  /** Whether the person was erased. */
+  isSuppressed?: boolean;
   /** Oldest first. */
   duplicates?: readonly StoredContact[];
   /** The oldest duplicate after it joined the audience, without a write in a dry run; null when it is in too many. */
@@ -37,9 +39,11 @@ export function decideCreation(
   facts: CreationFacts,
 ): CreateOutcome | keyof CreationFacts {
   const { onDuplicate, dryRun } = command;
-  const { hasAudience, duplicates, joined, balance, credits, created } = facts;
+  const { hasAudience, isSuppressed, duplicates, joined, balance, credits, created } = facts;
   if (hasAudience === undefined) return 'hasAudience';
   if (!hasAudience) return { kind: 'audience_not_found' };
+  if (isSuppressed === undefined) return 'isSuppressed';
+  if (isSuppressed) return { kind: 'contact_suppressed' };
   if (duplicates === undefined && (dryRun || onDuplicate !== 'create')) return 'duplicates';
   const oldest = duplicates?.[0];
   if (oldest && onDuplicate === 'reject')

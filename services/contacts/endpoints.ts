@@ -7,9 +7,11 @@ import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
 import type { SortKey } from '../search/query.js';
+import { newId } from '../shared/ids.js';
 import { JsonText, jsonArray } from '../shared/json.js';
 import type { Clock } from '../shared/time.js';
 import type { ContactStore } from './contact-store.js';
+import type { ErasureStore } from './erasure-store.js';
 import { explainPage } from './explain.js';
 import { findPerson, requireOnePerson } from './person.js';
 import { contactTooLarge } from './record-size.js';
@@ -22,10 +24,15 @@ import {
   CreateContactResponse,
   DeleteContactsRequest,
   DeleteContactsResponse,
+  EraseContactsQuery,
+  EraseContactsRequest,
+  EraseContactsResponse,
   GetContactRequest,
   GetContactResponse,
   GetContactsRequest,
   GetContactsResponse,
+  ListErasuresRequest,
+  ListErasuresResponse,
   RemoveContactRequest,
   RemoveContactResponse,
   SearchAudienceContactsRequest,
@@ -35,9 +42,10 @@ import {
 } from './schema.js';
 import { toContactSearch } from './search.js';
 import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
+import { namedIdentifiers } from './suppression.js';
 
 export interface ContactServices {
-  search: ContactStore & Pick<AudienceStore, 'getAudience'>;
+  search: ContactStore & ErasureStore & Pick<AudienceStore, 'getAudience'>;
   clock: Clock;
 }
 
@@ -86,7 +94,7 @@ const createContact = endpoint({
     country: 'United Kingdom',
   },
   exampleQuery: { on_duplicate: 'return' },
-  problems: ['audience_not_found', 'insufficient_credits', 'contact_exists'],
+  problems: ['audience_not_found', 'insufficient_credits', 'contact_exists', 'contact_suppressed'],
   idempotent: true,
   async handle(call) {
     const { body, query, organizationId, services, idempotency } = call;
@@ -106,6 +114,12 @@ const createContact = endpoint({
     switch (outcome.kind) {
       case 'audience_not_found':
         throw audienceNotFound(organizationId, body.audience_id);
+      case 'contact_suppressed':
+        throw new Problem(
+          'contact_suppressed',
+          'A person with this id, email or profile address was erased and stays out.',
+          { organization_id: organizationId },
+        );
       case 'contact_exists':
         throw new Problem('contact_exists', `The contact exists already as ${outcome.contactId}.`, {
           organization_id: organizationId,
@@ -197,6 +211,61 @@ const deleteContacts = endpoint({
       deleted_count: deleted.length,
       contact_ids: deleted,
       missing: given ? missing : [],
+    };
+  },
+});
+
+const eraseContacts = endpoint({
+  path: '/api/contacts/erase',
+  name: 'EraseContacts',
+  summary: 'Erase a person',
+  description:
+    'Removes every contact that has exactly one of `contact_id`, `email` or `network_a_url`, with everything kept of it, down to the bytes in the files of the store; takes as long as writing the store anew. Salted hashes of the identifiers stay: the person is left out of later creations (409 `contact_suppressed`) and ingests (counted as `suppressed`). Cannot be undone: see first what `dry_run` answers.',
+  tag: 'Contacts',
+  scope: 'contacts:erase',
+  bodyLimit: SMALL_BODY_LIMIT,
+  request: EraseContactsRequest,
+  query: EraseContactsQuery,
+  slots: () => 4,
+  response: EraseContactsResponse,
+  example: { organization_id: 'org_demo', email: 'erased.person@mail.example' },
+  exampleQuery: { dry_run: true },
+  async handle({ body, query, organizationId, services, signal, keyId }) {
+    requireOnePerson(body, ['contact_id', 'email', 'network_a_url']);
+    const { search, clock } = services;
+    const contactIds = body.contact_id
+      ? (await search.getContacts(organizationId, [body.contact_id], signal)).contacts.length > 0
+        ? [body.contact_id]
+        : []
+      : await findPerson(search, organizationId, body, signal);
+    const answer = { organization_id: organizationId, erased: contactIds };
+    if (query.dry_run) return { ...answer, dry_run: true, related: [], proof_id: null };
+    const { erased, related, proof } = await search.eraseContacts({
+      organizationId,
+      proofId: newId('era', clock.now()),
+      keyId,
+      contactIds,
+      named: namedIdentifiers(body),
+    });
+    return { ...answer, erased, related, proof_id: proof.proof_id, proof };
+  },
+});
+
+const listErasures = endpoint({
+  path: '/api/contacts/erasures',
+  name: 'ListErasures',
+  summary: 'List proofs of erasures',
+  description: 'Every erasure of the organization, the oldest first, without personal data.',
+  tag: 'Contacts',
+  scope: 'contacts:erase',
+  bodyLimit: SMALL_BODY_LIMIT,
+  request: ListErasuresRequest,
+  response: ListErasuresResponse,
+  example: { organization_id: 'org_demo' },
+  async handle({ organizationId, services }) {
+    return {
+      organization_id: organizationId,
+      erasures: await services.search.listErasures(organizationId),
     };
   },
 });
@@ -335,6 +404,8 @@ export const contactEndpoints = [
   getContact,
   getContacts,
   deleteContacts,
+  eraseContacts,
+  listErasures,
   searchContacts,
   addContact,
   removeContact,

@@ -167,6 +167,53 @@ export const DeleteContactsResponse = looseObject({
   missing: arrayOf('Identifiers without a contact, in the order asked.', id('A contact id.')),
 });
 
+export const EraseContactsRequest = strictObject({ organization_id: organizationId, ...person });
+
+export const EraseContactsQuery = strictObject({
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'Erase nothing, and tell whom this would erase.', default: false }),
+  ),
+});
+
+export const ErasureProof = looseObject(
+  {
+    proof_id: id('Identifier of the proof.'),
+    organization_id: id('Organization of the person.'),
+    key_id: text('Key that asked for the erasure.'),
+    requested_at: dateTime('When the person was removed, UTC.'),
+    completed_at: nullable(dateTime('When no byte was left in the files of the store, UTC.')),
+    hashes: arrayOf('Salted hashes of the identifiers that are suppressed since.', text('A hash.')),
+    removed: looseObject(
+      {
+        contacts: integer('Contacts.', { minimum: 0 }),
+        memberships: integer('Memberships in audiences.', { minimum: 0 }),
+        idempotency_answers: integer('Answers kept for idempotency keys.', { minimum: 0 }),
+      },
+      { description: 'How much was removed.' },
+    ),
+  },
+  { $id: 'ErasureProof', description: 'What an erasure did, without personal data.' },
+);
+
+export const EraseContactsResponse = looseObject({
+  organization_id: id('Organization of the person.'),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Present and true when nothing was erased.' })),
+  erased: arrayOf('Identifiers of the contacts that were erased.', id('A contact id.')),
+  related: arrayOf(
+    'Contacts that stay and share an email or profile address with the erased; what they share is not suppressed. At most 100.',
+    id('A contact id.'),
+  ),
+  proof_id: nullable(id('Identifier of the proof; null in a dry run.')),
+  proof: Type.Optional(ErasureProof),
+});
+
+export const ListErasuresRequest = strictObject({ organization_id: organizationId });
+
+export const ListErasuresResponse = looseObject({
+  organization_id: id('Organization of the erasures.'),
+  erasures: arrayOf('The proofs, oldest first.', ErasureProof),
+});
+
 const wordFilter = (field: string) =>
   optional(
     text(

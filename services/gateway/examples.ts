@@ -935,5 +935,5 @@ export const RESPONSE_EXAMPLES: Json = {
     audience_id: 'aud_newsletter',
     removed: true,
   },
-  '/api/ingest/{stream}': { stream: 'contacts', accepted: 1, rejected: 0, rounded: 0, errors: [] },
+  '/api/ingest/{stream}': { stream: 'contacts', accepted: 1, rejected: 0, rounded: 0, suppressed: 0, errors: [] },
 };

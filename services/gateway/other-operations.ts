@@ -130,7 +130,7 @@ const ingestResponse = {
   $id: 'IngestResponse',
   type: 'object',
   description: 'What became of the records.',
-  required: ['stream', 'accepted', 'rejected', 'rounded', 'errors'],
+  required: ['stream', 'accepted', 'rejected', 'rounded', 'suppressed', 'errors'],
   properties: {
     stream: text('Stream the records went to.'),
     dry_run: { type: 'boolean', description: 'True where nothing was written; absent otherwise.' },
@@ -139,6 +139,10 @@ const ingestResponse = {
     rounded: {
       type: 'integer',
       description: 'Accepted records with money of more than 12 digits after the point, rounded half-even.',
+    },
+    suppressed: {
+      type: 'integer',
+      description: 'Accepted contacts that were left out, because the person was erased.',
     },
     errors: {
       type: 'array',

@@ -21,6 +21,8 @@ export interface HandlerContext<Body, Query, Services = unknown> {
   body: Body;
   query: Query;
   organizationId: string;
+  /** Id of the API key. */
+  keyId: string;
   /** The stores it reads and writes, and the clock. */
   services: Services;
   /** The Idempotency-Key header, with the route and the fingerprint of the request. */

@@ -56,6 +56,7 @@ export function createHandler<Services>(
       body,
       query,
       organizationId: principal.organizationId,
+      keyId: principal.keyId,
       services,
       idempotency:
         key === undefined ? undefined : { route: endpoint.path, key, fingerprint: fingerprint(body, query) },

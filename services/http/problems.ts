@@ -23,6 +23,7 @@ export const PROBLEMS = {
   ambiguous_company: [409, 'The network_a id belongs to several companies'],
   ambiguous_domain: [409, 'The domain belongs to several companies'],
   contact_exists: [409, 'The contact already exists'],
+  contact_suppressed: [409, 'The person was erased'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still running'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The body must be JSON in UTF-8'],

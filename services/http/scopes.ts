@@ -2,6 +2,7 @@
 export const SCOPES = [
   'contacts:read',
   'contacts:write',
+  'contacts:erase',
   'audiences:read',
   'audiences:write',
   'visits:read',
@@ -10,5 +11,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** All scopes except ingest. */
-export const DEFAULT_SCOPES: Scope[] = SCOPES.filter((scope) => scope !== 'ingest:write');
+/** All scopes except those for records and for erasures. */
+export const DEFAULT_SCOPES: Scope[] = SCOPES.filter(
+  (scope) => scope !== 'ingest:write' && scope !== 'contacts:erase',
+);

@@ -144,6 +144,7 @@ async function readStores(
     body,
     query: {},
     organizationId: body.organization_id as string,
+    keyId: '',
     services: { ...stores, clock: systemClock, provisionalDays } as never,
     idempotency: undefined,
     signal: new AbortController().signal,

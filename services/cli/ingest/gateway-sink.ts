@@ -28,7 +28,7 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 
  */
 export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   const { stream, target, source, signal, findEveryRejected } = options;
-  const result: IngestResult = { accepted: 0, rejected: 0, rounded: 0, errors: [] };
+  const result: IngestResult = { accepted: 0, rejected: 0, rounded: 0, suppressed: 0, errors: [] };
   await requireReachable(target.url);
   const wait = abortableWait(signal);
   const client = createClient({
@@ -76,12 +76,13 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
         const raw = pending[line - answered - 1];
         if (raw) reject({ line, code, pointer, detail }, raw);
       },
-      onProgress({ accepted, rejected, rounded }) {
+      onProgress({ accepted, rejected, rounded, suppressed }) {
         pending = pending.slice(accepted + rejected - answered);
         answered = accepted + rejected;
         result.accepted = accepted;
         result.rejected = rejected + rejectedHere;
         result.rounded = rounded;
+        result.suppressed = suppressed;
         options.onProgress?.(result.accepted, result.rejected);
       },
     });

@@ -103,11 +103,12 @@ export class Report {
     if (hidden > 0) printErr(this.#io, `… and ${formatCount(hidden)} more rejected records.`);
   }
 
-  summary(streamName: string, { accepted, rejected, rounded }: IngestResult): string {
+  summary(streamName: string, { accepted, rejected, rounded, suppressed }: IngestResult): string {
     const seconds = Math.max(0.001, (performance.now() - this.#startedAt) / 1000);
     const rate = formatCount((accepted + rejected) / seconds);
     const money =
       rounded > 0 ? ` (money of ${formatCount(rounded)} rounded to 12 digits after the point)` : '';
-    return `${streamName}: ${formatCount(accepted)} accepted${money}, ${formatCount(rejected)} rejected in ${seconds.toFixed(1)} s (${rate} records/s)`;
+    const erased = suppressed > 0 ? ` (${formatCount(suppressed)} of erased persons left out)` : '';
+    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}, ${formatCount(rejected)} rejected in ${seconds.toFixed(1)} s (${rate} records/s)`;
   }
 }

@@ -11,6 +11,7 @@ import type { CreditStore } from '../../accounts/credit-store.js';
 import type { KeyStore } from '../../accounts/key-store.js';
 import type { AudienceStore } from '../../audiences/audience-store.js';
 import type { ContactStore } from '../../contacts/contact-store.js';
+import type { ErasureStore } from '../../contacts/erasure-store.js';
 import type { SearchFiguresStore } from '../../status/status-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
 
@@ -35,6 +36,7 @@ export type AdminStore = Pick<KeyStore, 'insertKey' | 'listKeys' | 'revokeKey'> 
 
 export interface SearchStore
   extends ContactStore,
+    ErasureStore,
     AudienceStore,
     VisitStore,
     SearchFiguresStore,

@@ -5,6 +5,7 @@ import { KeyedMutex, Mutex, TimeSlice } from '../../shared/async.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { Cluster } from './client.js';
 import { IndexMissingError, type ItemError, isBlockedItem, itemError } from './errors.js';
+import { retryWithBackoff } from './retry.js';
 
 /** A document with its version. `index` is the one that was read: sequence numbers are only comparable within an index. */
 export interface VersionedDocument<Source> {
@@ -148,6 +149,32 @@ export class Documents<Source> {
     await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
   }
 
+  /** Changes a document by compare-and-set; does nothing when there is none. */
+  async update(id: string, change: (source: Source) => Source & object): Promise<void> {
+    await retryWithBackoff(async () => {
+      const found = await this.get(id);
+      if (!found) return true;
+      return (await this.replace(found, change(found.source), { refresh: 'wait_for' })) ? true : undefined;
+    });
+  }
+
+  async refresh(): Promise<void> {
+    await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
+  }
+
+  /** As `deleteMany`, of documents that were read. */
+  deleteVersions(documents: readonly (VersionedDocument<Source> & { routing: string })[]): Promise<number> {
+    return this.deleteMany(
+      documents.map(({ id, index, seqNo, primaryTerm, routing }) => ({
+        _id: id,
+        _index: index,
+        _seq_no: seqNo,
+        _primary_term: primaryTerm,
+        _routing: routing,
+      })),
+    );
+  }
+
   /** Deletes the documents of hits, except those changed since; resolves with how many. */
   async deleteMany(hits: readonly estypes.SearchHit<Source>[]): Promise<number> {
     let kept = 0;
@@ -155,8 +182,8 @@ export class Documents<Source> {
     await this.#cluster.run((client) =>
       client.helpers.bulk({
         datasource: [...hits],
-        onDocument: ({ _index, _id, _seq_no, _primary_term }) => ({
-          delete: { _index, _id, if_seq_no: _seq_no, if_primary_term: _primary_term },
+        onDocument: ({ _index, _id, _routing, _seq_no, _primary_term }) => ({
+          delete: { _index, _id, routing: _routing, if_seq_no: _seq_no, if_primary_term: _primary_term },
         }),
         flushBytes: BULK_FLUSH_BYTES,
         wait: 200,

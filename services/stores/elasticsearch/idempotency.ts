@@ -1,5 +1,6 @@
 /** Requests with an idempotency key (contract 3.4): the first one acquires the key, the others meet its document. */
 import { createHash } from 'node:crypto';
+import { type Identifier, showsAny } from '../../contacts/suppression.js';
 import {
   IDEMPOTENCY_RETENTION_MS,
   type Idempotency,
@@ -119,6 +120,30 @@ export class IdempotencyKeys {
       kind: 'acquired',
       key: { useId, resumed: previous !== null && isKept(previous), lease },
     };
+  }
+
+  /** Overwrites the answers that show a contact with one of the identifiers; resolves with how many. Reads every key. */
+  async forgetContacts(identifiers: readonly Identifier[]): Promise<number> {
+    const isShown = showsAny(identifiers);
+    let forgotten = 0;
+    await this.#documents.refresh();
+    const pages = this.#documents.pages({
+      size: PURGE_BATCH,
+      query: { match_all: {} },
+      sort: [{ claimed_at: 'asc' }, { _seq_no: 'asc' }],
+    });
+    for await (const hits of pages) {
+      for (const { _id, _source } of hits) {
+        if (!isShown((_source as IdempotencySource).outcome)) continue;
+        await this.#documents.update(_id as string, (source) => ({
+          ...source,
+          outcome: null,
+          claimed_at: 0,
+        }));
+        forgotten++;
+      }
+    }
+    return forgotten;
   }
 
   async hasExpired(): Promise<boolean> {

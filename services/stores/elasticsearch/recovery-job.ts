@@ -4,6 +4,7 @@ import type { RecoveryStatus } from '../common/search-store.js';
 import type { Cluster } from './client.js';
 import type { ContactWrites } from './contacts/writes.js';
 import type { Ledger } from './credits.js';
+import type { Erasures } from './erasure/erasures.js';
 import type { IdempotencyKeys } from './idempotency.js';
 import type { IndexNames } from './migrations/indices.js';
 import { acquireReindexLock, recoverReindex } from './migrations/reindex-lock.js';
@@ -31,6 +32,7 @@ export interface RecoveryDeps {
   ledger: Ledger;
   idempotencyKeys: IdempotencyKeys;
   contacts: ContactWrites;
+  erasures: Erasures;
   clock: Clock;
   log?: RecoveryLog;
 }
@@ -74,7 +76,7 @@ export class RecoveryJob {
 
   /** A step that fails does not stop the others. */
   async #run(): Promise<void> {
-    const { cluster, names, clock, log } = this.#deps;
+    const { cluster, names, erasures, clock, log } = this.#deps;
     const failures: object[] = [];
     const attempt: Attempt = async (step, work) => {
       try {
@@ -88,6 +90,7 @@ export class RecoveryJob {
     await attempt({ step: 'roll back a reindex' }, () => recoverReindex(cluster, names, clock));
     await attempt({ step: 'find overdue reservations' }, () => this.#resolveReservations(attempt));
     await attempt({ step: 'delete expired idempotency keys' }, () => this.#purge());
+    await attempt({ step: 'complete erasures' }, () => erasures.complete());
     this.#status.failures += failures.length;
     if (failures.length === 0 || performance.now() < this.#logAgainAt) return;
     this.#logAgainAt = performance.now() + LOG_INTERVAL_MS;

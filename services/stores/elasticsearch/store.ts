@@ -10,6 +10,7 @@ import {
   isReplayable,
   type Membership,
 } from '../../contacts/contact-store.js';
+import type { EraseCommand, ErasureResult } from '../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { KeyedMutex } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
@@ -39,6 +40,7 @@ import { contactFacets, contactQuery, searchedContact } from './contacts/search.
 import { ContactWrites, deleteContacts, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
 import { Documents, type DocumentWrite, documentId } from './documents.js';
+import { Erasures } from './erasure/erasures.js';
 import { IndexMissingError } from './errors.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
@@ -95,6 +97,7 @@ class ElasticsearchStore implements SearchStore {
   readonly #acceptance: AcceptanceTimes;
   readonly #ledger: Ledger;
   readonly #idempotencyKeys: IdempotencyKeys;
+  readonly #erasures: Erasures;
   readonly #writes: ContactWrites;
   readonly #keys: KeyStore;
   readonly #refreshCoalescer: RefreshCoalescer;
@@ -120,12 +123,20 @@ class ElasticsearchStore implements SearchStore {
     this.#ledger = new Ledger(cluster, names);
     const idempotency = idempotencyDocuments(cluster, names);
     this.#idempotencyKeys = new IdempotencyKeys(idempotency, clock);
+    this.#erasures = new Erasures({
+      cluster,
+      names,
+      contacts: this.#contacts,
+      idempotencyKeys: this.#idempotencyKeys,
+      clock,
+    });
     this.#keys = keyStore(cluster, names);
     this.#refreshCoalescer = new RefreshCoalescer(cluster, names);
     this.#writes = new ContactWrites({
       contacts: this.#contacts,
       audiences: this.#audiences,
       ledger: this.#ledger,
+      suppression: this.#erasures.suppression,
       locks: new DuplicateLocks(idempotency, this.#contacts, clock),
     });
     this.#recoveryJob = new RecoveryJob(
@@ -135,6 +146,7 @@ class ElasticsearchStore implements SearchStore {
         ledger: this.#ledger,
         idempotencyKeys: this.#idempotencyKeys,
         contacts: this.#writes,
+        erasures: this.#erasures,
         clock,
         log,
       },
@@ -200,7 +212,7 @@ class ElasticsearchStore implements SearchStore {
   }
 
   upsertContacts(records: readonly OrderedRecord<ContactRecord>[]) {
-    return this.#noting('contacts', records, upsertContacts(this.#contacts, records));
+    return this.#noting('contacts', records, this.#upsertContacts(records));
   }
 
   async deleteContacts(organizationId: string, contactIds: readonly string[]) {
@@ -208,6 +220,16 @@ class ElasticsearchStore implements SearchStore {
     const deleted = await deleteContacts(this.#contacts, organizationId, contactIds, now);
     if (deleted.size > 0) await this.refresh();
     return deletionResult(contactIds, deleted);
+  }
+
+  async eraseContacts(command: EraseCommand): Promise<ErasureResult> {
+    const result = await this.#erasures.erase(command);
+    await this.refresh();
+    return result;
+  }
+
+  listErasures(organizationId: string) {
+    return this.#erasures.list(organizationId);
   }
 
   async getAudience(organizationId: string, audienceId: string, signal?: AbortSignal) {
@@ -346,6 +368,12 @@ class ElasticsearchStore implements SearchStore {
     await this.#ledger.idle();
     await this.#acceptance.close();
     await this.#cluster.close();
+  }
+
+  async #upsertContacts(records: readonly OrderedRecord<ContactRecord>[]): Promise<void> {
+    const organizations = records.map(({ record }) => record.organization_id);
+    const isSuppressed = await this.#erasures.suppression.load(organizations);
+    await upsertContacts(this.#contacts, records, isSuppressed);
   }
 
   /** Notes when the records were accepted that a write did not reject. */

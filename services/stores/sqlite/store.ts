@@ -9,6 +9,7 @@ import {
   deletionResult,
   type Membership,
 } from '../../contacts/contact-store.js';
+import type { EraseCommand, ErasureResult } from '../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import type { IdempotencyConflict } from '../../shared/idempotency.js';
 import { fromJson } from '../../shared/json.js';
@@ -20,6 +21,8 @@ import type { VisitSearch } from '../../visits/visit-store.js';
 import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { openDatabase } from './database.js';
+import { resumeErasures } from './erasure/complete.js';
+import { withStoreErrors } from './errors.js';
 import type { RebuildProgress } from './migrations/rebuild.js';
 import { parsePage } from './pages.js';
 import { PointReads } from './point-reads.js';
@@ -29,7 +32,14 @@ import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
 import { WorkerClient } from './workers/worker-client.js';
 import type { BatchResult } from './writes/write-batch.js';
-import type { RecordOperations, RecordWriter, WriteOperations } from './writes/write-operations.js';
+import type {
+  MaintenanceOperations,
+  RecordOperations,
+  RecordWriter,
+  WriteOperations,
+} from './writes/write-operations.js';
+
+type Writer = WorkerClient<WriteOperations & MaintenanceOperations & RecordOperations>;
 
 const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
 const LOOKUPS = new URL('./workers/lookup-thread.js', import.meta.url);
@@ -59,12 +69,14 @@ export interface SqliteStoreOptions {
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SearchStore> {
   const { dataDir, searchThreads, clock = systemClock } = options;
-  (await openDatabase(dataDir, CACHE_MB.migrations, options.onRebuild)).close();
+  const connection = await openDatabase(dataDir, CACHE_MB.migrations, options.onRebuild);
+  try {
+    withStoreErrors(() => resumeErasures(connection, clock.now()));
+  } finally {
+    connection.close();
+  }
   const path = join(dataDir, SEARCH_FILE);
-  const writer = new WorkerClient<WriteOperations & RecordOperations>(WRITER, {
-    path,
-    cacheMb: CACHE_MB.writer,
-  });
+  const writer: Writer = new WorkerClient(WRITER, { path, cacheMb: CACHE_MB.writer });
   const lookups = new WorkerClient<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
   const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchThreads));
   const searches = new SearchPool<SearchOperations>(SEARCHES, { path, cacheMb }, { size: searchThreads });
@@ -81,7 +93,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
 
 class SqliteStore implements SearchStore {
   readonly preferredBatchSize = RECORDS_PER_MESSAGE;
-  readonly #writer: WorkerClient<WriteOperations & RecordOperations>;
+  readonly #writer: Writer;
   readonly #lookups: WorkerClient<LookupOperations>;
   readonly #searches: SearchPool<SearchOperations>;
   readonly #points: PointReads;
@@ -91,7 +103,7 @@ class SqliteStore implements SearchStore {
   #sending: Promise<void> = Promise.resolve();
 
   constructor(
-    writer: WorkerClient<WriteOperations & RecordOperations>,
+    writer: Writer,
     lookups: WorkerClient<LookupOperations>,
     searches: SearchPool<SearchOperations>,
     points: PointReads,
@@ -143,6 +155,18 @@ class SqliteStore implements SearchStore {
       );
     }
     return deletionResult(contactIds, deleted);
+  }
+
+  async eraseContacts(command: EraseCommand): Promise<ErasureResult> {
+    const { organizationId, proofId } = command;
+    const result = await this.#writer.callFor(organizationId, 'eraseContacts', command, this.#clock.now());
+    await this.#writer.call('completeErasures', this.#clock.now());
+    const proof = await this.#lookups.call('readErasure', proofId);
+    return { ...result, proof };
+  }
+
+  listErasures(organizationId: string) {
+    return this.#lookups.call('listErasures', organizationId);
   }
 
   async getAudience(organizationId: string, audienceId: string) {

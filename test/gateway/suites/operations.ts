@@ -141,6 +141,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
         accepted: records.length,
         rejected: 0,
         rounded: 0,
+        suppressed: 0,
         errors: [],
       });
     }

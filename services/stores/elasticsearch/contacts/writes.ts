@@ -24,10 +24,12 @@ import {
 } from '../../../contacts/stored-contact.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { RejectedError } from '../../../shared/store-errors.js';
+import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
 import { applyRecords } from '../apply-records.js';
 import { type AudienceSource, type AudienceTombstone, isAudience } from '../audiences.js';
 import type { Ledger } from '../credits.js';
 import { type Documents, documentId } from '../documents.js';
+import type { IncludesIdentifier, SuppressionLists } from '../erasure/suppression.js';
 import { unavailable } from '../errors.js';
 import { type AcquiredKey, reassign } from '../idempotency.js';
 import { retryWithBackoff } from '../retry.js';
@@ -63,6 +65,7 @@ interface Stores {
   contacts: ContactDocuments;
   audiences: Documents<AudienceSource | AudienceTombstone>;
   ledger: Ledger;
+  suppression: SuppressionLists;
   locks: DuplicateLocks;
 }
 
@@ -70,6 +73,7 @@ interface Stores {
 export function upsertContacts(
   contacts: ContactDocuments,
   records: readonly OrderedRecord<ContactRecord>[],
+  isSuppressed: IncludesIdentifier,
 ): Promise<void> {
   return applyRecords(contacts, records, {
     idOf: ({ record }) => documentId(record.organization_id, record.contact_id),
@@ -77,6 +81,10 @@ export function upsertContacts(
     apply(before, ordered) {
       const stored = applyRecord(before && toVersioned(before), ordered);
       if (stored === null) return null;
+      const { organization_id, contact_id } = ordered.record;
+      const identifiers = () =>
+        isDeletion(stored) ? [{ kind: 'id' as const, value: contact_id }] : identifiersOf(stored.body);
+      if (isSuppressed(organization_id, identifiers)) throw suppressedRecord();
       if (isDeletion(stored)) return tombstoneOf(stored, ordered.acceptedAt);
       return contactSource(stored, before === undefined || isTombstone(before) ? {} : before);
     },
@@ -160,6 +168,11 @@ export class ContactWrites {
         case 'hasAudience':
           facts.hasAudience = await this.#hasAudience(organizationId, audienceId);
           break;
+        case 'isSuppressed': {
+          const isSuppressed = await this.#stores.suppression.load([organizationId]);
+          facts.isSuppressed = isSuppressed(organizationId, () => identifiersOf(created.body));
+          break;
+        }
         case 'duplicates':
           facts.duplicates = (await this.#findDuplicates(created)).map(toStoredContact);
           break;

@@ -14,6 +14,7 @@ export const RESOURCES = [
   'accounts',
   'idempotency',
   'streams',
+  'erasures',
   'migrations',
 ] as const;
 export type Resource = (typeof RESOURCES)[number];

@@ -76,9 +76,12 @@ function valueQuery(terms: OrganizationTerms, field: ValueField, value: string):
   }
 }
 
-function emailQuery(terms: OrganizationTerms, email: string): FtsQuery {
+export function emailQuery(terms: OrganizationTerms, email: string): FtsQuery {
   return inColumns(['emails'], exactTerm(terms.word(email)));
 }
+
+export const profileQuery = (terms: OrganizationTerms, url: string): FtsQuery =>
+  valueQuery(terms, 'network_a_url', url);
 
 export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): FtsQuery {
   if (filter.kind === 'value') return valueQuery(terms, filter.field, filter.value);
@@ -92,7 +95,7 @@ export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): Ft
 /** Finds the rows that may be duplicates; null when the contact has no duplicate keys. */
 export function duplicateQuery(terms: OrganizationTerms, body: ContactBody): FtsQuery | null {
   const expressions = duplicateKeys(body).map(({ kind, value }) =>
-    kind === 'email' ? emailQuery(terms, value) : valueQuery(terms, 'network_a_url', value),
+    kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value),
   );
   return expressions.length === 0 ? null : anyOf(expressions);
 }

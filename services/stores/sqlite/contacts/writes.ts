@@ -18,9 +18,11 @@ import {
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
+import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
 import { hasAudience } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import { addCredits, readCredits } from '../credits.js';
+import { Suppression } from '../erasure/suppression.js';
 import { findOrganizationKey } from '../organizations.js';
 import { IndexChanges } from '../text/text-index.js';
 import { type BatchResult, writeBatch } from '../writes/write-batch.js';
@@ -36,7 +38,8 @@ export function upsertContacts(
 ): BatchResult {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
   const deleted: DeletedRow[] = [];
-  const written = writeBatch(records, isTimeUp, (record) => upsertContact(session, changes, deleted, record));
+  const batch = { session, changes, deleted, suppression: new Suppression(session.connection) };
+  const written = writeBatch(records, isTimeUp, (record) => upsertContact(batch, record));
   changes.apply();
   forgetWords(session, deleted);
   return written;
@@ -54,10 +57,16 @@ function forgetWords(session: WriteSession, deleted: readonly DeletedRow[]): voi
   }
 }
 
+interface Batch {
+  session: WriteSession;
+  changes: IndexChanges;
+  deleted: DeletedRow[];
+  suppression: Suppression;
+}
+
+/** Throws `RecordRejectedError`. */
 function upsertContact(
-  session: WriteSession,
-  changes: IndexChanges,
-  deleted: DeletedRow[],
+  { session, changes, deleted, suppression }: Batch,
   ordered: OrderedRecord<ContactRecord>,
 ): void {
   const { connection } = session;
@@ -68,6 +77,9 @@ function upsertContact(
   const stored = applyRecord(before ?? deletion, ordered);
   session.noteAccepted('contacts', organization, ordered.acceptedAt);
   if (stored === null) return;
+  const identifiers = () =>
+    isDeletion(stored) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(stored.body);
+  if (suppression.includes(organizationId, identifiers)) throw suppressedRecord();
   if (isDeletion(stored)) {
     if (before) deleted.push(deleteRow(session, changes, organization, before));
     writeDeletion(connection, organization, contactId, stored);
@@ -102,6 +114,20 @@ export function deleteContacts(
   changes.apply();
   forgetWords(session, deleted);
   return deleted.map(({ body }) => body.contact_id);
+}
+
+/** Deletes rows with everything derived from them; of the ids nothing is left that would name them. */
+export function eraseRows(
+  session: WriteSession,
+  organization: number,
+  rows: readonly ContactRow[],
+  ids: readonly string[],
+): void {
+  const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
+  const deleted = rows.map((row) => deleteRow(session, changes, organization, row));
+  changes.apply();
+  forgetWords(session, deleted);
+  for (const id of ids) removeDeletion(session.connection, organization, id);
 }
 
 function deleteRow(
@@ -227,6 +253,10 @@ export function createContact(session: WriteSession, command: CreateContact, now
     switch (fact) {
       case 'hasAudience':
         return { hasAudience: found !== undefined };
+      case 'isSuppressed': {
+        const suppression = new Suppression(connection);
+        return { isSuppressed: suppression.includes(organizationId, () => identifiersOf(created.body)) };
+      }
       case 'duplicates':
         duplicates = findDuplicates(session, organization, created.body);
         return { duplicates };

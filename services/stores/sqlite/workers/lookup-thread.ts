@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { toJson } from '../../../shared/json.js';
 import type { Connection } from '../connection.js';
 import { readCredits } from '../credits.js';
+import { listErasures, readErasure } from '../erasure/complete.js';
 import { readFigures } from '../figures.js';
 import { findKey, listKeys } from '../keys.js';
 import { hasOtherOrganization } from '../organizations.js';
@@ -16,6 +17,8 @@ const operations = (connection: Connection) => ({
   getCredits: (organizationId: string) => toJson(readCredits(connection, organizationId)),
   readFigures: (organizationId: string) => readFigures(connection, organizationId),
   hasOtherOrganization: (organizationId: string) => toJson(hasOtherOrganization(connection, organizationId)),
+  readErasure: (id: string) => toJson(readErasure(connection, id)),
+  listErasures: (organizationId: string) => toJson(listErasures(connection, organizationId)),
   ping: () => toJson(connection.row(`SELECT 1 FROM schema_migrations`) !== undefined),
 });
 export type LookupOperations = ReturnType<typeof operations>;

@@ -1,6 +1,7 @@
 import type { StoredKey } from '../../../accounts/key-store.js';
 import type { AudienceRecord } from '../../../audiences/schema.js';
 import { type CreateContact, isReplayable, type Membership } from '../../../contacts/contact-store.js';
+import type { EraseCommand } from '../../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import { type Json, toJson } from '../../../shared/json.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
@@ -14,6 +15,8 @@ import {
   upsertContacts,
 } from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
+import { completeErasures } from '../erasure/complete.js';
+import { eraseContacts } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
 import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
 import { insertVisits } from '../visits.js';
@@ -53,6 +56,7 @@ export function writeOperations(session: WriteSession) {
       ),
     deleteContacts: (organizationId: string, contactIds: readonly string[], now: number) =>
       toJson(deleteContacts(session, organizationId, contactIds, now)),
+    eraseContacts: (command: EraseCommand, now: number) => toJson(eraseContacts(session, command, now)),
     insertKey: (key: StoredKey) => toJson(insertKey(connection, key) ?? null),
     revokeKey: (keyId: string, revokedAt: string) => toJson(revokeKey(connection, keyId, revokedAt)),
     recordKeyUse: (keyId: string, usedAt: string) => toJson(recordKeyUse(connection, keyId, usedAt) ?? null),
@@ -63,6 +67,14 @@ export function writeOperations(session: WriteSession) {
   };
 }
 export type WriteOperations = ReturnType<typeof writeOperations>;
+
+/** Operations that run outside of a transaction. */
+export function maintenanceOperations({ connection }: WriteSession) {
+  return {
+    completeErasures: (now: number) => toJson(completeErasures(connection, now) ?? null),
+  };
+}
+export type MaintenanceOperations = ReturnType<typeof maintenanceOperations>;
 
 type WriteRecords = (
   session: WriteSession,

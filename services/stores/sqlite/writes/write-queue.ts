@@ -3,7 +3,7 @@ import { isUnavailable, serializeError } from '../errors.js';
 import { FairQueue } from '../workers/fair-queue.js';
 import type { RpcRequest, RpcResponse } from '../workers/rpc.js';
 import type { BatchResult } from './write-batch.js';
-import { type RecordWriter, recordWriters, writeOperations } from './write-operations.js';
+import { maintenanceOperations, type RecordWriter, recordWriters, writeOperations } from './write-operations.js';
 import type { WriteSession } from './write-session.js';
 
 /** Target duration of a transaction of records; requests are written in between. */
@@ -37,9 +37,11 @@ interface JobBatch {
 export class WriteQueue {
   readonly #session: WriteSession;
   readonly #operations: Record<string, (...args: never[]) => string>;
+  readonly #maintenance: Record<string, (...args: never[]) => string>;
   readonly #respond: (message: RpcResponse) => void;
   readonly #requests = new FairQueue<RpcRequest>();
   readonly #jobs = new FairQueue<RecordsJob>();
+  readonly #maintenanceRequests: RpcRequest[] = [];
   #recordsPerTransaction = RECORDS_PER_TRANSACTION.initial;
   /** Jobs still to be written in a transaction each, after one of them made a shared transaction fail. */
   #isolateRemaining = 0;
@@ -47,15 +49,20 @@ export class WriteQueue {
   constructor(session: WriteSession, respond: (response: RpcResponse) => void) {
     this.#session = session;
     this.#operations = writeOperations(session);
+    this.#maintenance = maintenanceOperations(session);
     this.#respond = respond;
   }
 
   get isEmpty(): boolean {
-    return this.#requests.size === 0 && this.#jobs.size === 0;
+    return this.#requests.size === 0 && this.#jobs.size === 0 && this.#maintenanceRequests.length === 0;
   }
 
   add(request: RpcRequest): void {
     const { id, operation, args, tenant = '' } = request;
+    if (operation in this.#maintenance) {
+      this.#maintenanceRequests.push(request);
+      return;
+    }
     if (!(operation in recordWriters)) {
       this.#requests.push(tenant, request);
       return;
@@ -66,10 +73,21 @@ export class WriteQueue {
     this.#jobs.push(tenant, { id, tenant, writer, records, done: 0, rejected: [] });
   }
 
-  /** Runs one transaction of waiting requests and one of records. Never throws: errors go to the callers. */
+  /** Runs one transaction of waiting requests and one of records, else maintenance. Never throws: errors go to the callers. */
   work(): void {
     if (this.#requests.size > 0) this.#writeRequests();
     if (this.#jobs.size > 0) this.#writeRecords();
+    const request = this.#maintenanceRequests.shift();
+    if (request) this.#maintain(request);
+  }
+
+  #maintain({ id, operation, args }: RpcRequest): void {
+    try {
+      const run = this.#maintenance[operation] as (...args: unknown[]) => string;
+      this.#respond({ id, json: run(...args) });
+    } catch (error) {
+      this.#respond({ id, error: serializeError(error) });
+    }
   }
 
   #writeRequests(): void {

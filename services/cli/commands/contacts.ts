@@ -1,0 +1,190 @@
+import { createClient, type OperationPath } from '../../client/client.js';
+import { endpoints } from '../../gateway/api.js';
+import type { HandlerContext } from '../../http/endpoint.js';
+import { Problem } from '../../http/problems.js';
+import type { Scope } from '../../http/scopes.js';
+import { serialize } from '../../http/serialize.js';
+import { systemClock } from '../../shared/time.js';
+import { compileValidator } from '../../shared/validation.js';
+import type { Stores } from '../../stores/open-stores.js';
+import { requireId } from '../arguments.js';
+import { CommandError, UsageError } from '../errors.js';
+import { type GatewayOptions, gatewayError, namedGateway, withFolder } from '../gateway.js';
+import { confirm, type Io, printErr, printOut, terminalJson } from '../io.js';
+
+export interface PersonOptions extends GatewayOptions {
+  organization?: string;
+  id?: string;
+  email?: string;
+  profile?: string;
+  dryRun?: boolean;
+  yes?: boolean;
+}
+
+type Body = Record<string, unknown>;
+/** Calls an operation, of the data folder or of a gateway. */
+type Call = (path: string, body: Body, query?: Body) => Promise<Body>;
+
+/** Key of proofs of erasures from the command line, where none goes through a gateway. */
+const COMMAND_LINE = 'command-line';
+
+export async function deleteContacts(io: Io, options: PersonOptions): Promise<void> {
+  const person = personOf(options);
+  await withOperations(io, options, ['contacts:write', 'contacts:read'], async (call) => {
+    const ids = await idsOf(call, person);
+    if (options.dryRun) {
+      printOut(io, `${contactsOf(ids.length)} would be deleted${listed(ids)}.`);
+      return;
+    }
+    if (ids.length > 0 && !options.yes && !(await confirm(io, `Delete ${contactsOf(ids.length)}${listed(ids)}?`)))
+      throw new CommandError('Nothing was deleted.');
+    const { contact_ids } = await call('/api/contacts/delete', person);
+    const deleted = contact_ids as string[];
+    printOut(io, `${contactsOf(deleted.length)} deleted${listed(deleted)}.`);
+  });
+}
+
+/** Prints the answer, which holds the proof, as JSON. */
+export async function eraseContacts(io: Io, options: PersonOptions): Promise<void> {
+  const person = personOf(options);
+  await withOperations(io, options, ['contacts:erase'], async (call) => {
+    const wouldBe = await call('/api/contacts/erase', person, { dry_run: true });
+    const ids = wouldBe.erased as string[];
+    if (options.dryRun) {
+      printOut(io, `${contactsOf(ids.length)} would be erased${listed(ids)}.`);
+      return;
+    }
+    const question = `Erase ${contactsOf(ids.length)}${listed(ids)} for good, and keep the person out?`;
+    if (!options.yes && !(await confirm(io, question))) throw new CommandError('Nothing was erased.');
+    const answer = await call('/api/contacts/erase', person);
+    printOut(io, terminalJson(answer));
+    const { completed_at } = answer.proof as { completed_at: string | null };
+    if (completed_at !== null) return;
+    printErr(io, 'The servers remove the last bytes in a moment: reachline contacts erasures tells when.');
+  });
+}
+
+/** Prints proofs, one JSON object per line. */
+export async function listErasures(io: Io, options: PersonOptions): Promise<void> {
+  await withOperations(io, options, ['contacts:erase'], async (call) => {
+    const { erasures } = await call('/api/contacts/erasures', {});
+    for (const proof of erasures as object[]) printOut(io, terminalJson(proof));
+  });
+}
+
+/** Prints everything that is kept of one person as JSON. */
+export async function exportPerson(io: Io, options: PersonOptions): Promise<void> {
+  const person = personOf(options);
+  await withOperations(io, options, ['contacts:read', 'audiences:read'], async (call) => {
+    const contacts = await contactsOfPerson(call, person);
+    const audienceIds = [...new Set(contacts.flatMap((contact) => contact.audience_ids as string[]))];
+    const audiences: unknown[] = [];
+    for (const audience_id of audienceIds) {
+      const found = await call('/api/audiences/get', { audience_id }).catch(ifNotFound);
+      if (found) audiences.push(found.audience);
+    }
+    printOut(io, terminalJson({ contacts, audiences, visits: [] }));
+  });
+}
+
+function ifNotFound(error: unknown): null {
+  if (/\b404\b|No such|has no/.test(String((error as Error).message))) return null;
+  throw error;
+}
+
+function personOf({ id, email, profile }: PersonOptions): Body {
+  const given = { contact_id: id, email, network_a_url: profile };
+  const named = Object.entries(given).filter(([, value]) => value !== undefined);
+  if (named.length !== 1) throw new UsageError('Name the person with one of --id, --email and --profile.');
+  return Object.fromEntries(named);
+}
+
+async function contactsOfPerson(call: Call, person: Body): Promise<Body[]> {
+  if (person.contact_id !== undefined) {
+    const { contacts } = await call('/api/contacts/get-many', { contact_ids: [person.contact_id] });
+    return contacts as Body[];
+  }
+  const contacts: Body[] = [];
+  let cursor: unknown;
+  do {
+    const page = await call('/api/contacts/search', { ...person, cursor, limit: 1000 });
+    contacts.push(...(page.contacts as Body[]));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return contacts;
+}
+
+const idsOf = async (call: Call, person: Body): Promise<string[]> =>
+  (await contactsOfPerson(call, person)).map(({ contact_id }) => contact_id as string);
+
+const contactsOf = (count: number) => (count === 1 ? '1 contact' : `${count} contacts`);
+
+const MAX_LISTED = 10;
+
+function listed(ids: readonly string[]): string {
+  if (ids.length === 0) return '';
+  const more = ids.length > MAX_LISTED ? `, and ${ids.length - MAX_LISTED} more` : '';
+  return `: ${ids.slice(0, MAX_LISTED).join(', ')}${more}`;
+}
+
+/** Opens the data folder, the server that holds it, or the gateway of the options. */
+async function withOperations(
+  io: Io,
+  options: PersonOptions,
+  scopes: readonly Scope[],
+  work: (call: Call) => Promise<void>,
+): Promise<void> {
+  const { organization } = options;
+  const target = namedGateway(io, options, scopes[0] ?? null);
+  if (!target && organization === undefined) {
+    throw new UsageError(
+      'Name the organization with --organization <id>, or a gateway with --url and REACHLINE_API_KEY.',
+    );
+  }
+  if (organization !== undefined) requireId('--organization', organization);
+  const through =
+    ({ url, apiKey }: { url: string; apiKey: string }): Call =>
+    async (path, body, query) => {
+      const client = createClient({ url, apiKey, organizationId: organization });
+      return client
+        .call(path as OperationPath, body as never, { query: query as never })
+        .catch((error: unknown) => {
+          throw gatewayError(error, url);
+        }) as Promise<Body>;
+    };
+  if (target) {
+    await work(through(target));
+    return;
+  }
+  await withFolder(io, { organization, scope: scopes }, (opened) =>
+    work('search' in opened ? callStores(opened, organization as string) : through(opened)),
+  );
+}
+
+/** Calls operations without a gateway. Throws `UsageError` for a request that breaks a rule. */
+function callStores(stores: Stores, organizationId: string): Call {
+  return async (path, given, query = {}) => {
+    const endpoint = endpoints.find((each) => each.path === path);
+    if (!endpoint) throw new Error(`there is no operation ${path}`);
+    const fields = Object.entries({ organization_id: organizationId, ...given });
+    const body = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+    const [error] = compileValidator(endpoint.request)(body);
+    if (error) throw new UsageError(error.detail);
+    const context: HandlerContext<unknown, unknown, never> = {
+      body,
+      query,
+      organizationId,
+      keyId: COMMAND_LINE,
+      services: { ...stores, clock: systemClock } as never,
+      idempotency: undefined,
+      signal: new AbortController().signal,
+      setHeader: () => undefined,
+    };
+    const response = await (endpoint.handle as (context: unknown) => Promise<object>)(context).catch(
+      (reason: unknown) => {
+        throw reason instanceof Problem ? new CommandError(reason.message) : reason;
+      },
+    );
+    return JSON.parse(String(await serialize(response))) as Body;
+  };
+}

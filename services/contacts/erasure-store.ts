@@ -1,0 +1,41 @@
+import type { Identifier } from './suppression.js';
+
+export interface EraseCommand {
+  organizationId: string;
+  proofId: string;
+  /** Id of the API key that asked for it. */
+  keyId: string;
+  contactIds: readonly string[];
+  /** What the request named, suppressed also where no contact has it. */
+  named: readonly Identifier[];
+}
+
+/** What an erasure did, without personal data. Times are ISO 8601 UTC. */
+export interface ErasureProof {
+  proof_id: string;
+  organization_id: string;
+  key_id: string;
+  requested_at: string;
+  /** Null while bytes of what was removed may be left in files. */
+  completed_at: string | null;
+  /** Of the identifiers that are suppressed since. */
+  hashes: string[];
+  removed: { contacts: number; memberships: number; idempotency_answers: number };
+}
+
+export interface ErasureResult {
+  erased: string[];
+  /** Contacts that share an email or profile address with the erased, and stay; what they share is not suppressed. */
+  related: string[];
+  proof: ErasureProof;
+}
+
+export interface ErasureStore {
+  /**
+   * Removes contacts and everything derived from them, and suppresses their identifiers. Resolves when no byte of them is left in the
+   * files of the store; a process that dies before is followed by one that finishes. A repeated command changes nothing.
+   */
+  eraseContacts(command: EraseCommand): Promise<ErasureResult>;
+  /** Oldest first. */
+  listErasures(organizationId: string): Promise<ErasureProof[]>;
+}

@@ -1,0 +1,69 @@
+/** The suppression list: who was erased is recognized by salted hashes of identifiers, and stays out (contract 3.12). */
+import { createHmac } from 'node:crypto';
+import { normalizeEmail, normalizeProfileUrl } from '../search/normalize.js';
+import { RecordRejectedError } from '../shared/store-errors.js';
+import type { PersonRequest } from './person.js';
+import { searchableValues } from './searchable.js';
+import type { ContactBody } from './stored-contact.js';
+
+/** In normal form. */
+export interface Identifier {
+  kind: 'id' | 'email' | 'profile';
+  value: string;
+}
+
+/** Bytes of the secret that the hashes are made with. */
+export const SECRET_BYTES = 32;
+
+/** Every identifier of a contact. */
+export function identifiersOf(body: ContactBody): Identifier[] {
+  const emails = new Set([...body.work_emails, ...body.personal_emails].map(normalizeEmail));
+  const identifiers: Identifier[] = [{ kind: 'id', value: body.contact_id }];
+  for (const value of emails) identifiers.push({ kind: 'email', value });
+  const { network_a_url: profile } = searchableValues(body);
+  if (profile) identifiers.push({ kind: 'profile', value: profile });
+  return identifiers;
+}
+
+export function uniqueIdentifiers(identifiers: readonly Identifier[]): Identifier[] {
+  return [...new Map(identifiers.map((each) => [`${each.kind} ${each.value}`, each])).values()];
+}
+
+/** Tells of kept answers whether they show a contact with one of the identifiers. */
+export function showsAny(identifiers: readonly Identifier[]): (outcome: unknown) => boolean {
+  const known = new Set(identifiers.map(({ kind, value }) => `${kind} ${value}`));
+  return (outcome) => {
+    const { contact } = (outcome ?? {}) as { contact?: ContactBody };
+    if (!contact) return false;
+    return identifiersOf(contact).some(({ kind, value }) => known.has(`${kind} ${value}`));
+  };
+}
+
+/** The identifier that a request names; none of a profile's last path segment alone, which names no address. */
+export function namedIdentifiers({ contact_id, email, network_a_url }: PersonRequest): Identifier[] {
+  if (contact_id) return [{ kind: 'id', value: contact_id }];
+  if (email) return [{ kind: 'email', value: normalizeEmail(email) }];
+  const profile = network_a_url ? normalizeProfileUrl(network_a_url) : '';
+  return profile.includes('/') ? [{ kind: 'profile', value: profile }] : [];
+}
+
+/** HMAC-SHA256, hexadecimal: without the secret nobody can test a guess. `secret` in hexadecimal. */
+export function identifierHash(
+  secret: string,
+  organizationId: string,
+  { kind, value }: Identifier,
+): string {
+  return createHmac('sha256', Buffer.from(secret, 'hex'))
+    .update(JSON.stringify([organizationId, kind, value]))
+    .digest('hex');
+}
+
+/** Code of records of erased persons. They count as accepted, and are neither stored nor kept as dead letters. */
+const SUPPRESSED = 'suppressed';
+
+/** The error of a record of an erased person. */
+export const suppressedRecord = (): RecordRejectedError =>
+  new RecordRejectedError(SUPPRESSED, '', 'The record is of a person who was erased.');
+
+export const isSuppressed = (reason: unknown): boolean =>
+  reason instanceof RecordRejectedError && reason.code === SUPPRESSED;

@@ -1,0 +1,190 @@
+/** Erasures: what is found is overwritten at once; its bytes leave the segments when the recovery job has merged them. */
+import type { EraseCommand, ErasureProof, ErasureResult } from '../../../contacts/erasure-store.js';
+import { type Identifier, identifiersOf, uniqueIdentifiers } from '../../../contacts/suppression.js';
+import { type Clock, formatTimestamp } from '../../../shared/time.js';
+import type { Cluster } from '../client.js';
+import type { ContactDocuments } from '../contacts/creations.js';
+import { type ContactSource, isTombstone } from '../contacts/mapping.js';
+import { contactQuery } from '../contacts/search.js';
+import { deleteContacts } from '../contacts/writes.js';
+import { Documents, documentId } from '../documents.js';
+import type { IdempotencyKeys } from '../idempotency.js';
+import type { IndexNames } from '../migrations/indices.js';
+import { acquireReindexLock } from '../migrations/reindex-lock.js';
+import { type ErasureSource, SuppressionLists } from './suppression.js';
+
+const MAX_RELATED = 100;
+const ERASURES_PER_PAGE = 1000;
+/** Indices that held documents of erased persons. */
+const MERGED = ['contacts', 'idempotency'] as const;
+
+interface ErasureDeps {
+  cluster: Cluster;
+  names: IndexNames;
+  contacts: ContactDocuments;
+  idempotencyKeys: IdempotencyKeys;
+  clock: Clock;
+}
+
+export class Erasures {
+  readonly suppression: SuppressionLists;
+  readonly #deps: ErasureDeps;
+  readonly #documents: Documents<ErasureSource>;
+
+  constructor(deps: ErasureDeps) {
+    this.#deps = deps;
+    this.#documents = new Documents(deps.cluster, deps.names.alias('erasures'));
+    this.suppression = new SuppressionLists(this.#documents, deps.clock);
+  }
+
+  async erase(command: EraseCommand): Promise<ErasureResult> {
+    const { contacts, idempotencyKeys, clock } = this.#deps;
+    const { organizationId, proofId, keyId, contactIds, named } = command;
+    const now = clock.now();
+    const wanted = contactIds.map((id) => ({
+      id: documentId(organizationId, id),
+      routing: organizationId,
+    }));
+    const found = await contacts.getMany(wanted);
+    const sources = [...found.values()].flatMap(({ source }) => (isTombstone(source) ? [] : [source]));
+    const erased = new Set(sources.map(({ contact_id }) => contact_id));
+    const identifiers = uniqueIdentifiers([
+      ...named,
+      ...sources.flatMap(({ contact }) => identifiersOf(contact)),
+    ]);
+    const holders = await Promise.all(
+      identifiers.map(async (identifier) => {
+        const ids = await this.#holdersOf(organizationId, identifier);
+        return { identifier, ids: ids.filter((id) => !erased.has(id)) };
+      }),
+    );
+    const free = holders.filter(({ ids }) => ids.length === 0).map(({ identifier }) => identifier);
+    const hashes = await this.suppression.add(organizationId, free);
+    const proof: ErasureProof = {
+      proof_id: proofId,
+      organization_id: organizationId,
+      key_id: keyId,
+      requested_at: formatTimestamp(now),
+      completed_at: null,
+      hashes: hashes.sort(),
+      removed: {
+        contacts: sources.length,
+        memberships: sources.reduce((sum, { audience_ids }) => sum + audience_ids.length, 0),
+        idempotency_answers: 0,
+      },
+    };
+    const ids = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
+    const source: ErasureSource = {
+      organization_id: organizationId,
+      requested_at: now,
+      pending: true,
+      contact_ids: [...new Set([...contactIds, ...ids])],
+      proof,
+    };
+    // The journal comes first: a process that dies from here on is followed by one that finishes.
+    const id = documentId(organizationId, proofId);
+    await this.#documents.create(id, source, { refresh: 'wait_for' });
+    await deleteContacts(contacts, organizationId, [...erased], now);
+    proof.removed.idempotency_answers = await idempotencyKeys.forgetContacts(identifiers);
+    await this.#documents.update(id, () => ({ ...source, proof }));
+    return {
+      erased: [...erased],
+      related: [...new Set(holders.flatMap((each) => each.ids))].sort().slice(0, MAX_RELATED),
+      proof,
+    };
+  }
+
+  async list(organizationId: string): Promise<ErasureProof[]> {
+    const proofs: ErasureProof[] = [];
+    for await (const { source } of this.#find({ term: { organization_id: organizationId } })) {
+      proofs.push(source.proof as ErasureProof);
+    }
+    return proofs;
+  }
+
+  /** Takes what is pending out of the segments. Does nothing during a reindex; the next run goes on. */
+  async complete(): Promise<void> {
+    const { cluster, names, contacts, idempotencyKeys, clock } = this.#deps;
+    const pending: { id: string; source: ErasureSource }[] = [];
+    for await (const each of this.#find({ term: { pending: true } })) pending.push(each);
+    if (pending.length === 0) return;
+    const lock = await acquireReindexLock(cluster, names, clock);
+    if (!lock) return;
+    try {
+      for (const { source } of pending) {
+        const { organization_id = '', contact_ids = [] } = source;
+        const wanted = contact_ids.map((id) => ({
+          id: documentId(organization_id, id),
+          routing: organization_id,
+        }));
+        const found = [...(await contacts.getMany(wanted)).values()];
+        const left = found.flatMap((each) => (isTombstone(each.source) ? [] : [each.source]));
+        if (left.length > 0) {
+          await idempotencyKeys.forgetContacts(left.flatMap(({ contact }) => identifiersOf(contact)));
+        }
+        lock.throwIfLost();
+        await contacts.deleteVersions(found.map((each) => ({ ...each, routing: organization_id })));
+      }
+      lock.throwIfLost();
+      if (!(await expunge(cluster, MERGED.map((resource) => names.alias(resource))))) return;
+    } finally {
+      await lock.release();
+    }
+    for (const { id } of pending) {
+      await this.#documents.update(id, ({ contact_ids: _, proof, ...rest }) => ({
+        ...rest,
+        pending: false,
+        proof: { ...proof, completed_at: formatTimestamp(clock.now()) },
+      }));
+    }
+  }
+
+  async *#find(filter: object): AsyncGenerator<{ id: string; source: ErasureSource }, void> {
+    const pages = this.#documents.pages({
+      size: ERASURES_PER_PAGE,
+      query: { bool: { filter: [filter, { exists: { field: 'pending' } }] } },
+      sort: [{ requested_at: 'asc' }, { _seq_no: 'asc' }],
+    });
+    for await (const hits of pages) {
+      for (const { _id, _source } of hits) yield { id: _id as string, source: _source as ErasureSource };
+    }
+  }
+
+  /** Ids of the contacts that have the identifier. */
+  async #holdersOf(organizationId: string, { kind, value }: Identifier): Promise<string[]> {
+    const { contacts } = this.#deps;
+    if (kind === 'id') {
+      const found = await contacts.get(documentId(organizationId, value), organizationId);
+      return found && !isTombstone(found.source) ? [value] : [];
+    }
+    const filter =
+      kind === 'email'
+        ? ({ kind, email: value } as const)
+        : ({ kind: 'value', field: 'network_a_url', value } as const);
+    const { request } = contactQuery({ organizationId, filters: [filter], limit: MAX_RELATED });
+    const { hits } = await contacts.search({ ...request, size: MAX_RELATED });
+    return hits.hits.map(({ _source }) => (_source as ContactSource).contact_id);
+  }
+}
+
+/**
+ * Merges the segments with deleted documents. False while some are left: a shard keeps the last operations for its replicas, up to
+ * half a minute.
+ */
+async function expunge(cluster: Cluster, indices: readonly string[]): Promise<boolean> {
+  const index = indices.join(',');
+  await cluster.run(async (client) => {
+    // By default segments with less than a tenth of deleted documents stay.
+    await client.indices.putSettings({
+      index,
+      settings: { 'index.merge.policy.expunge_deletes_allowed': 0 },
+    });
+    await client.indices.refresh({ index });
+    // Ends the transaction log, which holds the documents too.
+    await client.indices.flush({ index, force: true, wait_if_ongoing: true });
+    await client.indices.forcemerge({ index, only_expunge_deletes: true });
+    await client.indices.flush({ index, force: true, wait_if_ongoing: true });
+  });
+  const stats = await cluster.run((client) => client.indices.stats({ index, metric: 'docs' }));
+  return (stats._all.total?.docs?.deleted ?? 0) === 0;
+}

@@ -1,0 +1,134 @@
+import type { EraseCommand, ErasureProof, ErasureResult } from '../../../contacts/erasure-store.js';
+import { type Identifier, identifiersOf, showsAny, uniqueIdentifiers } from '../../../contacts/suppression.js';
+import { formatTimestamp } from '../../../shared/time.js';
+import type { Connection } from '../connection.js';
+import { emailQuery, profileQuery } from '../contacts/mapping.js';
+import { type ContactRow, readContactRow } from '../contacts/rows.js';
+import { eraseRows } from '../contacts/writes.js';
+import { findOrganizationKey } from '../organizations.js';
+import { OrganizationTerms } from '../text/fts-query.js';
+import type { WriteSession } from '../writes/write-session.js';
+import { Suppression } from './suppression.js';
+
+/** Contacts that share an identifier with the erased, of which so many are named. */
+const MAX_RELATED = 100;
+
+/** Removes contacts and suppresses their identifiers. Their bytes stay in the files until `completeErasures`. */
+export function eraseContacts(session: WriteSession, command: EraseCommand, now: number): ErasureResult {
+  const { connection } = session;
+  const { organizationId, proofId, keyId, contactIds, named } = command;
+  const organization = findOrganizationKey(connection, organizationId);
+  const rows =
+    organization === undefined
+      ? []
+      : contactIds.flatMap((id) => readContactRow(connection, organization, id) ?? []);
+  if (organization !== undefined) {
+    const ids = [...contactIds, ...named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []))];
+    eraseRows(session, organization, rows, ids);
+  }
+  const identifiers = uniqueIdentifiers([...named, ...rows.flatMap(({ body }) => identifiersOf(body))]);
+  const holders = identifiers.map((identifier) => ({
+    identifier,
+    ids: organization === undefined ? [] : holdersOf(connection, organization, identifier),
+  }));
+  const free = holders.filter(({ ids }) => ids.length === 0).map(({ identifier }) => identifier);
+  const hashes = new Suppression(connection).add(organizationId, free);
+  const proof: ErasureProof = {
+    proof_id: proofId,
+    organization_id: organizationId,
+    key_id: keyId,
+    requested_at: formatTimestamp(now),
+    completed_at: null,
+    hashes: hashes.sort(),
+    removed: {
+      contacts: rows.length,
+      memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
+      idempotency_answers: forgetAnswers(connection, organizationId, identifiers),
+    },
+  };
+  connection.run(
+    `INSERT INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
+    proofId,
+    organizationId,
+    JSON.stringify(proof),
+  );
+  return {
+    erased: rows.map(({ body }) => body.contact_id),
+    related: [...new Set(holders.flatMap(({ ids }) => ids))].sort().slice(0, MAX_RELATED),
+    proof,
+  };
+}
+
+/** Ids of the contacts that have the identifier. */
+function holdersOf(connection: Connection, organization: number, { kind, value }: Identifier): string[] {
+  if (kind === 'id') return readContactRow(connection, organization, value) ? [value] : [];
+  const terms = new OrganizationTerms(organization);
+  return connection
+    .rows<[string]>(
+      `SELECT c.id FROM contact_terms t
+         CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
+        WHERE contact_terms MATCH ? LIMIT ?`,
+      organization,
+      kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value),
+      MAX_RELATED,
+    )
+    .map(([id]) => id);
+}
+
+/** Deletes kept answers that show a contact with one of the identifiers; returns how many. */
+function forgetAnswers(
+  connection: Connection,
+  organizationId: string,
+  identifiers: readonly Identifier[],
+): number {
+  const isShown = showsAny(identifiers);
+  const shown: [route: string, key: string][] = [];
+  const answers = connection.each<[string, string, string]>(
+    `SELECT route, key, outcome FROM idempotency WHERE organization_id = ?`,
+    organizationId,
+  );
+  for (const [route, key, outcome] of answers) {
+    if (isShown(JSON.parse(outcome))) shown.push([route, key]);
+  }
+  for (const [route, key] of shown) {
+    connection.run(
+      `DELETE FROM idempotency WHERE organization_id = ? AND route = ? AND key = ?`,
+      organizationId,
+      route,
+      key,
+    );
+  }
+  return shown.length;
+}
+
+/** Removes contacts that are suppressed: those of a backup from before their erasure. */
+export function removeSuppressed(session: WriteSession): number {
+  const { connection } = session;
+  const suppression = new Suppression(connection);
+  const organizations = connection.rows<[string]>(`SELECT DISTINCT organization_id FROM suppressed`);
+  let removed = 0;
+  for (const [organizationId] of organizations) {
+    const organization = findOrganizationKey(connection, organizationId);
+    if (organization === undefined) continue;
+    const rows: ContactRow[] = [];
+    for (const [id] of connection.rows<[string]>(`SELECT id FROM contacts WHERE organization = ?`, organization)) {
+      const row = readContactRow(connection, organization, id) as ContactRow;
+      if (suppression.includes(organizationId, () => identifiersOf(row.body))) rows.push(row);
+    }
+    const deletions = connection.rows<[string]>(
+      `SELECT id FROM deleted_contacts WHERE organization = ?`,
+      organization,
+    );
+    const ids = deletions.flatMap(([value]) =>
+      suppression.includes(organizationId, () => [{ kind: 'id', value }]) ? [value] : [],
+    );
+    eraseRows(session, organization, rows, ids);
+    forgetAnswers(
+      connection,
+      organizationId,
+      rows.flatMap(({ body }) => identifiersOf(body)),
+    );
+    removed += rows.length;
+  }
+  return removed;
+}

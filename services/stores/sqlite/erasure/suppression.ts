@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { type Identifier, identifierHash, SECRET_BYTES } from '../../../contacts/suppression.js';
+import type { Connection } from '../connection.js';
+
+/** The suppression list as one transaction sees it. */
+export class Suppression {
+  readonly #connection: Connection;
+  /** Organizations with an entry, by id. */
+  readonly #inUse = new Map<string, boolean>();
+  #secret: string | undefined;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Whether one of the identifiers is suppressed. `identifiers` is called only where the organization has a list. */
+  includes(organizationId: string, identifiers: () => readonly Identifier[]): boolean {
+    let isUsed = this.#inUse.get(organizationId);
+    if (isUsed === undefined) {
+      const entry = `SELECT 1 FROM suppressed WHERE organization_id = ? LIMIT 1`;
+      isUsed = this.#connection.row(entry, organizationId) !== undefined;
+      this.#inUse.set(organizationId, isUsed);
+    }
+    return isUsed && identifiers().some((each) => this.#has(organizationId, each));
+  }
+
+  /** Adds identifiers; returns their hashes. */
+  add(organizationId: string, identifiers: readonly Identifier[]): string[] {
+    const secret = this.#readSecret() ?? this.#createSecret();
+    const hashes = identifiers.map((each) => identifierHash(secret, organizationId, each));
+    for (const hash of hashes) {
+      this.#connection.run(
+        `INSERT INTO suppressed (organization_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+        organizationId,
+        hash,
+      );
+    }
+    this.#inUse.delete(organizationId);
+    return hashes;
+  }
+
+  #has(organizationId: string, identifier: Identifier): boolean {
+    const secret = this.#readSecret();
+    if (secret === undefined) return false;
+    const hash = identifierHash(secret, organizationId, identifier);
+    const entry = `SELECT 1 FROM suppressed WHERE organization_id = ? AND hash = ?`;
+    return this.#connection.row(entry, organizationId, hash) !== undefined;
+  }
+
+  #readSecret(): string | undefined {
+    this.#secret ??= this.#connection.row<[string]>(`SELECT secret FROM suppression_secret`)?.[0];
+    return this.#secret;
+  }
+
+  #createSecret(): string {
+    const secret = randomBytes(SECRET_BYTES).toString('hex');
+    this.#connection.run(`INSERT INTO suppression_secret (only, secret) VALUES (1, ?)`, secret);
+    this.#secret = secret;
+    return secret;
+  }
+}

@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect } from 'chai';
+import { temporaryFolder } from '../support/gateway.js';
+import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
+
+const ORGANIZATION = 'org_erase';
+const organization = { organization_id: ORGANIZATION };
+
+/** Words that no other record has, in every form that a store may keep them in. */
+const person = (number: number) => ({
+  contact_id: `person_${number}`,
+  first_name: `Quillon${letters(number)}`,
+  last_name: `Vexborough${letters(number)}`,
+  work_emails: [`q.vex${number}@erased-employer.example`],
+  personal_emails: [`quill${number}@erased-mail.example`],
+  network_a_url: `https://www.linkedin.com/in/quillvex-${number}`,
+  phones: [`+41 44 999 ${String(1000 + number)}`],
+  city: 'Zürich',
+  audience_ids: ['aud_erase'],
+});
+
+const letters = (number: number) => String.fromCharCode(97 + number).repeat(3);
+const tracesOf = (number: number) => [
+  `quillon${letters(number)}`,
+  `vexborough${letters(number)}`,
+  `q.vex${number}@`,
+  `quill${number}@`,
+  `quillvex-${number}`,
+  `4144999${1000 + number}`,
+];
+
+/** Files of the folder that hold one of the texts, whatever its case. */
+function filesWith(folder: string, texts: readonly string[]): string[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.flatMap((file) => {
+    const path = join(file.parentPath, file.name);
+    const content = readFileSync(path, 'latin1').toLowerCase();
+    return texts.filter((text) => content.includes(text)).map((text) => `${file.name}: ${text}`);
+  });
+}
+
+describe('An erasure', function () {
+  this.timeout(120_000);
+  let folder: { path: string; remove(): Promise<void> };
+  let server: ServerProcess;
+  let output = '';
+  let key: string;
+  const start = async () => {
+    server = await startServer({
+      dataDir: folder.path,
+      key,
+      environment: { REACHLINE_LOG_LEVEL: 'debug' },
+    });
+  };
+  before(async () => {
+    folder = await temporaryFolder();
+    key = await prepareOrganization(folder.path, ORGANIZATION);
+    await start();
+    const others = Array.from({ length: 3000 }, (_, index) => ({
+      contact_id: `other_${index}`,
+      first_name: 'Ann',
+      last_name: `Other${index}`,
+      work_emails: [`ann${index}@elsewhere.example`],
+      audience_ids: ['aud_erase'],
+    }));
+    await server.ingest('audiences', [{ id: 'aud_erase', name: 'All' }]);
+    const people = Array.from({ length: 12 }, (_, number) => person(number));
+    for (const records of [people.slice(0, 6), others, people]) {
+      expect((await server.ingest('contacts', records)).body).to.include({ rejected: 0 });
+    }
+  });
+  after(async () => {
+    await server.kill();
+    await folder.remove();
+  });
+
+  const erase = (body: object, query = '') => server.call(`/api/contacts/erase${query}`, { ...organization, ...body });
+  const get = (contact_id: string) => server.call('/api/contacts/get', { ...organization, contact_id });
+
+  it('leaves no byte of a person in the data folder and the log, and says what it removed', async () => {
+    // As a store that was in use has it: changed, created once more under an idempotency key, misspelt in a search.
+    await server.ingest('contacts', [{ ...person(0), city: 'Rome', job_title: 'Quillonaaa officer' }]);
+    const { contact_id: _, audience_ids: __, ...fields } = person(0);
+    const created = await server.call(
+      '/api/contacts/create',
+      { ...organization, audience_id: 'aud_erase', ...fields },
+      { headers: { 'Idempotency-Key': 'erase-me' } },
+    );
+    expect(created.status).to.equal(200);
+    await server.call('/api/contacts/search', { ...organization, query: 'quilonaaa' });
+    const before = filesWith(folder.path, tracesOf(0));
+    expect(before).not.to.have.length(0);
+
+    const email = 'Q.VEX0@erased-employer.example';
+    const dry = await erase({ email }, '?dry_run=true');
+    expect(dry.body.erased).to.have.members(['person_0', created.body.contact_id]);
+    const { status, body } = await erase({ email });
+    expect(status).to.equal(200);
+    expect(body.erased).to.have.members(['person_0', created.body.contact_id]);
+    expect(body.related).to.deep.equal([]);
+    expect(body.proof).to.deep.include({
+      organization_id: ORGANIZATION,
+      removed: { contacts: 2, memberships: 2, idempotency_answers: 1 },
+    });
+    expect((body.proof as { completed_at: unknown }).completed_at).to.be.a('string');
+    expect(filesWith(folder.path, tracesOf(0))).to.deep.equal([]);
+    for (const trace of tracesOf(0)) expect(server.output().toLowerCase()).not.to.include(trace);
+    const { body: listed } = await server.call('/api/contacts/erasures', organization);
+    expect(listed.erasures).to.deep.equal([body.proof]);
+    expect((await get('person_0')).status).to.equal(404);
+    expect((await get('person_1')).status).to.equal(200);
+  });
+
+  it('keeps the person out: of the same file, of creations, and of deletions', async () => {
+    const people = Array.from({ length: 3 }, (_, number) => person(number));
+    const { body } = await server.ingest('contacts', people);
+    expect(body).to.include({ accepted: 3, rejected: 0, suppressed: 1 });
+    const underOther = [
+      { contact_id: 'fresh_1', first_name: 'Q', personal_emails: person(0).personal_emails },
+      { contact_id: 'fresh_2', first_name: 'Q', network_a_url: 'linkedin.com/in/quillvex-0' },
+      { contact_id: 'person_0', deleted: true },
+      { contact_id: 'fresh_3', first_name: 'Q' },
+    ];
+    const second = await server.ingest('contacts', underOther);
+    expect(second.body).to.include({ accepted: 4, suppressed: 3 });
+    expect((await get('fresh_1')).status).to.equal(404);
+    expect((await get('fresh_3')).status).to.equal(200);
+    const created = await server.call('/api/contacts/create', {
+      ...organization,
+      audience_id: 'aud_erase',
+      work_emails: person(0).work_emails,
+    });
+    expect(created).to.deep.include({ status: 409 });
+    expect(created.body.code).to.equal('contact_suppressed');
+    // What was sent is nowhere either.
+    expect(filesWith(folder.path, tracesOf(0))).to.deep.equal([]);
+  });
+
+  it('does not suppress what a contact that stays shares, and names that contact', async () => {
+    const shared = { work_emails: ['office@erased-employer.example'] };
+    await server.ingest('contacts', [
+      { contact_id: 'shares_1', first_name: 'A', ...shared },
+      { contact_id: 'shares_2', first_name: 'B', ...shared },
+    ]);
+    const { body } = await erase({ contact_id: 'shares_1' });
+    expect(body).to.deep.include({ erased: ['shares_1'], related: ['shares_2'] });
+    const again = await server.ingest('contacts', [{ contact_id: 'shares_2', city: 'Oslo' }]);
+    expect(again.body).to.include({ accepted: 1, suppressed: 0 });
+  });
+
+  it('suppresses an address that no contact has', async () => {
+    const { body } = await erase({ email: 'nobody@nowhere.example' });
+    expect(body.erased).to.deep.equal([]);
+    const { body: loaded } = await server.ingest('contacts', [
+      { contact_id: 'nobody', work_emails: ['nobody@nowhere.example'] },
+    ]);
+    expect(loaded).to.include({ accepted: 1, suppressed: 1 });
+  });
+
+  it('is finished at the next start when the server is killed in the middle', async () => {
+    let caught = -1;
+    for (let number = 3; number < 12 && caught === -1; number++) {
+      const answer = erase({ contact_id: `person_${number}` }).catch(() => null);
+      const pending = () => {
+        const database = new DatabaseSync(join(folder.path, 'reachline.db'), { readOnly: true });
+        try {
+          return database.prepare('SELECT id, completed_at FROM erasures ORDER BY id').all().at(-1) as {
+            completed_at: string | null;
+          };
+        } finally {
+          database.close();
+        }
+      };
+      const done = answer.then(() => true);
+      while (!(await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 1))]))) {
+        if (pending()?.completed_at !== null) continue;
+        output = server.output();
+        await server.kill();
+        caught = number;
+        break;
+      }
+      await answer;
+    }
+    expect(caught, 'no kill came in the middle of an erasure').not.to.equal(-1);
+    await start();
+    expect((await get(`person_${caught}`)).status).to.equal(404);
+    expect(filesWith(folder.path, tracesOf(caught))).to.deep.equal([]);
+    for (const trace of tracesOf(caught)) expect(output.toLowerCase()).not.to.include(trace);
+    const { body } = await server.call('/api/contacts/erasures', organization);
+    for (const { completed_at } of body.erasures as { completed_at: string | null }[])
+      expect(completed_at).to.be.a('string');
+    const again = await server.ingest('contacts', [person(caught)]);
+    expect(again.body).to.include({ accepted: 1, suppressed: 1 });
+  });
+});
