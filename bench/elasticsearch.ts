@@ -11,6 +11,7 @@ import type { ContactRecord } from '../services/contacts/schema.js';
 import { toContactSearch } from '../services/contacts/search.js';
 import { applyRecord } from '../services/contacts/stored-contact.js';
 import { type ElasticsearchConfig, loadConfig } from '../services/shared/config.js';
+import { isDeletion } from '../services/shared/record-order.js';
 import { rowsToFetch } from '../services/stores/common/page-builder.js';
 import { contactDocument, contactSource } from '../services/stores/elasticsearch/contacts/mapping.js';
 import { contactQuery } from '../services/stores/elasticsearch/contacts/search.js';
@@ -126,7 +127,7 @@ function bulkBodies(count: number): Buffer[] {
   let text = '';
   for (const contact of syntheticContacts(count, ORGANIZATIONS)) {
     const stored = applyRecord(undefined, { record: contact as ContactRecord, acceptedAt: 0, sequence: 0 });
-    if (!stored) throw new Error('a first record makes a contact');
+    if (!stored || isDeletion(stored)) throw new Error('a first record makes a contact');
     const { organization_id: routing, contact_id } = contact;
     const action = { create: { _id: documentId(routing, contact_id), routing } };
     text += `${JSON.stringify(action)}\n${JSON.stringify(contactDocument(contactSource(stored, {})))}\n`;

@@ -85,7 +85,9 @@ function deletionDecoder({ schema, organizationField, deletableBy }: Stream) {
   const known = Object.fromEntries(names.map((name) => [name, properties[name] as TSchema]));
   const validate = compileValidator(strictObject(known));
   return (fields: Fields): DeadLetter | { kind: 'ok'; record: Fields } => {
-    const record = Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, fields[name]]));
+    const record = Object.fromEntries(
+      names.filter((name) => name in fields).map((name) => [name, fields[name]]),
+    );
     const errors = validate(record);
     return errors.length > 0 ? rejectionOf(errors) : { kind: 'ok', record };
   };

@@ -1,6 +1,6 @@
+import { isSuppressed } from '../services/contacts/suppression.js';
 import { TimeSlice } from '../services/shared/async.js';
 import type { Acceptance } from '../services/shared/record-order.js';
-import { isSuppressed } from '../services/contacts/suppression.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { planColumns } from './columns/columns.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';

@@ -2,8 +2,8 @@
  * Processes the batches of a stream. Timers, clock and random numbers are injected, so that a simulation can run it in one thread.
  */
 
-import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/async.js';
 import { isSuppressed } from '../../services/contacts/suppression.js';
+import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/async.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
 import { RECORDS_AFTER_REJECTION } from '../sources/kafka/batch-size.js';

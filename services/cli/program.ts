@@ -345,7 +345,10 @@ function addKeys(program: Command, io: Io): void {
     .description('create a key and print it; it is shown only once')
     .addOption(organizationOption().makeOptionMandatory())
     .option('--name <text>', 'what the key is for')
-    .option('--scopes <scopes>', 'scopes separated by commas, * for all; all but ingest:write and contacts:erase when absent')
+    .option(
+      '--scopes <scopes>',
+      'scopes separated by commas, * for all; all but ingest:write and contacts:erase when absent',
+    )
     .option('--expires <date-time>', 'time of expiry, such as 2027-01-31T00:00:00Z')
     .addHelpText(
       'after',

@@ -48,11 +48,7 @@ export function namedIdentifiers({ contact_id, email, network_a_url }: PersonReq
 }
 
 /** HMAC-SHA256, hexadecimal: without the secret nobody can test a guess. `secret` in hexadecimal. */
-export function identifierHash(
-  secret: string,
-  organizationId: string,
-  { kind, value }: Identifier,
-): string {
+export function identifierHash(secret: string, organizationId: string, { kind, value }: Identifier): string {
   return createHmac('sha256', Buffer.from(secret, 'hex'))
     .update(JSON.stringify([organizationId, kind, value]))
     .digest('hex');

@@ -250,6 +250,21 @@ export const RESPONSE_EXAMPLES: Json = {
     missing: [],
     not_returned: [],
   },
+  '/api/contacts/delete': {
+    organization_id: 'org_demo',
+    deleted: false,
+    deleted_count: 0,
+    contact_ids: [],
+    missing: ['demo_contact_9998', 'demo_contact_9999'],
+  },
+  '/api/contacts/erase': {
+    organization_id: 'org_demo',
+    erased: [],
+    dry_run: true,
+    related: [],
+    proof_id: null,
+  },
+  '/api/contacts/erasures': { organization_id: 'org_demo', erasures: [] },
   '/api/contacts/search': {
     organization_id: 'org_demo',
     contacts: [
@@ -935,5 +950,12 @@ export const RESPONSE_EXAMPLES: Json = {
     audience_id: 'aud_newsletter',
     removed: true,
   },
-  '/api/ingest/{stream}': { stream: 'contacts', accepted: 1, rejected: 0, rounded: 0, suppressed: 0, errors: [] },
+  '/api/ingest/{stream}': {
+    stream: 'contacts',
+    accepted: 1,
+    rejected: 0,
+    rounded: 0,
+    suppressed: 0,
+    errors: [],
+  },
 };

@@ -41,10 +41,12 @@ export interface RecordVersion {
 
 /** What is left of a deleted record: an older one does not bring it back. */
 export interface Deletion {
+  createdMs?: never;
   recordOrder: string;
 }
 
-export const isDeletion = (stored: object): stored is Deletion => !('createdMs' in stored);
+export const isDeletion = (stored: { createdMs?: number }): stored is Deletion =>
+  stored.createdMs === undefined;
 
 type VersionedRecord = OrderedRecord<{
   created_at?: string | null;
@@ -68,7 +70,9 @@ export function nextVersion(
 /** The deletion that a request makes: records that are older than the request do not undo it. `now` in milliseconds since the epoch. */
 export function deletionAt(now: number, before: Pick<RecordVersion, 'recordOrder'>): Deletion {
   const order = recordOrder(undefined, now, 0);
-  return { recordOrder: before.recordOrder !== null && before.recordOrder > order ? before.recordOrder : order };
+  return {
+    recordOrder: before.recordOrder !== null && before.recordOrder > order ? before.recordOrder : order,
+  };
 }
 
 /** Acceptance of a request. The sequence of a record is that of its request plus its line. */

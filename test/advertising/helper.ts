@@ -22,6 +22,7 @@ export async function call<Body extends TSchema, Query extends TSchema, Answer e
   return (await operation.handle({
     body,
     query: {} as Static<Query>,
+    keyId: 'key',
     organizationId,
     services: {
       // Advertising never touches the other store.

@@ -33,7 +33,9 @@ const tracesOf = (number: number) => [
 
 /** Files of the folder that hold one of the texts, whatever its case. */
 function filesWith(folder: string, texts: readonly string[]): string[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
   return files.flatMap((file) => {
     const path = join(file.parentPath, file.name);
     const content = readFileSync(path, 'latin1').toLowerCase();
@@ -76,7 +78,8 @@ describe('An erasure', function () {
     await folder.remove();
   });
 
-  const erase = (body: object, query = '') => server.call(`/api/contacts/erase${query}`, { ...organization, ...body });
+  const erase = (body: object, query = '') =>
+    server.call(`/api/contacts/erase${query}`, { ...organization, ...body });
   const get = (contact_id: string) => server.call('/api/contacts/get', { ...organization, contact_id });
 
   it('leaves no byte of a person in the data folder and the log, and says what it removed', async () => {

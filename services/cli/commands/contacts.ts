@@ -36,7 +36,11 @@ export async function deleteContacts(io: Io, options: PersonOptions): Promise<vo
       printOut(io, `${contactsOf(ids.length)} would be deleted${listed(ids)}.`);
       return;
     }
-    if (ids.length > 0 && !options.yes && !(await confirm(io, `Delete ${contactsOf(ids.length)}${listed(ids)}?`)))
+    if (
+      ids.length > 0 &&
+      !options.yes &&
+      !(await confirm(io, `Delete ${contactsOf(ids.length)}${listed(ids)}?`))
+    )
       throw new CommandError('Nothing was deleted.');
     const { contact_ids } = await call('/api/contacts/delete', person);
     const deleted = contact_ids as string[];

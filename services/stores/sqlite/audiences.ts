@@ -175,10 +175,7 @@ function upsertAudience(
 }
 
 /** Undefined for an audience that only memberships name. */
-function versionOf(
-  created: bigint | null,
-  recordOrder: string | null,
-): RecordVersion | Deletion | undefined {
+function versionOf(created: bigint | null, recordOrder: string | null): RecordVersion | Deletion | undefined {
   if (created !== null) return { createdMs: Number(created), recordOrder };
   return recordOrder === null ? undefined : { recordOrder };
 }

@@ -22,9 +22,9 @@ import {
   toContact,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
+import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { RejectedError } from '../../../shared/store-errors.js';
-import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
 import { applyRecords } from '../apply-records.js';
 import { type AudienceSource, type AudienceTombstone, isAudience } from '../audiences.js';
 import type { Ledger } from '../credits.js';

@@ -126,7 +126,13 @@ export class Erasures {
         await contacts.deleteVersions(found.map((each) => ({ ...each, routing: organization_id })));
       }
       lock.throwIfLost();
-      if (!(await expunge(cluster, MERGED.map((resource) => names.alias(resource))))) return;
+      if (
+        !(await expunge(
+          cluster,
+          MERGED.map((resource) => names.alias(resource)),
+        ))
+      )
+        return;
     } finally {
       await lock.release();
     }

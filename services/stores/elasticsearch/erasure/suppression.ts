@@ -25,7 +25,10 @@ const CACHE_TTL_MS = 1000;
 const HASHES_PER_PAGE = 10_000;
 
 /** The lists of some organizations. */
-export type IncludesIdentifier = (organizationId: string, identifiers: () => readonly Identifier[]) => boolean;
+export type IncludesIdentifier = (
+  organizationId: string,
+  identifiers: () => readonly Identifier[],
+) => boolean;
 
 interface CachedList {
   hashes: ReadonlySet<string>;
@@ -79,7 +82,9 @@ export class SuppressionLists {
     const pages = this.#documents.pages({
       size: HASHES_PER_PAGE,
       query: {
-        bool: { filter: [{ terms: { organization_id: [...organizationIds] } }, { exists: { field: 'hash' } }] },
+        bool: {
+          filter: [{ terms: { organization_id: [...organizationIds] } }, { exists: { field: 'hash' } }],
+        },
       },
       sort: [{ hash: 'asc' }, { organization_id: 'asc' }],
     });

@@ -17,8 +17,8 @@ import {
   toContact,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
-import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
+import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { hasAudience } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import { addCredits, readCredits } from '../credits.js';

@@ -1,5 +1,10 @@
 import type { EraseCommand, ErasureProof, ErasureResult } from '../../../contacts/erasure-store.js';
-import { type Identifier, identifiersOf, showsAny, uniqueIdentifiers } from '../../../contacts/suppression.js';
+import {
+  type Identifier,
+  identifiersOf,
+  showsAny,
+  uniqueIdentifiers,
+} from '../../../contacts/suppression.js';
 import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 import { emailQuery, profileQuery } from '../contacts/mapping.js';
@@ -111,7 +116,10 @@ export function removeSuppressed(session: WriteSession): number {
     const organization = findOrganizationKey(connection, organizationId);
     if (organization === undefined) continue;
     const rows: ContactRow[] = [];
-    for (const [id] of connection.rows<[string]>(`SELECT id FROM contacts WHERE organization = ?`, organization)) {
+    for (const [id] of connection.rows<[string]>(
+      `SELECT id FROM contacts WHERE organization = ?`,
+      organization,
+    )) {
       const row = readContactRow(connection, organization, id) as ContactRow;
       if (suppression.includes(organizationId, () => identifiersOf(row.body))) rows.push(row);
     }

@@ -3,7 +3,12 @@ import { isUnavailable, serializeError } from '../errors.js';
 import { FairQueue } from '../workers/fair-queue.js';
 import type { RpcRequest, RpcResponse } from '../workers/rpc.js';
 import type { BatchResult } from './write-batch.js';
-import { maintenanceOperations, type RecordWriter, recordWriters, writeOperations } from './write-operations.js';
+import {
+  maintenanceOperations,
+  type RecordWriter,
+  recordWriters,
+  writeOperations,
+} from './write-operations.js';
 import type { WriteSession } from './write-session.js';
 
 /** Target duration of a transaction of records; requests are written in between. */
