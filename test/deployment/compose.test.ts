@@ -16,7 +16,8 @@ interface Service {
   image: string;
   command?: string[];
   environment?: Record<string, string>;
-  networks: string[];
+  networks: string[] | Record<string, { ipv4_address?: string }>;
+  extra_hosts?: string[];
   ports?: string[];
   volumes?: string[];
   profiles?: string[];
@@ -43,11 +44,14 @@ const dockerfile = read('Dockerfile');
 const example = read('.env.example');
 const nginx = read('deploy/nginx/nginx.conf');
 const services = Object.entries(compose.services);
+const networksOf = ({ networks }: Service) => (Array.isArray(networks) ? networks : Object.keys(networks));
 const own = services.filter(([, { image }]) => image === 'reachline:slim');
 
 /** The first group of every match. */
 const all = (from: string, pattern: RegExp) =>
   [...from.matchAll(pattern)].map(([, group]) => group as string);
+
+const FRONT = `\${FRONT_NETWORK:-172.31.250}`;
 
 describe('docker-compose.yml', () => {
   it('gives gateways, worker and migrate settings that exist', () => {
@@ -95,7 +99,9 @@ describe('docker-compose.yml', () => {
   });
 
   it('lets only nginx and the gateways out of the network of the stores, and only nginx be reached', () => {
-    const onFront = services.filter(([, { networks }]) => networks.includes('front')).map(([name]) => name);
+    const onFront = services
+      .filter(([, service]) => networksOf(service).includes('front'))
+      .map(([name]) => name);
     expect(onFront).to.deep.equal(['nginx', 'gateway-1', 'gateway-2']);
     expect(compose.networks.stores).to.deep.equal({ internal: true });
     expect(services.filter(([, { ports }]) => ports).map(([name]) => name)).to.deep.equal(['nginx']);
@@ -115,7 +121,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('has the gateways believe nginx, and nobody else, about addresses of clients', () => {
-    const subnet = `\${FRONT_SUBNET:-172.31.250.0/24}`;
+    const subnet = `${FRONT}.0/24`;
     expect(compose.networks.front).to.deep.equal({ ipam: { config: [{ subnet }] } });
     for (const name of ['gateway-1', 'gateway-2']) {
       expect(compose.services[name]?.environment?.REACHLINE_TRUSTED_PROXIES).to.equal(subnet);
@@ -126,6 +132,16 @@ describe('docker-compose.yml', () => {
     const gateways = services.map(([name]) => name).filter((name) => name.startsWith('gateway-'));
     expect(all(nginx, /server (\S+):8080 /g)).to.deep.equal(gateways);
     expect(dockerfile).to.match(/PORT=8080\b/);
+  });
+
+  it('lets nginx start while a gateway is down, and a gateway be replaced behind it', () => {
+    const nginxService = compose.services.nginx;
+    const addresses = all(nginx, /server (\S+):8080 /g).map((name) => {
+      const { networks } = compose.services[name] as Service;
+      return `${name}:${(networks as Record<string, { ipv4_address?: string }>).front?.ipv4_address}`;
+    });
+    expect(nginxService?.extra_hosts).to.deep.equal(addresses);
+    expect(addresses).to.deep.equal([`gateway-1:${FRONT}.11`, `gateway-2:${FRONT}.12`]);
   });
 
   it('mounts files that are there, where nginx looks for them', () => {

@@ -10,6 +10,8 @@ const ELASTICSEARCH = '9.5.0';
 const KAFKA = '4.1.0';
 const SLF4J_SIMPLE = '1.7.36';
 const TOXIPROXY = '2.5.0';
+const NPM = '11.21.2';
+const COMPOSE = '2.40.3';
 
 /** Folder that holds `bin` and `lib`. */
 export async function elasticsearchDistribution(): Promise<string> {
@@ -45,6 +47,61 @@ export async function pythonPackage(name: string, version: string): Promise<stri
   return cached(`${name}-${version}-python${python}`, async (into) => {
     await runPython(['-m', 'pip', 'install', '--quiet', '--target', into, `${name}==${version}`]);
   });
+}
+
+/** Folder of `node_modules` with Node.js, as the package `node-bin`, and npm. */
+export function nodeDistribution(version: string): Promise<string> {
+  const binary = `node-bin@npm:node-linux-${process.arch}@${version}`;
+  return cached(`node-${version}-npm-${NPM}`, async (into) => {
+    const options = ['--prefix', into, '--ignore-scripts', '--no-save', '--no-package-lock'];
+    await runTool('npm', ['install', ...options, binary, `npm@${NPM}`], 'Node.js brings npm');
+  });
+}
+
+/** A tar archive of the smallest Debian. Only root can make it. */
+export async function debianArchive(release: string): Promise<string> {
+  const folder = await cached(`debian-${release}`, async (into) => {
+    const root = join(into, 'root');
+    await runTool('debootstrap', ['--variant=minbase', release, root], 'apt-get install debootstrap');
+    rmSync(join(root, 'var/cache/apt/archives'), { recursive: true, force: true });
+    await runTool('tar', ['--create', '--file', join(into, 'root.tar'), '--directory', root, '.'], 'tar');
+    rmSync(root, { recursive: true, force: true });
+  });
+  return join(folder, 'root.tar');
+}
+
+/** Docker Compose, for an engine that came without it. */
+export async function composeProgram(): Promise<string> {
+  const folder = await cached(`compose-${COMPOSE}`, async (into) => {
+    const module = join(into, 'module');
+    mkdirSync(module);
+    writeFileSync(join(module, 'main.go'), COMPOSE_MAIN);
+    const go = (...args: string[]) => runTool('go', args, 'apt-get install golang', module);
+    await go('mod', 'init', 'compose');
+    await go('get', `github.com/docker/compose/v2/cmd@v${COMPOSE}`);
+    await go('mod', 'tidy');
+    await go('build', '-mod=mod', '-o', join(into, 'docker-compose'), 'github.com/docker/compose/v2/cmd');
+    rmSync(module, { recursive: true, force: true });
+  });
+  return join(folder, 'docker-compose');
+}
+
+/** Makes a package of the program a requirement of the module. */
+const COMPOSE_MAIN = `package main
+
+import _ "github.com/docker/compose/v2/cmd/compose"
+
+func main() {}
+`;
+
+async function runTool(command: string, args: readonly string[], how: string, cwd?: string): Promise<void> {
+  try {
+    await promisify(execFile)(command, args, { cwd, maxBuffer: 64 * 1024 * 1024 });
+  } catch (error) {
+    const { code, stderr = '' } = error as { code?: string | number; stderr?: string };
+    if (code === 'ENOENT') throw new MissingPrerequisite(`${command} is missing (${how}).`);
+    throw new MissingPrerequisite(`${command} failed: ${stderr.trim().split('\n').slice(-3).join('\n')}`);
+  }
 }
 
 const KAFKA_POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">

@@ -1,0 +1,179 @@
+/** The containers of docker-compose.yml, brought up as the README says. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { packageRoot } from '../../services/shared/fs.js';
+import { freePort } from '../stack/free-port.js';
+import { StackError } from '../stack/stack-error.js';
+import { until } from '../support/until.js';
+import { docker, lines, PROJECT, REPOSITORY, run } from './docker.js';
+
+export const ORGANIZATION = 'org_containers';
+/** Of every service but `migrate`, which ends. */
+export const SERVICES = ['nginx', 'gateway-1', 'gateway-2', 'worker', 'elasticsearch', 'clickhouse', 'kafka'];
+const HEALTH_TIMEOUT_MS = 300_000;
+
+export interface StackOptions {
+  /** Compose files over docker-compose.yml and that of the tests. */
+  files?: readonly string[];
+  image?: string;
+}
+
+export class ContainerStack {
+  readonly url: string;
+  readonly tlsPort: number;
+  readonly folder: string;
+  readonly #compose: readonly string[];
+  readonly #files: string[];
+  #key: string | undefined;
+
+  private constructor(compose: readonly string[], port: number, tlsPort: number, files: readonly string[]) {
+    this.#compose = compose;
+    this.url = `http://127.0.0.1:${port}`;
+    this.tlsPort = tlsPort;
+    this.folder = mkdtempSync(join(tmpdir(), 'reachline-containers-'));
+    const all = ['docker-compose.yml', 'test/containers/docker-compose.yml', ...files];
+    this.#files = all.map((file) => join(packageRoot, file));
+    const settings = readFileSync(join(packageRoot, '.env.example'), 'utf8')
+      .replaceAll(/^(\w+PASSWORD)=$/gm, (_, name) => `${name}=${randomBytes(12).toString('hex')}`)
+      .concat(
+        `LISTEN=127.0.0.1:${port}\n`,
+        `LISTEN_TLS=127.0.0.1:${tlsPort}\n`,
+        'FRONT_NETWORK=172.31.249\n',
+        'COMPOSE_PROFILES=ingest\n',
+        'ELASTICSEARCH_HEAP=512m\n',
+        'ELASTICSEARCH_MEMORY=1536m\n',
+        'REACHLINE_RATE_LIMIT=0\n',
+      );
+    writeFileSync(join(this.folder, 'env'), settings, { mode: 0o600 });
+  }
+
+  static async create(
+    compose: readonly string[],
+    { files = [] }: StackOptions = {},
+  ): Promise<ContainerStack> {
+    return new ContainerStack(compose, await freePort(), await freePort(), files);
+  }
+
+  /** Compose with the files and settings of this stack, and `more` files over them. */
+  compose(
+    args: readonly string[],
+    { files = [], image = `${REPOSITORY}:slim` }: StackOptions = {},
+  ): Promise<string> {
+    const named = [...this.#files, ...files.map((file) => join(packageRoot, file))];
+    const options = ['--project-name', PROJECT, '--env-file', join(this.folder, 'env')];
+    return run(
+      [
+        ...this.#compose,
+        ...options,
+        '--project-directory',
+        packageRoot,
+        ...named.flatMap((file) => ['--file', file]),
+        ...args,
+      ],
+      { REACHLINE_TEST_IMAGE: image },
+    );
+  }
+
+  async remove(): Promise<void> {
+    await this.compose(['down', '--volumes', '--remove-orphans', '--timeout', '5']);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async containersOf(service: string): Promise<string[]> {
+    const filters = [
+      '--filter',
+      `label=com.docker.compose.project=${PROJECT}`,
+      '--filter',
+      `label=com.docker.compose.service=${service}`,
+    ];
+    const named = await docker('container', 'ls', '--all', '--format', '{{.Names}}', ...filters);
+    return lines(named).sort();
+  }
+
+  /** The only one, or the first. */
+  async containerOf(service: string): Promise<string> {
+    const [name] = await this.containersOf(service);
+    if (name === undefined) throw new StackError(`There is no container of ${service}`);
+    return name;
+  }
+
+  async inspect<Value>(container: string, path: string): Promise<Value> {
+    return JSON.parse(await docker('inspect', '--format', `{{json ${path}}}`, container)) as Value;
+  }
+
+  async exec(service: string, ...command: string[]): Promise<string> {
+    return docker('exec', await this.containerOf(service), ...command);
+  }
+
+  /** `reachline` in a gateway. */
+  reachline(...args: string[]): Promise<string> {
+    return this.exec('gateway-2', 'node', 'dist/services/cli/main.js', ...args);
+  }
+
+  async key(): Promise<string> {
+    this.#key ??= await this.reachline('keys', 'create', '--organization', ORGANIZATION, '--scopes', '*');
+    return this.#key;
+  }
+
+  async isHealthy(container: string): Promise<boolean> {
+    return (await this.inspect<string>(container, '.State.Health.Status')) === 'healthy';
+  }
+
+  async becomes(service: string, status: 'healthy' | 'unhealthy'): Promise<void> {
+    const all = async () => {
+      const states = await Promise.all(
+        (await this.containersOf(service)).map((name) => this.isHealthy(name)),
+      );
+      return states.every((healthy) => healthy === (status === 'healthy'));
+    };
+    await until(all, `${service} is ${status}`, { pollMs: 500, timeoutMs: HEALTH_TIMEOUT_MS });
+  }
+
+  async allHealthy(): Promise<void> {
+    for (const service of SERVICES) await this.becomes(service, 'healthy');
+  }
+
+  /** A request as a client sends it. Rejects when the connection breaks. */
+  async call(
+    path: string,
+    body: string | object,
+    { key, type = 'application/json' }: CallOptions = {},
+  ): Promise<Answer> {
+    const response = await fetch(`${this.url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': type, 'X-Api-Key': key ?? (await this.key()) },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, body: JSON.parse(text) as Record<string, unknown>, text };
+  }
+
+  /** Repeats a read until it is answered. */
+  async read(path: string, body: object): Promise<Record<string, unknown>> {
+    for (let attempt = 0; ; attempt++) {
+      const answer = await this.call(path, { organization_id: ORGANIZATION, ...body }).catch(() => undefined);
+      if (answer?.status === 200) return answer.body;
+      if (attempt === 240) throw new StackError(`${path} is not answered: ${answer?.text}`);
+      await pause(500);
+    }
+  }
+
+  ingest(stream: string, records: readonly object[]): Promise<Answer> {
+    const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+    return this.call(`/api/ingest/${stream}`, text, { type: 'application/x-ndjson' });
+  }
+}
+
+interface CallOptions {
+  key?: string;
+  type?: string;
+}
+
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+  text: string;
+}
