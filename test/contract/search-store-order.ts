@@ -150,6 +150,20 @@ export function searchStoreOrder(open: Open): void {
       );
     }).timeout(600_000);
 
+    it('pages tile where three words match in names and elsewhere', async () => {
+      const organization = freshOrganization();
+      await load(opened.store, organization, [
+        { contact_id: 'two', last_name: 'Maria', city: 'Maria', phones: ['42'] },
+        { contact_id: 'one', first_name: 'Mario', city: 'Maria Alexander', phones: ['42'] },
+        { contact_id: 'three', first_name: 'Marian', last_name: 'Maria', job_title: '42' },
+        { contact_id: 'none', city: 'Maria Marianne', phones: ['42'] },
+        { contact_id: 'all', first_name: 'Marianne', last_name: '42 Mario Maria' },
+      ]);
+      const search = asked(organization, { query: 'mar maria 42', limit: 1 });
+      const ids = (await allPages(opened.store, search)).map((contact) => contact.contact_id);
+      expect(ids).to.deep.equal(['all', 'two', 'three', 'one', 'none']);
+    });
+
     it('a page behind a cursor is the same without the total, which a first page always has', async () => {
       const organization = freshOrganization();
       const contacts = ['a', 'b', 'c'].map((id) => ({ contact_id: id, first_name: 'Ann' }));

@@ -66,11 +66,15 @@ export async function found(
 /** Every page of a search, by its cursors. */
 export async function allPages(store: ParsedStore, search: ContactSearch): Promise<Contact[]> {
   const items: Contact[] = [];
+  const cursors = new Set<string>();
   let after: SortKey | undefined;
   do {
     const page = await store.searchContacts({ ...search, after });
     items.push(...page.items);
     after = page.next ?? undefined;
+    const cursor = JSON.stringify(after);
+    expect(cursors, 'pages go round in circles').not.to.include(cursor);
+    cursors.add(cursor);
   } while (after);
   return items;
 }

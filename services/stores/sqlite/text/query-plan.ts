@@ -19,7 +19,7 @@ import {
 
 /** Rows of one rank, or of several that their grades tell apart. */
 export interface RankStep {
-  /** First and last rank. */
+  /** First and last rank; where grades tell rows apart, the last is that of a row without points. */
   ranks: [first: number, last: number];
   match: FtsQuery;
   grades?: Grade[];
@@ -162,7 +162,7 @@ class Planner {
       yield step(NAME_POINTS, notAll);
     } else if (count > 2) {
       yield {
-        ranks: [last - (count - 1) * NAME_POINTS, last - NAME_POINTS],
+        ranks: [last - (count - 1) * NAME_POINTS, last],
         match: notAll,
         grades: inNames.map((inName) => ({
           match: andNot(allOf([match, inName]), [allOf(inNames)]),
