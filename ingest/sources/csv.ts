@@ -5,6 +5,7 @@ import { ColumnsError, type ToRecord } from '../columns/columns.js';
 import { deadLetter } from '../records/outcome.js';
 import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
+import { asUtf8 } from './utf16.js';
 
 const ROWS_PER_CHUNK = 100;
 const HEADER_SEARCH_BYTES = 64 * 1024;
@@ -25,14 +26,25 @@ export interface CsvFile {
   close(): void;
 }
 
+export interface CsvOptions {
+  /** Columns of known tables: lines before one that has all columns of a table are no part of it. */
+  headers?: readonly (readonly string[])[];
+}
+
 /**
- * Reads the header and detects the delimiter (comma, semicolon or tab). The parser reads latin1, which maps each byte to one
+ * Reads the header and detects the delimiter (comma, semicolon or tab) and UTF-16. The parser reads latin1, which maps each byte to one
  * character, so that rows keep their bytes and invalid UTF-8 is rejected row by row. Throws `ColumnsError` and, also while rows are read,
  * `UnreadableInputError`.
  */
-export async function openCsv(chunks: AsyncIterable<Uint8Array>): Promise<CsvFile> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const beginning = await readBeginning(iterator);
+export async function openCsv(
+  chunks: AsyncIterable<Uint8Array>,
+  { headers = [] }: CsvOptions = {},
+): Promise<CsvFile> {
+  const iterator = asUtf8(chunks)[Symbol.asyncIterator]();
+  const { beginning, skippedLines } = afterPreamble(
+    await readBeginning(iterator, headers.length > 0),
+    headers,
+  );
   const input = Readable.from(rest(beginning, iterator), { objectMode: false });
   const parser = input.pipe(
     parse({
@@ -57,7 +69,7 @@ export async function openCsv(chunks: AsyncIterable<Uint8Array>): Promise<CsvFil
   return {
     header,
     headerBytes,
-    records: (toRecord) => readRows(rows, header, toRecord),
+    records: (toRecord) => readRows(rows, header, toRecord, skippedLines),
     close: () => {
       input.destroy();
       parser.destroy();
@@ -69,12 +81,13 @@ async function* readRows(
   rows: AsyncIterator<ParsedRow>,
   header: string[],
   toRecord: ToRecord,
+  skippedLines: number,
 ): AsyncGenerator<RawRecord[]> {
   let ready: RawRecord[] = [];
   for (let step = await next(rows); !step.done; step = await next(rows)) {
     const row = step.value;
     const bytes = rawBytes(row);
-    const line = row.info.lines - newlinesIn(bytes);
+    const line = skippedLines + row.info.lines - newlinesIn(bytes);
     ready.push({ line, bytes, ...convert(row.record, bytes, header, toRecord) });
     if (ready.length === ROWS_PER_CHUNK) {
       yield ready;
@@ -127,9 +140,10 @@ function newlinesIn(bytes: Buffer): number {
   return count;
 }
 
-async function readBeginning(iterator: AsyncIterator<Uint8Array>): Promise<Buffer> {
+/** The first line at least, and the lines that a header is searched in where one is known. */
+async function readBeginning(iterator: AsyncIterator<Uint8Array>, hasKnownHeaders: boolean): Promise<Buffer> {
   let beginning: Buffer = Buffer.alloc(0);
-  while (beginning.length < HEADER_SEARCH_BYTES && !beginning.includes(10)) {
+  while (beginning.length < HEADER_SEARCH_BYTES && (hasKnownHeaders || !beginning.includes(10))) {
     const step = await iterator.next();
     if (step.done) break;
     beginning = Buffer.concat([beginning, step.value]);
@@ -141,6 +155,28 @@ async function readBeginning(iterator: AsyncIterator<Uint8Array>): Promise<Buffe
 async function* rest(beginning: Buffer, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield beginning;
   for (let step = await iterator.next(); !step.done; step = await iterator.next()) yield step.value;
+}
+
+const MAX_PREAMBLE_LINES = 50;
+
+/** The text from the first line on that is the header of a known table; all of it where none is. */
+function afterPreamble(
+  beginning: Buffer,
+  headers: readonly (readonly string[])[],
+): { beginning: Buffer; skippedLines: number } {
+  let from = 0;
+  for (let skippedLines = 0; headers.length > 0 && skippedLines < MAX_PREAMBLE_LINES; skippedLines++) {
+    const end = beginning.indexOf(10, from);
+    const rest = beginning.subarray(from);
+    const line = rest.subarray(0, end < 0 ? rest.length : end - from).toString();
+    const names = line.split(delimiterOf(rest)).map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
+    if (headers.some((header) => header.every((name) => names.includes(name)))) {
+      return { beginning: rest, skippedLines };
+    }
+    if (end < 0) break;
+    from = end + 1;
+  }
+  return { beginning, skippedLines: 0 };
 }
 
 function delimiterOf(beginning: Buffer): string {

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { type CsvFile, openCsv } from '../../ingest/sources/csv.js';
+
+const REPORT = readFileSync('test/data/presets/linkedin-campaign-manager/creative_performance_report.csv');
+const DAY = 'Start Date (in UTC)';
+
+/** The text in pieces of one byte. */
+async function* bytes(text: Buffer): AsyncGenerator<Uint8Array> {
+  for (const byte of text) yield Buffer.from([byte]);
+}
+
+/** The line and the cells of each row, by column. */
+async function rows(csv: CsvFile): Promise<[number, Record<string, string>][]> {
+  const all: [number, Record<string, string>][] = [];
+  const source = csv.records((cells) => ({
+    record: Object.fromEntries(csv.header.map((name, index) => [name, cells[index]])),
+  }));
+  for await (const records of source) {
+    for (const { line, value } of records) all.push([line, value as Record<string, string>]);
+  }
+  return all;
+}
+
+describe('A CSV file', () => {
+  it('may be UTF-16 and have lines before its header, as LinkedIn writes it', async () => {
+    const csv = await openCsv(bytes(REPORT), { headers: [['Record ID'], [DAY, 'Total Spent']] });
+    expect(csv.header.slice(0, 3)).to.deep.equal([DAY, 'Account Name', 'Currency']);
+    const read = await rows(csv);
+    // The text of the first ad has a line feed, quotes around its campaign are doubled.
+    expect(read.map(([line]) => line)).to.deep.equal([7, 9, 10, 12]);
+    expect(read[0]?.[1]).to.include({
+      'Account Name': 'Nordlicht Energie – Ads',
+      'Campaign Name': 'Wärmepumpen, "Profi"',
+      'Ad Introduction Text': 'Zeile eins\nZeile zwei',
+    });
+    expect(read[3]?.[1]).to.include({ [DAY]: '10/12/2024', 'Total Spent': '1234.50' });
+  });
+
+  it('begins with its header where no line is one that is known', async () => {
+    const utf16be = Buffer.from('\uFEFFa;b\n1;ä\n', 'utf16le').swap16();
+    for (const text of [Buffer.from('a;b\n1;ä\n'), utf16be]) {
+      const csv = await openCsv(bytes(text), { headers: [['a', 'c']] });
+      expect(await rows(csv)).to.deep.equal([[2, { a: '1', b: 'ä' }]]);
+    }
+  });
+});
