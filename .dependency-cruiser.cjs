@@ -20,6 +20,7 @@ const LAYERS = [
   ['ingest records', '^ingest/records/'],
   ['sql endpoint', '^services/sql-endpoint/'],
   ['open stores', '^services/stores/open-stores\\.ts$'],
+  ['backup', '^services/stores/backup/'],
   ['adapters', '^services/stores/(sqlite|elasticsearch|clickhouse)/'],
   ['adapters, common', '^services/stores/(common|data-folder)/'],
   ['status', '^services/status/'],

@@ -15,6 +15,7 @@ export class UsageError extends CommandError {
 
 /** Errors whose messages are shown as they are; by name, so that no heavy module is loaded for them. */
 const EXPLAINED = new Set([
+  'BackupError',
   'BrokenPartsError',
   'CommandError',
   'ConfigError',

@@ -92,6 +92,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     )
     .addHelpText('after', examples('reachline migrate', 'reachline migrate --rebuild contacts'))
     .action(async (options) => (await import('./commands/migrate.js')).migrate(io, options));
+  addBackup(program, io);
   program
     .command('demo')
     .description('load the sample data of the organization org_demo')
@@ -266,6 +267,44 @@ by semicolons, time series are left out, and ' stands before a cell that a sprea
     )
     .action(async (what, options) =>
       (await import('./commands/export.js')).exportMatches(io, { what, ...options }),
+    );
+}
+
+function addBackup(program: Command, io: Io): void {
+  program
+    .command('backup')
+    .description('copy the data folder as it is at one moment, also while a server has it')
+    .argument('<folder>', 'folder that the backup becomes; new or empty')
+    .addHelpText(
+      'after',
+      `
+Everything acknowledged before the command is in the backup. The folder appears when it is complete; until then it is named
+<folder>.partial. For stores that are servers, see docs/operating/backup.md.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'reachline backup /backups/reachline-$(date +%F)',
+        'reachline restore /backups/reachline-2026-11-22 --dry-run',
+      ),
+    )
+    .action(async (folder) => (await import('./commands/backup.js')).backup(io, folder));
+  program
+    .command('restore')
+    .description('put a backup into an empty data folder, after comparing every file')
+    .argument('<backup>', 'folder of the backup')
+    .option('--data <folder>', 'data folder, new or empty; REACHLINE_DATA_DIR when absent')
+    .option('--dry-run', 'read and compare the whole backup, and write nothing')
+    .addHelpText(
+      'after',
+      examples(
+        'reachline restore /backups/reachline-2026-11-22',
+        'reachline restore /backups/reachline-2026-11-22 --data /srv/reachline',
+      ),
+    )
+    .action(async (folder, options) =>
+      (await import('./commands/backup.js')).restore(io, { backup: folder, ...options }),
     );
 }
 

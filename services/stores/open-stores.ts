@@ -4,6 +4,8 @@ import type { AnalyticsStore } from '../advertising/analytics-store.js';
 import type { Config } from '../shared/config.js';
 import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
 import { type Clock, systemClock } from '../shared/time.js';
+import type { Freeze } from './backup/freeze-socket.js';
+import type { ClickHouse } from './clickhouse/client.js';
 import type { Engine } from './clickhouse/engine.js';
 import { FolderInUseError } from './clickhouse/errors.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
@@ -81,19 +83,46 @@ export async function openStores(
           (await loadSqlite()).openSqliteStore({ ...config, clock, onRebuild }),
         );
     opened.push(search);
-    const { store: analytics, engine } = clickhouse
+    const {
+      store: analytics,
+      engine,
+      pauseInserts,
+    } = clickhouse
       ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse, rollups))
       : await withDataFolderErrors(dataDir, () =>
           openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }, rollups),
         );
     opened.push(analytics);
     folderId?.writeFolderId(dataDir, used);
+    if (lock) opened.push(await acceptBackups(dataDir, { search, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
     return { search, analytics, engine, announcePort, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+interface PausableStores {
+  search: SearchStore;
+  pauseInserts: ClickHouse['pauseInserts'];
+  log: OpenStoresOptions['log'];
+}
+
+/** Lets commands take a backup of the folder while this process has it. */
+async function acceptBackups(dataDir: string, { search, pauseInserts, log }: PausableStores) {
+  const { listenForFreezes } = await import('./backup/freeze-socket.js');
+  const pauseSearch = <T>(work: () => Promise<T>) => search.pauseWrites?.(work) ?? work();
+  const freeze: Freeze = (name, work) =>
+    pauseInserts
+      ? pauseInserts((freezeParts) => pauseSearch(() => freezeParts(name).then(work)))
+      : pauseSearch(work);
+  return listenForFreezes(dataDir, freeze, (error) =>
+    log?.warn(
+      { err: error },
+      'the data folder takes no socket, so a backup needs this process to be stopped',
+    ),
+  );
 }
 
 /** Opens a store of a server, and retries while it is unavailable. */

@@ -37,11 +37,16 @@ export interface Rows {
   text: string;
 }
 
+/** Hard-links the parts of all tables into `shadow/<name>` of the folder. Throws as statements do. */
+export type FreezeParts = (name: string) => Promise<void>;
+
 /** Runs statements. Throws `StoreTimeoutError` or `StoreUnavailableError` only, or the reason of the caller's abort. */
 export interface ClickHouse {
   readonly layout: Layout;
   /** Null over HTTP. */
   readonly engine: Engine | null;
+  /** Runs `work` between inserts, whose rows and the sums derived from them are then in the tables. Null over HTTP. */
+  readonly pauseInserts: (<T>(work: (freeze: FreezeParts) => Promise<T>) => Promise<T>) | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
   insert(name: string, rows: Rows): Promise<void>;
   /** One in the background does not wait for inserts, nor they for it. */

@@ -48,6 +48,7 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
   return {
     layout,
     engine: null,
+    pauseInserts: null,
 
     async query<Row>(query: AnalyticsQuery, signal?: AbortSignal) {
       guard();

@@ -20,7 +20,12 @@ WHERE database = currentDatabase() AND engine = 'MaterializedView' AND (SELECT c
 export async function openAnalyticsStore(
   options: ClickHouseOptions,
   rollups?: RollupBuilderOptions,
-): Promise<{ store: AnalyticsStore; engine: Engine | null; builder: RollupBuilder | null }> {
+): Promise<{
+  store: AnalyticsStore;
+  engine: Engine | null;
+  builder: RollupBuilder | null;
+  pauseInserts: ClickHouse['pauseInserts'];
+}> {
   const clickhouse = await openClickHouse(options);
   try {
     if ('path' in options) await requireWholeParts(clickhouse, options.path);
@@ -33,7 +38,8 @@ export async function openAnalyticsStore(
   const builder =
     rollups && clickhouse.layout.cluster === null ? new RollupBuilder(clickhouse, rollups) : null;
   builder?.start();
-  return { store: analyticsStore(clickhouse, builder), engine: clickhouse.engine, builder };
+  const { engine, pauseInserts } = clickhouse;
+  return { store: analyticsStore(clickhouse, builder), engine, builder, pauseInserts };
 }
 
 function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): AnalyticsStore {

@@ -47,6 +47,8 @@ export interface SearchStore
   readonly preferredBatchSize: number;
   /** Absent where every write is one transaction, which needs no recovery. */
   readonly recovery?: Readonly<RecoveryStatus>;
+  /** Runs `work` when every write is answered and before the next begins. Absent where the store is a server. */
+  pauseWrites?<T>(work: () => Promise<T>): Promise<T>;
   /** Whether any record, key or credit account belongs to another organization than this one. */
   hasOtherOrganization(organizationId: string): Promise<boolean>;
   /** Throws `StoreUnavailableError` when the store cannot answer. */

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileS
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { DataFolderError } from './errors.js';
-import { ANALYTICS_FOLDER, SEARCH_FILE } from './layout.js';
+import { ANALYTICS_FOLDER, PARTIAL_RESTORE_FOLDER, SEARCH_FILE } from './layout.js';
 
 const ID_FILE = 'reachline-mark.json';
 
@@ -23,8 +23,16 @@ interface StoreId {
   hasOther: boolean;
 }
 
-/** Throws `DataFolderError` when a store is missing that was used with the other, or when they come from two folders. */
+/**
+ * Throws `DataFolderError` when a store is missing that was used with the other, when they come from two folders, or when a restore
+ * did not finish.
+ */
 export function checkFolderId(dataDir: string, used: UsedStores): void {
+  if (existsSync(join(dataDir, PARTIAL_RESTORE_FOLDER))) {
+    throw new DataFolderError(
+      `A restore into the data folder ${resolve(dataDir)} was cut short. Run it again: reachline restore <backup> --data ${resolve(dataDir)}`,
+    );
+  }
   const search = readSearchId(dataDir);
   const analytics = readAnalyticsId(dataDir);
   if (used.search && !search && analytics?.hasOther) {
@@ -59,6 +67,10 @@ export function writeFolderId(dataDir: string, used: UsedStores): void {
     writeAnalyticsId(dataDir, { id, hasOther: together });
   }
 }
+
+/** The id that the stores of a folder share; undefined before they were first opened. */
+export const readFolderId = (dataDir: string): string | undefined =>
+  (readSearchId(dataDir) ?? readAnalyticsId(dataDir))?.id;
 
 function readSearchId(dataDir: string): StoreId | undefined {
   const path = join(dataDir, SEARCH_FILE);

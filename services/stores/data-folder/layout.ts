@@ -1,5 +1,11 @@
-/** Names in a data folder: its stores, its lock, and who holds the lock. */
+/** Names in a data folder. */
 export const SEARCH_FILE = 'reachline.db';
 export const ANALYTICS_FOLDER = 'clickhouse';
 export const LOCK_FILE = 'lock.db';
 export const LOCK_OWNER_FILE = 'holder.json';
+/** Socket of the process that holds the folder, through which a backup pauses its writes. */
+export const FREEZE_SOCKET = 'freeze.sock';
+/** Holds what a restore has written until all of it is there. */
+export const PARTIAL_RESTORE_FOLDER = 'restore.partial';
+/** In the folder of ClickHouse: hard links to the parts of tables, for a backup. */
+export const FROZEN_PARTS_FOLDER = 'shadow';

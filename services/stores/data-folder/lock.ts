@@ -3,7 +3,14 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { ensureDir } from '../../shared/fs.js';
 import { LockHeldError, toDataFolderError } from './errors.js';
-import { ANALYTICS_FOLDER, LOCK_FILE, LOCK_OWNER_FILE, SEARCH_FILE } from './layout.js';
+import {
+  ANALYTICS_FOLDER,
+  FREEZE_SOCKET,
+  LOCK_FILE,
+  LOCK_OWNER_FILE,
+  PARTIAL_RESTORE_FOLDER,
+  SEARCH_FILE,
+} from './layout.js';
 import { type LockOwner, writeLockOwner } from './lock-owner.js';
 
 export interface FolderLock {
@@ -57,7 +64,13 @@ export function makePrivate(folder: string): void {
   ensureDir(folder);
   const entries = readdirSync(folder);
   const own = [SEARCH_FILE, `${SEARCH_FILE}-wal`, `${SEARCH_FILE}-shm`, LOCK_FILE, LOCK_OWNER_FILE];
-  const known = new Set([...own, `${LOCK_FILE}-journal`, ANALYTICS_FOLDER]);
+  const known = new Set([
+    ...own,
+    `${LOCK_FILE}-journal`,
+    ANALYTICS_FOLDER,
+    FREEZE_SOCKET,
+    PARTIAL_RESTORE_FOLDER,
+  ]);
   if (entries.every((name) => known.has(name))) restrict(folder, 0o700);
   for (const name of own) restrict(join(folder, name), 0o600);
   restrict(join(folder, ANALYTICS_FOLDER), 0o700);

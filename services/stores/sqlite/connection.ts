@@ -1,9 +1,17 @@
-import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import {
+  backup,
+  DatabaseSync,
+  type DatabaseSyncInstance,
+  type StatementSyncInstance,
+} from '@photostructure/sqlite';
 
 export type SqlValue = string | number | bigint | null;
 
 /** How long a statement waits for the write lock of another process. */
 const BUSY_TIMEOUT_MS = 5000;
+
+/** About 8 MiB. */
+const PAGES_PER_COPY_STEP = 2000;
 
 export interface ConnectionOptions {
   /** Page cache in MiB. */
@@ -63,6 +71,14 @@ export class Connection {
   /** Waits for writes of other processes. */
   writeTransaction<T>(work: () => T): T {
     return this.#transaction('BEGIN IMMEDIATE', work);
+  }
+
+  /** Copies the database page by page, on another thread; within a read transaction, as that sees it. */
+  async copyTo(path: string, onProgress: (copied: number) => void): Promise<void> {
+    await backup(this.#db, path, {
+      rate: PAGES_PER_COPY_STEP,
+      progress: ({ totalPages, remainingPages }) => onProgress(1 - remainingPages / totalPages),
+    });
   }
 
   close(): void {

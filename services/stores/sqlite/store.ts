@@ -232,6 +232,10 @@ class SqliteStore implements SearchStore {
     return this.#lookups.call('hasOtherOrganization', organizationId);
   }
 
+  pauseWrites<T>(work: () => Promise<T>): Promise<T> {
+    return this.#writer.runExclusive(work);
+  }
+
   async ping(): Promise<void> {
     await this.#lookups.call('ping');
   }

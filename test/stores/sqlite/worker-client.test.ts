@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { WorkerClient } from '../../../services/stores/sqlite/workers/worker-client.js';
@@ -19,6 +20,25 @@ describe('The worker client', () => {
       expect((result as PromiseRejectedResult).reason).to.be.instanceOf(StoreUnavailableError);
     }
     expect(await client.call('echo', 3)).to.deep.equal([3]);
+    await client.close();
+  });
+
+  it('runs exclusive work after the calls before it and before those that come meanwhile', async () => {
+    const client = start();
+    const events: string[] = [];
+    const call = (value: number) => client.call('echo', value).then(() => events.push(`call ${value}`));
+    const before = call(1);
+    const exclusive = client.runExclusive(async () => {
+      events.push('begins');
+      await Promise.race([during, pause(20)]);
+      events.push('ends');
+    });
+    const during = Promise.all([call(2), client.runExclusive(async () => events.push('next'))]);
+    await Promise.all([before, exclusive, during]);
+    expect(events.slice(0, 3)).to.have.members(['call 1', 'begins', 'ends']);
+    expect(events.slice(3)).to.have.members(['call 2', 'next']);
+    await client.runExclusive(() => Promise.reject(new Error('fails'))).catch(() => undefined);
+    await call(3);
     await client.close();
   });
 

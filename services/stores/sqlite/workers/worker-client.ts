@@ -30,6 +30,9 @@ export class WorkerClient<Of extends Operations> {
   #worker: Worker | undefined;
   #calls = 0;
   #closed = false;
+  /** Resolves when calls may be sent again. */
+  #paused: Promise<void> | undefined;
+  #onIdle: (() => void) | undefined;
 
   constructor(entry: URL, data: WorkerData) {
     this.#entry = entry;
@@ -54,8 +57,30 @@ export class WorkerClient<Of extends Operations> {
   ): Promise<Result<Of[Name]>> {
     if (this.#closed) throw new StoreUnavailableError('search', { cause: new Error('the store is closed') });
     if (this.#pending.size >= MAX_PENDING) throw new OverloadedError('search');
+    while (this.#paused) await this.#paused;
     const json = await this.#send(tenant, operation, args);
     return fromJson(json) as Result<Of[Name]>;
+  }
+
+  /** Runs `work` once every call is answered; those that come meanwhile are sent after it. */
+  async runExclusive<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#paused) await this.#paused;
+    let resume = () => {};
+    this.#paused = new Promise((resolve) => {
+      resume = resolve;
+    });
+    try {
+      if (this.#pending.size > 0) {
+        await new Promise<void>((resolve) => {
+          this.#onIdle = resolve;
+        });
+      }
+      return await work();
+    } finally {
+      this.#onIdle = undefined;
+      this.#paused = undefined;
+      resume();
+    }
   }
 
   /** Resolves when the thread has answered every call and exited. */
@@ -85,6 +110,7 @@ export class WorkerClient<Of extends Operations> {
       this.#pending.delete(response.id);
       if ('json' in response) pending?.resolve(response.json);
       else pending?.reject(toStoreError(response.error));
+      if (this.#pending.size === 0) this.#onIdle?.();
     });
     worker.on('error', (error) => {
       cause = error;
@@ -96,6 +122,7 @@ export class WorkerClient<Of extends Operations> {
       });
       for (const { reject } of this.#pending.values()) reject(error);
       this.#pending.clear();
+      this.#onIdle?.();
     });
     return worker;
   }

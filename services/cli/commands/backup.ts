@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { loadConfig } from '../../shared/config.js';
+import { SqliteMissingError } from '../../stores/sqlite/load.js';
+import { UsageError } from '../errors.js';
+import { formatCount, type Io, printOut } from '../io.js';
+import { Progress } from '../progress.js';
+
+/** Takes a backup of the data folder, with the process that has it where there is one. */
+export async function backup(io: Io, target: string): Promise<void> {
+  const { dataDir, elasticsearch, clickhouse } = loadConfig(io.env);
+  const used = { search: !elasticsearch, analytics: !clickhouse };
+  if (!used.search && !used.analytics) {
+    throw new UsageError(
+      'Both stores are servers, whose own snapshots are their backup: see docs/operating/backup.md.',
+    );
+  }
+  const { createBackup } = await import('../../stores/backup/create-backup.js').catch(explainMissing);
+  const { seconds, result } = await withProgress(io, 'copied', (onProgress) =>
+    createBackup({ dataDir, used, target, onProgress }),
+  );
+  printOut(
+    io,
+    `${resolve(target)} holds the data folder as of ${result.taken_at}: ${describe(result)}, ${seconds} s`,
+  );
+}
+
+export interface RestoreCommand {
+  backup: string;
+  data?: string;
+  dryRun?: boolean;
+}
+
+export async function restore(io: Io, { backup, data, dryRun }: RestoreCommand): Promise<void> {
+  const dataDir = data ?? loadConfig(io.env).dataDir;
+  const { restoreBackup, verifyBackup } = await import('../../stores/backup/restore-backup.js').catch(
+    explainMissing,
+  );
+  if (dryRun) {
+    const { seconds, result } = await withProgress(io, 'compared', (onProgress) =>
+      verifyBackup({ backup, onProgress }),
+    );
+    printOut(io, `${resolve(backup)} is whole: ${describe(result)}, ${seconds} s`);
+    return;
+  }
+  const { seconds, result } = await withProgress(io, 'restored', (onProgress) =>
+    restoreBackup({ backup, dataDir, onProgress }),
+  );
+  printOut(
+    io,
+    `${resolve(dataDir)} is as it was at ${result.taken_at}: ${describe(result)}, ${seconds} s. Records since then are to be sent again.`,
+  );
+}
+
+function describe({ bytes, counts }: { bytes: number; counts: Record<string, number> }): string {
+  const records = Object.entries(counts).map(([name, count]) => `${formatCount(count)} ${name}`);
+  return [...records, `${mib(bytes)} MiB`].join(', ');
+}
+
+const mib = (bytes: number) => formatCount(Math.ceil(bytes / 1024 / 1024));
+
+async function withProgress<T>(
+  io: Io,
+  done: string,
+  work: (onProgress: (doneBytes: number, totalBytes: number) => void) => Promise<T>,
+): Promise<{ result: T; seconds: string }> {
+  const startedAt = performance.now();
+  const progress = await Progress.start(io);
+  try {
+    const result = await work((bytes, total) =>
+      progress.update(`${mib(bytes)} of ${mib(total)} MiB ${done}`, bytes, total),
+    );
+    return { result, seconds: ((performance.now() - startedAt) / 1000).toFixed(1) };
+  } finally {
+    progress.end();
+  }
+}
+
+function explainMissing(cause: NodeJS.ErrnoException): never {
+  throw cause.code === 'ERR_MODULE_NOT_FOUND' ? new SqliteMissingError(undefined, { cause }) : cause;
+}

@@ -1,0 +1,245 @@
+import { existsSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { ensureDir } from '../../shared/fs.js';
+import { readVersion } from '../../shared/version.js';
+import { LockHeldError } from '../data-folder/errors.js';
+import { checkFolderId, readFolderId, type UsedStores } from '../data-folder/folder-id.js';
+import {
+  ANALYTICS_FOLDER,
+  FROZEN_PARTS_FOLDER,
+  LOCK_FILE,
+  LOCK_OWNER_FILE,
+  SEARCH_FILE,
+} from '../data-folder/layout.js';
+import { lockDataFolder, makePrivateFile } from '../data-folder/lock.js';
+import { DatabaseSnapshot } from '../sqlite/snapshot.js';
+import { BackupError } from './errors.js';
+import { CopiedFolders, copyFile, type FolderEntry, freeBytes, syncPath, walk } from './files.js';
+import { type FrozenParts, requestFreeze } from './freeze-socket.js';
+import {
+  type BackupEntry,
+  DATA_FOLDER,
+  knownMigrations,
+  MANIFEST_FILE,
+  type Manifest,
+  manifestText,
+} from './manifest.js';
+
+export interface BackupOptions {
+  dataDir: string;
+  /** Stores that lie in the data folder. */
+  used: UsedStores;
+  /** Folder that the backup becomes: missing or empty. */
+  target: string;
+  onProgress(doneBytes: number, totalBytes: number): void;
+}
+
+/** Room for the write-ahead log and what is written while the backup runs. */
+const MARGIN_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Copies the stores of a data folder as they were at one moment: everything acknowledged before the call is in it, and every batch
+ * that a store was given as a whole or not at all. A process that holds the folder goes on serving, and pauses its writes for that
+ * moment. `target` appears when everything is on the disk. Throws `BackupError`, and errors of the file system as they are.
+ */
+export async function createBackup(options: BackupOptions): Promise<Manifest> {
+  const { dataDir, target, used } = options;
+  const folder = resolve(target);
+  if (`${folder}/`.startsWith(`${resolve(dataDir)}/`)) {
+    throw new BackupError(`${folder} lies in the data folder, with which it would be lost. Name another.`);
+  }
+  requireFree(folder);
+  if (![SEARCH_FILE, ANALYTICS_FOLDER].some((name) => existsSync(join(dataDir, name)))) {
+    throw new BackupError(
+      `The data folder ${resolve(dataDir)} holds no stores. Name another with REACHLINE_DATA_DIR.`,
+    );
+  }
+  checkFolderId(dataDir, used);
+  const partial = `${folder}.partial`;
+  const lock = lockPartial(partial);
+  try {
+    let manifest: Manifest;
+    try {
+      // Of a backup that was killed.
+      rmSync(join(partial, DATA_FOLDER), { recursive: true, force: true });
+      requireSpace(dataDir, partial);
+      manifest = await copyStores(options, partial);
+    } finally {
+      lock.release();
+    }
+    for (const name of [LOCK_FILE, LOCK_OWNER_FILE]) rmSync(join(partial, name), { force: true });
+    await syncPath(partial);
+    renameSync(partial, folder);
+    await syncPath(dirname(folder));
+    return manifest;
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function requireFree(folder: string): void {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (!stats) {
+    ensureDir(dirname(folder));
+    return;
+  }
+  if (!stats.isDirectory() || readdirSync(folder).length > 0) {
+    throw new BackupError(
+      `${folder} is not empty, and a backup never replaces another. Name a new folder, such as ${folder}-${new Date().toISOString().slice(0, 10)}.`,
+    );
+  }
+  if (stats.dev !== statSync(dirname(folder)).dev) {
+    throw new BackupError(
+      `${folder} is where a disk is mounted. Name a folder below it, such as ${join(folder, new Date().toISOString().slice(0, 10))}.`,
+    );
+  }
+}
+
+function lockPartial(partial: string) {
+  try {
+    return lockDataFolder(partial);
+  } catch (error) {
+    if (!(error instanceof LockHeldError)) throw error;
+    throw new BackupError(
+      `Another backup (process ${error.owner?.pid ?? 'unknown'}) is writing ${partial}. Wait for it, or name another folder.`,
+    );
+  }
+}
+
+/** An upper bound: parts that are merged but not yet deleted count, too. */
+function requireSpace(dataDir: string, partial: string): void {
+  const bytesOf = (path: string) => statSync(join(dataDir, path), { throwIfNoEntry: false })?.size ?? 0;
+  let needed = MARGIN_BYTES + bytesOf(SEARCH_FILE);
+  for (const { path, kind } of walk(
+    join(dataDir, ANALYTICS_FOLDER),
+    ({ path }) => path === FROZEN_PARTS_FOLDER,
+  )) {
+    if (kind === 'file') needed += bytesOf(`${ANALYTICS_FOLDER}/${path}`);
+  }
+  const free = freeBytes(partial);
+  if (free >= needed) return;
+  const mib = (bytes: number) => Math.ceil(bytes / 1024 / 1024);
+  throw new BackupError(
+    `The backup needs up to ${mib(needed)} MiB, and ${mib(free)} MiB are free on the disk of ${dirname(partial)}. Make room, or name a folder on another disk.`,
+  );
+}
+
+/** A file to copy; `from` is where its bytes are. */
+type Source = FolderEntry & { from: string };
+
+async function copyStores({ dataDir, used, onProgress }: BackupOptions, partial: string): Promise<Manifest> {
+  const held = holdFolder(dataDir);
+  let snapshot: DatabaseSnapshot | undefined;
+  let frozen: FrozenParts | undefined;
+  let takenAt = '';
+  const openSnapshot = async () => {
+    takenAt = new Date().toISOString();
+    if (used.search) snapshot = DatabaseSnapshot.open(join(dataDir, SEARCH_FILE));
+  };
+  try {
+    if (held) await openSnapshot();
+    else frozen = await requestFreeze(dataDir, openSnapshot);
+    const sources = used.analytics ? [...analyticsFiles(dataDir, frozen?.name)] : [];
+    const total = sources.reduce(
+      (sum, { from, kind }) => sum + (kind === 'file' ? statSync(from).size : 0),
+      snapshot?.bytes ?? 0,
+    );
+    let done = 0;
+    const onBytes = (bytes: number) => {
+      done += bytes;
+      onProgress(done, total);
+    };
+    const folders = new CopiedFolders();
+    const data = join(partial, DATA_FOLDER);
+    folders.create(data);
+    const entries: BackupEntry[] = [];
+    if (snapshot) entries.push(await copySnapshot(snapshot, join(data, SEARCH_FILE), onBytes));
+    for (const source of sources) entries.push(await copySource(source, data, folders, onBytes));
+    await folders.sync();
+    const text = manifestText({
+      reachline: readVersion().version,
+      migrations: knownMigrations(),
+      folder_id: readFolderId(dataDir) ?? null,
+      taken_at: takenAt,
+      counts: { ...snapshot?.counts() },
+      bytes: done,
+      entries,
+    });
+    writeFileSync(join(partial, MANIFEST_FILE), text, { mode: 0o600, flush: true });
+    return JSON.parse(text) as Manifest;
+  } finally {
+    snapshot?.close();
+    frozen?.release();
+    held?.release();
+  }
+}
+
+/** Locks the folder; undefined where another process holds it. */
+function holdFolder(dataDir: string) {
+  try {
+    return lockDataFolder(dataDir);
+  } catch (error) {
+    if (error instanceof LockHeldError) return undefined;
+    throw error;
+  }
+}
+
+async function copySnapshot(
+  snapshot: DatabaseSnapshot,
+  to: string,
+  onBytes: (bytes: number) => void,
+): Promise<BackupEntry> {
+  makePrivateFile(to);
+  let copied = 0;
+  const copiedUpTo = (bytes: number) => {
+    onBytes(bytes - copied);
+    copied = bytes;
+  };
+  await snapshot.copyTo(to, (fraction) => copiedUpTo(Math.floor(snapshot.bytes * fraction)));
+  copiedUpTo(snapshot.bytes);
+  await syncPath(to);
+  return { path: SEARCH_FILE, kind: 'file', ...(await copyFile(to, undefined, () => undefined)) };
+}
+
+/** Of the running engine: caches, a lock, and parts frozen for a backup. */
+const PASSING = new Set(['tmp', 'status', FROZEN_PARTS_FOLDER]);
+/** A part of a table, or the parts set aside. */
+const PART = /^store\/[^/]+\/[^/]+\/[^/]+$/;
+
+/** Files of ClickHouse: the parts as they were frozen under a name, or all there are where no process has the folder. */
+function* analyticsFiles(dataDir: string, frozenName: string | undefined): Generator<Source> {
+  const folder = join(dataDir, ANALYTICS_FOLDER);
+  if (!existsSync(folder)) return;
+  const skip = ({ path, kind }: FolderEntry) =>
+    PASSING.has(path) ||
+    // Hard-linked parts are read below; others may be deleted at any time.
+    (frozenName !== undefined && kind === 'folder' && PART.test(path) && !path.endsWith('/detached')) ||
+    (frozenName !== undefined && path.includes('/detached/'));
+  const inFolder = (root: string) => (entry: FolderEntry) => ({
+    ...entry,
+    from: join(root, entry.path),
+    path: `${ANALYTICS_FOLDER}/${entry.path}`,
+  });
+  for (const entry of walk(folder, skip)) yield inFolder(folder)(entry);
+  if (frozenName === undefined) return;
+  const frozen = join(folder, FROZEN_PARTS_FOLDER, frozenName);
+  // The table of migrations always has parts.
+  if (!existsSync(frozen)) throw new BackupError('ClickHouse has frozen no parts. Try again.');
+  for (const entry of walk(frozen, ({ path }) => !/^store(\/|$)/.test(path))) {
+    if (entry.kind === 'file') yield inFolder(frozen)(entry);
+  }
+}
+
+async function copySource(
+  { path, kind, from }: Source,
+  data: string,
+  folders: CopiedFolders,
+  onBytes: (bytes: number) => void,
+): Promise<BackupEntry> {
+  if (kind === 'link') return { path, kind, target: readlinkSync(from) };
+  if (kind === 'folder') return { path, kind };
+  const to = join(data, path);
+  folders.create(dirname(to));
+  return { path, kind, ...(await copyFile(from, to, onBytes)) };
+}

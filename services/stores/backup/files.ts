@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { constants, type Dirent, mkdirSync, readdirSync, statfsSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const BUFFER_BYTES = 1024 * 1024;
+
+/** A file system object below a folder; `path` is relative to it, with slashes. */
+export interface FolderEntry {
+  path: string;
+  kind: 'file' | 'link' | 'folder';
+}
+
+/** Everything below a folder, parents first; nothing where it is missing or was just deleted. `skip` leaves an entry out, with all below it. */
+export function* walk(
+  root: string,
+  skip: (entry: FolderEntry) => boolean = () => false,
+  below = '',
+): Generator<FolderEntry> {
+  for (const entry of readFolder(join(root, below))) {
+    const path = below === '' ? entry.name : `${below}/${entry.name}`;
+    const kind = entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'file';
+    // Sockets and the like belong to a process, not to the data.
+    if (kind === 'file' && !entry.isFile()) continue;
+    if (skip({ path, kind })) continue;
+    yield { path, kind };
+    if (kind === 'folder') yield* walk(root, skip, path);
+  }
+}
+
+function readFolder(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+export interface FileDigest {
+  bytes: number;
+  /** In hexadecimal. */
+  sha256: string;
+}
+
+/** Reads a file, and writes it to `to` where that is given: a new file of its user alone, which is on the disk at the end. */
+export async function copyFile(
+  from: string,
+  to: string | undefined,
+  onBytes: (bytes: number) => void,
+): Promise<FileDigest> {
+  const source = await open(from, 'r');
+  let target: FileHandle | undefined;
+  try {
+    target = to === undefined ? undefined : await open(to, 'wx', 0o600);
+    const hash = createHash('sha256');
+    const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+    let bytes = 0;
+    for (;;) {
+      const { bytesRead } = await source.read(buffer, 0, BUFFER_BYTES, null);
+      if (bytesRead === 0) break;
+      const read = buffer.subarray(0, bytesRead);
+      hash.update(read);
+      if (target) await target.writeFile(read);
+      bytes += bytesRead;
+      onBytes(bytesRead);
+    }
+    await target?.sync();
+    return { bytes, sha256: hash.digest('hex') };
+  } finally {
+    await source.close();
+    await target?.close();
+  }
+}
+
+/** Creates folders of a copy, which only its user can read, and syncs them at the end. */
+export class CopiedFolders {
+  readonly #paths = new Set<string>();
+
+  create(path: string): void {
+    if (this.#paths.has(path)) return;
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    this.#paths.add(path);
+  }
+
+  async sync(): Promise<void> {
+    for (const path of this.#paths) await syncPath(path);
+  }
+}
+
+/** Writes what the system holds back of a file, or of the entries of a folder, to the disk. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Bytes that this user may still write on the file system of a folder. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}

@@ -1,0 +1,135 @@
+/**
+ * A backup is taken by a command, but only the process that has the stores open can pause its writes and freeze the parts of
+ * ClickHouse. It listens on a socket in the data folder, so that whoever may write the folder may take a backup, and nobody else.
+ *
+ * The command sends `freeze <name>` and reads `frozen`: now nothing is written. It opens its snapshot of SQLite and sends `release`;
+ * `released` confirms that nothing was written in between. The frozen parts stay until the connection ends.
+ */
+import { randomUUID } from 'node:crypto';
+import { chmodSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { withTimeout } from '../../shared/async.js';
+import { ANALYTICS_FOLDER, FREEZE_SOCKET, FROZEN_PARTS_FOLDER } from '../data-folder/layout.js';
+import { BackupError } from './errors.js';
+
+/** How long writes wait for a command that says nothing. */
+const PAUSE_TIMEOUT_MS = 5000;
+/** Of a command for its turn: inserts that run end first. */
+const FREEZE_TIMEOUT_MS = 120_000;
+const FROZEN_NAME = /^\w{1,64}$/;
+
+/** Runs `work` while no embedded store is written, and the parts of ClickHouse are hard-linked under `name`. */
+export type Freeze = (name: string, work: () => Promise<void>) => Promise<void>;
+
+export interface FreezeListener {
+  close(): Promise<void>;
+}
+
+/** Where the folder allows no socket, `onError` hears of it, and backups need the process to be stopped. */
+export function listenForFreezes(
+  dataDir: string,
+  freeze: Freeze,
+  onError: (error: Error) => void,
+): Promise<FreezeListener> {
+  const path = join(dataDir, FREEZE_SOCKET);
+  const frozenParts = join(dataDir, ANALYTICS_FOLDER, FROZEN_PARTS_FOLDER);
+  // Of a process that was killed.
+  rmSync(path, { force: true });
+  rmSync(frozenParts, { recursive: true, force: true });
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.unref());
+    socket.on('error', () => undefined);
+    let name: string | undefined;
+    socket.once('close', () => {
+      sockets.delete(socket);
+      if (name) rmSync(join(frozenParts, name), { recursive: true, force: true });
+    });
+    void serveFreeze(socket, (asked, work) => {
+      name = asked;
+      return freeze(asked, work);
+    });
+  });
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  return new Promise((resolve) => {
+    server.once('error', (error) => {
+      onError(error);
+      resolve({ close: async () => undefined });
+    });
+    server.listen({ path, exclusive: true }, () => {
+      chmodSync(path, 0o600);
+      server.unref();
+      resolve({ close });
+    });
+  });
+}
+
+async function serveFreeze(socket: Socket, freeze: Freeze): Promise<void> {
+  const next = lineReader(socket);
+  try {
+    const name = /^freeze (.*)$/.exec(await next())?.[1] ?? '';
+    if (!FROZEN_NAME.test(name)) throw new Error('freeze takes a name');
+    await freeze(name, async () => {
+      socket.write('frozen\n');
+      const answer = await withTimeout(PAUSE_TIMEOUT_MS, next);
+      if (answer !== 'release') throw new Error('the backup ended while writes were paused');
+    });
+    socket.write('released\n');
+  } catch (error) {
+    socket.end(`failed ${(error as Error).message.split('\n')[0]}\n`);
+  }
+}
+
+/** Parts of ClickHouse that stay as they were until they are released. */
+export interface FrozenParts {
+  /** Of their folder in `shadow`. */
+  name: string;
+  release(): void;
+}
+
+/**
+ * Asks the process that holds the folder to run `work` while it writes nothing. Throws a `BackupError` when that process does not
+ * answer, or cannot.
+ */
+export async function requestFreeze(dataDir: string, work: () => Promise<void>): Promise<FrozenParts> {
+  // ClickHouse escapes other characters in the name of the folder.
+  const name = `backup_${randomUUID().replaceAll('-', '')}`;
+  const socket = connect(join(dataDir, FREEZE_SOCKET));
+  const broken = new Promise<never>((_, reject) => socket.once('error', reject));
+  broken.catch(() => undefined);
+  const next = lineReader(socket);
+  const expectLine = async (expected: string) => {
+    const line = await withTimeout(FREEZE_TIMEOUT_MS, () => Promise.race([next(), broken]));
+    if (line !== expected) throw new Error(line.replace(/^failed /, '') || 'it closed the connection');
+  };
+  try {
+    socket.write(`freeze ${name}\n`);
+    await expectLine('frozen');
+    await work();
+    socket.write('release\n');
+    await expectLine('released');
+    return { name, release: () => socket.destroy() };
+  } catch (error) {
+    socket.destroy();
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new BackupError(
+      `The process that holds the data folder took no part in the backup (${code ?? message}). Try again, or stop that process first.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Reads one line per call; an empty one at the end of the stream. */
+function lineReader(socket: Socket): () => Promise<string> {
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  return async () => {
+    const { done, value } = await lines.next();
+    return done ? '' : value;
+  };
+}

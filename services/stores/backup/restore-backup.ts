@@ -1,0 +1,118 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { LOCK_FILE, LOCK_OWNER_FILE, PARTIAL_RESTORE_FOLDER } from '../data-folder/layout.js';
+import { lockDataFolder } from '../data-folder/lock.js';
+import { BackupError } from './errors.js';
+import { CopiedFolders, copyFile, freeBytes, syncPath } from './files.js';
+import { type BackupEntry, DATA_FOLDER, type Manifest, readManifest } from './manifest.js';
+
+export interface RestoreOptions {
+  backup: string;
+  /** Missing or empty. */
+  dataDir: string;
+  onProgress(doneBytes: number, totalBytes: number): void;
+}
+
+/**
+ * Puts a backup into an empty data folder, which no process can open before all of it is there and was compared with the manifest.
+ * Throws a `BackupError` that names what is wrong, `DataFolderError`, and errors of the file system as they are.
+ */
+export async function restoreBackup({ backup, dataDir, onProgress }: RestoreOptions): Promise<Manifest> {
+  const manifest = readManifest(backup);
+  requireFiles(backup, manifest);
+  const folder = resolve(dataDir);
+  const lock = lockDataFolder(folder);
+  try {
+    requireEmpty(folder);
+    const partial = join(folder, PARTIAL_RESTORE_FOLDER);
+    // Of a restore that was killed.
+    rmSync(partial, { recursive: true, force: true });
+    requireSpace(folder, manifest);
+    mkdirSync(partial, { mode: 0o700 });
+    try {
+      await copyEntries(backup, manifest, partial, onProgress);
+    } catch (error) {
+      rmSync(partial, { recursive: true, force: true });
+      throw error;
+    }
+    await syncPath(folder);
+    for (const name of readdirSync(partial)) renameSync(join(partial, name), join(folder, name));
+    await syncPath(folder);
+    rmSync(partial, { recursive: true });
+    await syncPath(folder);
+    return manifest;
+  } finally {
+    lock.release();
+  }
+}
+
+/** Reads a whole backup and compares it with its manifest. Throws a `BackupError` that names what is wrong. */
+export async function verifyBackup({
+  backup,
+  onProgress,
+}: Pick<RestoreOptions, 'backup' | 'onProgress'>): Promise<Manifest> {
+  const manifest = readManifest(backup);
+  requireFiles(backup, manifest);
+  await copyEntries(backup, manifest, undefined, onProgress);
+  return manifest;
+}
+
+const damaged = (backup: string, path: string, what: string) =>
+  new BackupError(
+    `The backup ${resolve(backup)} is damaged: ${DATA_FOLDER}/${path} ${what}. Use another backup.`,
+  );
+
+/** Finds a backup that was cut short before anything is written. */
+function requireFiles(backup: string, { entries }: Manifest): void {
+  for (const entry of entries) {
+    if (entry.kind !== 'file') continue;
+    const stats = statSync(join(backup, DATA_FOLDER, entry.path), { throwIfNoEntry: false });
+    if (!stats) throw damaged(backup, entry.path, 'is missing');
+    if (stats.size !== entry.bytes) {
+      throw damaged(backup, entry.path, `has ${stats.size} bytes instead of ${entry.bytes}`);
+    }
+  }
+}
+
+function requireEmpty(folder: string): void {
+  const own = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, LOCK_OWNER_FILE, PARTIAL_RESTORE_FOLDER]);
+  const [other] = readdirSync(folder).filter((name) => !own.has(name));
+  if (other === undefined) return;
+  throw new BackupError(
+    `The data folder ${folder} is not empty (${other}), and a restore replaces nothing. Move what is there away, or name another folder with --data.`,
+  );
+}
+
+function requireSpace(folder: string, { bytes }: Manifest): void {
+  const free = freeBytes(folder);
+  if (free >= bytes) return;
+  const mib = (count: number) => Math.ceil(count / 1024 / 1024);
+  throw new BackupError(
+    `The backup has ${mib(bytes)} MiB, and ${mib(free)} MiB are free on the disk of ${folder}. Make room, or name another folder with --data.`,
+  );
+}
+
+/** Without `to`, only reads and compares. */
+async function copyEntries(
+  backup: string,
+  { entries, bytes: total }: Manifest,
+  to: string | undefined,
+  onProgress: RestoreOptions['onProgress'],
+): Promise<void> {
+  const folders = new CopiedFolders();
+  let done = 0;
+  const onBytes = (bytes: number) => {
+    done += bytes;
+    onProgress(done, total);
+  };
+  const copy = async (entry: BackupEntry) => {
+    const target = to === undefined ? undefined : join(to, entry.path);
+    if (target !== undefined) folders.create(entry.kind === 'folder' ? target : dirname(target));
+    if (entry.kind === 'link' && target !== undefined) symlinkSync(entry.target, target);
+    if (entry.kind !== 'file') return;
+    const { sha256 } = await copyFile(join(backup, DATA_FOLDER, entry.path), target, onBytes);
+    if (sha256 !== entry.sha256) throw damaged(backup, entry.path, 'has changed since the backup');
+  };
+  for (const entry of entries) await copy(entry);
+  await folders.sync();
+}

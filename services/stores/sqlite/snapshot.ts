@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { Connection } from './connection.js';
+
+const CACHE_MB = 8;
+
+/** Records of all organizations. */
+export interface RecordCounts {
+  contacts: number;
+  audiences: number;
+  visits: number;
+}
+
+/** A database as it was at one moment, while others go on writing it. Its write-ahead log grows until this is closed. */
+export class DatabaseSnapshot {
+  readonly #connection: Connection;
+
+  /** Undefined where there is no database. Throws SQLite's errors. */
+  static open(path: string): DatabaseSnapshot | undefined {
+    return existsSync(path) ? new DatabaseSnapshot(path) : undefined;
+  }
+
+  private constructor(path: string) {
+    this.#connection = new Connection(path, { cacheMb: CACHE_MB });
+    this.#connection.exec('BEGIN');
+    // Only a read begins the transaction.
+    this.#connection.row('SELECT count(*) FROM sqlite_schema');
+  }
+
+  get bytes(): number {
+    const pragma = (name: string) => Number(this.#connection.row<[bigint]>(`PRAGMA ${name}`)?.[0]);
+    return pragma('page_count') * pragma('page_size');
+  }
+
+  /** All 0 for a database that was never migrated. */
+  counts(): RecordCounts {
+    const isMigrated = this.#connection.row(`SELECT 1 FROM sqlite_schema WHERE name = 'audiences'`);
+    const [contacts, visits, audiences] = isMigrated
+      ? (this.#connection.row<[bigint, bigint, bigint]>(
+          `SELECT coalesce(sum(contacts), 0), coalesce(sum(visits), 0),
+             (SELECT count(*) FROM audiences WHERE position IS NOT NULL) FROM organizations`,
+        ) as [bigint, bigint, bigint])
+      : [0n, 0n, 0n];
+    return { contacts: Number(contacts), audiences: Number(audiences), visits: Number(visits) };
+  }
+
+  /** Writes the database to a file, which is on the disk at the end. `onProgress` receives the part done, from 0 to 1. */
+  copyTo(path: string, onProgress: (copied: number) => void): Promise<void> {
+    return this.#connection.copyTo(path, onProgress);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}

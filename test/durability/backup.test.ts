@@ -1,0 +1,414 @@
+import { spawn } from 'node:child_process';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { manifestText, readManifest } from '../../services/stores/backup/manifest.js';
+import { verifyBackup } from '../../services/stores/backup/restore-backup.js';
+import { MAIN, run } from '../cli/support.js';
+import { temporaryFolder } from '../support/gateway.js';
+import {
+  prepareOrganization,
+  runServer,
+  type ServerProcess,
+  startServer,
+} from '../support/server-process.js';
+
+const ORGANIZATION = 'org_backup';
+const REQUESTS = Number(process.env.TEST_TRANSCRIPTS ?? 1000);
+const BATCH_RECORDS = 100;
+const WORDS = ['garcia', 'meyer', 'engineer', 'sales', 'acme', 'globex', 'berlin', 'madrid', 'lead', 'chief'];
+const COUNTRIES = ['US', 'DE', 'ES', 'FR'];
+const RANGE = { start_date: '2026-01-01', end_date: '2026-03-31' };
+const DAYS = 90;
+
+const word = (index: number) => WORDS[index % WORDS.length] as string;
+const dayOf = (index: number) => new Date(Date.UTC(2026, 0, 1 + (index % DAYS))).toISOString().slice(0, 10);
+
+/** Records of a batch; each belongs to a company, page or campaign of the batch alone. */
+const BATCHES: Record<string, (name: string) => object[]> = {
+  contacts: (name) =>
+    numbered((index) => ({
+      contact_id: `${name}.${index}`,
+      first_name: word(index),
+      last_name: word(index * 7 + name.length),
+      job_title: `${word(index * 3)} ${word(index + 4)}`,
+      company_name: name,
+      country: COUNTRIES[index % COUNTRIES.length],
+      work_emails: [`${word(index)}.${index}@${name}.example`],
+      audience_ids: [`aud_${index % 5}`],
+      created_at: `${dayOf(index)}T00:00:00Z`,
+    })),
+  'website-visits': (name) =>
+    numbered((index) => ({
+      id: `${name}.${index}`,
+      createdAt: `${dayOf(index)}T10:00:00Z`,
+      startUrl: `https://site.example/${name}/${word(index)}`,
+      countryCode: COUNTRIES[index % COUNTRIES.length],
+    })),
+  'network-a-deliveries': (name) =>
+    numbered((index) => ({
+      date: dayOf(index),
+      campaign_id: name,
+      creative_id: `${name}.${index % 4}`,
+      ...(index % 2 ? { company_id: `cmp_${index % 7}` } : {}),
+      impressions: 1000 + index,
+      reported_at: '2026-04-01T00:00:00Z',
+    })),
+};
+
+const numbered = (make: (index: number) => object) =>
+  Array.from({ length: BATCH_RECORDS }, (_, index) => make(index));
+
+/** Requests over everything that is stored, the same ones each time. */
+function requestOf(index: number): [path: string, body: object] {
+  const limit = 1 + (index % 40);
+  const search = { organization_id: ORGANIZATION, limit };
+  switch (index % 8) {
+    case 0:
+      return ['/api/contacts/search', { ...search, query: `${word(index)} ${word(index * 3 + 1)}` }];
+    case 1:
+      return [
+        '/api/contacts/search',
+        { ...search, query: word(index).slice(0, 3), country: COUNTRIES[index % 4] },
+      ];
+    case 2:
+      return [
+        '/api/contacts/get',
+        { organization_id: ORGANIZATION, contact_id: `base${index % 3}.${index % BATCH_RECORDS}` },
+      ];
+    case 3:
+      return ['/api/audiences/contacts/search', { ...search, audience_id: `aud_${index % 5}` }];
+    case 4:
+      return ['/api/website-visits/search', { ...search, start_url: word(index) }];
+    case 5:
+      return ['/api/audiences/search', search];
+    case 6:
+      return ['/api/advertising/network_a/campaigns', { ...RANGE, page_size: limit }];
+    default:
+      return [
+        '/api/advertising/network_a/companies',
+        { ...RANGE, page_size: limit, company_ids: [`cmp_${index % 7}`] },
+      ];
+  }
+}
+
+async function transcriptsOf(server: ServerProcess): Promise<string[]> {
+  const transcripts: string[] = [];
+  for (let index = 0; index < REQUESTS; index++) {
+    const [path, body] = requestOf(index);
+    const { status, text } = await server.call(path, body);
+    transcripts.push(`${path} ${JSON.stringify(body)} ${status} ${text}`);
+  }
+  return transcripts;
+}
+
+/** Impressions of the rows of a batch. */
+const impressionsOf = (rows: object[]) =>
+  (rows as { impressions: number; company_id?: string }[]).reduce(
+    (sums, { impressions, company_id }) => ({
+      all: sums.all + impressions,
+      ofCompanies: sums.ofCompanies + (company_id ? impressions : 0),
+    }),
+    { all: 0, ofCompanies: 0 },
+  );
+
+/** How much of a batch there is: 0 or 1, else it was torn. */
+async function presenceOf(server: ServerProcess, stream: string, name: string): Promise<number> {
+  const ask = async (path: string, body: object) => {
+    const {
+      status,
+      text,
+      body: answer,
+    } = await server.call(path, { organization_id: ORGANIZATION, ...body });
+    expect(status, `${path} ${text}`).to.equal(200);
+    return answer;
+  };
+  if (stream === 'contacts') {
+    const found = await ask('/api/contacts/search', { company_name: name, limit: 1 });
+    return (found.total_count as number) / BATCH_RECORDS;
+  }
+  if (stream === 'website-visits') {
+    const found = await ask('/api/website-visits/search', { start_url: `/${name}/`, limit: 1 });
+    return (found.total_count as number) / BATCH_RECORDS;
+  }
+  const expected = impressionsOf(BATCHES['network-a-deliveries']?.(name) ?? []);
+  const sumOf = async (list: string) => {
+    const { items } = await ask(`/api/advertising/network_a/${list}`, {
+      ...RANGE,
+      campaign_ids: [name],
+      page_size: 200,
+    });
+    return (items as { impressions: number }[]).reduce((sum, { impressions }) => sum + impressions, 0);
+  };
+  const ofCampaign = (await sumOf('campaigns')) / expected.all;
+  expect(await sumOf('creatives'), `creatives of ${name}`).to.equal(ofCampaign * expected.all);
+  expect(await sumOf('companies'), `companies of ${name}`).to.equal(ofCampaign * expected.ofCompanies);
+  return ofCampaign;
+}
+
+describe('A backup', function () {
+  this.timeout(240_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let dataDir: string;
+  let environment: Record<string, string>;
+  let key: string;
+  let server: ServerProcess | undefined;
+  const start = async () => {
+    server = await startServer({ dataDir, key });
+    return server;
+  };
+  const command = (...args: string[]) => run(args, { env: environment });
+  const path = (name: string) => join(folder.path, name);
+
+  before(async () => {
+    folder = await temporaryFolder();
+    dataDir = path('data');
+    environment = { REACHLINE_DATA_DIR: dataDir, PORT: '0' };
+    key = await prepareOrganization(dataDir, ORGANIZATION);
+    await start();
+    const audiences = Array.from({ length: 5 }, (_, index) => ({
+      id: `aud_${index}`,
+      name: `Audience ${index}`,
+      created_at: '2026-01-01T00:00:00Z',
+    }));
+    expect((await server?.ingest('audiences', audiences))?.body.accepted).to.equal(5);
+    for (const base of ['base0', 'base1', 'base2']) {
+      for (const [stream, records] of Object.entries(BATCHES)) {
+        const answer = await server?.ingest(stream, records(base));
+        expect(answer?.body.accepted, answer?.text).to.equal(BATCH_RECORDS);
+      }
+    }
+  });
+  after(async () => {
+    await server?.kill();
+    await folder.remove();
+  });
+
+  it(`gives the same answers to ${REQUESTS} requests after the folder is lost and restored`, async () => {
+    const before = await transcriptsOf(server as ServerProcess);
+    expect(new Set(before.map((transcript) => /} (\d+) /.exec(transcript)?.[1]))).to.deep.equal(
+      new Set(['200']),
+    );
+    const { code, stdout, stderr } = await command('backup', path('quiet'));
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.include('300 contacts, 5 audiences, 300 visits');
+    await server?.kill();
+    rmSync(dataDir, { recursive: true });
+    const restored = await command('restore', path('quiet'));
+    expect(restored.code, restored.stderr).to.equal(0);
+    await start();
+    const after = await transcriptsOf(server as ServerProcess);
+    for (const [index, transcript] of after.entries()) expect(transcript).to.equal(before[index]);
+    expect((await command('doctor', '--deep')).stdout).to.include('The search store is whole');
+  });
+
+  it('is readable by its user only', () => {
+    const all = readdirSync(path('quiet'), { recursive: true, withFileTypes: true });
+    for (const entry of all) {
+      const mode = (statSync(join(entry.parentPath, entry.name)).mode & 0o777).toString(8);
+      expect(mode, entry.name).to.equal(entry.isDirectory() ? '700' : '600');
+    }
+    expect(all.filter((entry) => entry.isSymbolicLink())).to.deep.equal([]);
+  });
+
+  it('under load holds every record acknowledged before it began, and no part of a batch', async () => {
+    const acknowledged: [stream: string, name: string][] = [];
+    const sent: [stream: string, name: string][] = [];
+    let isWriting = true;
+    const writers = Object.entries(BATCHES).map(async ([stream, records]) => {
+      for (let index = 0; isWriting; index++) {
+        const name = `load${String(index).padStart(4, '0')}`;
+        sent.push([stream, name]);
+        const { status, text, body } = await (server as ServerProcess).ingest(stream, records(name));
+        expect(status, text).to.equal(200);
+        expect(body.accepted, text).to.equal(BATCH_RECORDS);
+        acknowledged.push([stream, name]);
+      }
+    });
+    while (acknowledged.length < 9) await pause(50);
+    const before = [...acknowledged];
+    const { code, stderr } = await command('backup', path('loaded'));
+    const during = acknowledged.length - before.length;
+    isWriting = false;
+    await Promise.all(writers);
+    expect(code, stderr).to.equal(0);
+    expect(during, 'batches written while the backup ran').to.be.greaterThan(0);
+    expect(
+      existsSync(join(dataDir, 'clickhouse/shadow'))
+        ? readdirSync(join(dataDir, 'clickhouse/shadow')).filter((name) => name !== 'increment.txt')
+        : [],
+    ).to.deep.equal([]);
+    await server?.kill();
+    rmSync(dataDir, { recursive: true });
+    const restored = await command('restore', path('loaded'), '--data', dataDir);
+    expect(restored.code, restored.stderr).to.equal(0);
+    await start();
+    const missing: string[] = [];
+    const must = new Set(before.map(String));
+    for (const [stream, name] of sent) {
+      const presence = await presenceOf(server as ServerProcess, stream, name);
+      expect(presence, `${stream} ${name}`).to.be.oneOf([0, 1]);
+      if (must.has(String([stream, name])) && presence === 0) missing.push(`${stream} ${name}`);
+    }
+    expect(missing).to.deep.equal([]);
+    console.log(`      ${before.length} batches before the backup, ${during} while it ran`);
+  });
+
+  it('that was cut short or changed is rejected, and the message names the file', async () => {
+    const backup = path('quiet');
+    const problemOf = async () =>
+      verifyBackup({ backup, onProgress: () => undefined }).then(
+        () => '',
+        (error: Error) => `${error.name} ${error.message}`,
+      );
+    expect(await problemOf()).to.equal('');
+    const { entries } = readManifest(backup);
+    const files = entries.flatMap((entry) => (entry.kind === 'file' && entry.bytes > 0 ? [entry] : []));
+    expect(files.length).to.be.greaterThan(40);
+    for (const { path: name, bytes } of files) {
+      const file = join(backup, 'data', name);
+      const content = readFileSync(file);
+      truncateSync(file, bytes - 1);
+      expect(await problemOf(), name).to.include(`data/${name} has ${bytes - 1} bytes instead of ${bytes}`);
+      renameSync(file, `${file}.away`);
+      expect(await problemOf(), name).to.include(`data/${name} is missing`);
+      rmSync(`${file}.away`);
+      writeFileSync(file, content, { mode: 0o600 });
+    }
+    for (const { path: name, bytes } of [files[0], files.at(-1)] as typeof files) {
+      const file = join(backup, 'data', name);
+      const content = readFileSync(file);
+      const changed = Buffer.from(content);
+      changed[bytes >> 1] = (changed[bytes >> 1] as number) ^ 1;
+      writeFileSync(file, changed);
+      expect(await problemOf(), name).to.include(`data/${name} has changed since the backup`);
+      writeFileSync(file, content);
+    }
+    const manifest = join(backup, 'backup.json');
+    const text = readFileSync(manifest, 'utf8');
+    const { format: _, ...fields } = readManifest(backup);
+    const broken: [text: string, problem: string][] = [
+      [text.slice(0, -20), 'is damaged'],
+      [text.replace('"contacts": 300', '"contacts": 301'), 'is damaged'],
+      [
+        manifestText({
+          ...fields,
+          reachline: '9.0.0',
+          migrations: [...fields.migrations, 'sqlite/9999_x.sql'],
+        }),
+        'is of a newer Reachline (9.0.0, with sqlite/9999_x.sql)',
+      ],
+      [manifestText({ ...fields, entries: [{ path: '../escaped', kind: 'folder' }] }), 'is damaged'],
+    ];
+    for (const [content, problem] of broken) {
+      writeFileSync(manifest, content);
+      expect(await problemOf())
+        .to.match(/^BackupError/)
+        .and.to.include(problem);
+    }
+    rmSync(manifest);
+    expect(await problemOf()).to.include('is a backup that was cut short: its backup.json');
+    writeFileSync(manifest, text);
+    expect(await problemOf()).to.equal('');
+    expect((await command('restore', dataDir)).stderr).to.include('is not a backup');
+  });
+
+  it('replaces neither another backup nor a data folder', async () => {
+    const again = await command('backup', path('quiet'));
+    expect(again.code).to.equal(1);
+    expect(again.stderr).to.include('is not empty, and a backup never replaces another');
+    expect((await command('backup', join(dataDir, 'backup'))).stderr).to.include('lies in the data folder');
+    expect((await command('restore', path('quiet'))).stderr).to.include(
+      'is in use by another Reachline process',
+    );
+    await server?.kill();
+    const over = await command('restore', path('quiet'));
+    expect(over.code).to.equal(1);
+    expect(over.stderr).to.include('is not empty').and.to.include('a restore replaces nothing');
+    await start();
+  });
+
+  it('killed half-way leaves nothing that can be restored, and the next one succeeds', async () => {
+    const target = path('killed');
+    await killOnceThereIs(join(`${target}.partial`, 'data'), ['backup', target], environment);
+    expect(existsSync(target)).to.equal(false);
+    const { stderr } = await command('restore', `${target}.partial`, '--dry-run');
+    expect(stderr).to.include('was cut short');
+    const again = await command('backup', target);
+    expect(again.code, again.stderr).to.equal(0);
+    expect(existsSync(`${target}.partial`)).to.equal(false);
+    expect((await command('restore', target, '--dry-run')).stdout).to.include('is whole');
+  });
+
+  it('of a folder that no process has is taken without opening the stores', async () => {
+    await server?.kill();
+    const { code, stdout, stderr } = await command('backup', path('stopped'));
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.include(' contacts, 5 audiences, ');
+    const copy = path('copy');
+    expect((await command('restore', path('stopped'), '--data', copy)).code).to.equal(0);
+    const original = await start();
+    const restored = await startServer({ dataDir: copy, key });
+    for (const request of [0, 2, 3, 4, 6, 7]) {
+      const [route, body] = requestOf(request);
+      expect((await restored.call(route, body)).text).to.equal((await original.call(route, body)).text);
+    }
+    await restored.kill();
+  });
+
+  it('whose restore was killed half-way is not served, and can be restored again', async () => {
+    const other = path('other');
+    await killOnceThereIs(
+      join(other, 'restore.partial'),
+      ['restore', path('quiet'), '--data', other],
+      environment,
+    );
+    const refused = await runServer({ dataDir: other });
+    expect(refused.code).to.equal(1);
+    expect(refused.errors).to.include('was cut short. Run it again: reachline restore');
+    const again = await command('restore', path('quiet'), '--data', other);
+    expect(again.code, again.stderr).to.equal(0);
+    const served = await startServer({ dataDir: other, key });
+    const { body } = await served.call('/api/contacts/search', { organization_id: ORGANIZATION });
+    expect(body.total_count).to.equal(300);
+    await served.kill();
+  });
+});
+
+/** Runs a command and kills it as soon as the path exists; again where it was faster. */
+async function killOnceThereIs(
+  path: string,
+  args: string[],
+  environment: Record<string, string>,
+): Promise<void> {
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: 'ignore',
+    });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    while (!existsSync(path) && !isOver) await pause(1);
+    child.kill('SIGKILL');
+    await ended;
+    if (existsSync(path)) return;
+    for (const written of args.slice(1).filter((arg) => !arg.startsWith('--'))) {
+      if (!path.startsWith(written)) continue;
+      rmSync(written, { recursive: true, force: true });
+    }
+  }
+  throw new Error(`${args.join(' ')} was always faster than its kill`);
+}
