@@ -43,8 +43,8 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   stores: IngestStores;
   /** Orders all records of this input. */
   acceptance: Acceptance;
-  /** Called with each rejected record, and its bytes as received. */
-  onRejected?(record: RejectedRecord, untouched: Buffer): void;
+  /** Called with each rejected record, its bytes as received, and how its source read it. */
+  onRejected?(record: RejectedRecord, untouched: Buffer, raw: RawRecord): void;
   /** Called with every piece of an over-long line but the last, which goes to `onRejected`. */
   onOverlong?(piece: Buffer): void;
   /** Called after every write. */
@@ -195,11 +195,11 @@ class Report {
     this.#options.onProgress?.(this.result.accepted, this.result.rejected);
   }
 
-  reject({ code, pointer, detail }: DeadLetter, { line, bytes, untouched }: RawRecord): void {
-    const rejected = { line, code, pointer, detail };
+  reject({ code, pointer, detail }: DeadLetter, raw: RawRecord): void {
+    const rejected = { line: raw.line, code, pointer, detail };
     this.result.rejected++;
     if (this.result.errors.length < MAX_REPORTED_ERRORS) this.result.errors.push(rejected);
-    this.#options.onRejected?.(rejected, untouched ?? bytes);
+    this.#options.onRejected?.(rejected, raw.untouched ?? raw.bytes, raw);
   }
 
   overlong(piece: Buffer): void {

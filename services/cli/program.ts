@@ -311,12 +311,13 @@ Everything acknowledged before the command is in the backup. The folder appears 
 function addDeadLetters(program: Command, io: Io): void {
   const deadLetters = program
     .command('dead-letters')
-    .description('list rejected records from Kafka, and replay them')
+    .description('list rejected records of HTTP ingest and Kafka, and replay them')
     .addHelpText('after', examples('reachline dead-letters list', 'reachline dead-letters replay --dry-run'));
   deadLetters
     .command('list')
     .description('list those not replayed yet, oldest first')
     .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
+    .addOption(new Option('--organization <id>', 'only those of HTTP ingest of this organization'))
     .option('--code <code>', 'only those rejected with this code')
     .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
     .option('--all', 'also those already replayed')
@@ -324,7 +325,8 @@ function addDeadLetters(program: Command, io: Io): void {
     .addHelpText(
       'after',
       `
-PLACE is partition/offset in the topic of the stream; TIMES how often the record was rejected.
+PLACE is partition/offset in the topic of the stream, or the line of an HTTP request; TIMES how often the record was rejected.
+HTTP ingest keeps the newest 10 000 of an organization, 16 MiB at most, for 30 days; topics keep theirs for 30 days.
 `,
     )
     .addHelpText(
@@ -337,15 +339,19 @@ PLACE is partition/offset in the topic of the stream; TIMES how often the record
     .action(async (options) => (await import('./commands/dead-letters.js')).listDeadLetters(io, options));
   deadLetters
     .command('replay')
-    .description('send them to their topics again, once each')
+    .description('send them again, once each: to their topics, or through HTTP ingest')
     .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
+    .addOption(new Option('--organization <id>', 'only those of HTTP ingest of this organization'))
+    .option('--from <file>', 'send corrected records of HTTP ingest: lines of list --json with another value')
     .option('--dry-run', 'print how many there are, and send none')
-    .option('--rate <number>', 'records per second; unlimited when absent', positiveNumber)
+    .option('--rate <number>', 'records of Kafka per second; unlimited when absent', positiveNumber)
     .addHelpText(
       'after',
       examples(
         'reachline dead-letters replay --dry-run',
         'reachline dead-letters replay --stream contacts --rate 100',
+        'reachline dead-letters list --organization org_acme --json > rejected.ndjson',
+        'reachline dead-letters replay --from rejected.ndjson   # once its values are corrected',
       ),
     )
     .action(async (options) => (await import('./commands/dead-letters.js')).replay(io, options));

@@ -3,6 +3,7 @@ import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import Type from 'typebox';
 import { ColumnsError } from '../../ingest/columns/columns.js';
+import { DeadLetterCollector } from '../../ingest/dead-letter-collector.js';
 import { type IngestResult, ingestText, type TextFormat } from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import { UnreadableInputError } from '../../ingest/records/raw-record.js';
@@ -53,11 +54,15 @@ export function createIngestEndpoint(
     const name = (ctx.params as { stream: string }).stream;
     const stream = findStream(name);
     if (!stream) throw new Problem('stream_not_found', unknownStream(name));
-    const { dryRun, failsOnReject } = readParameters(ctx);
+    const { dryRun, onReject } = readParameters(ctx);
     const format = INGEST_FORMATS[requireMediaType(ctx, Object.keys(INGEST_FORMATS))] as TextFormat;
     if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
     sendContinue(ctx);
     const order = acceptance();
+    const kept =
+      onReject === 'keep' && !dryRun
+        ? new DeadLetterCollector(name, principal.organizationId, order)
+        : undefined;
     const ingestInto = (destination: Stream, source: AsyncIterable<Buffer>) =>
       ingestText({
         stream: destination,
@@ -66,6 +71,8 @@ export function createIngestEndpoint(
         format,
         organizationId: principal.organizationId,
         acceptance: order,
+        onRejected: (record, _, raw) => kept?.add(record, raw),
+        onOverlong: (piece) => kept?.addPiece(piece),
         signal: request.signal,
       }).catch((error: unknown) => {
         throw toProblem(error);
@@ -75,7 +82,7 @@ export function createIngestEndpoint(
       metrics.ingested.inc({ stream: name, outcome: 'rejected' }, rejected);
     };
     let body = bodyOf(ctx, request);
-    if (failsOnReject) {
+    if (onReject === 'fail') {
       const chunks: Buffer[] = [];
       for await (const chunk of body) chunks.push(chunk);
       body = Readable.from(chunks);
@@ -88,7 +95,8 @@ export function createIngestEndpoint(
     const written = publisher?.toKafka(stream, request.signal) ?? stream;
     const result = await ingestInto(dryRun ? withoutWrites(stream) : written, body);
     if (!dryRun) count(result);
-    if (failsOnReject && result.rejected > 0) throw recordsRejected(result);
+    if (kept && result.rejected > 0) await stores.search.keepDeadLetters(kept.letters);
+    if (onReject === 'fail' && result.rejected > 0) throw recordsRejected(result);
     ctx.body = { stream: name, ...result, ...(dryRun ? { dry_run: true } : {}) };
   };
 }
@@ -112,20 +120,26 @@ export const IngestQuery = strictObject({
   ),
   on_reject: Type.Optional(
     stringEnum(
-      'What a rejected record does to the others: `continue` accepts them; `fail` accepts none, and answers 422 `records_rejected`.',
-      ['continue', 'fail'],
-      { default: 'continue' },
+      'What becomes of a rejected record: `keep` keeps it for `reachline dead-letters`; `drop` only names it in the answer; `fail` accepts none of the others either, and answers 422 `records_rejected`.',
+      ['keep', 'drop', 'fail'],
+      { default: 'keep' },
     ),
   ),
 });
 const validateQuery = compileValidator(IngestQuery);
 
+interface IngestParameters {
+  dryRun: boolean;
+  onReject: 'keep' | 'drop' | 'fail';
+}
+
 /** Throws 422 for unknown parameters, so that a misspelt `dry_run` never writes. */
-function readParameters(ctx: Context): { dryRun: boolean; failsOnReject: boolean } {
+function readParameters(ctx: Context): IngestParameters {
   const { query, errors } = readQuery(ctx, IngestQuery, validateQuery);
   errors.push(...readIdempotencyKey(ctx, false).errors);
   if (errors.length > 0) throw invalid(...errors);
-  return { dryRun: query.dry_run === true, failsOnReject: query.on_reject === 'fail' };
+  const { dry_run: dryRun, on_reject: onReject } = query;
+  return { dryRun, onReject } as IngestParameters;
 }
 
 /** The stream with its validation, but without writes. */

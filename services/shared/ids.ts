@@ -36,7 +36,7 @@ function randomBytes16(): Uint8Array {
 }
 
 /** A time-ordered id: `prefix_` and a UUIDv7 in 26 characters of base32. Sorts by creation time to the millisecond. */
-export function newId(prefix: 'con' | 'aud' | 'req' | 'era', now: number = Date.now()): string {
+export function newId(prefix: 'con' | 'aud' | 'rej' | 'req' | 'era', now: number = Date.now()): string {
   const bytes = randomBytes16();
   bytes[0] = now / 2 ** 40;
   bytes[1] = now / 2 ** 32;

@@ -4,6 +4,7 @@ import { parsed } from '../support/parsed-store.js';
 import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
+import { searchStoreDeadLetters } from './search-store-dead-letters.js';
 import { searchStoreDeletions } from './search-store-deletions.js';
 import { searchStoreExplain } from './search-store-explain.js';
 import { searchStoreFacets } from './search-store-facets.js';
@@ -55,6 +56,7 @@ export function searchStoreContract(
     searchStoreAudiences(open);
     searchStoreVisits(open);
     searchStoreAccounts(open);
+    searchStoreDeadLetters(open);
     searchStoreFigures(open);
   });
 }

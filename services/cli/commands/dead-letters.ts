@@ -1,37 +1,53 @@
-import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../../ingest/worker/replay.js';
+import type { StreamName } from '../../../ingest/streams/index.js';
+import {
+  type DeadLetterRecord,
+  eachDeadLetter,
+  type ReplayResult,
+  replayDeadLetters,
+} from '../../../ingest/worker/replay.js';
 import { skipRecords } from '../../../ingest/worker/skip.js';
+import { loadConfig } from '../../shared/config.js';
+import type { StoredDeadLetter } from '../../stores/common/dead-letters.js';
 import { UsageError } from '../errors.js';
 import { type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
 import { withKafka } from '../kafka.js';
 import { Progress } from '../progress.js';
+import { eachStoredDeadLetter, readCorrections, replayStoredDeadLetters } from '../stored-dead-letters.js';
 import { parseStreams } from '../streams.js';
 
 export interface ListOptions {
   /** Names separated by commas. */
   stream?: string;
+  /** Of HTTP ingest; a topic does not know the organization of what cannot be read. */
+  organization?: string;
   code?: string;
   limit: number;
   all?: boolean;
   json?: boolean;
 }
 
-const HEADINGS = ['STREAM', 'PLACE', 'REJECTED', 'TIMES', 'CODE', 'POINTER', 'KEY', 'DETAIL'];
+const HEADINGS = ['STREAM', 'ORGANIZATION', 'PLACE', 'REJECTED', 'TIMES', 'CODE', 'POINTER', 'KEY', 'DETAIL'];
 
 export async function listDeadLetters(io: Io, options: ListOptions): Promise<void> {
   const streams = parseStreams(options.stream);
-  const letters: DeadLetterRecord[] = [];
+  const { organization } = options;
+  const letters: ListedLetter[] = [];
   let more = false;
-  await withKafka(io, (cluster, config) =>
-    eachDeadLetter(cluster, config, { streams, all: options.all }, (found) => {
-      for (const letter of found) {
-        if (options.code !== undefined && letter.code !== options.code) continue;
-        if (letters.length < options.limit) letters.push(letter);
-        else more = true;
-      }
-      return !more;
-    }),
-  );
-  if (options.json) for (const letter of letters) printOut(io, terminalJson(toJson(letter)));
+  const add = (found: ListedLetter[]) => {
+    for (const letter of found) {
+      if (options.code !== undefined && letter.code !== options.code) continue;
+      if (letters.length < options.limit) letters.push(letter);
+      else more = true;
+    }
+    return !more;
+  };
+  await eachStoredDeadLetter(io, { organization, streams }, (found) => add(found.map(ofHttp)));
+  if (!more && hasKafka(io) && organization === undefined) {
+    await withKafka(io, (cluster, config) =>
+      eachDeadLetter(cluster, config, { streams, all: options.all }, (found) => add(found.map(ofKafka))),
+    );
+  }
+  if (options.json) for (const letter of letters) printOut(io, terminalJson(letter));
   else if (letters.length > 0) printTable(io, HEADINGS, letters.map(toRow));
   if (letters.length === 0) printErr(io, 'There are no dead letters.');
   if (more) printErr(io, `There are more; --limit ${options.limit * 10} shows them.`);
@@ -39,14 +55,43 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
 
 export interface ReplayOptions {
   stream?: string;
+  organization?: string;
+  /** Corrected records, as lines of `list --json`. */
+  from?: string;
   dryRun?: boolean;
   rate?: number;
 }
 
-export async function replay(io: Io, { stream, dryRun, rate }: ReplayOptions): Promise<void> {
+export async function replay(io: Io, options: ReplayOptions): Promise<void> {
+  const { stream, organization, from, dryRun } = options;
   const streams = parseStreams(stream);
+  const corrections = from === undefined ? undefined : readCorrections(from);
+  const stored = await replayStoredDeadLetters(io, { organization, streams, corrections, dryRun });
+  const isStoredOnly = !hasKafka(io) || organization !== undefined || corrections !== undefined;
+  const sent = isStoredOnly ? { records: 0, truncated: 0 } : await replayTopics(io, streams, options);
+  const count = stored.records + sent.records;
+  if (count === 0) printErr(io, 'There are no dead letters to replay.');
+  else if (dryRun) printOut(io, `${recordsOf(count)} would be sent again.`);
+  else if (sent.records === 0)
+    printOut(io, `${recordsOf(count)} sent again, ${stored.rejected} rejected again.`);
+  else printOut(io, `${recordsOf(count)} sent again. What is rejected again becomes a dead letter again.`);
+  const truncated = stored.truncated + sent.truncated;
+  if (truncated > 0) {
+    printErr(
+      io,
+      `${recordsOf(truncated)} left out: too large for a dead letter, which holds the beginning only. Where it came from Kafka, the topic of the stream has the whole record, at the place that list --all shows, for as long as it keeps records.`,
+    );
+  }
+}
+
+/** Those of Kafka. */
+async function replayTopics(
+  io: Io,
+  streams: readonly StreamName[],
+  { dryRun, rate }: ReplayOptions,
+): Promise<ReplayResult> {
   const progress = await Progress.start(io);
-  const { records: count, truncated } = await withKafka(io, async (cluster, config) => {
+  return withKafka(io, async (cluster, config) => {
     const waiting = new Map<string, number>();
     await eachDeadLetter(cluster, config, { streams }, (letters) => {
       for (const letter of letters) waiting.set(letter.stream, (waiting.get(letter.stream) ?? 0) + 1);
@@ -58,16 +103,9 @@ export async function replay(io: Io, { stream, dryRun, rate }: ReplayOptions): P
     };
     return replayDeadLetters(cluster, config, { streams, dryRun, rate, onProgress });
   }).finally(() => progress.end());
-  if (count === 0) printErr(io, 'There are no dead letters to replay.');
-  else if (dryRun) printOut(io, `${recordsOf(count)} would be sent again.`);
-  else printOut(io, `${recordsOf(count)} sent again. What is rejected again becomes a dead letter again.`);
-  if (truncated > 0) {
-    printErr(
-      io,
-      `${recordsOf(truncated)} left out: too large for a dead letter, which holds the beginning only. The topic of the stream has the whole record, at the place that list --all shows, for as long as it keeps records.`,
-    );
-  }
 }
+
+const hasKafka = (io: Io) => loadConfig(io.env).kafka !== null;
 
 export interface SkipOptions {
   stream: string;
@@ -92,19 +130,17 @@ export async function skip(io: Io, { stream: name, partition, offset, dryRun }: 
 
 const recordsOf = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
-const rejectedAt = ({ record }: DeadLetterRecord) => new Date(record.timestamp).toISOString();
-
-function toRow(letter: DeadLetterRecord): string[] {
-  const { stream, place, attempts, code, pointer, detail, record } = letter;
-  const key = record.key?.toString() ?? '-';
+function toRow(letter: ListedLetter): string[] {
+  const { stream, organization_id, place, rejected_at, attempts, code, pointer, detail, key } = letter;
   return [
     stream,
+    organization_id ?? '-',
     place,
-    rejectedAt(letter).slice(0, 19),
+    rejected_at.slice(0, 19),
     String(attempts),
     code,
     printable(pointer, 60) || '-',
-    printable(key, 40),
+    printable(key ?? '-', 40),
     printable(detail, 120),
   ];
 }
@@ -114,18 +150,57 @@ function printable(text: string, most: number): string {
   return truncate(text.replace(/[\s\p{Cc}]+/gu, ' '), most);
 }
 
-function toJson(letter: DeadLetterRecord): object {
-  const { stream, place, code, pointer, detail, stage, attempts, record } = letter;
+/** As `--json` prints it. */
+interface ListedLetter {
+  stream: string;
+  /** Null for Kafka: a topic does not know the organization of what cannot be read. */
+  organization_id: string | null;
+  /** `partition/offset` in the topic of the stream, or `line` and the line of a request. */
+  place: string;
+  rejected_at: string;
+  attempts: number;
+  code: string;
+  pointer: string;
+  detail: string;
+  stage: string;
+  /** Of the letter in the store; null for Kafka. */
+  id: string | null;
+  key: string | null;
+  value: string | null;
+}
+
+function ofKafka({ record, ...letter }: DeadLetterRecord): ListedLetter {
+  const { stream, place, code, pointer, detail, stage, attempts } = letter;
   return {
     stream,
+    organization_id: null,
     place,
-    rejected_at: rejectedAt(letter),
+    rejected_at: new Date(record.timestamp).toISOString(),
     attempts,
     code,
     pointer,
     detail,
     stage,
+    id: null,
     key: record.key?.toString() ?? null,
     value: record.value?.toString() ?? null,
+  };
+}
+
+function ofHttp(letter: StoredDeadLetter): ListedLetter {
+  const { stream, organizationId, line, acceptedAt, attempts, code, pointer, detail, id } = letter;
+  return {
+    stream,
+    organization_id: organizationId,
+    place: `line ${line}`,
+    rejected_at: new Date(acceptedAt).toISOString(),
+    attempts,
+    code,
+    pointer,
+    detail,
+    stage: 'http',
+    id,
+    key: null,
+    value: Buffer.from(letter.value, letter.encoding).toString(),
   };
 }

@@ -50,7 +50,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   let answered = 0;
   let rejectedHere = 0;
   const reject = (rejected: RejectedRecord, raw: RawRecord) =>
-    options.onRejected?.({ ...rejected, line: raw.line }, raw.untouched ?? raw.bytes);
+    options.onRejected?.({ ...rejected, line: raw.line }, raw.untouched ?? raw.bytes, raw);
 
   async function* texts() {
     for await (const records of source) {
@@ -70,6 +70,8 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   }
   try {
     await client.ingest(stream.name as StreamName, texts(), {
+      // Who sends the file is told of each of them.
+      query: { on_reject: 'drop' },
       findEveryRejected,
       signal: wait.signal,
       onRejected({ line, code, pointer, detail }) {

@@ -14,6 +14,7 @@ import type { ContactStore } from '../../contacts/contact-store.js';
 import type { ErasureStore } from '../../contacts/erasure-store.js';
 import type { SearchFiguresStore } from '../../status/status-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
+import type { DeadLetterStore } from './dead-letters.js';
 
 export interface Refreshable {
   /** Resolves when searches find every record written before. */
@@ -28,10 +29,11 @@ export interface RecoveryStatus {
   failures: number;
 }
 
-/** What the commands for keys, credits and audiences need. */
+/** What the commands for keys, credits, audiences and rejected records need. */
 export type AdminStore = Pick<KeyStore, 'insertKey' | 'listKeys' | 'revokeKey'> &
   CreditStore &
   Pick<AudienceStore, 'getAudience' | 'searchAudiences' | 'upsertAudiences'> &
+  DeadLetterStore &
   Refreshable & { close(): Promise<void> };
 
 export interface SearchStore
@@ -42,7 +44,8 @@ export interface SearchStore
     SearchFiguresStore,
     Refreshable,
     KeyStore,
-    CreditStore {
+    CreditStore,
+    DeadLetterStore {
   /** Records per write where many are waiting. */
   readonly preferredBatchSize: number;
   /** Absent where every write is one transaction, which needs no recovery. */

@@ -20,6 +20,7 @@ import { OverloadedError, PartialWriteError } from '../../shared/store-errors.js
 import { type Clock, parseTimestamp, systemClock } from '../../shared/time.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
+import type { DeadLetterQuery, StoredDeadLetter } from '../common/dead-letters.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
 import type { SearchStore } from '../common/search-store.js';
 import { applyRecords } from './apply-records.js';
@@ -39,6 +40,7 @@ import { type ContactSource, isTombstone, type Tombstone } from './contacts/mapp
 import { contactFacets, contactQuery, searchedContact } from './contacts/search.js';
 import { ContactWrites, deleteContacts, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
+import { DeadLetters } from './dead-letters.js';
 import { Documents, type DocumentWrite, documentId } from './documents.js';
 import { Erasures } from './erasure/erasures.js';
 import { IndexMissingError } from './errors.js';
@@ -100,6 +102,7 @@ class ElasticsearchStore implements SearchStore {
   readonly #erasures: Erasures;
   readonly #writes: ContactWrites;
   readonly #keys: KeyStore;
+  readonly #deadLetters: DeadLetters;
   readonly #refreshCoalescer: RefreshCoalescer;
   readonly #recoveryJob: RecoveryJob;
   /** Months whose index is known to exist. */
@@ -131,6 +134,7 @@ class ElasticsearchStore implements SearchStore {
       clock,
     });
     this.#keys = keyStore(cluster, names);
+    this.#deadLetters = new DeadLetters(cluster, names, clock);
     this.#refreshCoalescer = new RefreshCoalescer(cluster, names);
     this.#writes = new ContactWrites({
       contacts: this.#contacts,
@@ -338,6 +342,18 @@ class ElasticsearchStore implements SearchStore {
 
   grantCredits(organizationId: string, amount: number) {
     return this.#ledger.grant(organizationId, amount);
+  }
+
+  keepDeadLetters(records: readonly StoredDeadLetter[]) {
+    return this.#deadLetters.keep(records);
+  }
+
+  listDeadLetters(query: DeadLetterQuery) {
+    return this.#deadLetters.list(query);
+  }
+
+  deleteDeadLetters(ids: readonly string[]) {
+    return this.#deadLetters.delete(ids);
   }
 
   async hasOtherOrganization(organizationId: string): Promise<boolean> {

@@ -18,6 +18,7 @@ import { PartialWriteError, RecordRejectedError } from '../../shared/store-error
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
+import type { DeadLetterQuery, StoredDeadLetter } from '../common/dead-letters.js';
 import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { openDatabase } from './database.js';
@@ -222,6 +223,22 @@ class SqliteStore implements SearchStore {
 
   grantCredits(organizationId: string, amount: number) {
     return this.#writer.call('grantCredits', organizationId, amount);
+  }
+
+  async keepDeadLetters(records: readonly StoredDeadLetter[]): Promise<void> {
+    for (let start = 0; start < records.length; start += RECORDS_PER_MESSAGE) {
+      const part = records.slice(start, start + RECORDS_PER_MESSAGE);
+      const [{ organizationId }] = part as [StoredDeadLetter];
+      await this.#writer.callFor(organizationId, 'keepDeadLetters', part, this.#clock.now());
+    }
+  }
+
+  listDeadLetters(query: DeadLetterQuery) {
+    return this.#lookups.call('listDeadLetters', query);
+  }
+
+  async deleteDeadLetters(ids: readonly string[]): Promise<void> {
+    await this.#writer.call('deleteDeadLetters', ids);
   }
 
   readFigures(organizationId: string) {

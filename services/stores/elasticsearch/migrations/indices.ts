@@ -15,6 +15,7 @@ export const RESOURCES = [
   'idempotency',
   'streams',
   'erasures',
+  'dead-letters',
   'migrations',
 ] as const;
 export type Resource = (typeof RESOURCES)[number];

@@ -1,8 +1,10 @@
 /** Entry of the thread for reads that are cheap but not at once, so that they never wait for a search. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { toJson } from '../../../shared/json.js';
+import type { DeadLetterQuery } from '../../common/dead-letters.js';
 import type { Connection } from '../connection.js';
 import { readCredits } from '../credits.js';
+import { listDeadLetters } from '../dead-letters.js';
 import { listErasures, readErasure } from '../erasure/complete.js';
 import { readFigures } from '../figures.js';
 import { findKey, listKeys } from '../keys.js';
@@ -19,6 +21,7 @@ const operations = (connection: Connection) => ({
   hasOtherOrganization: (organizationId: string) => toJson(hasOtherOrganization(connection, organizationId)),
   readErasure: (id: string) => toJson(readErasure(connection, id)),
   listErasures: (organizationId: string) => toJson(listErasures(connection, organizationId)),
+  listDeadLetters: (query: DeadLetterQuery) => listDeadLetters(connection, query),
   ping: () => toJson(connection.row(`SELECT 1 FROM schema_migrations`) !== undefined),
 });
 export type LookupOperations = ReturnType<typeof operations>;

@@ -6,6 +6,7 @@ import type { ContactRecord } from '../../../contacts/schema.js';
 import { type Json, toJson } from '../../../shared/json.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
+import type { StoredDeadLetter } from '../../common/dead-letters.js';
 import { upsertAudiences } from '../audiences.js';
 import {
   addMembership,
@@ -15,6 +16,7 @@ import {
   upsertContacts,
 } from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
+import { deleteDeadLetters, keepDeadLetters } from '../dead-letters.js';
 import { completeErasures } from '../erasure/complete.js';
 import { eraseContacts } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
@@ -64,6 +66,9 @@ export function writeOperations(session: WriteSession) {
       toJson(setCredits(connection, organizationId, balance) ?? null),
     grantCredits: (organizationId: string, amount: number) =>
       toJson(addCredits(connection, organizationId, amount)),
+    keepDeadLetters: (records: readonly StoredDeadLetter[], now: number) =>
+      toJson(keepDeadLetters(connection, records, now) ?? null),
+    deleteDeadLetters: (ids: readonly string[]) => toJson(deleteDeadLetters(connection, ids) ?? null),
   };
 }
 export type WriteOperations = ReturnType<typeof writeOperations>;

@@ -1,0 +1,61 @@
+import { isUtf8 } from 'node:buffer';
+import { newId } from '../services/shared/ids.js';
+import type { Acceptance } from '../services/shared/record-order.js';
+import { DEAD_LETTER_LIMITS, type StoredDeadLetter } from '../services/stores/common/dead-letters.js';
+import type { RejectedRecord } from './pipeline.js';
+import type { RawRecord } from './records/raw-record.js';
+
+/** What is left of a line that is too long to be accepted. */
+const TRUNCATED_BYTES = 1024;
+
+/** Gathers the rejected records of one input in the form in which they are kept; the first ones, up to `DEAD_LETTER_LIMITS`. */
+export class DeadLetterCollector {
+  readonly letters: StoredDeadLetter[] = [];
+  readonly #stream: string;
+  readonly #organizationId: string;
+  readonly #acceptance: Acceptance;
+  #bytes = 0;
+  #beginning: Buffer | undefined;
+  #overlongBytes = 0;
+
+  constructor(stream: string, organizationId: string, acceptance: Acceptance) {
+    this.#stream = stream;
+    this.#organizationId = organizationId;
+    this.#acceptance = acceptance;
+  }
+
+  /** A piece of an over-long line but the last. */
+  addPiece(piece: Buffer): void {
+    this.#beginning ??= Buffer.from(piece.subarray(0, TRUNCATED_BYTES));
+    this.#overlongBytes += piece.length;
+  }
+
+  add({ line, code, pointer, detail }: RejectedRecord, raw: RawRecord): void {
+    const { acceptedAt, sequence } = this.#acceptance;
+    let bytes = raw.untouched ?? raw.bytes;
+    // A row of CSV says nothing without its header.
+    if (raw.value !== undefined) bytes = Buffer.from(JSON.stringify(raw.value));
+    const truncatedFrom = raw.overlong ? this.#overlongBytes + bytes.length : null;
+    if (raw.overlong) bytes = (this.#beginning ?? bytes).subarray(0, TRUNCATED_BYTES);
+    this.#beginning = undefined;
+    this.#overlongBytes = 0;
+    this.#bytes += bytes.length;
+    if (this.letters.length >= DEAD_LETTER_LIMITS.records || this.#bytes > DEAD_LETTER_LIMITS.bytes) return;
+    const encoding = isUtf8(bytes) ? 'utf8' : 'base64';
+    this.letters.push({
+      id: newId('rej', acceptedAt),
+      organizationId: this.#organizationId,
+      stream: this.#stream,
+      code,
+      pointer,
+      detail,
+      line,
+      attempts: 1,
+      acceptedAt,
+      sequence: sequence + line,
+      value: bytes.toString(encoding),
+      encoding,
+      truncatedFrom,
+    });
+  }
+}

@@ -1,0 +1,178 @@
+/** Rejected records of HTTP ingest, which the search store keeps. Those of Kafka are in its topics. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type IngestOptions, ingestRecords } from '../../ingest/pipeline.js';
+import type { RawRecord } from '../../ingest/records/raw-record.js';
+import { findStream } from '../../ingest/streams/index.js';
+import type { Stream } from '../../ingest/streams/stream.js';
+import { loadConfig } from '../shared/config.js';
+import { newId } from '../shared/ids.js';
+import {
+  type DeadLetterStore,
+  type StoredDeadLetter,
+  storedDeadLetters,
+} from '../stores/common/dead-letters.js';
+import { SEARCH_FILE } from '../stores/data-folder/layout.js';
+import { withAdminStore } from './admin-stores.js';
+import { CommandError } from './errors.js';
+import { withFolder } from './gateway.js';
+import { sendRecords } from './ingest/gateway-sink.js';
+import type { Io } from './io.js';
+
+export interface DeadLetterFilter {
+  organization?: string;
+  streams: readonly string[];
+}
+
+/** Calls `onLetters` with pages of them, oldest first, until it returns false. */
+export async function eachStoredDeadLetter(
+  io: Io,
+  { organization, streams }: DeadLetterFilter,
+  onLetters: (letters: StoredDeadLetter[]) => boolean,
+): Promise<void> {
+  if (!hasSearchStore(io)) return;
+  await withAdminStore(io, async (store) => {
+    for await (const page of storedDeadLetters(store, organization)) {
+      if (!onLetters(page.filter(({ stream }) => streams.includes(stream)))) return;
+    }
+  });
+}
+
+/** False where only Kafka is used, and opening the store would create a data folder. */
+function hasSearchStore({ env }: Io): boolean {
+  const { elasticsearch, dataDir } = loadConfig(env);
+  return elasticsearch !== null || existsSync(join(dataDir, SEARCH_FILE));
+}
+
+/** Corrected records by id, from lines as `dead-letters list --json` prints them. Throws CommandError. */
+export function readCorrections(path: string): Map<string, string> {
+  const corrections = new Map<string, string>();
+  for (const [index, line] of readFileSync(path, 'utf8').split('\n').entries()) {
+    if (line.trim() === '') continue;
+    let letter: { id?: unknown; value?: unknown };
+    try {
+      letter = JSON.parse(line) as typeof letter;
+    } catch {
+      letter = {};
+    }
+    const { id, value } = letter;
+    if (typeof id !== 'string' || typeof value !== 'string') {
+      throw new CommandError(
+        `Line ${index + 1} of ${path} is not a dead letter of HTTP ingest, as reachline dead-letters list --json prints it.`,
+      );
+    }
+    corrections.set(id, value);
+  }
+  return corrections;
+}
+
+export interface StoredReplayOptions extends DeadLetterFilter {
+  /** Sends these again in place of what was received, and no others. */
+  corrections?: ReadonlyMap<string, string>;
+  dryRun?: boolean;
+}
+
+export interface StoredReplayResult {
+  records: number;
+  /** Of these, those that are dead letters again. */
+  rejected: number;
+  truncated: number;
+}
+
+/**
+ * Sends them through the pipeline again, as records of their organization. Those that are accepted are deleted; the others stay, with
+ * their new reason. Their order is that of their first acceptance, except through a server, which accepts them anew.
+ */
+export async function replayStoredDeadLetters(
+  io: Io,
+  { organization, streams, corrections, dryRun = false }: StoredReplayOptions,
+): Promise<StoredReplayResult> {
+  const result: StoredReplayResult = { records: 0, rejected: 0, truncated: 0 };
+  if (!hasSearchStore(io)) return result;
+  return withAdminStore(io, async (store) => {
+    const letters: StoredDeadLetter[] = [];
+    for await (const page of storedDeadLetters(store, organization)) {
+      for (const letter of page) {
+        const value = corrections?.get(letter.id);
+        if (!streams.includes(letter.stream) || (corrections && value === undefined)) continue;
+        if (value !== undefined) letters.push({ ...letter, value, encoding: 'utf8', truncatedFrom: null });
+        else if (letter.truncatedFrom === null) letters.push(letter);
+        else result.truncated++;
+      }
+    }
+    result.records = letters.length;
+    if (dryRun) return result;
+    for (const [id, ofOrganization] of groupBy(letters, ({ organizationId }) => organizationId)) {
+      await withFolder(io, { organization: id, scope: 'ingest:write' }, async (destination) => {
+        for (const [name, ofStream] of groupBy(ofOrganization, ({ stream }) => stream)) {
+          const stream = findStream(name) as Stream;
+          const target = 'search' in destination ? undefined : destination;
+          // Without a gateway each request keeps its order.
+          const orderOf = ({ acceptedAt, sequence, line }: StoredDeadLetter) =>
+            `${acceptedAt}/${sequence - line}`;
+          for (const [, request] of groupBy(ofStream, target ? () => '' : orderOf)) {
+            const [first] = request as [StoredDeadLetter];
+            const replay = new Replay(request);
+            const options = { ...replay.options, stream, organizationId: id };
+            if ('search' in destination) {
+              await ingestRecords({
+                ...options,
+                stores: destination,
+                acceptance: { acceptedAt: first.acceptedAt, sequence: first.sequence - first.line },
+              });
+            } else {
+              const signal = new AbortController().signal;
+              await sendRecords({ ...options, target: destination, findEveryRejected: true, signal });
+            }
+            await replay.settle(store);
+            result.rejected += replay.rejected.length;
+          }
+        }
+      });
+    }
+    return result;
+  });
+}
+
+/** Dead letters that are sent again together. */
+class Replay {
+  readonly rejected: StoredDeadLetter[] = [];
+  readonly #letters = new Map<RawRecord, StoredDeadLetter>();
+
+  constructor(letters: readonly StoredDeadLetter[]) {
+    for (const letter of letters) {
+      this.#letters.set({ line: letter.line, bytes: Buffer.from(letter.value, letter.encoding) }, letter);
+    }
+  }
+
+  get options(): Pick<IngestOptions, 'onRejected'> & { source: AsyncIterable<RawRecord[]> } {
+    const letters = this.#letters;
+    return {
+      source: (async function* () {
+        yield [...letters.keys()];
+      })(),
+      onRejected: ({ code, pointer, detail }, _, raw) => {
+        const letter = letters.get(raw) as StoredDeadLetter;
+        const { acceptedAt, attempts } = letter;
+        const id = newId('rej', acceptedAt);
+        this.rejected.push({ ...letter, id, code, pointer, detail, attempts: attempts + 1 });
+      },
+    };
+  }
+
+  /** Interrupted between its two steps, it leaves a letter twice rather than not at all. */
+  async settle(store: DeadLetterStore): Promise<void> {
+    if (this.rejected.length > 0) await store.keepDeadLetters(this.rejected);
+    await store.deleteDeadLetters([...this.#letters.values()].map(({ id }) => id));
+  }
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}

@@ -1,0 +1,117 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { temporaryFolder } from '../support/gateway.js';
+import { run, type Served, serve } from './support.js';
+
+describe('Dead letters of HTTP ingest', function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let env: Record<string, string>;
+  let served: Served;
+  before(async () => {
+    folder = await temporaryFolder();
+    env = { REACHLINE_DATA_DIR: join(folder.path, 'data') };
+    served = await serve([], { env });
+  });
+  after(async () => {
+    await served.stop();
+    await folder.remove();
+  });
+
+  async function post(organization: string, query: string, type: string, body: string | Buffer) {
+    const { stdout } = await run(['keys', 'create', '--organization', organization, '--scopes', '*'], {
+      env,
+    });
+    const response = await fetch(`${served.url}/api/ingest/contacts${query}`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': stdout.trim(), 'Content-Type': type },
+      body,
+    });
+    return (await response.json()) as { accepted: number; rejected: number };
+  }
+  interface Listed {
+    organization_id: string;
+    place: string;
+    attempts: number;
+    code: string;
+    id: string;
+    value: string;
+  }
+  async function list(...args: string[]): Promise<Listed[]> {
+    const { stdout } = await run(['dead-letters', 'list', '--json', ...args], { env });
+    return stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Listed);
+  }
+
+  it('are kept with their bytes and listed by organization, and those that were only to be named are not', async () => {
+    const lines = [
+      '{"contact_id":"k1"}',
+      '{"contact_id" :"k2","age":"old"}',
+      '{',
+      `"${'x'.repeat(1_200_000)}"`,
+    ];
+    expect(await post('org_a', '', 'application/x-ndjson', lines.join('\n'))).to.include({
+      accepted: 1,
+      rejected: 3,
+    });
+    await post('org_b', '', 'text/csv', 'contact_id,age\nk3,young\n');
+    await post('org_b', '?on_reject=drop', 'application/json', '{"contact_id":""}');
+    await post('org_b', '?on_reject=fail', 'application/json', '{"contact_id":""}');
+    await post('org_b', '?dry_run=true', 'application/json', '{"contact_id":""}');
+    const told = (letters: Listed[]) => letters.map(({ place, code, value }) => [place, code, value]);
+    expect(told(await list('--organization', 'org_a'))).to.deep.equal([
+      ['line 2', 'invalid_type', lines[1]],
+      ['line 3', 'invalid_json', '{'],
+      ['line 4', 'line_too_long', lines[3]?.slice(0, 1024)],
+    ]);
+    expect(told(await list('--organization', 'org_b'))).to.deep.equal([
+      ['line 2', 'invalid_type', '{"contact_id":"k3","age":"young","organization_id":"org_b"}'],
+    ]);
+    const table = await run(['dead-letters', 'list', '--code', 'invalid_json'], { env });
+    expect(table.stdout).to.match(
+      /^STREAM +ORGANIZATION +PLACE.*\ncontacts +org_a +line 3 .*invalid_json.*\n$/,
+    );
+  });
+
+  it('are replayed through the server; those rejected again stay, with one more attempt', async () => {
+    const { stdout, stderr } = await run(['dead-letters', 'replay', '--organization', 'org_a'], { env });
+    expect(stdout, stderr).to.equal('2 records sent again, 2 rejected again.\n');
+    expect(stderr).to.contain('1 record left out: too large');
+    expect((await list('--organization', 'org_a')).map(({ attempts }) => attempts)).to.deep.equal([2, 2, 1]);
+  });
+
+  it('are corrected in a file and accepted', async () => {
+    const [first, second] = await list('--organization', 'org_a');
+    const corrected = join(folder.path, 'corrected.ndjson');
+    const lines = [
+      { ...first, value: '{"contact_id":"k2","age":41}' },
+      { ...second, value: '{"contact_id":"k4","organization_id":"org_b"}' },
+    ];
+    await writeFile(corrected, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const { stdout, stderr } = await run(['dead-letters', 'replay', '--from', corrected], { env });
+    expect(stdout, stderr).to.equal('2 records sent again, 1 rejected again.\n');
+    const left = await list('--organization', 'org_a');
+    expect(left.map(({ code }) => code)).to.have.members(['organization_mismatch', 'line_too_long']);
+    await writeFile(corrected, '{"value":1}');
+    const wrong = await run(['dead-letters', 'replay', '--from', corrected], { env });
+    expect(wrong.code).to.equal(1);
+    expect(wrong.stderr).to.contain('Line 1 of');
+  });
+
+  it('are replayed into the data folder when no server has it', async () => {
+    await served.stop();
+    const [letter] = await list('--organization', 'org_b');
+    const corrected = join(folder.path, 'corrected.ndjson');
+    await writeFile(corrected, JSON.stringify({ ...letter, value: '{"contact_id":"k3","age":20}' }));
+    const dry = await run(['dead-letters', 'replay', '--from', corrected, '--dry-run'], { env });
+    expect(dry.stdout).to.equal('1 record would be sent again.\n');
+    const { stdout, stderr } = await run(['dead-letters', 'replay', '--from', corrected], { env });
+    expect(stdout, stderr).to.equal('1 record sent again, 0 rejected again.\n');
+    expect(await list('--organization', 'org_b')).to.deep.equal([]);
+    const exported = await run(['export', 'contacts', '--organization', 'org_b'], { env });
+    expect(exported.stdout).to.contain('"age":20');
+  });
+});
