@@ -4,7 +4,7 @@ CREATE VIEW IF NOT EXISTS {{views}}.creative_daily {{on_cluster}}
     date Date COMMENT 'Day, in UTC',
     campaign_id String COMMENT 'Campaign',
     creative_id String COMMENT 'Creative',
-    ad_spend Decimal(76, 12) COMMENT 'Spent, in the currency of the campaign',
+    ad_spend Decimal(38, 12) COMMENT 'Spent, in the currency of the campaign',
     impressions UInt64 COMMENT 'Times shown',
     clicks UInt64 COMMENT 'Clicks of any kind',
     landing_page_clicks UInt64 COMMENT 'Clicks to the landing page',
@@ -18,14 +18,14 @@ CREATE VIEW IF NOT EXISTS {{views}}.creative_daily {{on_cluster}}
     leads UInt64 COMMENT 'Forms sent',
     lead_form_opens UInt64 COMMENT 'Forms opened',
     conversions UInt64 COMMENT 'Conversions',
-    conversion_value Decimal(76, 12) COMMENT 'Value of conversions, in the currency of the campaign'
+    conversion_value Decimal(38, 12) COMMENT 'Value of conversions, in the currency of the campaign'
 )
 AS SELECT
     organization_id,
     date,
     campaign_id,
     creative_id,
-    sum(toDecimal256(day.ad_spend, 12)) AS ad_spend,
+    toDecimal128(sum(toDecimal256(day.ad_spend, 12)), 12) AS ad_spend,
     sum(day.impressions) AS impressions,
     sum(day.clicks) AS clicks,
     sum(day.landing_page_clicks) AS landing_page_clicks,
@@ -39,7 +39,7 @@ AS SELECT
     sum(day.leads) AS leads,
     sum(day.lead_form_opens) AS lead_form_opens,
     sum(day.conversions) AS conversions,
-    sum(toDecimal256(day.conversion_value, 12)) AS conversion_value
+    toDecimal128(sum(toDecimal256(day.conversion_value, 12)), 12) AS conversion_value
 FROM creative_deliveries AS day FINAL
 WHERE campaign_id != ''
 GROUP BY organization_id, date, campaign_id, creative_id

@@ -3,11 +3,12 @@
  * what runs, so comments, quotes and case cannot make the two differ. Everything is allowed by name; the engine runs it read-only and
  * rejects writes once more.
  */
-import { ANALYST_LIMITS, ANALYST_SETTINGS } from '../stores/clickhouse/settings.js';
+import { literal } from '../stores/clickhouse/bind.js';
 import type { Body } from './body.js';
 import { CODE, SqlError } from './errors.js';
 import { canonical, type Node, nodes, syntaxTree } from './parser.js';
 import type { SqlRequest } from './request.js';
+import { allowedSettings, blanked, takeSettings } from './settings.js';
 import type { Runner, Statement } from './statement.js';
 
 /** Decides what runs for a request; throws a `SqlError` to reject it. */
@@ -26,7 +27,9 @@ export interface PermittedStatement {
 }
 
 const VIEWS = 'reachline';
-const DATABASES = new Set([VIEWS, 'default', 'information_schema', 'INFORMATION_SCHEMA']);
+const DATABASES = new Set([VIEWS, 'information_schema', 'INFORMATION_SCHEMA']);
+/** Drivers connect to it unless told otherwise. The tables of the views are in it, out of sight. */
+const DEFAULT_DATABASE = 'default';
 /** They describe the engine: no folders, no statements of other users, no data of the machine. */
 const SYSTEM_TABLES = new Set([
   'columns',
@@ -41,9 +44,20 @@ const SYSTEM_TABLES = new Set([
   'table_functions',
   'time_zones',
 ]);
-/** Clients list these by column; some columns hold folders. */
-const TABLES_WITH_FOLDERS = new Set(['databases', 'tables']);
-const FOLDER_COLUMNS = new Set(['data_path', 'data_paths', 'metadata_path']);
+/** Clients list these. Tables, and so their folders, are out of sight; of databases, two columns hold folders. */
+const CATALOG_TABLES = new Set(['databases', 'tables']);
+const FOLDER_COLUMNS = new Set(['data_path', 'metadata_path']);
+/** What statements see of the catalog, `SHOW` among them. */
+const VISIBLE_DATABASES = [...DATABASES].map((database) => `'${database}'`).join();
+const VISIBLE_SYSTEM_TABLES = [...SYSTEM_TABLES, ...CATALOG_TABLES].map((table) => `'${table}'`).join();
+const visible = (database: string, table: string) =>
+  `${database} IN (${VISIBLE_DATABASES}) OR (${database} = 'system' AND ${table} IN (${VISIBLE_SYSTEM_TABLES}))`;
+const CATALOG_FILTERS = {
+  'system.databases': `name IN (${VISIBLE_DATABASES}, 'system')`,
+  'system.tables': visible('database', 'name'),
+  'system.columns': visible('database', 'table'),
+  'system.data_skipping_indices': visible('database', 'table'),
+};
 const TABLE_FUNCTIONS = new Set([
   'generate_series',
   'generateseries',
@@ -61,6 +75,7 @@ const NODE_KINDS = new Set([
   'ColumnsReplaceTransformer',
   'ColumnsReplaceTransformer::Replacement',
   'ColumnsTransformerList',
+  'DescribeQuery',
   'ExpressionList',
   'Function',
   'Identifier',
@@ -106,6 +121,7 @@ const EXTRA_FUNCTIONS = [
   'currentDatabase',
   'currentUser',
   'defaultValueOfTypeName',
+  'displayName',
   'exists',
   'finalizeAggregation',
   'formatReadableDecimalSize',
@@ -118,6 +134,7 @@ const EXTRA_FUNCTIONS = [
   'lambda',
   'materialize',
   'neighbor',
+  'revision',
   'rowNumberInAllBlocks',
   'runningAccumulate',
   'runningDifference',
@@ -151,25 +168,22 @@ const COMBINATORS =
   /(If|Array|Map|SimpleState|State|Merge|MergeState|ForEach|Distinct|OrDefault|OrNull|Resample|ArgMin|ArgMax)$/i;
 
 const FORMATS =
-  /^(JSON\w*|CSV\w*|TabSeparated\w*|TSV\w*|TSKV|Pretty\w*|Native|RowBinary\w*|Parquet|Arrow|ArrowStream|ORC|Avro|MsgPack|XML|Markdown|Values|Vertical|Null|RawBLOB|SQLInsert|NDJSON)$/;
-
-const FIXED_SETTINGS = Object.fromEntries(
-  Object.entries(ANALYST_SETTINGS).map(([name, value]) => [name, String(value)]),
-);
-/** `output_format_schema` names a file to write. */
-const FREE_SETTINGS =
-  /^(?!output_format_schema$)(output_format_\w+|format_csv_delimiter|date_time_output_format|extremes|final|join_use_nulls|limit|offset|log_comment|session_timezone)$/;
+  /^(JSON\w*|CSV\w*|ODBCDriver2|TabSeparated\w*|TSV\w*|TSKV|Pretty\w*|Native|RowBinary\w*|Parquet|Arrow|ArrowStream|ORC|Avro|MsgPack|XML|Markdown|Values|Vertical|Null|RawBLOB|SQLInsert|NDJSON)$/;
 
 const NAME = '(?:\\w+|`[^`\\\\]+`)';
 const PATTERN = "'(?:[^'\\\\]|\\\\.)*'";
+const LIKE = `(?: (?:NOT )?I?LIKE ${PATTERN})?(?: LIMIT \\d+)?`;
 /** Statements other than SELECT, whole and in canonical form. */
 const SIMPLE_STATEMENTS = [
-  new RegExp(`^SHOW (?:FULL )?(?:TABLES|COLUMNS)(?: FROM ${NAME}){0,2}(?: (?:NOT )?I?LIKE ${PATTERN})?$`),
-  new RegExp(`^SHOW DATABASES(?: (?:NOT )?I?LIKE ${PATTERN})?$`),
-  new RegExp(`^SHOW CREATE (?:TABLE|VIEW) (?:(?:${VIEWS}|default)\\.)?${NAME}$`),
-  new RegExp(`^(?:DESCRIBE|EXISTS) (?:TABLE|VIEW) (?:(?<database>${NAME})\\.)?${NAME}$`),
+  new RegExp(`^SHOW (?:EXTENDED )?(?:FULL )?(?:TABLES|COLUMNS)(?: FROM ${NAME}){0,2}${LIKE}$`),
+  new RegExp(`^SHOW (?:EXTENDED )?(?:INDEX|INDEXES|INDICES|KEYS) FROM ${NAME}(?: FROM ${NAME})?$`),
+  new RegExp(`^SHOW (?:DATABASES|FUNCTIONS)${LIKE}$`),
+  new RegExp(`^SHOW (?:CHANGED )?SETTINGS (?:NOT )?I?LIKE ${PATTERN}$`),
+  new RegExp(`^(?:SHOW CREATE|EXISTS) (?:TABLE|VIEW) (?:(?<database>${NAME})\\.)?(?<table>${NAME})$`),
 ];
-const TEXTS_AND_NAMES = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
+/** Kinds and options that show a plan, but no rows of tables, sizes or indexes. */
+const EXPLAIN =
+  /^EXPLAIN(?: (?:AST|SYNTAX|QUERY TREE|PLAN|PIPELINE))?(?: (?:header|description|actions|json|compact|graph|oneline|optimize|run_passes|dump_ast|run_query_tree_passes|query_tree_passes) = \d+,?)* (?<select>\(*(?:SELECT|WITH)\b.*)$/s;
 const OUTPUT_FORMAT = new RegExp(`^(?<statement>.*?) FORMAT (?<format>${NAME})$`, 's');
 
 export async function readOnly(runner: Runner): Promise<StatementPolicy> {
@@ -182,7 +196,8 @@ async function allowedFunctions(runner: Runner): Promise<Set<string>> {
   const rejected = REJECTED_CATEGORIES.map((category) => `'${category}'`).join();
   const result = await runner.run({
     sql: `SELECT lower(name) FROM system.functions WHERE is_aggregate OR (origin = 'System' AND
-      (alias_to != '' ? alias_to : name) IN (SELECT name FROM system.functions WHERE categories NOT IN (${rejected})))`,
+      (alias_to != '' ? alias_to : name) IN (SELECT name FROM system.functions WHERE categories NOT IN (${rejected})))
+      OR lower(alias_to) IN (${EXTRA_FUNCTIONS.map((name) => `'${name.toLowerCase()}'`).join()})`,
     format: 'TabSeparated',
     database: '',
     settings: {},
@@ -204,17 +219,17 @@ async function authorize(
   if (body.encoding !== undefined) {
     throw new SqlError(CODE.unknownCompressionMethod, `Unknown compression method ${body.encoding}`);
   }
-  const database = request.database || VIEWS;
-  if (!DATABASES.has(database)) throw denied(`database ${database}`);
-  const settings = allowedSettings(request.settings);
+  const database = databaseOf(request);
   const text = canonicalOutput(
     await canonical([request.query, body.data.toString('utf8')].filter(Boolean).join('\n'), runner),
     request.format,
   );
   if (!FORMATS.test(text.format)) throw denied(`format ${text.format}`);
-  if (/^\(*(SELECT|WITH)\b/.test(text.statement)) {
-    rejectClauses(text.statement);
-    const tree = await syntaxTree(text.statement, request.params, runner);
+  const settings = allowedSettings({ ...request.settings, ...text.settings });
+  const select = EXPLAIN.exec(text.statement)?.groups?.select ?? text.statement;
+  if (/^\(*(SELECT|WITH)\b/.test(select) || text.statement.startsWith('DESCRIBE ')) {
+    rejectClauses(select);
+    const tree = await syntaxTree(select, request.params, runner);
     if (!tree) throw new SqlError(CODE.accessDenied, 'A name has characters that are not allowed');
     checkTree(tree, functions);
   } else checkSimple(text.statement);
@@ -223,7 +238,7 @@ async function authorize(
       sql: text.statement,
       format: text.format,
       database,
-      settings,
+      settings: { ...settings, ...catalogSettings },
       params: request.params,
       cancellable: true,
       inserts: false,
@@ -232,55 +247,75 @@ async function authorize(
   };
 }
 
-const denied = (what: string) => new SqlError(CODE.accessDenied, `Not allowed here: ${what}`);
-const readonly = (what: string) =>
-  new SqlError(CODE.readonly, `${what} in readonly mode: only SELECT, SHOW, DESCRIBE and EXISTS`);
+/** The filters of the catalog, each apart from the conditions of a statement: together, these could be tried on hidden rows first. */
+const catalogSettings = {
+  additional_table_filters: `{${Object.entries(CATALOG_FILTERS)
+    .map((entry) => entry.map(literal).join(':'))
+    .join(', ')}}`,
+  query_plan_merge_filters: '0',
+  optimize_move_to_prewhere: '0',
+};
 
-/** Lower limits and output settings pass; any other setting throws. */
-function allowedSettings(requested: Record<string, string>): Record<string, string> {
-  const settings: Record<string, string> = {};
-  for (const [name, limit] of Object.entries(ANALYST_LIMITS)) {
-    const value = Number(requested[name] ?? limit);
-    settings[name] = String(value > 0 && value < limit ? value : limit);
-  }
-  for (const [name, value] of Object.entries(requested)) {
-    if (name in ANALYST_LIMITS || FIXED_SETTINGS[name] === value) continue;
-    if (!FREE_SETTINGS.test(name)) {
-      throw new SqlError(CODE.readonly, `Cannot modify '${name}' setting in readonly mode`);
-    }
-    settings[name] = value;
-  }
-  return { ...settings, ...FIXED_SETTINGS };
+function databaseOf({ database }: SqlRequest): string {
+  if (database === '' || database === DEFAULT_DATABASE) return VIEWS;
+  if (!DATABASES.has(database)) throw denied(`database ${database}`);
+  return database;
 }
 
-/** Separates the format from a statement, since a request may name it elsewhere. */
-function canonicalOutput(sql: string, fallback: string): { statement: string; format: string } {
-  const groups = OUTPUT_FORMAT.exec(sql)?.groups;
-  if (!groups) return { statement: sql, format: fallback };
-  const { statement = '', format = '' } = groups;
-  return { statement, format: format.replaceAll('`', '') };
+const denied = (what: string) => new SqlError(CODE.accessDenied, `Not allowed here: ${what}`);
+const readonly = (what: string) =>
+  new SqlError(CODE.readonly, `${what} in readonly mode: only SELECT, SHOW, DESCRIBE, EXPLAIN and EXISTS`);
+
+interface CanonicalText {
+  statement: string;
+  format: string;
+  settings: Record<string, string>;
+}
+
+/** Separates format and settings from a statement, in either order, since a request may name them elsewhere. */
+function canonicalOutput(sql: string, fallback: string): CanonicalText {
+  const behind = takeSettings(sql);
+  const { statement = behind.statement, format = fallback } =
+    OUTPUT_FORMAT.exec(behind.statement)?.groups ?? {};
+  const before = takeSettings(statement);
+  return {
+    statement: before.statement,
+    format: format.replaceAll('`', ''),
+    settings: { ...before.settings, ...behind.settings },
+  };
 }
 
 /** Rejects clauses whose content the syntax tree does not show. */
 function rejectClauses(statement: string): void {
-  const bare = statement.replaceAll(TEXTS_AND_NAMES, "''");
+  const bare = blanked(statement);
   if (/\bINTO OUTFILE\b/.test(bare)) throw readonly('Cannot write files');
   if (/\bSETTINGS\b/.test(bare))
-    throw readonly('Cannot change settings in a statement, only with the request,');
+    throw readonly('Cannot change settings inside of a statement, only at its end,');
   if (/\bFORMAT\b/.test(bare)) throw readonly('Cannot name a format inside of a statement');
 }
 
 function checkSimple(statement: string): void {
   const match = SIMPLE_STATEMENTS.map((pattern) => pattern.exec(statement)).find(Boolean);
   if (!match) throw readonly(`Cannot execute ${/^\w+/.exec(statement)?.[0] ?? 'this'}`);
-  const database = match.groups?.database?.replaceAll('`', '');
-  if (database !== undefined && !DATABASES.has(database) && database !== 'system') {
-    throw denied(`database ${database}`);
-  }
+  const { database, table } = match.groups ?? {};
+  if (database !== undefined) checkTable([database, table ?? ''].map((name) => name.replaceAll('`', '')));
+}
+
+const HIDDEN_DATABASES = /^(system|default)$/i;
+const LISTS_CATALOG = /^system\.(databases|tables)(\.|$)/i;
+const LISTS_DATABASES = /^system\.databases(\.|$)/i;
+
+/** Throws unless a table may be read: `[table]`, or `[database, table]`. */
+function checkTable([database = '', ...rest]: readonly string[]): void {
+  if (rest.length === 0 || DATABASES.has(database)) return;
+  const table = rest.join('.');
+  if (database.toLowerCase() !== 'system') throw denied(`database ${database}`);
+  if (!SYSTEM_TABLES.has(table) && !CATALOG_TABLES.has(table)) throw denied(`table ${database}.${table}`);
 }
 
 function checkTree(tree: Node, functions: ReadonlySet<string>): void {
-  let listsFolders = false;
+  let listsCatalog = false;
+  let listsDatabases = false;
   let matches = false;
   const functionOfTable = new Set<Node>();
   for (const node of nodes(tree)) {
@@ -297,19 +332,19 @@ function checkTree(tree: Node, functions: ReadonlySet<string>): void {
     } else if (kind === 'Function' && !functionOfTable.has(node)) {
       if (!isAllowed(name, functions)) throw denied(`function ${name}`);
       checkPattern(node);
-    } else if (kind === 'TableIdentifier' || kind === 'Identifier') {
-      const [database = '', ...rest] = name.split('.');
-      const isSystem = database.toLowerCase() === 'system' && rest.length > 0;
-      const table = rest.join('.');
-      if (isSystem && TABLES_WITH_FOLDERS.has(table)) listsFolders = true;
-      else if (isSystem && !SYSTEM_TABLES.has(table)) throw denied(`table ${name}`);
-      else if (kind === 'TableIdentifier' && rest.length > 0 && !isSystem && !DATABASES.has(database)) {
-        throw denied(`database ${database}`);
-      }
+    } else if (kind === 'TableIdentifier') {
+      checkTable(name.split('.'));
+    } else if (kind === 'Identifier') {
+      const path = name.split('.');
+      // Behind IN it may be a table. Of the databases, only aliases of tables can have the names of others.
+      if (path.length > 1 && HIDDEN_DATABASES.test(path[0] ?? '')) checkTable(path.slice(0, 2));
     }
+    if (!kind.endsWith('Identifier')) continue;
+    if (LISTS_CATALOG.test(name)) listsCatalog = true;
+    if (LISTS_DATABASES.test(name)) listsDatabases = true;
   }
-  if (!listsFolders) return;
-  if (matches) throw denied('* of system.tables and system.databases; name the columns');
+  if (matches && listsDatabases) throw denied('* of system.databases; name the columns');
+  if (!listsCatalog) return;
   for (const { kind, name } of nodes(tree)) {
     if (kind === 'Identifier' && FOLDER_COLUMNS.has(name.split('.').at(-1) ?? '')) {
       throw denied(`column ${name}`);

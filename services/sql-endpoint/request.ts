@@ -14,6 +14,10 @@ export interface SqlRequest {
   params: Record<string, string>;
   user: string;
   password: string | undefined;
+  /** Of the Native format; 0 for the form without one. */
+  protocolVersion: number;
+  /** Whether the answer comes in compressed blocks of ClickHouse's own, with or without HTTP compression. */
+  compressBlocks: boolean;
   compressResponse: boolean;
   acceptEncoding: string;
   sendProgress: boolean;
@@ -59,10 +63,8 @@ export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
     if (name.startsWith('param_')) params[named(name.slice('param_'.length))] = value;
     else if (!PROTOCOL_NAMES.has(name)) settings[named(name)] = value;
   }
-  for (const name of ['compress', 'decompress']) {
-    if (isOn(given.get(name))) {
-      throw new SqlError(CODE.notImplemented, `${name}=1 is not supported; use HTTP compression`);
-    }
+  if (isOn(given.get('decompress'))) {
+    throw new SqlError(CODE.notImplemented, 'decompress=1 is not supported; use HTTP compression');
   }
   return {
     query: given.get('query') ?? '',
@@ -72,6 +74,8 @@ export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
     settings,
     params,
     ...credentials(given, header),
+    protocolVersion: Number(given.get('client_protocol_version')) || 0,
+    compressBlocks: isOn(given.get('compress')),
     compressResponse: isOn(given.get('enable_http_compression')),
     acceptEncoding: header('accept-encoding') ?? '',
     sendProgress: isOn(given.get('send_progress_in_http_headers')),

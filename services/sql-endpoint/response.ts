@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, deflate, gzip } from 'node:zlib';
 import type { EngineResult } from '../stores/clickhouse/engine.js';
+import { compressedBlocks } from './compressed-blocks.js';
 import { exceptionText, httpStatus, type SqlError } from './errors.js';
+import { nativeBlocks } from './native-blocks.js';
+import type { SqlRequest } from './request.js';
 
 const ENCODERS: { [encoding: string]: (bytes: Uint8Array) => Promise<Buffer> } = {
   gzip: promisify(gzip),
@@ -41,6 +44,17 @@ export function summaryOf(result: EngineResult, inserted: boolean): string {
   });
 }
 
+/** Gives an answer the form of blocks that the client asks for. */
+export async function encodeBlocks(
+  bytes: Uint8Array,
+  format: string,
+  { protocolVersion, compressBlocks }: Pick<SqlRequest, 'protocolVersion' | 'compressBlocks'>,
+): Promise<Uint8Array> {
+  const isVersioned = format === 'Native' && protocolVersion > 0;
+  const blocks = isVersioned ? await nativeBlocks(bytes, protocolVersion) : bytes;
+  return compressBlocks ? compressedBlocks(blocks) : blocks;
+}
+
 /** Compresses with the first supported encoding of the client's list. */
 export async function sendBytes(
   response: ServerResponse,
@@ -61,12 +75,18 @@ export async function sendBytes(
   response.end(encoded);
 }
 
-export function sendException(response: ServerResponse, exception: SqlError): void {
+/** In compressed blocks where the answer would have been: drivers then read errors no other way. */
+export async function sendException(
+  response: ServerResponse,
+  exception: SqlError,
+  compressBlocks: boolean,
+): Promise<void> {
   response.statusCode = httpStatus(exception);
   response.setHeader('X-ClickHouse-Exception-Code', exception.code);
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   if (response.statusCode === 401) {
     response.setHeader('WWW-Authenticate', 'Basic realm="ClickHouse server HTTP API"');
   }
-  response.end(exceptionText(exception));
+  const text = Buffer.from(exceptionText(exception));
+  response.end(compressBlocks ? await compressedBlocks(text) : text);
 }

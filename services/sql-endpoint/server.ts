@@ -7,7 +7,7 @@ import { readBody } from './body.js';
 import { CODE, SqlError, toException } from './errors.js';
 import { readOnly, type StatementPolicy } from './read-only.js';
 import { readForm, readRequest, type SqlRequest } from './request.js';
-import { contentType, sendBytes, sendException, summaryOf } from './response.js';
+import { contentType, encodeBlocks, sendBytes, sendException, summaryOf } from './response.js';
 import { Semaphore } from './semaphore.js';
 import { Runner, timezoneOf } from './statement.js';
 
@@ -118,6 +118,7 @@ async function handle(
   const disconnected = new AbortController();
   response.on('close', () => disconnected.abort());
   response.setHeader('X-ClickHouse-Server-Display-Name', 'reachline');
+  let compressBlocks = false;
   try {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/ping' || url.pathname === '/replicas_status') return sendOk(response);
@@ -125,6 +126,7 @@ async function handle(
     if (request.method === 'GET' && !url.searchParams.has('query')) return sendOk(response);
     if (request.method !== 'GET' && request.method !== 'POST') return sendWrongMethod(response);
     const sqlRequest = readRequest(request, url);
+    compressBlocks = sqlRequest.compressBlocks;
     const queryId = sqlRequest.queryId ?? randomUUID();
     response.setHeader('X-ClickHouse-Query-Id', queryId);
     authenticate(sqlRequest, password);
@@ -148,7 +150,7 @@ async function handle(
         if (sqlRequest.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
         await sendBytes(
           response,
-          result.bytes(),
+          await encodeBlocks(result.bytes(), format, sqlRequest),
           sqlRequest.compressResponse ? sqlRequest.acceptEncoding : undefined,
         );
       } finally {
@@ -159,7 +161,7 @@ async function handle(
     if (disconnected.signal.aborted) return;
     // The unread rest of the body would be parsed as the next request.
     if (!request.complete) response.setHeader('Connection', 'close');
-    sendException(response, toException(error));
+    await sendException(response, toException(error), compressBlocks);
   }
 }
 

@@ -1,5 +1,8 @@
 declare module 'lz4js' {
-  const lz4: { compress(bytes: Uint8Array): Uint8Array };
+  const lz4: {
+    compress(bytes: Uint8Array): Uint8Array;
+    decompressBlock(from: Uint8Array, to: Uint8Array, at: number, length: number, toAt: number): number;
+  };
   export default lz4;
 }
 
