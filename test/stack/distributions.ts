@@ -1,6 +1,17 @@
 /** What registries have and tests need, unpacked once into a cache folder that is only read: servers and clients. */
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,7 +37,8 @@ export async function elasticsearchDistribution(): Promise<string> {
 /** Folder of the jar files. */
 export function kafkaDistribution(): Promise<string> {
   return cached(`kafka-${KAFKA}`, (into) => {
-    writeFileSync(join(into, 'pom.xml'), KAFKA_POM);
+    const kafka = { group: 'org.apache.kafka', name: 'kafka_2.13', version: KAFKA };
+    writeFileSync(join(into, 'pom.xml'), pom([kafka, LOGGING]));
     return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
   });
 }
@@ -104,22 +116,75 @@ async function runTool(command: string, args: readonly string[], how: string, cw
   }
 }
 
-const KAFKA_POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+/** Class path of an artifact, such as `group:name:version:classifier`, with what it needs. */
+export async function javaLibrary(artifact: string): Promise<string> {
+  const [group = '', name = '', version = '', classifier = ''] = artifact.split(':');
+  const dependency = { group, name, version, classifier };
+  const folder = await cached(`${name}-${version}`, (into) => {
+    writeFileSync(join(into, 'pom.xml'), pom([dependency, LOGGING]));
+    return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
+  });
+  return join(folder, '*');
+}
+
+/** The program of a folder with a `go.mod`, built anew when one of its files changes. */
+export async function goProgram(source: string): Promise<string> {
+  const folder = await cached(
+    `go-${hashOf(join(source, 'go.mod'), join(source, 'main.go'))}`,
+    async (into) => {
+      for (const file of ['go.mod', 'main.go']) copyFileSync(join(source, file), join(into, file));
+      await runTool('go', ['mod', 'tidy'], 'apt-get install golang', into);
+      await runTool('go', ['build', '-o', 'program', '.'], 'apt-get install golang', into);
+    },
+  );
+  return join(folder, 'program');
+}
+
+/** The interpreter of an environment with the packages of a file of requirements. */
+export async function pythonEnvironment(requirements: string): Promise<string> {
+  const folder = await cached(`python-${hashOf(requirements)}`, async (into) => {
+    await runPython(['-m', 'venv', into]);
+    await runPython([
+      '-m',
+      'pip',
+      '--python',
+      join(into, 'bin/python'),
+      'install',
+      '--quiet',
+      '-r',
+      requirements,
+    ]);
+  });
+  return join(folder, 'bin/python');
+}
+
+const hashOf = (...files: string[]) =>
+  hash('sha256', files.map((file) => readFileSync(file, 'utf8')).join('\n')).slice(0, 12);
+
+interface JavaDependency {
+  group: string;
+  name: string;
+  version: string;
+  classifier?: string;
+}
+
+const LOGGING: JavaDependency = { group: 'org.slf4j', name: 'slf4j-simple', version: SLF4J_SIMPLE };
+
+const pom = (dependencies: readonly JavaDependency[]) => `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>reachline</groupId>
-  <artifactId>kafka</artifactId>
+  <artifactId>test</artifactId>
   <version>1</version>
-  <dependencies>
+  <dependencies>${dependencies
+    .map(
+      ({ group, name, version, classifier }) => `
     <dependency>
-      <groupId>org.apache.kafka</groupId>
-      <artifactId>kafka_2.13</artifactId>
-      <version>${KAFKA}</version>
-    </dependency>
-    <dependency>
-      <groupId>org.slf4j</groupId>
-      <artifactId>slf4j-simple</artifactId>
-      <version>${SLF4J_SIMPLE}</version>
-    </dependency>
+      <groupId>${group}</groupId>
+      <artifactId>${name}</artifactId>
+      <version>${version}</version>${classifier ? `\n      <classifier>${classifier}</classifier>` : ''}
+    </dependency>`,
+    )
+    .join('')}
   </dependencies>
 </project>
 `;
