@@ -2,13 +2,12 @@ import { isSuppressed } from '../services/contacts/suppression.js';
 import { TimeSlice } from '../services/shared/async.js';
 import type { Acceptance } from '../services/shared/record-order.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
-import { planColumns } from './columns/columns.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
+import type { Mapping } from './mapping/compile.js';
 import { type Accepted, type DeadLetter, deadLetter, deadLetterOf } from './records/outcome.js';
 import type { RawRecord, RecordSource } from './records/raw-record.js';
-import { openCsv } from './sources/csv.js';
-import { jsonArray } from './sources/json-array.js';
-import { lines, MAX_LINE_BYTES } from './sources/lines.js';
+import { MAX_LINE_BYTES } from './sources/lines.js';
+import { mapText, openText, type TextFormat } from './sources/text.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 import { writeRecords } from './write-records.js';
 
@@ -30,6 +29,8 @@ export interface RejectedRecord {
 export interface IngestResult {
   accepted: number;
   rejected: number;
+  /** Records that the mapping leaves out. */
+  skipped: number;
   /** Accepted records with an amount of money that was rounded to 12 digits after the point. */
   rounded: number;
   /** Accepted contacts that were left out, because the person was erased. */
@@ -52,35 +53,16 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   signal?: AbortSignal;
 }
 
-/** Lines of JSON, a JSON array or one object, or CSV whose header names fields of the stream. */
-export type TextFormat = 'ndjson' | 'json' | 'csv';
-
 /**
  * Ingests the records of a text. Rejected records never stop the others. Throws `StoreUnavailableError` or `StoreTimeoutError` when the
  * store is unavailable, `ColumnsError` when the header of CSV names unknown columns, and `UnreadableInputError` when the text is not of
  * its format; the caller may send everything again, since every stream is idempotent.
  */
 export async function ingestText(
-  options: IngestOptions & { source: AsyncIterable<Uint8Array>; format: TextFormat },
+  options: IngestOptions & { source: AsyncIterable<Uint8Array>; format: TextFormat; mapping?: Mapping },
 ): Promise<IngestResult> {
-  return ingestRecords({ ...options, source: await openText(options) });
-}
-
-async function openText(text: {
-  stream: Stream;
-  source: AsyncIterable<Uint8Array>;
-  format: TextFormat;
-}): Promise<RecordSource> {
-  const { stream, source, format } = text;
-  if (format === 'json') return jsonArray(source);
-  if (format === 'ndjson') return lines(source);
-  const csv = await openCsv(source);
-  try {
-    return csv.records(planColumns(stream, csv.header));
-  } catch (error) {
-    csv.close();
-    throw error;
-  }
+  const text = await openText(options.source, options.format);
+  return ingestRecords({ ...options, source: mapText(text, options.stream, options.mapping) });
 }
 
 /** Decodes records in order and writes them in batches; a record counts as accepted once it is written. */
@@ -139,6 +121,10 @@ function decodeInto(
     report.overlong(raw.bytes);
     return;
   }
+  if (raw.isSkipped) {
+    report.result.skipped++;
+    return;
+  }
   const outcome = raw.overlong ? tooLong : (raw.rejection ?? decode(raw, acceptedAt, sequence + raw.line));
   if (outcome.kind === 'ok') batch.add(outcome, raw);
   else report.reject(outcome, raw);
@@ -178,6 +164,7 @@ class Report {
   readonly result: IngestResult = {
     accepted: 0,
     rejected: 0,
+    skipped: 0,
     rounded: 0,
     suppressed: 0,
     errors: [],

@@ -12,6 +12,8 @@ export interface RawRecord {
   value?: unknown;
   /** Why the source could not parse it. */
   rejection?: DeadLetter;
+  /** The mapping leaves it out: it is neither accepted nor rejected. */
+  isSkipped?: boolean;
   /** A piece of a line that is too long; `last` on its last piece. */
   overlong?: 'piece' | 'last';
 }

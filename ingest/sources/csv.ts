@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
-import { ColumnsError, type ToRecord } from '../columns/columns.js';
 import { deadLetter } from '../records/outcome.js';
 import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
@@ -9,6 +8,11 @@ import { asUtf8 } from './utf16.js';
 
 const ROWS_PER_CHUNK = 100;
 const HEADER_SEARCH_BYTES = 64 * 1024;
+
+/** The columns of a file cannot be used; no record was read. The message says what to change. */
+export class ColumnsError extends Error {
+  override readonly name = 'ColumnsError';
+}
 
 interface ParsedRow {
   record: string[];
@@ -21,8 +25,8 @@ export interface CsvFile {
   header: string[];
   /** The bytes of the header, without its line feed. */
   headerBytes: Buffer;
-  /** Converts the rows. May be called once. */
-  records(toRecord: ToRecord): AsyncGenerator<RawRecord[]>;
+  /** Each row as an object from columns to texts, without empty cells. May be called once. */
+  records(): AsyncGenerator<RawRecord[]>;
   close(): void;
 }
 
@@ -69,7 +73,7 @@ export async function openCsv(
   return {
     header,
     headerBytes,
-    records: (toRecord) => readRows(rows, header, toRecord, skippedLines),
+    records: () => readRows(rows, header, skippedLines),
     close: () => {
       input.destroy();
       parser.destroy();
@@ -79,8 +83,7 @@ export async function openCsv(
 
 async function* readRows(
   rows: AsyncIterator<ParsedRow>,
-  header: string[],
-  toRecord: ToRecord,
+  header: readonly string[],
   skippedLines: number,
 ): AsyncGenerator<RawRecord[]> {
   let ready: RawRecord[] = [];
@@ -88,7 +91,7 @@ async function* readRows(
     const row = step.value;
     const bytes = rawBytes(row);
     const line = skippedLines + row.info.lines - newlinesIn(bytes);
-    ready.push({ line, bytes, ...convert(row.record, bytes, header, toRecord) });
+    ready.push({ line, bytes, ...objectOf(row.record, bytes, header) });
     if (ready.length === ROWS_PER_CHUNK) {
       yield ready;
       ready = [];
@@ -97,7 +100,7 @@ async function* readRows(
   if (ready.length > 0) yield ready;
 }
 
-function convert(cells: string[], bytes: Buffer, header: string[], toRecord: ToRecord): Partial<RawRecord> {
+function objectOf(cells: string[], bytes: Buffer, header: readonly string[]): Partial<RawRecord> {
   if (!isUtf8(bytes)) {
     const rejection = deadLetter(
       'invalid_utf8',
@@ -111,8 +114,12 @@ function convert(cells: string[], bytes: Buffer, header: string[], toRecord: ToR
     const detail = `The row has ${cells.length} cells, the header names ${header.length} columns.`;
     return { rejection: deadLetter('column_count', '', detail) };
   }
-  const converted = toRecord(cells.map(decodeCell));
-  return 'record' in converted ? { value: converted.record } : { rejection: converted };
+  const value: Record<string, string> = {};
+  for (const [index, name] of header.entries()) {
+    const text = unmarkFormula(decodeCell(cells[index] ?? '').trim());
+    if (text !== '' && name !== '__proto__') value[name] = text;
+  }
+  return { value };
 }
 
 async function next(rows: AsyncIterator<ParsedRow>): Promise<IteratorResult<ParsedRow>> {
@@ -127,6 +134,9 @@ async function next(rows: AsyncIterator<ParsedRow>): Promise<IteratorResult<Pars
     );
   }
 }
+
+/** Without the `'` that keeps a spreadsheet from running a cell as a formula, as exports put it (contract 3.13). */
+const unmarkFormula = (text: string) => text.replace(/^'(?='*[=+\-@\t\r])/, '');
 
 const decodeCell = (cell: string) => Buffer.from(cell, 'latin1').toString('utf8');
 

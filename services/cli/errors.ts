@@ -31,7 +31,7 @@ const EXPLAINED = new Set([
   'SkipError',
   'UnreadableInputError',
 ]);
-const USAGE = new Set(['UsageError', 'ColumnsError']);
+const USAGE = new Set(['UsageError', 'ColumnsError', 'MappingError']);
 
 const SYSTEM: Record<string, string> = {
   ENOENT: 'does not exist',

@@ -21,17 +21,20 @@ Streams: ${STREAM_NAMES.slice(0, 6).join(', ')},
 ${STREAM_NAMES[6]}. Records are those of POST /api/ingest/{stream}; loading them again changes nothing.
 `;
 
-const COLUMNS_HELP = `
-CSV: the first row names the columns. Without --columns they have the names of the stream's fields; lists are split at
-semicolons, and an empty cell gives no value. --columns takes
+const MAPPING_HELP = `
+CSV: the first row names the columns, which have the names of the stream's fields unless a mapping says otherwise; lists
+are split at semicolons, and an empty cell gives no value.
 
-  fivetran-linkedin   the tables campaign_history, campaign_group_history, creative_history and ad_analytics_by_creative of
-                      that connector, recognized by their columns. What a table lacks is read from the others next to
-                      it, or from those named with --with.
-  a JSON file         { "columns":   { "E-Mail": "work_emails", "Company": "company_name" },
-                        "constants": { "data_import_id": "crm-2026-08" },
-                        "ignore":    ["Notes"] }
-                      Columns it does not mention have the name of a field; "ignore": "rest" leaves them out.
+Mapping: --map takes a file that says where the value of each field comes from (docs/ingest-mapping.md), of CSV and JSON:
+
+  { "timezone": "Europe/Berlin",
+    "fields": { "contact_id": ["CRM ID", { "path": "E-Mail", "hash": "email_" }],
+                "work_emails": "E-Mail",
+                "created_at": { "path": "Created", "format": "DD.MM.YYYY HH:mm" } },
+    "ignore": ["Notes"] }
+
+--preset takes the name of a mapping that comes with Reachline (docs/presets.md). What a table lacks is read from the other
+tables of the same export, beside the file or named with --with.
 `;
 
 const organizationOption = () => new Option('--organization <id>', 'organization');
@@ -195,21 +198,26 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
       ]),
     )
     .addOption(new Option('--organization <id>', 'organization of records without one'))
-    .option('--columns <preset|file>', 'how CSV columns become fields; see below')
-    .option('--with <file...>', 'other tables of the same export, for --columns fivetran-linkedin')
+    .option('--map <file>', 'mapping file: how source records become records of the stream; see below')
+    .option('--preset <name>', 'mapping of a known source instead of a file')
+    .option('--with <file...>', 'other tables of the same export, which the mapping joins')
+    .option(
+      '--dry-run',
+      'write nothing: show what the first records become, and everything that would be rejected',
+    )
     .option('--rejects <file>', 'write rejected records to this file, byte for byte')
     .option('--url <base>', 'send through this gateway instead of into the data folder (or REACHLINE_URL)')
     .option(
       '--api-key <key>',
       'key for --url, with the scope ingest:write (better REACHLINE_API_KEY, hidden from ps)',
     )
-    .addHelpText('after', STREAMS_HELP + COLUMNS_HELP)
+    .addHelpText('after', STREAMS_HELP + MAPPING_HELP)
     .addHelpText(
       'after',
       examples(
         'reachline ingest contacts contacts.ndjson',
-        'reachline ingest contacts crm.csv --organization org_acme --columns crm.json --rejects rejected.csv',
-        'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --columns fivetran-linkedin',
+        'reachline ingest contacts crm.csv --organization org_acme --map crm.json --dry-run',
+        'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --preset fivetran-linkedin-deliveries',
         'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
         'zcat visits.ndjson.gz | reachline ingest website-visits -',
       ),

@@ -28,6 +28,8 @@ export interface RejectedRecord extends FieldError {
 export interface IngestResult {
   accepted: number;
   rejected: number;
+  /** Records that the mapping of `query.map` leaves out. */
+  skipped: number;
   /** Accepted records with an amount of money that was rounded to 12 digits after the point. */
   rounded: number;
   /** Accepted contacts that were left out, because the person was erased. */
@@ -58,7 +60,14 @@ export async function sendRecords(
   { query, signal, onRejected, findEveryRejected = false, onProgress, ...limits }: IngestOptions,
 ): Promise<IngestResult> {
   const { requestBytes = REQUEST_BYTES, requestRecords = REQUEST_RECORDS } = limits;
-  const result: IngestResult = { accepted: 0, rejected: 0, rounded: 0, suppressed: 0, errors: [] };
+  const result: IngestResult = {
+    accepted: 0,
+    rejected: 0,
+    skipped: 0,
+    rounded: 0,
+    suppressed: 0,
+    errors: [],
+  };
   const encoder = new TextEncoder();
   let lines: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
@@ -98,6 +107,7 @@ export async function sendRecords(
     }
     result.accepted += first.accepted;
     result.rejected += first.rejected;
+    result.skipped += first.skipped;
     result.rounded += first.rounded;
     result.suppressed += first.suppressed;
     sent += lines.length;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Router } from '@koa/router';
 import Koa, { type Context } from 'koa';
 import type { Logger } from 'pino';
+import type { StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import { createHandler } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
@@ -33,6 +34,8 @@ export interface AppDeps {
   stores: Pick<Stores, 'search' | 'analytics'>;
   /** Publishes ingested records to Kafka; without it they are written to their stores. */
   publisher?: Publisher;
+  /** Mappings that ingest requests may name. */
+  mappings?: ReadonlyMap<string, StoredMapping>;
   logger: Logger;
   metrics: Metrics;
   clock: Clock;
@@ -119,7 +122,7 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
     });
   }
 
-  const ingest = createIngestEndpoint(stores, publisher, metrics, clock);
+  const ingest = createIngestEndpoint(stores, publisher, metrics, clock, deps.mappings ?? new Map());
   router.post('/api/ingest/:stream', async (ctx) => {
     ctx.state.operation = '/api/ingest/{stream}';
     const principal = await admit(ctx);

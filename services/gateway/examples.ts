@@ -954,6 +954,7 @@ export const RESPONSE_EXAMPLES: Json = {
     stream: 'contacts',
     accepted: 1,
     rejected: 0,
+    skipped: 0,
     rounded: 0,
     suppressed: 0,
     errors: [],

@@ -2,11 +2,14 @@ import { PassThrough, Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import Type from 'typebox';
-import { ColumnsError } from '../../ingest/columns/columns.js';
 import { DeadLetterCollector } from '../../ingest/dead-letter-collector.js';
-import { type IngestResult, ingestText, type TextFormat } from '../../ingest/pipeline.js';
+import type { Mapping } from '../../ingest/mapping/compile.js';
+import { MAX_NAME_LENGTH, type StoredMapping } from '../../ingest/mapping/stored-mappings.js';
+import { type IngestResult, ingestText } from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import { UnreadableInputError } from '../../ingest/records/raw-record.js';
+import { ColumnsError } from '../../ingest/sources/csv.js';
+import type { TextFormat } from '../../ingest/sources/text.js';
 import { decompressZstd, ZstdError } from '../../ingest/sources/zstd.js';
 import { findStream, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
@@ -15,6 +18,7 @@ import { readIdempotencyKey } from '../http/idempotency.js';
 import { type Principal, requireScope } from '../http/principal.js';
 import { invalid, Problem } from '../http/problems.js';
 import { readQuery } from '../http/query-string.js';
+import { didYouMean } from '../shared/did-you-mean.js';
 import { acceptanceClock } from '../shared/record-order.js';
 import { boolean, strictObject, stringEnum } from '../shared/schema.js';
 import type { Clock } from '../shared/time.js';
@@ -47,6 +51,7 @@ export function createIngestEndpoint(
   publisher: Publisher | undefined,
   metrics: Metrics,
   clock: Clock,
+  mappings: ReadonlyMap<string, StoredMapping>,
 ) {
   const acceptance = acceptanceClock(clock);
   return async function ingest(ctx: Context, principal: Principal, request: AdmittedRequest): Promise<void> {
@@ -54,7 +59,8 @@ export function createIngestEndpoint(
     const name = (ctx.params as { stream: string }).stream;
     const stream = findStream(name);
     if (!stream) throw new Problem('stream_not_found', unknownStream(name));
-    const { dryRun, onReject } = readParameters(ctx);
+    const { dryRun, onReject, map } = readParameters(ctx);
+    const mapping = map === undefined ? undefined : findMapping(mappings, map, stream);
     const format = INGEST_FORMATS[requireMediaType(ctx, Object.keys(INGEST_FORMATS))] as TextFormat;
     if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
     sendContinue(ctx);
@@ -69,6 +75,7 @@ export function createIngestEndpoint(
         stores,
         source,
         format,
+        mapping,
         organizationId: principal.organizationId,
         acceptance: order,
         onRejected: (record, _, raw) => kept?.add(record, raw),
@@ -101,6 +108,18 @@ export function createIngestEndpoint(
   };
 }
 
+/** Throws 422 for an unknown name, and for a mapping of another stream. */
+function findMapping(mappings: ReadonlyMap<string, StoredMapping>, name: string, stream: Stream): Mapping {
+  const found = mappings.get(name);
+  const rejected = (detail: string) => invalid({ pointer: '?map', code: 'unknown_mapping', detail });
+  if (found === undefined) {
+    const hint = didYouMean(name, [...mappings.keys()]);
+    throw rejected(`There is no mapping ${JSON.stringify(name)}. ${hint}`.trimEnd());
+  }
+  if (found.stream === stream) return found.mapping;
+  throw rejected(`The mapping ${JSON.stringify(name)} is for ${found.stream.name}.`);
+}
+
 /** `accepted` is above 0 where only the store could tell that a record cannot be written. */
 const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
   new Problem(
@@ -125,12 +144,22 @@ export const IngestQuery = strictObject({
       { default: 'keep' },
     ),
   ),
+  map: Type.Optional(
+    Type.String({
+      description:
+        'Name of a mapping that turns the records of another tool into records of the stream: a preset, or a file of the folder `REACHLINE_MAPPINGS`.',
+      minLength: 1,
+      maxLength: MAX_NAME_LENGTH,
+      examples: ['crm-contacts'],
+    }),
+  ),
 });
 const validateQuery = compileValidator(IngestQuery);
 
 interface IngestParameters {
   dryRun: boolean;
   onReject: 'keep' | 'drop' | 'fail';
+  map?: string;
 }
 
 /** Throws 422 for unknown parameters, so that a misspelt `dry_run` never writes. */
@@ -138,8 +167,8 @@ function readParameters(ctx: Context): IngestParameters {
   const { query, errors } = readQuery(ctx, IngestQuery, validateQuery);
   errors.push(...readIdempotencyKey(ctx, false).errors);
   if (errors.length > 0) throw invalid(...errors);
-  const { dry_run: dryRun, on_reject: onReject } = query;
-  return { dryRun, onReject } as IngestParameters;
+  const { dry_run: dryRun, on_reject: onReject, map } = query;
+  return { dryRun, onReject, map } as IngestParameters;
 }
 
 /** The stream with its validation, but without writes. */

@@ -130,12 +130,13 @@ const ingestResponse = {
   $id: 'IngestResponse',
   type: 'object',
   description: 'What became of the records.',
-  required: ['stream', 'accepted', 'rejected', 'rounded', 'suppressed', 'errors'],
+  required: ['stream', 'accepted', 'rejected', 'skipped', 'rounded', 'suppressed', 'errors'],
   properties: {
     stream: text('Stream the records went to.'),
     dry_run: { type: 'boolean', description: 'True where nothing was written; absent otherwise.' },
     accepted: { type: 'integer', description: 'Records that are now durable, or would be.' },
     rejected: { type: 'integer', description: 'Records that were rejected.' },
+    skipped: { type: 'integer', description: 'Records that the mapping of `map` leaves out.' },
     rounded: {
       type: 'integer',
       description: 'Accepted records with money of more than 12 digits after the point, rounded half-even.',

@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { compileMappings, readMappings } from '../../ingest/mapping/stored-mappings.js';
+import { PRESETS } from '../../ingest/presets/index.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import type { Config } from '../shared/config.js';
 import { startOperationalServer } from '../shared/operational-server.js';
@@ -39,7 +41,7 @@ export interface GatewayOptions {
 /** Node's timeouts come this much later than the deadline of a request, which answers with a better problem. */
 const SOCKET_MARGIN_MS = 15_000;
 
-/** Starts a gateway on open stores. Throws ListenError; other listen errors are passed on. */
+/** Starts a gateway on open stores. Throws `ListenError`, and `MappingError` for a mapping file; other listen errors are passed on. */
 export async function startGateway(
   config: Config,
   stores: Pick<Stores, 'search' | 'analytics'>,
@@ -54,6 +56,7 @@ export async function startGateway(
   const app = createApp({
     stores,
     publisher,
+    mappings: new Map([...compileMappings(PRESETS), ...readMappings(config.mappingsDir)]),
     logger,
     metrics,
     servesMetrics: config.metricsPort === 0,

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { didYouMean } from './did-you-mean.js';
 import { addressRange } from './ip-address.js';
 
@@ -36,6 +37,11 @@ const SETTINGS = {
   REACHLINE_DATA_DIR: string({
     default: './data',
     description: 'Folder of the embedded stores.',
+  }),
+  REACHLINE_MAPPINGS: string({
+    default: '',
+    description:
+      'Folder of mapping files that ingest requests may name with ?map=; mappings in the data folder when empty.',
   }),
   REACHLINE_LOG_LEVEL: string<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
     enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -215,6 +221,8 @@ export interface Config {
   port: number;
   host: string;
   dataDir: string;
+  /** Folder of the mapping files of requests. */
+  mappingsDir: string;
   logLevel: Environment['REACHLINE_LOG_LEVEL'];
   logFormat: Environment['REACHLINE_LOG_FORMAT'];
   /** Requests per key in 60 seconds; 0 for no limit. */
@@ -341,6 +349,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     port: env.PORT,
     host: env.HOST,
     dataDir: env.REACHLINE_DATA_DIR,
+    mappingsDir: env.REACHLINE_MAPPINGS || join(env.REACHLINE_DATA_DIR, 'mappings'),
     logLevel: env.REACHLINE_LOG_LEVEL,
     logFormat: env.REACHLINE_LOG_FORMAT,
     rateLimit: env.REACHLINE_RATE_LIMIT,

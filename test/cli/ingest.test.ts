@@ -221,23 +221,64 @@ describe('reachline ingest', function () {
     expect((await run(['ingest', 'contacts', own], { env })).code).to.equal(0);
   });
 
-  it('maps columns as a file says', async () => {
+  it('maps columns and JSON as a file says, and shows with --dry-run what would be written', async () => {
     const mapping = await file(
       'crm.json',
       JSON.stringify({
-        columns: { 'E-Mail': 'work_emails', 'E-Mail 2': 'work_emails', ID: 'contact_id' },
-        constants: { country: 'Germany' },
-        ignore: ['Notes'],
+        timezone: 'Europe/Berlin',
+        fields: {
+          contact_id: ['ID', { path: 'E-Mail', hash: 'email_' }],
+          work_emails: { all: ['E-Mail', 'E-Mail 2'] },
+          country: { value: 'Germany' },
+          created_at: { path: 'Created', format: 'DD.MM.YYYY HH:mm' },
+        },
+        where: { Kind: ['', 'person'] },
+        ignore: ['Notes', 'Kind'],
       }),
     );
-    const csv = await file('crm.csv', 'ID,E-Mail,E-Mail 2,Notes\nm1,A@x.de,b@x.de,hm\n');
-    const args = ['ingest', 'contacts', csv, '--organization', 'org_a', '--columns', mapping];
-    expect(await run(args, { env })).to.include({ code: 0 });
+    const rows = [
+      'm1,A@x.de,b@x.de,hm,02.07.2024 09:30,person',
+      ',c@x.de,,,,',
+      'm3,d@x.de,,,2024-07-02,',
+      'm4,,,,,firm',
+    ];
+    const csv = await file('crm.csv', `ID,E-Mail,E-Mail 2,Notes,Created,Kind\n${rows.join('\n')}\n`);
+    const args = (path: string) => ['ingest', 'contacts', path, '--organization', 'org_a', '--map', mapping];
+    const tried = await run([...args(csv), '--dry-run'], { env });
+    expect(tried).to.include({ code: 1 });
+    expect(tried.stdout).to.match(
+      /^line 2: \{"ID":"m1","E-Mail":"A@x\.de".*\n {2}becomes \{"contact_id":"m1","work_emails":\["a@x\.de","b@x\.de"\],.*"created_at":"2024-07-02T09:30:00\+02:00".*\}\n/,
+    );
+    expect(tried.stdout).to.match(/2 accepted, 1 rejected, 1 skipped.*nothing was written\n$/);
+    expect(tried.stderr).to.match(/^line 4: \/created_at: .*DD\.MM\.YYYY HH:mm.*\(invalid_date_time\)\n$/);
+    expect(await contact('m1')).to.equal(null);
+    const loaded = await run(args(csv), { env });
+    expect(loaded.stdout).to.match(/2 accepted, 1 rejected, 1 skipped in/);
     expect(await contact('m1')).to.deep.include({ work_emails: ['a@x.de', 'b@x.de'], country: 'Germany' });
-    const wrong = await file('wrong.json', '{"columns":{"Nope":"contact_id"},"ignored":[]}');
-    const rejected = await run([...args.slice(0, -1), wrong], { env });
-    expect(rejected.code).to.equal(2);
-    expect(rejected.stderr).to.match(/"ignored"/);
+    const lines = await file(
+      'crm.ndjson',
+      '{"ID":7,"E-Mail":["e@x.de"],"Kind":"person"}\n{"ID":8,"Kind":"x"}\n',
+    );
+    expect(await run(args(lines), { env })).to.include({ code: 0 });
+    expect(await contact('7')).to.deep.include({ work_emails: ['e@x.de'] });
+  });
+
+  it('refuses a mapping that cannot be used, by its path in the file, and says which columns are missing', async () => {
+    const csv = await file('small.csv', 'ID,Nam\nw1,x\n');
+    const args = ['ingest', 'contacts', csv, '--organization', 'org_a', '--map'];
+    const wrong = await file('wrong.json', '{"fields":{"fist_name":"Name"},"ignored":[]}');
+    const rejected = await run([...args, wrong], { env });
+    expect(rejected).to.include({ code: 2 });
+    expect(rejected.stderr).to.match(/ignored is not a field of a mapping\. Did you mean ignore\?/);
+    const other = await file('other.json', '{"stream":"audiences","fields":{}}');
+    expect((await run([...args, other], { env })).stderr).to.match(/reachline ingest audiences /);
+    const missing = await file(
+      'missing.json',
+      '{"fields":{"contact_id":"ID","city":"Name"},"ignore":"rest"}',
+    );
+    const loaded = await run([...args, missing], { env });
+    expect(loaded).to.include({ code: 0 });
+    expect(loaded.stderr).to.match(/small\.csv has no column "Name"\. Did you mean Nam\?/);
   });
 
   it('keeps rejected rows with their header, so that the file can be mended and loaded', async () => {
@@ -364,7 +405,8 @@ describe('reachline ingest', function () {
     after(() => data.remove());
 
     const csv = (table: string) => join(data.path, `linkedin_${table}.csv`);
-    const preset = ['--columns', 'fivetran-linkedin', '--organization', 'org_congress'];
+    const organization = ['--organization', 'org_congress'];
+    const preset = (stream: string) => ['--preset', stream.replace('network-a', 'fivetran-linkedin')];
     const stateOf = (dir: string) =>
       withStores(dir, async ({ analytics }) => {
         const rows = async (name: string, sql: string) =>
@@ -392,7 +434,12 @@ describe('reachline ingest', function () {
           env: fromRecords,
         });
         expect(records.code).to.equal(0);
-        const { code, stdout } = await run(['ingest', stream, csv(table), ...preset], { env: fromFiles });
+        const { code, stdout } = await run(
+          ['ingest', stream, csv(table), ...preset(stream), ...organization],
+          {
+            env: fromFiles,
+          },
+        );
         expect(code).to.equal(0);
         expect(stdout).to.contain(`${accepted} accepted, 0 rejected`);
       }
@@ -401,12 +448,6 @@ describe('reachline ingest', function () {
       expect(stored.creatives.length).to.equal(66);
       expect(stored.deliveries.length).to.equal(100);
       expect(await stateOf(fromFiles.REACHLINE_DATA_DIR)).to.deep.equal(stored);
-      const groups = await run(['ingest', 'network-a-campaigns', csv('campaign_group_history'), ...preset], {
-        env: fromFiles,
-      });
-      expect(groups).to.include({ code: 0 });
-      expect(groups.stderr).to.match(/loading the campaigns of linkedin_campaign_history\.csv/);
-      expect(await stateOf(fromFiles.REACHLINE_DATA_DIR)).to.deep.equal(stored);
     });
 
     it('takes the other tables from where --with says, and tells what it misses', async () => {
@@ -414,29 +455,24 @@ describe('reachline ingest', function () {
       await mkdir(elsewhere);
       for (const table of exported) await copyFile(csv(table), join(elsewhere, `${table}-moved.csv`));
       const moved = (table: string) => join(elsewhere, `${table}-moved.csv`);
-      const alone = await run(
-        ['ingest', 'network-a-deliveries', moved('ad_analytics_by_creative'), ...preset],
-        { env },
-      );
+      const deliveries = [
+        moved('ad_analytics_by_creative'),
+        ...preset('network-a-deliveries'),
+        ...organization,
+      ];
+      const load = (...more: string[]) =>
+        run(['ingest', 'network-a-deliveries', ...deliveries, '--dry-run', ...more]);
+      const alone = await load();
       expect(alone).to.include({ code: 0 });
       expect(alone.stderr).to.match(/No creative_history.*--with/);
-      const groups = await run(
-        ['ingest', 'network-a-campaigns', moved('campaign_group_history'), ...preset],
-        { env },
-      );
-      expect(groups.code).to.equal(2);
-      expect(groups.stderr).to.match(/--with/);
-      const together = [...preset, '--with', moved('campaign_history'), moved('creative_history')];
-      const both = await run(
-        ['ingest', 'network-a-campaigns', moved('campaign_group_history'), ...together],
-        { env },
-      );
-      expect(both.stdout).to.match(/100 accepted/);
+      expect(alone.stdout).to.match(/"campaign_id":"unknown_/);
+      const together = await load('--with', moved('campaign_history'), moved('creative_history'));
+      expect(together).to.include({ code: 0, stderr: '' });
     });
 
     it('names the stream a table belongs to', async () => {
       const { code, stderr } = await run(
-        ['ingest', 'network-a-creatives', csv('campaign_history'), ...preset],
+        ['ingest', 'network-a-creatives', csv('campaign_history'), ...preset('network-a-campaigns')],
         { env },
       );
       expect(code).to.equal(2);

@@ -269,7 +269,14 @@ describe('The client', function () {
     });
     await behindProxy([], async (behind, proxy) => {
       const result = await behind.ingest('contacts', people(10), { requestBytes: 100 });
-      expect(result).to.deep.equal({ accepted: 10, rejected: 0, rounded: 0, suppressed: 0, errors: [] });
+      expect(result).to.deep.equal({
+        accepted: 10,
+        rejected: 0,
+        skipped: 0,
+        rounded: 0,
+        suppressed: 0,
+        errors: [],
+      });
       expect(proxy.seen).to.have.length.within(4, 6);
     });
     expect((await client.call('/api/website-visits/search', {})).total_count).to.equal(248);

@@ -35,6 +35,7 @@ const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> 
   REACHLINE_CORS_ORIGINS: ['gateway', '`serve`'],
   REACHLINE_TRUSTED_PROXIES: ['gateway', '`serve`'],
   REACHLINE_METRICS_PORT: ['gateway', '`serve`'],
+  REACHLINE_MAPPINGS: ['gateway', '`serve`'],
   REACHLINE_LOG_LEVEL: ['gateway', 'all that write a log'],
   REACHLINE_LOG_FORMAT: ['gateway', 'all that write a log'],
   REACHLINE_DATA_DIR: ['embedded', STORES],

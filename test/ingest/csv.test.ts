@@ -13,10 +13,7 @@ async function* bytes(text: Buffer): AsyncGenerator<Uint8Array> {
 /** The line and the cells of each row, by column. */
 async function rows(csv: CsvFile): Promise<[number, Record<string, string>][]> {
   const all: [number, Record<string, string>][] = [];
-  const source = csv.records((cells) => ({
-    record: Object.fromEntries(csv.header.map((name, index) => [name, cells[index]])),
-  }));
-  for await (const records of source) {
+  for await (const records of csv.records()) {
     for (const { line, value } of records) all.push([line, value as Record<string, string>]);
   }
   return all;

@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
 import { ingestRecords, type RejectedRecord } from '../../../ingest/pipeline.js';
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
-import { jsonArray } from '../../../ingest/sources/json-array.js';
-import { lines } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import type { Stores } from '../../stores/open-stores.js';
 import { requireId } from '../arguments.js';
 import { EXIT, UsageError } from '../errors.js';
 import { type GatewayOptions, type GatewayTarget, namedGateway, withFolder } from '../gateway.js';
-import { openCsvInput } from '../ingest/csv-input.js';
+import { dryRun } from '../ingest/dry-run.js';
 import { sendRecords } from '../ingest/gateway-sink.js';
-import { type Format, formatOf, type Input, openInput, peekArray } from '../ingest/input.js';
+import type { Format, Input } from '../ingest/input.js';
+import { type MappedInput, openMapped } from '../ingest/mapped-input.js';
 import { Rejects, Report } from '../ingest/report.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { Progress } from '../progress.js';
@@ -22,9 +21,11 @@ export interface IngestCommand extends GatewayOptions {
   file: string;
   format?: Format;
   organization?: string;
-  columns?: string;
+  map?: string;
+  preset?: string;
   with?: string[];
   rejects?: string;
+  dryRun?: boolean;
 }
 
 /** Loads records and resolves with the exit code: 1 when any was rejected. */
@@ -35,7 +36,9 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   if (command.rejects !== undefined && resolve(command.rejects) === resolve(command.file)) {
     throw new UsageError('--rejects names the file that is read; choose another.');
   }
-  const opened = await openSource(io, stream, command, target);
+  const organizationOptional = target !== undefined;
+  if (command.dryRun) return dryRun(io, stream, { ...command, organizationOptional });
+  const opened = await openMapped(io, stream, { ...command, organizationOptional });
   const loadInto = (destination: Stores | GatewayTarget) =>
     load(io, command, { stream, ...opened, destination });
   if (target) return loadInto(target);
@@ -43,7 +46,7 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   return withFolder(io, { organization, scope: 'ingest:write' }, loadInto);
 }
 
-interface Load extends OpenedSource {
+interface Load extends MappedInput {
   stream: Stream;
   destination: Stores | GatewayTarget;
 }
@@ -121,37 +124,4 @@ async function* untilAborted(source: RecordSource, signal: AbortSignal): RecordS
     if (step.done || signal.aborted) return;
     yield step.value;
   }
-}
-
-interface OpenedSource {
-  input: Input;
-  source: RecordSource;
-  headerBytes?: Buffer;
-}
-
-async function openSource(
-  io: Io,
-  stream: Stream,
-  command: IngestCommand,
-  target: GatewayTarget | undefined,
-): Promise<OpenedSource> {
-  const format = command.format ?? formatOf(command.file);
-  const input = openInput(io, command.file);
-  if (format === 'csv') {
-    return openCsvInput(io, stream, input, {
-      file: command.file,
-      columns: command.columns,
-      with: command.with ?? [],
-      organization: command.organization,
-      organizationOptional: target !== undefined,
-    });
-  }
-  if (command.columns !== undefined || command.with !== undefined) {
-    throw new UsageError(
-      '--columns and --with are for CSV; add --format csv where the file name does not show it.',
-    );
-  }
-  if (format === 'ndjson') return { input, source: lines(input.chunks) };
-  const { isArray, chunks } = await peekArray(input.chunks);
-  return { input, source: isArray || format === 'json' ? jsonArray(chunks) : lines(chunks) };
 }

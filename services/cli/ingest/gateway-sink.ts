@@ -28,7 +28,14 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 
  */
 export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   const { stream, target, source, signal, findEveryRejected } = options;
-  const result: IngestResult = { accepted: 0, rejected: 0, rounded: 0, suppressed: 0, errors: [] };
+  const result: IngestResult = {
+    accepted: 0,
+    rejected: 0,
+    skipped: 0,
+    rounded: 0,
+    suppressed: 0,
+    errors: [],
+  };
   await requireReachable(target.url);
   const wait = abortableWait(signal);
   const client = createClient({
@@ -56,6 +63,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
     for await (const records of source) {
       for (const raw of records) {
         if (raw.overlong === 'piece') options.onOverlong?.(raw.bytes);
+        else if (raw.isSkipped) result.skipped++;
         else if (raw.overlong || raw.rejection) {
           rejectedHere++;
           result.rejected++;

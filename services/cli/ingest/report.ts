@@ -66,11 +66,13 @@ export class Report {
   #accepted = 0;
   #rejected = 0;
   #hasEnded = false;
+  readonly #maxShown: number;
 
-  constructor(io: Io, input: Input, progress: Progress) {
+  constructor(io: Io, input: Input, progress: Progress, { maxShown = SHOWN_ERRORS } = {}) {
     this.#io = io;
     this.#input = input;
     this.#progress = progress;
+    this.#maxShown = maxShown;
   }
 
   progress(accepted: number, rejected: number): void {
@@ -91,7 +93,7 @@ export class Report {
 
   rejected({ line, code, pointer, detail }: RejectedRecord): void {
     this.#rejected++;
-    if (++this.#shown > SHOWN_ERRORS) return;
+    if (++this.#shown > this.#maxShown) return;
     this.#progress.printLine(`line ${line}: ${pointer === '' ? '' : `${pointer}: `}${detail} (${code})`);
   }
 
@@ -99,16 +101,17 @@ export class Report {
     this.#progress.end();
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const hidden = this.#rejected - Math.min(this.#shown, SHOWN_ERRORS);
+    const hidden = this.#rejected - Math.min(this.#shown, this.#maxShown);
     if (hidden > 0) printErr(this.#io, `… and ${formatCount(hidden)} more rejected records.`);
   }
 
-  summary(streamName: string, { accepted, rejected, rounded, suppressed }: IngestResult): string {
+  summary(streamName: string, { accepted, rejected, skipped, rounded, suppressed }: IngestResult): string {
     const seconds = Math.max(0.001, (performance.now() - this.#startedAt) / 1000);
     const rate = formatCount((accepted + rejected) / seconds);
     const money =
       rounded > 0 ? ` (money of ${formatCount(rounded)} rounded to 12 digits after the point)` : '';
     const erased = suppressed > 0 ? ` (${formatCount(suppressed)} of erased persons left out)` : '';
-    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}, ${formatCount(rejected)} rejected in ${seconds.toFixed(1)} s (${rate} records/s)`;
+    const leftOut = skipped > 0 ? `, ${formatCount(skipped)} skipped` : '';
+    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}, ${formatCount(rejected)} rejected${leftOut} in ${seconds.toFixed(1)} s (${rate} records/s)`;
   }
 }

@@ -91,7 +91,14 @@ describe('Intake into Kafka', function () {
         organizationId: ORGANIZATION,
         acceptance: { acceptedAt: Date.now(), sequence: 0 },
       });
-      expect(result).to.deep.equal({ accepted: 1, rejected: 0, rounded: 0, suppressed: 0, errors: [] });
+      expect(result).to.deep.equal({
+        accepted: 1,
+        rejected: 0,
+        skipped: 0,
+        rounded: 0,
+        suppressed: 0,
+        errors: [],
+      });
       expect(await topics.behind('contacts')).to.equal(1);
     } finally {
       await publisher.close();

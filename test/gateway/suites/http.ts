@@ -392,6 +392,28 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(zipped.body).to.include({ accepted: 2, rejected: 0 });
     });
 
+    it('maps the records of another tool by the name of a mapping', async () => {
+      const send = (map: string, raw: string, type = 'application/json') =>
+        gateway.call(`/api/ingest/network-a-creatives?map=${map}`, undefined, {
+          raw,
+          headers: { 'Content-Type': type },
+        });
+      const row = { id: 'in_map', campaign_id: 12, last_modified_at: '2026-01-02 03:04:05.6', other: 1 };
+      const json = await send('fivetran-linkedin-creatives', JSON.stringify(row));
+      expect(json.body, json.text).to.include({ accepted: 1, rejected: 0, skipped: 0 });
+      const csv = 'id,campaign_id,created_time,other\nin_map_2,12,2026-01-02,x\n,12,2026-01-02,x\n';
+      const rows = await send('fivetran-linkedin-creatives', csv, 'text/csv');
+      expect(rows.body, rows.text).to.include({ accepted: 1, rejected: 1 });
+      expect(rows.body).to.nested.include({ 'errors[0].line': 3, 'errors[0].pointer': '/id' });
+      for (const map of ['fivetran-linkedin-creative', 'fivetran-linkedin-campaigns', '__proto__', '']) {
+        const answer = await send(map, '[]');
+        expectProblem(answer, 422, 'validation_failed');
+        expect(answer.body).to.nested.include({ 'errors[0].pointer': '?map' });
+        if (map.endsWith('creative'))
+          expect(answer.text).to.contain('Did you mean fivetran-linkedin-creatives?');
+      }
+    });
+
     it('accepts nothing with on_reject=fail when a record is rejected, and names it', async () => {
       const send = (records: object[], query = '') =>
         gateway.call(`/api/ingest/contacts?on_reject=fail${query}`, records);

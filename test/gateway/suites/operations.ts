@@ -140,6 +140,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
         stream,
         accepted: records.length,
         rejected: 0,
+        skipped: 0,
         rounded: 0,
         suppressed: 0,
         errors: [],

@@ -1,0 +1,73 @@
+/** Mappings that a request names. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { findStream } from '../streams/index.js';
+import type { Stream } from '../streams/stream.js';
+import { compileMapping, type Mapping } from './compile.js';
+import { MAX_MAPPING_BYTES, MappingError, type MappingFile, parseMappingFile } from './mapping-file.js';
+
+export interface StoredMapping {
+  stream: Stream;
+  mapping: Mapping;
+}
+
+const MAX_FILES = 200;
+export const MAX_NAME_LENGTH = 64;
+const fileName = /^[a-z0-9][a-z0-9._-]{0,63}\.json$/;
+
+/** Compiles mappings by name; each names its stream. Throws a `MappingError` that says which cannot be used, and why. */
+export function compileMappings(files: Readonly<Record<string, MappingFile>>): Map<string, StoredMapping> {
+  return new Map(
+    Object.entries(files).map(([name, file]) => [name, within(name, () => compileStored(file))]),
+  );
+}
+
+/**
+ * The mappings of the files `<name>.json` in a folder, empty where there is no folder. Throws a `MappingError` for the first file that
+ * cannot be used.
+ */
+export function readMappings(folder: string): Map<string, StoredMapping> {
+  const names = entriesOf(folder).filter((name) => name.endsWith('.json'));
+  if (names.length > MAX_FILES) {
+    throw new MappingError(`${folder} has ${names.length} mappings; at most ${MAX_FILES} are read.`);
+  }
+  return new Map(
+    names.sort().map((name) => {
+      const path = join(folder, name);
+      return within(path, () => {
+        if (!fileName.test(name)) {
+          throw new MappingError('its name must be 1 to 64 characters of a-z 0-9 . _ - before .json.');
+        }
+        if (statSync(path).size > MAX_MAPPING_BYTES) {
+          throw new MappingError(`A mapping file may have ${MAX_MAPPING_BYTES} bytes at most.`);
+        }
+        return [name.slice(0, -'.json'.length), compileStored(parseMappingFile(readFileSync(path, 'utf8')))];
+      });
+    }),
+  );
+}
+
+function compileStored(file: MappingFile): StoredMapping {
+  const stream = file.stream === undefined ? undefined : findStream(file.stream);
+  if (stream === undefined) throw new MappingError('stream: is required of a mapping that requests name.');
+  return { stream, mapping: compileMapping(file, stream) };
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Names what an error is about. */
+function within<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof MappingError)) throw error;
+    throw new MappingError(error.message.replace(/^/gm, `${name}: `));
+  }
+}

@@ -1,0 +1,98 @@
+import { decoder } from '../../../ingest/decode.js';
+import type { IngestResult, RejectedRecord } from '../../../ingest/pipeline.js';
+import { type DeadLetter, deadLetter } from '../../../ingest/records/outcome.js';
+import type { RawRecord } from '../../../ingest/records/raw-record.js';
+import { MAX_LINE_BYTES } from '../../../ingest/sources/lines.js';
+import type { Stream } from '../../../ingest/streams/stream.js';
+import { EXIT } from '../errors.js';
+import { type Io, printOut } from '../io.js';
+import { Progress } from '../progress.js';
+import { type MappedOptions, openMapped } from './mapped-input.js';
+import { Rejects, Report } from './report.js';
+
+const SAMPLES = 3;
+/** Stands for the organization of the key, where a gateway would fill it in. */
+const ANY_ORGANIZATION = 'organization-of-the-key';
+
+/**
+ * Maps and checks every record and writes none: prints the first records beside what they become, and everything that would be
+ * rejected. Resolves with the exit code: 1 when any would be.
+ */
+export async function dryRun(
+  io: Io,
+  stream: Stream,
+  options: MappedOptions & { rejects?: string },
+): Promise<number> {
+  const samples = new Map<RawRecord, string>();
+  const opened = await openMapped(io, stream, {
+    ...options,
+    onMap(raw) {
+      if (samples.size < SAMPLES && !raw.overlong) samples.set(raw, sourceText(raw));
+    },
+  });
+  const organizationId =
+    options.organization ?? (options.organizationOptional ? ANY_ORGANIZATION : undefined);
+  const decode = decoder(stream, { organizationId, others: 'allow' });
+  const rejects =
+    options.rejects === undefined ? undefined : new Rejects(options.rejects, opened.headerBytes);
+  const report = new Report(io, opened.input, await Progress.start(io), {
+    maxShown: Number.POSITIVE_INFINITY,
+  });
+  const result: IngestResult = {
+    accepted: 0,
+    rejected: 0,
+    skipped: 0,
+    rounded: 0,
+    suppressed: 0,
+    errors: [],
+  };
+  const acceptedAt = Date.now();
+  let shown = 0;
+  for await (const records of opened.source) {
+    for (const raw of records) {
+      if (raw.overlong === 'piece') {
+        rejects?.writePiece(raw.bytes);
+        continue;
+      }
+      const isShown = shown++ < SAMPLES;
+      const source = isShown ? (samples.get(raw) ?? sourceText(raw)) : '';
+      let becomes = 'skipped';
+      if (raw.isSkipped) result.skipped++;
+      else {
+        const outcome = raw.overlong ? tooLong : (raw.rejection ?? decode(raw, acceptedAt, raw.line));
+        if (outcome.kind === 'ok') {
+          result.accepted++;
+          if (outcome.isRounded) result.rounded++;
+          becomes = JSON.stringify(outcome.record);
+        } else {
+          result.rejected++;
+          becomes = 'rejected';
+          report.rejected(rejectedRecord(outcome, raw));
+          rejects?.write(raw.untouched ?? raw.bytes);
+        }
+      }
+      if (isShown) printOut(io, `line ${raw.line}: ${source}\n  becomes ${becomes}`);
+    }
+    report.progress(result.accepted, result.rejected);
+  }
+  report.end();
+  rejects?.end();
+  printOut(io, `${report.summary(stream.name, result)}; dry run: nothing was written`);
+  return result.rejected > 0 ? EXIT.failed : EXIT.ok;
+}
+
+const tooLong = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
+
+const rejectedRecord = ({ code, pointer, detail }: DeadLetter, { line }: RawRecord): RejectedRecord => ({
+  line,
+  code,
+  pointer,
+  detail,
+});
+
+const MAX_SHOWN_TEXT = 2000;
+
+function sourceText(raw: RawRecord): string {
+  const text = raw.value === undefined ? raw.bytes.toString('utf8') : JSON.stringify(raw.value);
+  return text.length > MAX_SHOWN_TEXT ? `${text.slice(0, MAX_SHOWN_TEXT)}…` : text;
+}

@@ -1,0 +1,186 @@
+/** A file as records of a stream: opened in its format, and mapped. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import {
+  compileMapping,
+  type JoinedRows,
+  type JoinPlan,
+  type Mapping,
+  type SourceRecord,
+} from '../../../ingest/mapping/compile.js';
+import { MappingError, type MappingFile, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
+import { PRESETS } from '../../../ingest/presets/index.js';
+import { parseJson } from '../../../ingest/records/parse-json.js';
+import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
+import type { CsvOptions } from '../../../ingest/sources/csv.js';
+import { mapText, type OpenedText, openText } from '../../../ingest/sources/text.js';
+import type { Stream } from '../../../ingest/streams/stream.js';
+import { didYouMean } from '../../shared/did-you-mean.js';
+import { UsageError } from '../errors.js';
+import { type Io, printErr } from '../io.js';
+import { type Format, formatOf, type Input, openInput, peekArray } from './input.js';
+
+export interface MappedOptions {
+  /** A path, or - for standard input. */
+  file: string;
+  format?: Format;
+  /** Path of a mapping file. */
+  map?: string;
+  /** Name of a mapping that comes with Reachline. */
+  preset?: string;
+  /** Other tables of the same export. */
+  with?: string[];
+  /** Stands in where the records do not give it. */
+  organization?: string;
+  /** Whether the organization may come from somewhere else. */
+  organizationOptional: boolean;
+  /** Called with each record before it is mapped. */
+  onMap?(raw: RawRecord): void;
+}
+
+export interface MappedInput {
+  input: Input;
+  source: RecordSource;
+  headerBytes?: Buffer;
+}
+
+/** Throws `ColumnsError`, `MappingError` or `UsageError` before any record is read. */
+export async function openMapped(io: Io, stream: Stream, options: MappedOptions): Promise<MappedInput> {
+  const file = mappingFileOf(options, stream);
+  const headers = file?.recognize && [file.recognize];
+  const { input, text } = await openFile(io, options.file, options.format, { headers });
+  const columns = text.header?.columns;
+  let mapping = file && compileFor(file, stream, options);
+  if (mapping !== undefined && file?.join !== undefined) {
+    mapping = mapping.withJoins(await readJoins(io, mapping.joins, options));
+  }
+  const source = mapText(text, stream, mapping, options.onMap);
+  if (columns !== undefined) {
+    const given = mapping?.givesOrganization(columns) ?? columns.includes(stream.organizationField);
+    if (!given) requireOrganization(stream, options);
+    if (options.map !== undefined && mapping !== undefined) {
+      for (const path of mapping.missingPaths(columns)) {
+        printErr(
+          io,
+          `${input.name} has no column ${JSON.stringify(path)}. ${didYouMean(path, columns)}`.trimEnd(),
+        );
+      }
+    }
+  }
+  return { input, source, headerBytes: text.header?.bytes };
+}
+
+function mappingFileOf({ map, preset }: MappedOptions, stream: Stream): MappingFile | undefined {
+  if (map !== undefined && preset !== undefined) throw new UsageError('Give either --map or --preset.');
+  if (preset !== undefined) return findPreset(preset, stream);
+  if (map === undefined) return undefined;
+  if (!existsSync(map)) {
+    const hint = Object.hasOwn(PRESETS, map) ? ` For the mapping of that name: --preset ${map}` : '';
+    throw new UsageError(`--map takes the path of a mapping file; there is no file ${map}.${hint}`);
+  }
+  return parseMappingFile(readFileSync(map, 'utf8'));
+}
+
+function findPreset(name: string, stream: Stream): MappingFile {
+  const preset = Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
+  if (preset !== undefined) return preset;
+  const names = Object.keys(PRESETS);
+  const ofStream = names.filter((each) => PRESETS[each]?.stream === stream.name);
+  const hint = didYouMean(name, names) || `Those of ${stream.name} are ${ofStream.join(', ')}.`;
+  throw new UsageError(`There is no preset ${JSON.stringify(name)}. ${hint}`);
+}
+
+function compileFor(file: MappingFile, stream: Stream, { file: path, map, preset }: MappedOptions): Mapping {
+  if (file.stream !== undefined && file.stream !== stream.name) {
+    const option = preset === undefined ? `--map ${map}` : `--preset ${preset}`;
+    throw new UsageError(
+      `This mapping is for ${file.stream}. Load the file with: reachline ingest ${file.stream} ${path} ${option}`,
+    );
+  }
+  try {
+    return compileMapping(file, stream);
+  } catch (error) {
+    if (!(error instanceof MappingError) || map === undefined) throw error;
+    throw new MappingError(error.message.replace(/^/gm, `${basename(map)}: `));
+  }
+}
+
+function requireOrganization({ organizationField }: Stream, options: MappedOptions): void {
+  if (options.organization !== undefined || options.organizationOptional) return;
+  throw new UsageError(
+    `No column gives ${organizationField}: name the organization with --organization <id>.`,
+  );
+}
+
+async function openFile(
+  io: Io,
+  file: string,
+  format = formatOf(file),
+  csv?: CsvOptions,
+): Promise<{ input: Input; text: OpenedText }> {
+  const input = openInput(io, file);
+  if (format !== undefined) return { input, text: await openText(input.chunks, format, csv) };
+  const { isArray, chunks } = await peekArray(input.chunks);
+  return { input, text: await openText(chunks, isArray ? 'json' : 'ndjson') };
+}
+
+/** Reads the joined tables, those named with `--with` or beside the file. Says which are missing. */
+async function readJoins(
+  io: Io,
+  joins: Mapping['joins'],
+  options: MappedOptions,
+): Promise<Record<string, JoinedRows>> {
+  const rows: Record<string, JoinedRows> = {};
+  for (const [name, plan] of Object.entries(joins)) {
+    const file = findTable(plan.table, options);
+    if (file !== undefined) rows[name] = await readTable(io, file, plan);
+    else {
+      printErr(
+        io,
+        `No ${plan.table} beside ${basename(options.file)}: what it holds stays unknown. Name it with --with <file>.`,
+      );
+    }
+  }
+  return rows;
+}
+
+function findTable(table: string, options: MappedOptions): string | undefined {
+  const name = `(?:^|[_.-])${table.replaceAll('.', '\\.')}`;
+  const named = options.with?.find((path) => new RegExp(`${name}(?:[.-]|$)`, 'i').test(basename(path)));
+  if (named !== undefined || options.file === '-') return named;
+  const folder = dirname(options.file);
+  const beside = new RegExp(`${name}\\.(?:csv|tsv|json|jsonl|ndjson)(?:\\.gz)?$`, 'i');
+  const found = readdirSync(folder)
+    .filter((each) => beside.test(each))
+    .sort()[0];
+  return found === undefined ? undefined : join(folder, found);
+}
+
+/** The newest row of each key, of which only what the mapping uses is kept. */
+async function readTable(io: Io, file: string, plan: JoinPlan): Promise<JoinedRows> {
+  const { input, text } = await openFile(io, file);
+  const newest = new Map<string, { version: string; row: SourceRecord }>();
+  for await (const records of text.records) {
+    for (const raw of records) {
+      const row = rowOf(raw);
+      if (row === undefined) continue;
+      const key = plan.keyOf(row);
+      if (key === undefined) continue;
+      const version = plan.versionOf(row);
+      const before = newest.get(key);
+      if (before === undefined || version >= before.version)
+        newest.set(key, { version, row: plan.pick(row) });
+    }
+  }
+  input.close();
+  return new Map([...newest].map(([key, { row }]) => [key, row]));
+}
+
+function rowOf(raw: RawRecord): SourceRecord | undefined {
+  if (raw.rejection || raw.overlong) return undefined;
+  const parsed = raw.value === undefined ? parseJson(raw.bytes) : { value: raw.value };
+  const value = 'value' in parsed ? parsed.value : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as SourceRecord)
+    : undefined;
+}

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { compileMappings, readMappings } from '../../../ingest/mapping/stored-mappings.js';
+import { PRESETS } from '../../../ingest/presets/index.js';
+
+describe('Stored mappings', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'mappings-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+
+  it('are the files of a folder, by name, and none where there is no folder', () => {
+    write('crm.json', '{"stream":"contacts","fields":{"contact_id":"id"}}');
+    write('README.md', 'notes');
+    const stored = readMappings(folder);
+    expect([...stored.keys()]).to.deep.equal(['crm']);
+    expect(stored.get('crm')?.stream.name).to.equal('contacts');
+    expect(readMappings(join(folder, 'none')).size).to.equal(0);
+  });
+
+  it('name the file that cannot be used, and why', () => {
+    for (const [name, text, problem] of [
+      ['a.json', '{"fields":{}}', /a\.json: stream: is required/],
+      ['A b.json', '{"stream":"contacts","fields":{}}', /A b\.json: its name must be/],
+      [
+        'b.json',
+        '{"stream":"contacts","fields":{"fist_name":"a"}}',
+        /b\.json: fields\.fist_name: .*first_name\?/,
+      ],
+      ['c.json', `"${'x'.repeat(300_000)}"`, /c\.json: .*262144 bytes/],
+    ] as const) {
+      write(name, text);
+      expect(() => readMappings(folder), name).to.throw(problem);
+      rmSync(join(folder, name));
+    }
+  });
+
+  it('that come with Reachline can be used', () => {
+    expect(compileMappings(PRESETS).size).to.equal(Object.keys(PRESETS).length);
+  });
+});
