@@ -303,6 +303,7 @@ Everything acknowledged before the command is in the backup. The folder appears 
     .description('put a backup into an empty data folder, after comparing every file')
     .argument('<backup>', 'folder of the backup')
     .option('--data <folder>', 'data folder, new or empty; REACHLINE_DATA_DIR when absent')
+    .option('--suppressions-from <folder>', 'newer data folder or backup, whose erasures are applied again')
     .option('--dry-run', 'read and compare the whole backup, and write nothing')
     .addHelpText(
       'after',

@@ -24,7 +24,7 @@ import {
 } from '../support/server-process.js';
 
 const ORGANIZATION = 'org_backup';
-const REQUESTS = Number(process.env.TEST_TRANSCRIPTS ?? 1000);
+const REQUESTS = Number(process.env.TEST_TRANSCRIPTS ?? 200);
 const BATCH_RECORDS = 100;
 const WORDS = ['garcia', 'meyer', 'engineer', 'sales', 'acme', 'globex', 'berlin', 'madrid', 'lead', 'chief'];
 const COUNTRIES = ['US', 'DE', 'ES', 'FR'];
@@ -364,6 +364,40 @@ describe('A backup', function () {
       expect((await restored.call(route, body)).text).to.equal((await original.call(route, body)).text);
     }
     await restored.kill();
+  });
+
+  it('from before an erasure is restored without the person, and keeps them out', async () => {
+    const email = 'garcia.0@base0.example';
+    const find = async (at: ServerProcess) => {
+      const { body } = await at.call('/api/contacts/search', { organization_id: ORGANIZATION, query: email });
+      return (body.contacts as { work_emails: string[] }[]).filter(({ work_emails }) =>
+        work_emails.includes(email),
+      ).length;
+    };
+    const living = server as ServerProcess;
+    expect(await find(living)).to.equal(1);
+    const erased = await living.call('/api/contacts/erase', { organization_id: ORGANIZATION, email });
+    expect(erased.status, erased.text).to.equal(200);
+    expect((await command('backup', path('newer'))).code).to.equal(0);
+    const other = path('erased');
+    const { code, stderr } = await command(
+      'restore',
+      path('quiet'),
+      '--data',
+      other,
+      '--suppressions-from',
+      path('newer'),
+    );
+    expect(code, stderr).to.equal(0);
+    expect(stderr).to.include('1 erasures were applied again');
+    expect(readFileSync(join(other, 'reachline.db')).includes(email)).to.equal(false);
+    expect(readFileSync(join(path('quiet'), 'data/reachline.db')).includes(email)).to.equal(true);
+    expect((await command('restore', path('newer'), '--dry-run')).stdout).to.include('is whole');
+    const served = await startServer({ dataDir: other, key });
+    expect(await find(served)).to.equal(0);
+    await served.ingest('contacts', BATCHES.contacts?.('base0') ?? []);
+    expect(await find(served)).to.equal(0);
+    await served.kill();
   });
 
   it('whose restore was killed half-way is not served, and can be restored again', async () => {

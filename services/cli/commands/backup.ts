@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { loadConfig } from '../../shared/config.js';
 import { SqliteMissingError } from '../../stores/sqlite/load.js';
 import { UsageError } from '../errors.js';
-import { formatCount, type Io, printOut } from '../io.js';
+import { formatCount, type Io, printErr, printOut } from '../io.js';
 import { Progress } from '../progress.js';
 
 /** Takes a backup of the data folder, with the process that has it where there is one. */
@@ -27,10 +27,14 @@ export async function backup(io: Io, target: string): Promise<void> {
 export interface RestoreCommand {
   backup: string;
   data?: string;
+  suppressionsFrom?: string;
   dryRun?: boolean;
 }
 
-export async function restore(io: Io, { backup, data, dryRun }: RestoreCommand): Promise<void> {
+export async function restore(
+  io: Io,
+  { backup, data, suppressionsFrom, dryRun }: RestoreCommand,
+): Promise<void> {
   const dataDir = data ?? loadConfig(io.env).dataDir;
   const { restoreBackup, verifyBackup } = await import('../../stores/backup/restore-backup.js').catch(
     explainMissing,
@@ -43,11 +47,17 @@ export async function restore(io: Io, { backup, data, dryRun }: RestoreCommand):
     return;
   }
   const { seconds, result } = await withProgress(io, 'restored', (onProgress) =>
-    restoreBackup({ backup, dataDir, onProgress }),
+    restoreBackup({ backup, dataDir, suppressionsFrom, onProgress }),
   );
   printOut(
     io,
     `${resolve(dataDir)} is as it was at ${result.taken_at}: ${describe(result)}, ${seconds} s. Records since then are to be sent again.`,
+  );
+  printErr(
+    io,
+    suppressionsFrom === undefined
+      ? 'Persons erased since then are back. With --suppressions-from, the erasures of a newer data folder or backup are applied again.'
+      : `${formatCount(result.erasures)} erasures were applied again.`,
   );
 }
 

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { LOCK_FILE, LOCK_OWNER_FILE, PARTIAL_RESTORE_FOLDER } from '../data-folder/layout.js';
+import { LOCK_FILE, LOCK_OWNER_FILE, PARTIAL_RESTORE_FOLDER, SEARCH_FILE } from '../data-folder/layout.js';
 import { lockDataFolder } from '../data-folder/lock.js';
+import { adoptErasures } from '../sqlite/erasure/adopt.js';
 import { BackupError } from './errors.js';
 import { CopiedFolders, copyFile, freeBytes, syncPath } from './files.js';
 import { type BackupEntry, DATA_FOLDER, type Manifest, readManifest } from './manifest.js';
@@ -10,16 +11,29 @@ export interface RestoreOptions {
   backup: string;
   /** Missing or empty. */
   dataDir: string;
+  /** Newer data folder or backup, whose erasures are applied to what is restored. */
+  suppressionsFrom?: string;
   onProgress(doneBytes: number, totalBytes: number): void;
+}
+
+export interface RestoreResult extends Manifest {
+  /** Erasures of `suppressionsFrom`. */
+  erasures: number;
 }
 
 /**
  * Puts a backup into an empty data folder, which no process can open before all of it is there and was compared with the manifest.
  * Throws a `BackupError` that names what is wrong, `DataFolderError`, and errors of the file system as they are.
  */
-export async function restoreBackup({ backup, dataDir, onProgress }: RestoreOptions): Promise<Manifest> {
+export async function restoreBackup({
+  backup,
+  dataDir,
+  suppressionsFrom,
+  onProgress,
+}: RestoreOptions): Promise<RestoreResult> {
   const manifest = readManifest(backup);
   requireFiles(backup, manifest);
+  const list = suppressionsFrom === undefined ? undefined : findDatabase(suppressionsFrom);
   const folder = resolve(dataDir);
   const lock = lockDataFolder(folder);
   try {
@@ -29,8 +43,13 @@ export async function restoreBackup({ backup, dataDir, onProgress }: RestoreOpti
     rmSync(partial, { recursive: true, force: true });
     requireSpace(folder, manifest);
     mkdirSync(partial, { mode: 0o700 });
+    let erasures = 0;
     try {
       await copyEntries(backup, manifest, partial, onProgress);
+      if (list !== undefined) {
+        erasures = await adoptErasures(partial, list, Date.now());
+        await syncPath(join(partial, SEARCH_FILE));
+      }
     } catch (error) {
       rmSync(partial, { recursive: true, force: true });
       throw error;
@@ -40,7 +59,7 @@ export async function restoreBackup({ backup, dataDir, onProgress }: RestoreOpti
     await syncPath(folder);
     rmSync(partial, { recursive: true });
     await syncPath(folder);
-    return manifest;
+    return { ...manifest, erasures };
   } finally {
     lock.release();
   }
@@ -72,6 +91,19 @@ function requireFiles(backup: string, { entries }: Manifest): void {
       throw damaged(backup, entry.path, `has ${stats.size} bytes instead of ${entry.bytes}`);
     }
   }
+}
+
+/** The database of a data folder or of a backup. */
+function findDatabase(folder: string): string {
+  const found = ['.', DATA_FOLDER]
+    .map((name) => join(folder, name, SEARCH_FILE))
+    .find((path) => existsSync(path));
+  if (found === undefined) {
+    throw new BackupError(
+      `${resolve(folder)} is neither a data folder nor a backup: it holds no ${SEARCH_FILE}.`,
+    );
+  }
+  return found;
 }
 
 function requireEmpty(folder: string): void {
