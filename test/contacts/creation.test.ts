@@ -14,7 +14,8 @@ const command = (
   { dryRun = false, requiredCredits = 3 } = {},
 ) => ({ contact, onDuplicate, dryRun, requiredCredits });
 
-const hasAudience = true;
+/** The audience exists, and the person was not erased. */
+const allowed = { hasAudience: true, isSuppressed: false };
 const reserved = { kind: 'reserved', balance: 2 } as const;
 
 describe('A decision on a creation', () => {
@@ -26,51 +27,58 @@ describe('A decision on a creation', () => {
       { hasAudience: false, duplicates: found, credits: { kind: 'insufficient', balance: 0 } },
       { kind: 'audience_not_found' },
     ],
-    ['looks for duplicates before it rejects them', command('reject'), { hasAudience }, 'duplicates'],
-    ['looks for duplicates before it returns them', command('return'), { hasAudience }, 'duplicates'],
-    ['looks for duplicates in a dry run', command('create', { dryRun: true }), { hasAudience }, 'duplicates'],
-    ['does not look for duplicates that it would accept', command('create'), { hasAudience }, 'credits'],
+    ['asks whether the person was erased', command('reject'), { hasAudience: true }, 'isSuppressed'],
+    [
+      'keeps an erased person out',
+      command('return'),
+      { hasAudience: true, isSuppressed: true },
+      { kind: 'contact_suppressed' },
+    ],
+    ['looks for duplicates before it rejects them', command('reject'), allowed, 'duplicates'],
+    ['looks for duplicates before it returns them', command('return'), allowed, 'duplicates'],
+    ['looks for duplicates in a dry run', command('create', { dryRun: true }), allowed, 'duplicates'],
+    ['does not look for duplicates that it would accept', command('create'), allowed, 'credits'],
     [
       'rejects a duplicate before it checks the credits',
       command('reject'),
-      { hasAudience, duplicates: found },
+      { ...allowed, duplicates: found },
       { kind: 'contact_exists', contactId: 'oldest' },
     ],
     [
       'lets the oldest duplicate join before it reads the balance',
       command('return'),
-      { hasAudience, duplicates: found },
+      { ...allowed, duplicates: found },
       'joined',
     ],
     [
       'rejects a duplicate that is in too many audiences',
       command('return'),
-      { hasAudience, duplicates: found, joined: null },
+      { ...allowed, duplicates: found, joined: null },
       { kind: 'too_many_audiences' },
     ],
     [
       'reads the balance without a charge for a returned duplicate',
       command('return'),
-      { hasAudience, duplicates: found, joined: oldest },
+      { ...allowed, duplicates: found, joined: oldest },
       'balance',
     ],
     [
       'reserves credits when there is no duplicate',
       command('return'),
-      { hasAudience, duplicates: [] },
+      { ...allowed, duplicates: [] },
       'credits',
     ],
     [
       'rejects insufficient credits before it looks at the id',
       command(),
-      { hasAudience, credits: checkCredits(2, 3) },
+      { ...allowed, credits: checkCredits(2, 3) },
       { kind: 'insufficient_credits', creditBalance: 2 },
     ],
-    ['writes last', command(), { hasAudience, credits: reserved }, 'created'],
+    ['writes last', command(), { ...allowed, credits: reserved }, 'created'],
     [
       'rejects an id that is taken',
       command(),
-      { hasAudience, credits: reserved, created: null },
+      { ...allowed, credits: reserved, created: null },
       { kind: 'contact_exists', contactId: 'new' },
     ],
   ];
@@ -81,7 +89,7 @@ describe('A decision on a creation', () => {
   }
 
   it('returns a duplicate at no cost, and with null credits when the organization is not metered', () => {
-    const facts = { hasAudience, duplicates: found, joined: oldest };
+    const facts = { ...allowed, duplicates: found, joined: oldest };
     expect(decideCreation(command('return'), { ...facts, balance: 5 })).to.deep.include({
       kind: 'returned',
       creditsConsumed: 0,
@@ -95,7 +103,7 @@ describe('A decision on a creation', () => {
   });
 
   it('charges a creation, and nothing when the organization is not metered', () => {
-    const facts = { hasAudience, duplicates: [], created: made };
+    const facts = { ...allowed, duplicates: [], created: made };
     expect(decideCreation(command(), { ...facts, credits: checkCredits(5, 3) })).to.deep.include({
       kind: 'created',
       creditsConsumed: 3,
@@ -110,7 +118,7 @@ describe('A decision on a creation', () => {
   it('lists at most 100 duplicates', () => {
     const duplicates = Array.from({ length: 120 }, (_, index) => duplicate(`c${index}`));
     const outcome = decideCreation(command('create', { dryRun: true }), {
-      hasAudience,
+      ...allowed,
       duplicates,
       credits: reserved,
       created: made,

@@ -236,7 +236,7 @@ function changes(organizationId: string): Step[] {
     create('?dry_run=true', { work_emails: ['taken3@beta.example'] }),
     create('?required_credits=5', { company_domain: 'shared.example' }),
     create('', { audience_id: 'aud_4' }),
-    { path: '/api/contacts/delete', body: { ...organization, contact_ids: ['con_2', 'con_50'] } },
+    { path: '/api/contacts/delete', body: { ...organization, contact_ids: ['con_3', 'con_50'] } },
     { path: '/api/contacts/delete', body: { ...organization, email: 'taken4@beta.example' } },
     member('add', { contact_id: 'con_4' }, headers),
     member('add', { contact_id: 'con_4' }, headers),
