@@ -32,6 +32,8 @@ export interface AnalyticsWriter {
 }
 
 export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {
+  /** Deletes the deliveries of whole months before a first of month, `YYYY-MM-DD`; resolves with the months, `YYYYMM`. */
+  dropDeliveriesBefore(month: string): Promise<string[]>;
   /** Throws `StoreUnavailableError` when the store cannot answer. */
   ping(): Promise<void>;
   /** Waits for running statements, then releases every resource. */

@@ -64,6 +64,19 @@ const SETTINGS = {
     maximum: 3660,
     description: 'Days before today whose advertising figures count as provisional.',
   }),
+  REACHLINE_RETENTION_VISITS_DAYS: integer({
+    default: 0,
+    minimum: 0,
+    maximum: 36_600,
+    description: 'Days after which website visits are deleted; 0 keeps them.',
+  }),
+  REACHLINE_RETENTION_DELIVERIES_DAYS: integer({
+    default: 0,
+    minimum: 0,
+    maximum: 36_600,
+    description:
+      'Days after which advertising deliveries are deleted, by whole months once their last day is older; 0 keeps them.',
+  }),
   REACHLINE_CORS_ORIGINS: string({
     default: '',
     description: 'Origins that may call from a browser, separated by commas.',
@@ -228,6 +241,7 @@ export interface Config {
   /** Requests per key in 60 seconds; 0 for no limit. */
   rateLimit: number;
   provisionalDays: number;
+  retention: RetentionConfig;
   corsOrigins: string[];
   /** Addresses and CIDR blocks. */
   trustedProxies: string[];
@@ -249,6 +263,12 @@ export interface Config {
   metricsPort: number;
   /** Null when the SQL endpoint is off. */
   sqlEndpoint: { port: number; password: string } | null;
+}
+
+/** Days after which records of a stream are deleted; 0 keeps them. */
+export interface RetentionConfig {
+  visitsDays: number;
+  deliveriesDays: number;
 }
 
 export interface Credentials {
@@ -354,6 +374,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     logFormat: env.REACHLINE_LOG_FORMAT,
     rateLimit: env.REACHLINE_RATE_LIMIT,
     provisionalDays: env.REACHLINE_PROVISIONAL_DAYS,
+    retention: {
+      visitsDays: env.REACHLINE_RETENTION_VISITS_DAYS,
+      deliveriesDays: env.REACHLINE_RETENTION_DELIVERIES_DAYS,
+    },
     corsOrigins,
     trustedProxies,
     requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,

@@ -40,4 +40,9 @@ export interface VisitStore {
   searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Json<Visit>, VisitFacet>>;
   /** The first record of an id and moment stays. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
+  /**
+   * Deletes visits of all organizations from before a moment, in milliseconds since the epoch: about `limit`, so that other writes run in
+   * between. Resolves with how many; 0 once none is left, or while the store is being reindexed.
+   */
+  deleteVisitsBefore(createdMs: number, limit: number): Promise<number>;
 }

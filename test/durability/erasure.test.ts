@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
+import { filesWith } from '../support/files.js';
 import { temporaryFolder } from '../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
 
@@ -30,18 +30,6 @@ const tracesOf = (number: number) => [
   `quillvex-${number}`,
   `4144999${1000 + number}`,
 ];
-
-/** Files of the folder that hold one of the texts, whatever its case. */
-function filesWith(folder: string, texts: readonly string[]): string[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  return files.flatMap((file) => {
-    const path = join(file.parentPath, file.name);
-    const content = readFileSync(path, 'latin1').toLowerCase();
-    return texts.filter((text) => content.includes(text)).map((text) => `${file.name}: ${text}`);
-  });
-}
 
 describe('An erasure', function () {
   this.timeout(120_000);

@@ -11,6 +11,7 @@ import { type CheckResult, cannotAnswer, checkServers } from '../check-servers.j
 import { EXIT, explain } from '../errors.js';
 import { findServer, request } from '../http.js';
 import { type Io, printOut, styled } from '../io.js';
+import { describeRetention } from '../retention.js';
 
 const NEEDED_NODE = [20, 19] as const;
 /** Merging parts and the write-ahead log need room beside the data itself. */
@@ -39,6 +40,7 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
   if ('failed' in config) show(config);
   else {
     show({ ok: 'The settings are valid' });
+    show({ ok: describeRetention(config.retention) });
     const warning = ignoredVariablesWarning(config.ignoredVariables);
     if (warning !== null) printOut(io, `${styled(io, 'stdout', 'yellow', '!')} ${warning}`);
     const results = await checkServers(config);

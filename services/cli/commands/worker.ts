@@ -11,6 +11,7 @@ import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printOut } from '../io.js';
 import { requireKafka } from '../kafka.js';
 import { openLog } from '../log.js';
+import { RetentionJob } from '../retention.js';
 import { logIgnoredVariables, startupOptions } from '../startup.js';
 import { parseStreams } from '../streams.js';
 
@@ -36,11 +37,12 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });
   const metrics = createWorkerMetrics(registry);
   let running: Worker | undefined;
+  const retention = new RetentionJob(config.retention, stores, logger).start();
   let health: OperationalServer | undefined;
   let stopping = false;
   const stop = async () => {
     stopping = true;
-    await running?.stop();
+    await Promise.all([running?.stop(), retention.stop()]);
     health?.close();
     await stores.close();
   };

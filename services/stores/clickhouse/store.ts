@@ -1,8 +1,10 @@
 import type { AnalyticsStore } from '../../advertising/analytics-store.js';
+import { literal } from './bind.js';
 import type { ClickHouse, ClickHouseOptions, Rows } from './client.js';
 import type { Engine } from './engine.js';
 import { insertError } from './errors.js';
 import { migrate } from './migrations/migrate.js';
+import { onCluster } from './migrations/render.js';
 import { openClickHouse } from './open.js';
 import { requireWholeParts } from './parts.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
@@ -59,6 +61,36 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
     async insertDeliveries(records) {
       for (const part of splitDeliveriesByMonths(records, MAX_MONTHS_PER_INSERT))
         await insert(deliveryRows(part));
+    },
+    async dropDeliveriesBefore(month) {
+      const { cluster } = clickhouse.layout;
+      const local = cluster === null ? '' : '_local';
+      const everywhere = onCluster(cluster);
+      const tables = ['creative_deliveries', 'company_deliveries'];
+      const months = new Set<string>();
+      for (const table of tables) {
+        const { rows } = await clickhouse.query<{ month: number }>({
+          name: 'old_months',
+          sql: `SELECT DISTINCT toYYYYMM(date) AS month FROM ${table} WHERE date < {month:Date} ORDER BY month`,
+          params: { month },
+        });
+        for (const row of rows) {
+          const drop = `ALTER TABLE ${table}${local}${everywhere} DROP PARTITION ${Number(row.month)}`;
+          await clickhouse.command('drop_month', drop, true);
+          months.add(String(row.month));
+        }
+      }
+      if (months.size > 0) {
+        // Sums of months that are gone. Dates come from this program alone.
+        for (const [table, column] of [
+          ['rollups', 'month'],
+          ['delivery_days', 'date'],
+        ]) {
+          const remove = `ALTER TABLE ${table}${local}${everywhere} DELETE WHERE ${column} < ${literal(month)}`;
+          await clickhouse.command('drop_month', remove, true);
+        }
+      }
+      return [...months].sort();
     },
     async ping() {
       await clickhouse.query({ name: 'ping', sql: PING, params: {} });

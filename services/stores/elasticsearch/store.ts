@@ -47,7 +47,14 @@ import { IndexMissingError } from './errors.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
-import { ensureIndices, ensureMonthIndex, IndexNames, monthOf } from './migrations/indices.js';
+import {
+  dropMonthsBefore,
+  ensureIndices,
+  ensureMonthIndex,
+  IndexNames,
+  monthOf,
+} from './migrations/indices.js';
+import { acquireReindexLock } from './migrations/reindex-lock.js';
 import { fetchPage, sortKey, totalHits } from './pages.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { RefreshCoalescer } from './refresh-coalescer.js';
@@ -301,6 +308,31 @@ class ElasticsearchStore implements SearchStore {
       ),
     );
     this.#acceptance.note('visits', records);
+  }
+
+  /** Months that end before the moment go as whole indices. */
+  async deleteVisitsBefore(createdMs: number, limit: number): Promise<number> {
+    const lock = await acquireReindexLock(this.#cluster, this.#names, this.#clock);
+    if (!lock) return 0;
+    try {
+      const dropped = await dropMonthsBefore(this.#cluster, this.#names, createdMs);
+      this.#months.clear();
+      if (dropped > 0) return dropped;
+      const { hits } = await this.#visits.search({
+        size: Math.min(limit, 10_000),
+        seq_no_primary_term: true,
+        track_total_hits: false,
+        _source: false,
+        query: { range: { created_at: { lt: createdMs, format: 'epoch_millis' } } },
+        sort: [{ created_at: 'asc' }],
+      });
+      lock.throwIfLost();
+      const deleted = await this.#visits.deleteMany(hits.hits);
+      await this.#visits.refresh();
+      return deleted;
+    } finally {
+      await lock.release();
+    }
   }
 
   readFigures(organizationId: string, signal?: AbortSignal) {

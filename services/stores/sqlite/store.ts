@@ -14,7 +14,7 @@ import type { ContactRecord } from '../../contacts/schema.js';
 import type { IdempotencyConflict } from '../../shared/idempotency.js';
 import { fromJson } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
+import { PartialWriteError, RecordRejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
@@ -51,6 +51,8 @@ const CACHE_MB = { migrations: 64, writer: 96, searches: { all: 192, least: 16 }
 
 /** Few enough that serializing them does not hold up the event loop. */
 const RECORDS_PER_MESSAGE = 500;
+
+const COMPLETION_RETRY_MS = 60_000;
 
 /** Each looks its words up in the text index. */
 const DELETIONS_PER_MESSAGE = 50;
@@ -102,6 +104,7 @@ class SqliteStore implements SearchStore {
   /** Idempotency keys of writes in progress. */
   readonly #running = new Set<string>();
   #sending: Promise<void> = Promise.resolve();
+  #completion: NodeJS.Timeout | undefined;
 
   constructor(
     writer: Writer,
@@ -161,7 +164,7 @@ class SqliteStore implements SearchStore {
   async eraseContacts(command: EraseCommand): Promise<ErasureResult> {
     const { organizationId, proofId } = command;
     const result = await this.#writer.callFor(organizationId, 'eraseContacts', command, this.#clock.now());
-    await this.#writer.call('completeErasures', this.#clock.now());
+    await this.#completeErasures();
     const proof = await this.#lookups.call('readErasure', proofId);
     return { ...result, proof };
   }
@@ -191,6 +194,10 @@ class SqliteStore implements SearchStore {
 
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]) {
     return this.#writeRecords('insertVisits', records);
+  }
+
+  deleteVisitsBefore(createdMs: number, limit: number) {
+    return this.#writer.call('deleteVisitsBefore', createdMs, limit);
   }
 
   findKey(keyId: string) {
@@ -258,9 +265,22 @@ class SqliteStore implements SearchStore {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#completion);
     await this.#sending;
     this.#points.close();
     await Promise.all([this.#writer.close(), this.#lookups.close(), this.#searches.close()]);
+  }
+
+  /** Tries again later where a reader, such as a backup, keeps the write-ahead log from being truncated. */
+  async #completeErasures(): Promise<void> {
+    clearTimeout(this.#completion);
+    try {
+      await this.#writer.call('completeErasures', this.#clock.now());
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      const again = () => void this.#completeErasures().catch(() => undefined);
+      this.#completion = setTimeout(again, COMPLETION_RETRY_MS).unref();
+    }
   }
 
   /** Rejects a request whose idempotency key is in progress. */

@@ -50,6 +50,26 @@ function insertVisit(session: WriteSession, { record, acceptedAt }: OrderedRecor
   session.noteAccepted('visits', organization, acceptedAt);
 }
 
+/** Deletes at most `limit` visits from before a moment; returns how many. */
+export function deleteVisitsBefore(session: WriteSession, createdMs: number, limit: number): number {
+  const { connection } = session;
+  let deleted = 0;
+  for (const [key] of connection.rows<[bigint]>(`SELECT key FROM organizations WHERE visits > 0`)) {
+    const organization = Number(key);
+    const count = connection.run(
+      `DELETE FROM visits WHERE key IN
+         (SELECT key FROM visits WHERE organization = ? AND created_ms < ? ORDER BY created_ms LIMIT ?)`,
+      organization,
+      createdMs,
+      limit - deleted,
+    );
+    if (count > 0) session.count('visits', organization, -count);
+    deleted += count;
+    if (deleted >= limit) break;
+  }
+  return deleted;
+}
+
 export function searchVisits(connection: Connection, search: VisitSearch): PageLines<Visit, VisitFacet> {
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);

@@ -208,6 +208,26 @@ export function needsReindex(
   return false;
 }
 
+/** Deletes the indices of months that end before a moment, in milliseconds since the epoch; resolves with how many visits they held. */
+export async function dropMonthsBefore(
+  cluster: Cluster,
+  names: IndexNames,
+  createdMs: number,
+): Promise<number> {
+  const first = monthOf(createdMs);
+  const live = await liveIndices(cluster, names, 'visits');
+  const old = live.filter(({ alias }) => {
+    const month = alias.slice(names.monthAlias('').length);
+    return /^\d{4}\.\d\d$/.test(month) && month < first;
+  });
+  let visits = 0;
+  for (const { index } of old) {
+    visits += (await cluster.run((client) => client.count({ index }))).count;
+    await cluster.run((client) => client.indices.delete({ index }, { ignore: [404] }));
+  }
+  return visits;
+}
+
 /** Creates the index of a month. It joins the searched alias once its shards are active: before, it would fail every search. */
 export async function ensureMonthIndex(
   cluster: Cluster,

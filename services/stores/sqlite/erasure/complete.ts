@@ -7,9 +7,6 @@ import { TEXT_INDEXES } from '../text/text-index.js';
 import { WriteSession } from '../writes/write-session.js';
 import { removeSuppressed } from './erase.js';
 
-/** Each waits for readers as long as a statement may wait for a lock. */
-const MAX_CHECKPOINTS = 3;
-
 /**
  * Completes the erasures that are not; outside of a transaction. Takes as long as writing the whole database. Throws
  * `StoreUnavailableError` where readers or the disk stop it: the next call goes on.
@@ -54,10 +51,9 @@ export function resumeErasures(connection: Connection, now: number): void {
 }
 
 function truncateLog(connection: Connection): void {
-  for (let attempt = 0; attempt < MAX_CHECKPOINTS; attempt++) {
-    const [busy] = connection.row<[bigint]>(`PRAGMA wal_checkpoint(TRUNCATE)`) as [bigint];
-    if (busy === 0n) return;
-  }
+  // Waits for readers as long as a statement may wait for a lock.
+  const [busy] = connection.row<[bigint]>(`PRAGMA wal_checkpoint(TRUNCATE)`) as [bigint];
+  if (busy === 0n) return;
   throw new StoreUnavailableError('search', {
     cause: new Error('readers keep the write-ahead log from being truncated'),
   });

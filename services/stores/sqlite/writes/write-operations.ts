@@ -21,7 +21,7 @@ import { completeErasures } from '../erasure/complete.js';
 import { eraseContacts } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
 import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
-import { insertVisits } from '../visits.js';
+import { deleteVisitsBefore, insertVisits } from '../visits.js';
 import type { BatchResult } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
 
@@ -59,6 +59,8 @@ export function writeOperations(session: WriteSession) {
     deleteContacts: (organizationId: string, contactIds: readonly string[], now: number) =>
       toJson(deleteContacts(session, organizationId, contactIds, now)),
     eraseContacts: (command: EraseCommand, now: number) => toJson(eraseContacts(session, command, now)),
+    deleteVisitsBefore: (createdMs: number, limit: number) =>
+      toJson(deleteVisitsBefore(session, createdMs, limit)),
     insertKey: (key: StoredKey) => toJson(insertKey(connection, key) ?? null),
     revokeKey: (keyId: string, revokedAt: string) => toJson(revokeKey(connection, keyId, revokedAt)),
     recordKeyUse: (keyId: string, usedAt: string) => toJson(recordKeyUse(connection, keyId, usedAt) ?? null),

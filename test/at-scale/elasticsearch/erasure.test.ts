@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { ErasureProof } from '../../../services/contacts/erasure-store.js';
+import { PartialWriteError } from '../../../services/shared/store-errors.js';
+import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import { freshOrganization, load, newContact } from '../../contract/search-support.js';
+import { readStack } from '../../stack/stack.js';
+import { filesWith } from '../../support/files.js';
+import { type TestIndices, testIndices } from './support.js';
+
+const TRACES = ['quillonxyz', 'vexboroughxyz', 'q.vexxyz@', 'quillvexxyz'];
+const person = {
+  contact_id: 'person',
+  first_name: 'QuillonXyz',
+  last_name: 'VexboroughXyz',
+  work_emails: ['q.vexxyz@erased.example'],
+  network_a_url: 'https://linkedin.com/in/quillvexxyz',
+};
+
+describe('An erasure on Elasticsearch', function () {
+  this.timeout(180_000);
+  let indices: TestIndices;
+  let store: SearchStore;
+  const open = () => openElasticsearchStore(indices.config, { recoveryIntervalMs: 500 });
+  before(async () => {
+    indices = testIndices();
+    store = await open();
+  });
+  after(async () => {
+    await store.close();
+    await indices.remove();
+  });
+
+  it('leaves no byte of a person in the data folder, keeps the person out, and is finished by another process', async () => {
+    const organizationId = freshOrganization();
+    await store.upsertAudiences([
+      {
+        record: { organization_id: organizationId, id: 'a', name: 'A' },
+        acceptedAt: Date.now(),
+        sequence: 0,
+      },
+    ]);
+    const others = Array.from({ length: 300 }, (_, index) => ({
+      contact_id: `other_${index}`,
+      first_name: 'Ann',
+    }));
+    await load(store, organizationId, [...others, person]);
+    await load(store, organizationId, [{ ...person, city: 'Oslo' }]);
+    const created = await store.createContact({
+      contact: newContact(organizationId, 'made', {
+        personal_emails: person.work_emails,
+        first_name: 'QuillonXyz',
+      }),
+      audienceId: 'a',
+      requiredCredits: 0,
+      onDuplicate: 'create',
+      dryRun: false,
+      idempotency: { route: 'create', key: 'k', fingerprint: 'f' },
+    });
+    expect(created).to.have.nested.property('value.kind', 'created');
+    const { folder } = readStack().elasticsearch ?? {};
+    const files = () => (folder === undefined ? [] : filesWith(join(folder, 'data'), TRACES));
+    if (folder !== undefined) expect(files()).not.to.have.length(0);
+
+    const { erased, related, proof } = await store.eraseContacts({
+      organizationId,
+      proofId: 'era_1',
+      keyId: 'key',
+      contactIds: ['person', 'made'],
+      named: [{ kind: 'email', value: 'q.vexxyz@erased.example' }],
+    });
+    expect(erased).to.have.members(['person', 'made']);
+    expect(related).to.deep.equal([]);
+    expect(proof.removed).to.deep.equal({ contacts: 2, memberships: 1, idempotency_answers: 1 });
+    expect(await store.getContact(organizationId, 'person')).to.equal(null);
+    // As if this process had died.
+    await store.close();
+    store = await open();
+    const again = await load(store, organizationId, [person]).catch((error: unknown) => error);
+    expect(again).to.be.instanceOf(PartialWriteError);
+
+    const completed = async (): Promise<ErasureProof> => {
+      for (;;) {
+        const [found] = await store.listErasures(organizationId);
+        if (found?.completed_at) return found;
+        await pause(500);
+      }
+    };
+    expect((await completed()).hashes).to.have.length(4);
+    expect(files()).to.deep.equal([]);
+    expect(await store.getContact(organizationId, 'person')).to.equal(null);
+  });
+});
