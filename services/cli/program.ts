@@ -506,7 +506,10 @@ of id, emails and profile address stay, by which later records of the person are
   contacts
     .command('carry-erasures')
     .description('after the restore of an older backup, erase again who was erased since')
-    .argument('<folder>', 'data folder, or folder with the reachline.db of a newer backup, that knows the erasures')
+    .argument(
+      '<folder>',
+      'data folder, or folder with the reachline.db of a newer backup, that knows the erasures',
+    )
     .addHelpText('after', examples('reachline contacts carry-erasures /srv/reachline.before'))
     .action(async (folder) => (await import('./commands/contacts.js')).carryErasures(io, folder));
   personCommand('export-person', 'print everything that is kept of a person as JSON')

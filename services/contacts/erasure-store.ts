@@ -20,7 +20,7 @@ export interface ErasureProof {
   completed_at: string | null;
   /** Of the identifiers that are suppressed since. */
   hashes: string[];
-  removed: { contacts: number; memberships: number; idempotency_answers: number };
+  removed: { contacts: number; memberships: number; idempotency_answers: number; dead_letters: number };
 }
 
 export interface ErasureResult {

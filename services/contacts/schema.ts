@@ -188,6 +188,7 @@ export const ErasureProof = looseObject(
         contacts: integer('Contacts.', { minimum: 0 }),
         memberships: integer('Memberships in audiences.', { minimum: 0 }),
         idempotency_answers: integer('Answers kept for idempotency keys.', { minimum: 0 }),
+        dead_letters: integer('Rejected records kept that mention the person.', { minimum: 0 }),
       },
       { description: 'How much was removed.' },
     ),

@@ -39,6 +39,28 @@ export function showsAny(identifiers: readonly Identifier[]): (outcome: unknown)
   };
 }
 
+/**
+ * Tells of kept records, which may be in any form, whether they mention a person: an email, the profile address, or quoted the id or
+ * both names.
+ */
+export function mentionsAny(
+  identifiers: readonly Identifier[],
+  bodies: readonly ContactBody[],
+): (text: string) => boolean {
+  const quoted = (text: string) => JSON.stringify(text).toLowerCase();
+  const parts = identifiers.map(({ kind, value }) => (kind === 'id' ? quoted(value) : value.toLowerCase()));
+  const names = bodies.flatMap(({ first_name, last_name }) =>
+    first_name && last_name ? [[quoted(first_name), quoted(last_name)]] : [],
+  );
+  return (text) => {
+    const lower = text.toLowerCase();
+    return (
+      parts.some((part) => lower.includes(part)) ||
+      names.some((both) => both.every((name) => lower.includes(name)))
+    );
+  };
+}
+
 /** The identifier that a request names; none of a profile's last path segment alone, which names no address. */
 export function namedIdentifiers({ contact_id, email, network_a_url }: PersonRequest): Identifier[] {
   if (contact_id) return [{ kind: 'id', value: contact_id }];

@@ -32,6 +32,8 @@ const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> 
   REACHLINE_RATE_LIMIT: ['gateway', '`serve`'],
   REACHLINE_REQUEST_TIMEOUT_MS: ['gateway', '`serve`'],
   REACHLINE_PROVISIONAL_DAYS: ['gateway', '`serve`'],
+  REACHLINE_RETENTION_VISITS_DAYS: ['gateway', '`serve`, `worker`, `doctor`'],
+  REACHLINE_RETENTION_DELIVERIES_DAYS: ['gateway', '`serve`, `worker`, `doctor`'],
   REACHLINE_CORS_ORIGINS: ['gateway', '`serve`'],
   REACHLINE_TRUSTED_PROXIES: ['gateway', '`serve`'],
   REACHLINE_METRICS_PORT: ['gateway', '`serve`'],

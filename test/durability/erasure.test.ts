@@ -81,6 +81,15 @@ describe('An erasure', function () {
     );
     expect(created.status).to.equal(200);
     await server.call('/api/contacts/search', { ...organization, query: 'quilonaaa' });
+    // Rejected records are kept: one that cannot be read, one by its id, one by both names.
+    const { first_name, last_name } = person(0);
+    const rejected = [
+      { ...person(0), age: 'old' },
+      { contact_id: 'person_0', work_emails: ['none'] },
+      { contact_id: '?', first_name, last_name },
+      { contact_id: '?', first_name: 'Ann' },
+    ];
+    expect((await server.ingest('contacts', rejected)).body).to.include({ rejected: 4 });
     const before = filesWith(folder.path, tracesOf(0));
     expect(before).not.to.have.length(0);
 
@@ -93,7 +102,7 @@ describe('An erasure', function () {
     expect(body.related).to.deep.equal([]);
     expect(body.proof).to.deep.include({
       organization_id: ORGANIZATION,
-      removed: { contacts: 2, memberships: 2, idempotency_answers: 1 },
+      removed: { contacts: 2, memberships: 2, idempotency_answers: 1, dead_letters: 3 },
     });
     expect((body.proof as { completed_at: unknown }).completed_at).to.be.a('string');
     expect(filesWith(folder.path, tracesOf(0))).to.deep.equal([]);

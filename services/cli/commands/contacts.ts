@@ -1,4 +1,6 @@
 import { createClient, type OperationPath } from '../../client/client.js';
+import type { Contact } from '../../contacts/schema.js';
+import { identifiersOf, mentionsAny, namedIdentifiers } from '../../contacts/suppression.js';
 import { endpoints } from '../../gateway/api.js';
 import type { HandlerContext } from '../../http/endpoint.js';
 import { Problem } from '../../http/problems.js';
@@ -7,8 +9,10 @@ import { serialize } from '../../http/serialize.js';
 import { loadConfig } from '../../shared/config.js';
 import { systemClock } from '../../shared/time.js';
 import { compileValidator } from '../../shared/validation.js';
+import { deadLetterText, storedDeadLetters } from '../../stores/common/dead-letters.js';
 import type { Stores } from '../../stores/open-stores.js';
 import { loadErasureCarrier } from '../../stores/sqlite/load.js';
+import { withAdminStore } from '../admin-stores.js';
 import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type GatewayOptions, gatewayError, namedGateway, withFolder } from '../gateway.js';
@@ -82,7 +86,9 @@ export async function listErasures(io: Io, options: PersonOptions): Promise<void
 export async function carryErasures(io: Io, from: string): Promise<void> {
   const config = loadConfig(io.env);
   if (config.elasticsearch) {
-    throw new UsageError('This is for the data folder; a snapshot of Elasticsearch holds its index of erasures.');
+    throw new UsageError(
+      'This is for the data folder; a snapshot of Elasticsearch holds its index of erasures.',
+    );
   }
   const { carryErasures: carry } = await loadErasureCarrier();
   const count = await carry(config.dataDir, from);
@@ -100,8 +106,28 @@ export async function exportPerson(io: Io, options: PersonOptions): Promise<void
       const found = await call('/api/audiences/get', { audience_id }).catch(ifNotFound);
       if (found) audiences.push(found.audience);
     }
-    printOut(io, terminalJson({ contacts, audiences, visits: [] }));
+    const dead_letters = await deadLettersOf(io, options, contacts, person);
+    printOut(io, terminalJson({ contacts, audiences, dead_letters }));
   });
+}
+
+/** Rejected records that mention the person; null through a gateway, which does not give them. */
+async function deadLettersOf(
+  io: Io,
+  { organization, url }: PersonOptions,
+  contacts: readonly Body[],
+  person: Body,
+): Promise<object[] | null> {
+  if (organization === undefined || url !== undefined || io.env.REACHLINE_URL) return null;
+  const bodies = contacts as unknown as Contact[];
+  const isMentioned = mentionsAny([...namedIdentifiers(person), ...bodies.flatMap(identifiersOf)], bodies);
+  const found: object[] = [];
+  await withAdminStore(io, async (store) => {
+    for await (const records of storedDeadLetters(store, organization)) {
+      found.push(...records.filter((record) => isMentioned(deadLetterText(record))));
+    }
+  });
+  return found;
 }
 
 function ifNotFound(error: unknown): null {

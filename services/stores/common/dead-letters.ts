@@ -46,6 +46,10 @@ export interface DeadLetterStore {
   deleteDeadLetters(ids: readonly string[]): Promise<void>;
 }
 
+/** What the record may say of a person. */
+export const deadLetterText = ({ value, encoding, detail }: StoredDeadLetter): string =>
+  `${encoding === 'utf8' ? value : Buffer.from(value, encoding).toString('latin1')} ${detail}`;
+
 /** A record has 1 MiB at most. */
 const RECORDS_PER_PAGE = 50;
 

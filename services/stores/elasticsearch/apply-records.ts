@@ -10,6 +10,8 @@ interface Group<Record> {
 }
 
 export interface ApplyOptions<Source, Record> {
+  /** Reads what `apply` needs; called once, when the writes of earlier calls are done. */
+  prepare?(): Promise<void>;
   idOf(record: Record): string;
   routingOf(record: Record): string;
   /** The source after the record; null when the record changes nothing. Throws `RecordRejectedError` when it breaks a rule. */
@@ -31,9 +33,10 @@ export async function applyRecords<Source, Record>(
 ): Promise<void> {
   const groups = groupById(records, options);
   const ids = groups.map(({ id }) => id);
-  const rejections = await documents.keyedMutex.runExclusive(ids, () =>
-    applyGroups(documents, groups, options),
-  );
+  const rejections = await documents.keyedMutex.runExclusive(ids, async () => {
+    await options.prepare?.();
+    return applyGroups(documents, groups, options);
+  });
   if (rejections.size === 0) return;
   const indices = new Map(records.map((record, index) => [record, index]));
   throw new PartialWriteError(

@@ -133,15 +133,16 @@ class ElasticsearchStore implements SearchStore {
     this.#ledger = new Ledger(cluster, names);
     const idempotency = idempotencyDocuments(cluster, names);
     this.#idempotencyKeys = new IdempotencyKeys(idempotency, clock);
+    this.#deadLetters = new DeadLetters(cluster, names, clock);
     this.#erasures = new Erasures({
       cluster,
       names,
       contacts: this.#contacts,
       idempotencyKeys: this.#idempotencyKeys,
+      deadLetters: this.#deadLetters,
       clock,
     });
     this.#keys = keyStore(cluster, names);
-    this.#deadLetters = new DeadLetters(cluster, names, clock);
     this.#refreshCoalescer = new RefreshCoalescer(cluster, names);
     this.#writes = new ContactWrites({
       contacts: this.#contacts,
@@ -223,7 +224,11 @@ class ElasticsearchStore implements SearchStore {
   }
 
   upsertContacts(records: readonly OrderedRecord<ContactRecord>[]) {
-    return this.#noting('contacts', records, this.#upsertContacts(records));
+    return this.#noting(
+      'contacts',
+      records,
+      upsertContacts(this.#contacts, records, this.#erasures.suppression),
+    );
   }
 
   async deleteContacts(organizationId: string, contactIds: readonly string[]) {
@@ -416,12 +421,6 @@ class ElasticsearchStore implements SearchStore {
     await this.#ledger.idle();
     await this.#acceptance.close();
     await this.#cluster.close();
-  }
-
-  async #upsertContacts(records: readonly OrderedRecord<ContactRecord>[]): Promise<void> {
-    const organizations = records.map(({ record }) => record.organization_id);
-    const isSuppressed = await this.#erasures.suppression.load(organizations);
-    await upsertContacts(this.#contacts, records, isSuppressed);
   }
 
   /** Notes when the records were accepted that a write did not reject. */

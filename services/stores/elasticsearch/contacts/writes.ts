@@ -73,9 +73,13 @@ interface Stores {
 export function upsertContacts(
   contacts: ContactDocuments,
   records: readonly OrderedRecord<ContactRecord>[],
-  isSuppressed: IncludesIdentifier,
+  suppression: SuppressionLists,
 ): Promise<void> {
+  let isSuppressed: IncludesIdentifier;
   return applyRecords(contacts, records, {
+    async prepare() {
+      isSuppressed = await suppression.load(records.map(({ record }) => record.organization_id));
+    },
     idOf: ({ record }) => documentId(record.organization_id, record.contact_id),
     routingOf: ({ record }) => record.organization_id,
     apply(before, ordered) {

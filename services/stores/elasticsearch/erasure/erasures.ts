@@ -1,12 +1,19 @@
 /** Erasures: what is found is overwritten at once; its bytes leave the segments when the recovery job has merged them. */
 import type { EraseCommand, ErasureProof, ErasureResult } from '../../../contacts/erasure-store.js';
-import { type Identifier, identifiersOf, uniqueIdentifiers } from '../../../contacts/suppression.js';
+import {
+  type Identifier,
+  identifiersOf,
+  mentionsAny,
+  uniqueIdentifiers,
+} from '../../../contacts/suppression.js';
 import { type Clock, formatTimestamp } from '../../../shared/time.js';
+import { type DeadLetterQuery, deadLetterText, storedDeadLetters } from '../../common/dead-letters.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/creations.js';
 import { type ContactSource, isTombstone } from '../contacts/mapping.js';
 import { contactQuery } from '../contacts/search.js';
 import { deleteContacts } from '../contacts/writes.js';
+import type { DeadLetters } from '../dead-letters.js';
 import { Documents, documentId } from '../documents.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';
@@ -16,13 +23,14 @@ import { type ErasureSource, SuppressionLists } from './suppression.js';
 const MAX_RELATED = 100;
 const ERASURES_PER_PAGE = 1000;
 /** Indices that held documents of erased persons. */
-const MERGED = ['contacts', 'idempotency'] as const;
+const MERGED = ['contacts', 'idempotency', 'dead-letters'] as const;
 
 interface ErasureDeps {
   cluster: Cluster;
   names: IndexNames;
   contacts: ContactDocuments;
   idempotencyKeys: IdempotencyKeys;
+  deadLetters: DeadLetters;
   clock: Clock;
 }
 
@@ -71,6 +79,7 @@ export class Erasures {
         contacts: sources.length,
         memberships: sources.reduce((sum, { audience_ids }) => sum + audience_ids.length, 0),
         idempotency_answers: 0,
+        dead_letters: 0,
       },
     };
     const ids = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
@@ -86,6 +95,7 @@ export class Erasures {
     await this.#documents.create(id, source, { refresh: 'wait_for' });
     await deleteContacts(contacts, organizationId, [...erased], now);
     proof.removed.idempotency_answers = await idempotencyKeys.forgetContacts(identifiers);
+    proof.removed.dead_letters = await this.#forgetDeadLetters(organizationId, identifiers, sources);
     await this.#documents.update(id, () => ({ ...source, proof }));
     return {
       erased: [...erased],
@@ -120,7 +130,9 @@ export class Erasures {
         const found = [...(await contacts.getMany(wanted)).values()];
         const left = found.flatMap((each) => (isTombstone(each.source) ? [] : [each.source]));
         if (left.length > 0) {
-          await idempotencyKeys.forgetContacts(left.flatMap(({ contact }) => identifiersOf(contact)));
+          const identifiers = left.flatMap(({ contact }) => identifiersOf(contact));
+          await idempotencyKeys.forgetContacts(identifiers);
+          await this.#forgetDeadLetters(organization_id, identifiers, left);
         }
         lock.throwIfLost();
         await contacts.deleteVersions(found.map((each) => ({ ...each, routing: organization_id })));
@@ -143,6 +155,25 @@ export class Erasures {
         proof: { ...proof, completed_at: formatTimestamp(clock.now()) },
       }));
     }
+  }
+
+  async #forgetDeadLetters(
+    organizationId: string,
+    identifiers: readonly Identifier[],
+    sources: readonly ContactSource[],
+  ): Promise<number> {
+    const { deadLetters } = this.#deps;
+    const isMentioned = mentionsAny(
+      identifiers,
+      sources.map(({ contact }) => contact),
+    );
+    const ids: string[] = [];
+    const store = { listDeadLetters: (query: DeadLetterQuery) => deadLetters.list(query) };
+    for await (const records of storedDeadLetters(store, organizationId)) {
+      for (const record of records) if (isMentioned(deadLetterText(record))) ids.push(record.id);
+    }
+    await deadLetters.delete(ids);
+    return ids.length;
   }
 
   async *#find(filter: object): AsyncGenerator<{ id: string; source: ErasureSource }, void> {

@@ -2,14 +2,17 @@ import type { EraseCommand, ErasureProof, ErasureResult } from '../../../contact
 import {
   type Identifier,
   identifiersOf,
+  mentionsAny,
   showsAny,
   uniqueIdentifiers,
 } from '../../../contacts/suppression.js';
 import { formatTimestamp } from '../../../shared/time.js';
+import { deadLetterText, type StoredDeadLetter } from '../../common/dead-letters.js';
 import type { Connection } from '../connection.js';
 import { emailQuery, profileQuery } from '../contacts/mapping.js';
 import { type ContactRow, readContactRow } from '../contacts/rows.js';
 import { eraseRows } from '../contacts/writes.js';
+import { deleteDeadLetters } from '../dead-letters.js';
 import { findOrganizationKey } from '../organizations.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import type { WriteSession } from '../writes/write-session.js';
@@ -49,6 +52,7 @@ export function eraseContacts(session: WriteSession, command: EraseCommand, now:
       contacts: rows.length,
       memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
       idempotency_answers: forgetAnswers(connection, organizationId, identifiers),
+      dead_letters: forgetDeadLetters(connection, organizationId, identifiers, rows),
     },
   };
   connection.run(
@@ -106,6 +110,30 @@ function forgetAnswers(
   return shown.length;
 }
 
+/** Deletes kept rejected records that mention the person; returns how many. */
+function forgetDeadLetters(
+  connection: Connection,
+  organizationId: string,
+  identifiers: readonly Identifier[],
+  rows: readonly ContactRow[],
+): number {
+  const isMentioned = mentionsAny(
+    identifiers,
+    rows.map(({ body }) => body),
+  );
+  const records = connection.each<[string]>(
+    `SELECT record FROM dead_letters WHERE organization_id = ?`,
+    organizationId,
+  );
+  const ids: string[] = [];
+  for (const [json] of records) {
+    const record = JSON.parse(json) as StoredDeadLetter;
+    if (isMentioned(deadLetterText(record))) ids.push(record.id);
+  }
+  deleteDeadLetters(connection, ids);
+  return ids.length;
+}
+
 /** Removes contacts that are suppressed: those of a backup from before their erasure. */
 export function removeSuppressed(session: WriteSession): number {
   const { connection } = session;
@@ -131,11 +159,9 @@ export function removeSuppressed(session: WriteSession): number {
       suppression.includes(organizationId, () => [{ kind: 'id', value }]) ? [value] : [],
     );
     eraseRows(session, organization, rows, ids);
-    forgetAnswers(
-      connection,
-      organizationId,
-      rows.flatMap(({ body }) => identifiersOf(body)),
-    );
+    const identifiers = rows.flatMap(({ body }) => identifiersOf(body));
+    forgetAnswers(connection, organizationId, identifiers);
+    forgetDeadLetters(connection, organizationId, identifiers, rows);
     removed += rows.length;
   }
   return removed;

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { RetentionJob } from '../../services/cli/retention.js';
+import { DAY_MS, utcDate } from '../../services/shared/time.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const log = { info: () => undefined, warn: () => undefined };
+const range = { start_date: utcDate(NOW - 200 * DAY_MS), end_date: utcDate(NOW) };
+
+describe('The retention of records', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway({}, { now: () => NOW });
+    const days = [0, 29, 31, 100];
+    for (const organization of ['org_a', 'org_b']) {
+      const key = await gateway.keyFor(organization);
+      await gateway.ingest(
+        'website-visits',
+        days.flatMap((day) =>
+          Array.from({ length: 600 }, (_, index) => ({
+            id: `v_${day}_${index}`,
+            createdAt: new Date(NOW - day * DAY_MS).toISOString(),
+          })),
+        ),
+        { key },
+      );
+    }
+    await gateway.ingest(
+      'network-a-deliveries',
+      days.map((day) => ({
+        date: utcDate(NOW - day * DAY_MS),
+        campaign_id: 'cam',
+        creative_id: 'cre',
+        impressions: 10,
+      })),
+    );
+  });
+  after(() => gateway.close());
+
+  const visits = async () => {
+    const answer = await gateway.call('/api/website-visits/search', { organization_id: 'org_a', limit: 1 });
+    return answer.body.total_count;
+  };
+  const impressions = async () => {
+    const { body } = await gateway.call('/api/advertising/network_a/campaigns', range);
+    return (body.items as { impressions: number }[])[0]?.impressions;
+  };
+
+  it('keeps everything unless it is set', async () => {
+    const job = new RetentionJob({ visitsDays: 0, deliveriesDays: 0 }, gateway.stores, log);
+    expect(await job.run(NOW)).to.deep.equal({ visits: 0, months: [] });
+    expect(await visits()).to.equal(2400);
+    expect(await impressions()).to.equal(40);
+  });
+
+  it('deletes older visits of every organization, and deliveries by whole months', async () => {
+    const job = new RetentionJob({ visitsDays: 30, deliveriesDays: 30 }, gateway.stores, log);
+    expect(await job.run(NOW)).to.deep.equal({ visits: 2400, months: ['202608'] });
+    expect(await visits()).to.equal(1200);
+    // Of October, which is not over 30 days ago, everything stays.
+    expect(await impressions()).to.equal(30);
+    const status = await gateway.call('/api/status', { organization_id: 'org_a' });
+    const { streams } = status.body as { streams: Record<string, { records: number }> };
+    expect(streams['website-visits']?.records).to.equal(1200);
+    expect(await job.run(NOW)).to.deep.equal({ visits: 0, months: [] });
+  });
+});
