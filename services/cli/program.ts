@@ -503,15 +503,6 @@ of id, emails and profile address stay, by which later records of the person are
   command('erasures', 'print the proofs of erasures, one JSON object per line')
     .addHelpText('after', examples('reachline contacts erasures --organization org_acme'))
     .action(async (options) => (await import('./commands/contacts.js')).listErasures(io, options));
-  contacts
-    .command('carry-erasures')
-    .description('after the restore of an older backup, erase again who was erased since')
-    .argument(
-      '<folder>',
-      'data folder, or folder with the reachline.db of a newer backup, that knows the erasures',
-    )
-    .addHelpText('after', examples('reachline contacts carry-erasures /srv/reachline.before'))
-    .action(async (folder) => (await import('./commands/contacts.js')).carryErasures(io, folder));
   personCommand('export-person', 'print everything that is kept of a person as JSON')
     .addHelpText(
       'after',

@@ -32,12 +32,18 @@ export function uniqueIdentifiers(identifiers: readonly Identifier[]): Identifie
 /** Tells of kept answers whether they show a contact with one of the identifiers. */
 export function showsAny(identifiers: readonly Identifier[]): (outcome: unknown) => boolean {
   const known = new Set(identifiers.map(({ kind, value }) => `${kind} ${value}`));
-  return (outcome) => {
-    const { contact } = (outcome ?? {}) as { contact?: ContactBody };
-    if (!contact) return false;
-    return identifiersOf(contact).some(({ kind, value }) => known.has(`${kind} ${value}`));
-  };
+  return showsContact((contact) =>
+    identifiersOf(contact).some(({ kind, value }) => known.has(`${kind} ${value}`)),
+  );
 }
+
+/** Tells of kept answers whether they show such a contact. */
+export const showsContact =
+  (isSuch: (contact: ContactBody) => boolean) =>
+  (outcome: unknown): boolean => {
+    const { contact } = (outcome ?? {}) as { contact?: ContactBody };
+    return contact !== undefined && isSuch(contact);
+  };
 
 /**
  * Tells of kept records, which may be in any form, whether they mention a person: an email, the profile address, or quoted the id or

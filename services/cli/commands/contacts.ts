@@ -6,12 +6,10 @@ import type { HandlerContext } from '../../http/endpoint.js';
 import { Problem } from '../../http/problems.js';
 import type { Scope } from '../../http/scopes.js';
 import { serialize } from '../../http/serialize.js';
-import { loadConfig } from '../../shared/config.js';
 import { systemClock } from '../../shared/time.js';
 import { compileValidator } from '../../shared/validation.js';
 import { deadLetterText, storedDeadLetters } from '../../stores/common/dead-letters.js';
 import type { Stores } from '../../stores/open-stores.js';
-import { loadErasureCarrier } from '../../stores/sqlite/load.js';
 import { withAdminStore } from '../admin-stores.js';
 import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
@@ -80,19 +78,6 @@ export async function listErasures(io: Io, options: PersonOptions): Promise<void
     const { erasures } = await call('/api/contacts/erasures', {});
     for (const proof of erasures as object[]) printOut(io, terminalJson(proof));
   });
-}
-
-/** After the restore of an older backup: erases again who was erased since. */
-export async function carryErasures(io: Io, from: string): Promise<void> {
-  const config = loadConfig(io.env);
-  if (config.elasticsearch) {
-    throw new UsageError(
-      'This is for the data folder; a snapshot of Elasticsearch holds its index of erasures.',
-    );
-  }
-  const { carryErasures: carry } = await loadErasureCarrier();
-  const count = await carry(config.dataDir, from);
-  printOut(io, `${count === 1 ? '1 erasure' : `${count} erasures`} carried over, and erased again.`);
 }
 
 /** Prints everything that is kept of one person as JSON. */

@@ -8,7 +8,6 @@ export class SqliteMissingError extends Error {
 /** Loads the store only where it is used, since an installation may lack the package. Throws `SqliteMissingError`. */
 export const loadSqlite = () => import('./store.js').catch(explainMissing);
 export const loadSqliteAdmin = () => import('./admin-store.js').catch(explainMissing);
-export const loadErasureCarrier = () => import('./erasure/carry.js').catch(explainMissing);
 
 function explainMissing(cause: NodeJS.ErrnoException): never {
   throw cause.code === 'ERR_MODULE_NOT_FOUND' ? new SqliteMissingError(undefined, { cause }) : cause;

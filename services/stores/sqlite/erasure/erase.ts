@@ -1,9 +1,11 @@
 import type { EraseCommand, ErasureProof, ErasureResult } from '../../../contacts/erasure-store.js';
+import type { ContactBody } from '../../../contacts/stored-contact.js';
 import {
   type Identifier,
   identifiersOf,
   mentionsAny,
   showsAny,
+  showsContact,
   uniqueIdentifiers,
 } from '../../../contacts/suppression.js';
 import { formatTimestamp } from '../../../shared/time.js';
@@ -51,7 +53,7 @@ export function eraseContacts(session: WriteSession, command: EraseCommand, now:
     removed: {
       contacts: rows.length,
       memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
-      idempotency_answers: forgetAnswers(connection, organizationId, identifiers),
+      idempotency_answers: forgetAnswers(connection, organizationId, showsAny(identifiers)),
       dead_letters: forgetDeadLetters(connection, organizationId, identifiers, rows),
     },
   };
@@ -84,13 +86,12 @@ function holdersOf(connection: Connection, organization: number, { kind, value }
     .map(([id]) => id);
 }
 
-/** Deletes kept answers that show a contact with one of the identifiers; returns how many. */
+/** Deletes the kept answers that show the person; returns how many. */
 function forgetAnswers(
   connection: Connection,
   organizationId: string,
-  identifiers: readonly Identifier[],
+  isShown: (outcome: unknown) => boolean,
 ): number {
-  const isShown = showsAny(identifiers);
   const shown: [route: string, key: string][] = [];
   const answers = connection.each<[string, string, string]>(
     `SELECT route, key, outcome FROM idempotency WHERE organization_id = ?`,
@@ -159,8 +160,10 @@ export function removeSuppressed(session: WriteSession): number {
       suppression.includes(organizationId, () => [{ kind: 'id', value }]) ? [value] : [],
     );
     eraseRows(session, organization, rows, ids);
+    const isSuppressed = (body: ContactBody) =>
+      suppression.includes(organizationId, () => identifiersOf(body));
+    forgetAnswers(connection, organizationId, showsContact(isSuppressed));
     const identifiers = rows.flatMap(({ body }) => identifiersOf(body));
-    forgetAnswers(connection, organizationId, identifiers);
     forgetDeadLetters(connection, organizationId, identifiers, rows);
     removed += rows.length;
   }
