@@ -35,8 +35,10 @@ export type JoinedRows = ReadonlyMap<string, SourceRecord>;
 /** How another table of the export is read. */
 export interface JoinPlan {
   table: string;
-  /** The key of a row; undefined where it has none. */
-  keyOf(row: SourceRecord): string | undefined;
+  /** Whether the rows may be messages among others, as in the file that is loaded. */
+  isAmongMessages: boolean;
+  /** The key of a row, with `onlyMessages` of one in an envelope alone; undefined where it has none. */
+  keyOf(row: SourceRecord, onlyMessages?: boolean): string | undefined;
   /** The version of a row, to be compared as text; '' without one. */
   versionOf(row: SourceRecord): string;
   /** The parts of a row to keep. */
@@ -46,6 +48,8 @@ export interface JoinPlan {
 export interface Mapping {
   /** Pure. May be called with any JSON object. */
   apply(source: SourceRecord): MappingOutcome;
+  /** The paths of `recognize` that a source record lacks; null where `where` leaves the record out. */
+  missingMarks(source: SourceRecord): string[] | null;
   /** What to read of each join before `apply`. */
   joins: { [name: string]: JoinPlan };
   /** The mapping with the rows of other tables. */
@@ -94,7 +98,7 @@ class Compiler {
 
   compile(rows: { [name: string]: JoinedRows }): Mapping {
     this.#rows = rows;
-    const { stream: named, fields, where = {}, join = {} } = this.#file;
+    const { stream: named, fields, where = {}, join = {}, recognize = [] } = this.#file;
     if (named !== undefined && named !== this.#stream.name) {
       this.#problems.add('stream', `The mapping is for ${named}, not for ${this.#stream.name}.`);
     }
@@ -103,16 +107,21 @@ class Compiler {
     );
     this.#onOf = new Map(onOf);
     const targets = Object.entries(fields).map(([name, source]) => this.#target(name, source));
-    const conditions = Object.entries(where).map(([path, texts]) => ({
-      read: this.#read(path),
-      texts: new Set([texts].flat()),
-    }));
+    const isLeftOut = this.#condition(where);
     const joins = Object.fromEntries(
       Object.entries(join).map(([name, each]) => [name, this.#join(name, each)]),
     );
     this.#problems.throwIfAny();
     const takeOthers = this.#others();
     const open = this.#opener();
+    const marks = recognize.map((path) => ({ path, read: compilePath(path) }));
+    const opened = (message: SourceRecord) => {
+      const source = open(message);
+      const isOpened = source !== message;
+      // What kind of record it is stands on the envelope first, everything else in the record.
+      const kind = isOpened ? { ...source, ...message } : source;
+      return { source, whole: isOpened ? { ...message, ...source } : source, isLeftOut: isLeftOut(kind) };
+    };
 
     return {
       joins,
@@ -121,15 +130,13 @@ class Compiler {
       missingPaths: (columns) =>
         [...this.#paths].filter((path) => !columns.includes(path) && !columns.includes(rootOf(path))),
       givesOrganization: (columns) => this.#givesOrganization(columns),
+      missingMarks(message) {
+        const { isLeftOut: isOther, whole } = opened(message);
+        return isOther ? null : marks.filter(({ read }) => read(whole) === undefined).map(({ path }) => path);
+      },
       apply(message) {
-        const source = open(message);
-        const isOpened = source !== message;
-        // What kind of record it is stands on the envelope first, everything else in the record.
-        const kind = isOpened ? { ...source, ...message } : source;
-        for (const { read, texts } of conditions) {
-          if (!texts.has(textOf(read(kind)))) return 'skipped';
-        }
-        const whole = isOpened ? { ...message, ...source } : source;
+        const { isLeftOut: isOther, whole, source } = opened(message);
+        if (isOther) return 'skipped';
         const record: Record<string, unknown> = {};
         for (const target of targets) {
           const value = target(whole);
@@ -316,17 +323,32 @@ class Compiler {
     };
   }
 
-  #join(name: string, { table, key, newest = [] }: Join): JoinPlan {
+  /** Whether a record has another text at one of the paths. */
+  #condition(where: NonNullable<MappingFile['where']>): (record: SourceRecord) => boolean {
+    const conditions = Object.entries(where).map(([path, texts]) => ({
+      read: this.#read(path),
+      texts: new Set([texts].flat()),
+    }));
+    return (record) => conditions.some(({ read, texts }) => !texts.has(textOf(read(record))));
+  }
+
+  #join(name: string, { table, key, newest = [], where = {} }: Join): JoinPlan {
     // Its paths are those of another table.
     const own = new Compiler({ fields: {} }, this.#stream);
     const keyOf = own.#text(`join.${name}.key`, key);
+    const isLeftOut = own.#condition(where);
     for (const problem of own.#problems.list()) this.#problems.add('', problem);
     const versions = newest.map((path) => compilePath(path));
     const picks = [...(this.#joinPaths.get(name) ?? [])].map((path) => ({ path, read: compilePath(path) }));
     const open = this.#opener();
     return {
       table,
-      keyOf: (row) => keyOf(open(row)),
+      isAmongMessages: Object.keys(where).length > 0,
+      keyOf(row, onlyMessages = false) {
+        const record = open(row);
+        const isOther = record === row ? onlyMessages : isLeftOut({ ...record, ...row });
+        return isOther ? undefined : keyOf(record);
+      },
       versionOf(row) {
         for (const read of versions) {
           const text = textOf(read(open(row)));

@@ -53,6 +53,8 @@ export interface Join {
   key: string | SourceOptions;
   /** Paths of a version in the other table: of several rows of a key, the greatest counts. */
   newest?: string[];
+  /** Of messages in envelopes, those with one of these texts at each path. With it, the table may be in the file that is loaded. */
+  where?: { [path: string]: string | string[] };
 }
 
 /** The mapping cannot be used; the message names every problem by its path in the file. */
@@ -232,7 +234,17 @@ const validators = {
   inner: compileValidator(strictObject({ ...origins, ...modifiers }, { title: 'a source' })),
   path: compileValidator(looseObject({ path: path('') })),
   texts: compileValidator(looseObject({ text: textOrTexts })),
-  join: compileValidator(strictObject({ ...joinFields, on: anything, key: anything }, { title: 'a join' })),
+  join: compileValidator(
+    strictObject(
+      {
+        ...joinFields,
+        on: anything,
+        key: anything,
+        where: Type.Optional(object('', anything, MAX_SOURCES)),
+      },
+      { title: 'a join' },
+    ),
+  ),
 };
 
 /** The published JSON Schema of a mapping file. */
@@ -249,7 +261,13 @@ export const MAPPING_SCHEMA = (() => {
       { type: 'array', items: sourceOrPath(inner), minItems: 1, maxItems: MAX_SOURCES },
     ],
   } as unknown as TSchema;
-  const join = strictObject({ ...joinFields, on, key: sourceOrPath(inner) });
+  const where = (description: string) => Type.Optional(object(description, textOrTexts, MAX_SOURCES));
+  const join = strictObject({
+    ...joinFields,
+    on,
+    key: sourceOrPath(inner),
+    where: where('Path → texts: messages in an envelope with another one are not of this table.'),
+  });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Mapping file of Reachline',
@@ -266,9 +284,7 @@ export const MAPPING_SCHEMA = (() => {
         } as unknown as TSchema,
         MAX_FIELDS,
       ),
-      where: Type.Optional(
-        object('Path → texts: records with another one are skipped.', textOrTexts, MAX_SOURCES),
-      ),
+      where: where('Path → texts: records with another one are skipped.'),
       join: Type.Optional(
         object(
           'Name → another table of the export, whose fields are at the paths <name>.<field>.',
@@ -304,10 +320,7 @@ export function validateMapping(value: unknown): MappingFile {
   if (problems.isEmpty) {
     const { fields, where = {}, join = {} } = value as MappingFile;
     for (const [name, source] of Object.entries(fields)) problems.source(`fields.${name}`, source);
-    for (const [name, texts] of Object.entries(where)) {
-      problems.check(`where.${name}`, validators.path, { path: name });
-      problems.check(`where.${name}`, validators.texts, { text: texts });
-    }
+    problems.where('where', where);
     for (const [name, table] of Object.entries(join)) problems.join(`join.${name}`, table);
   }
   problems.throwIfAny();
@@ -370,12 +383,20 @@ export class Problems {
     }
   }
 
+  where(where: string, conditions: object): void {
+    for (const [name, texts] of Object.entries(conditions)) {
+      this.check(`${where}.${name}`, validators.path, { path: name });
+      this.check(`${where}.${name}`, validators.texts, { text: texts });
+    }
+  }
+
   join(where: string, join: unknown): void {
     this.check(where, validators.join, join);
     if (!/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(where.slice('join.'.length))) {
       this.add(where, 'the name of a join has 1 to 64 letters, digits and _, beginning with a letter.');
     }
-    const { on, key } = (join ?? {}) as Partial<Join>;
+    const { on, key, where: conditions } = (join ?? {}) as Partial<Join>;
+    if (typeof conditions === 'object' && conditions !== null) this.where(`${where}.where`, conditions);
     if (on !== undefined) this.source(`${where}.on`, on, validators.inner);
     if (key !== undefined) this.alternative(`${where}.key`, key, validators.inner);
   }
