@@ -1,8 +1,8 @@
 /** Tables of Fivetran's connector for LinkedIn Ads: https://fivetran.com/docs/connectors/applications/linkedin-ads */
+import { metricFields } from './linkedin-api.js';
 import type { Preset } from './preset.js';
 
 const LAST_MODIFIED = ['last_modified_time', 'last_modified_at', 'created_time'];
-const TO_DOLLARS = { from: 'cost_in_local_currency', to: 'cost_in_usd' };
 
 const campaigns: Preset = {
   description: 'Fivetran LinkedIn Ads, table campaign_history',
@@ -10,7 +10,13 @@ const campaigns: Preset = {
   timezone: 'UTC',
   recognize: ['id', 'campaign_group_id', 'last_modified_time'],
   join: {
-    groups: { table: 'campaign_group_history', on: 'campaign_group_id', key: 'id', newest: LAST_MODIFIED },
+    groups: {
+      table: 'campaign_group_history',
+      on: 'campaign_group_id',
+      key: 'id',
+      newest: LAST_MODIFIED,
+    },
+    accounts: { table: 'account_history', on: 'account_id', key: 'id', newest: LAST_MODIFIED },
   },
   fields: {
     id: 'id',
@@ -23,7 +29,10 @@ const campaigns: Preset = {
     objective_type: 'objective_type',
     format: 'format',
     cost_type: 'cost_type',
-    currency: { value: 'USD' },
+    currency: ['accounts.currency', 'daily_budget_currency_code', 'unit_cost_currency_code'],
+    daily_budget: 'daily_budget_amount',
+    start_date: 'run_schedule_start',
+    end_date: 'run_schedule_end',
     updated_at: LAST_MODIFIED,
   },
   ignore: 'rest',
@@ -48,10 +57,10 @@ const creatives: Preset = {
 };
 
 const deliveries: Preset = {
-  description: 'Fivetran LinkedIn Ads, table ad_analytics_by_creative, in US dollars',
+  description: 'Fivetran LinkedIn Ads, table ad_analytics_by_creative',
   stream: 'network-a-deliveries',
   timezone: 'UTC',
-  recognize: ['creative_id', 'day', 'impressions'],
+  recognize: ['creative_id', 'day', 'impressions', 'cost_in_local_currency'],
   join: {
     creatives: { table: 'creative_history', on: 'creative_id', key: 'id', newest: LAST_MODIFIED },
   },
@@ -59,27 +68,14 @@ const deliveries: Preset = {
     date: 'day',
     campaign_id: ['creatives.campaign_id', { template: 'unknown_{creative_id}' }],
     creative_id: 'creative_id',
-    ad_spend: ['cost_in_usd', { path: 'cost_in_local_currency', exchange: TO_DOLLARS }],
-    impressions: 'impressions',
-    clicks: 'clicks',
-    landing_page_clicks: 'landing_page_clicks',
-    engagements: 'total_engagements',
-    reactions: 'likes',
-    comments: 'comments',
-    shares: 'shares',
-    follows: 'follows',
-    video_views: 'video_views',
-    video_completions: 'video_completions',
-    leads: 'one_click_leads',
-    lead_form_opens: 'one_click_lead_form_opens',
-    conversions: 'external_website_conversions',
-    conversion_value: { path: 'conversion_value_in_local_currency', exchange: TO_DOLLARS },
+    ...metricFields('snake_case'),
+    reported_at: '_fivetran_synced',
   },
   ignore: 'rest',
 };
 
 export const fivetranLinkedin = {
-  'fivetran-linkedin-campaigns': campaigns,
-  'fivetran-linkedin-creatives': creatives,
-  'fivetran-linkedin-deliveries': deliveries,
+  'fivetran-linkedin/campaign_history': campaigns,
+  'fivetran-linkedin/creative_history': creatives,
+  'fivetran-linkedin/ad_analytics_by_creative': deliveries,
 };

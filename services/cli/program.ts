@@ -33,8 +33,9 @@ Mapping: --map takes a file that says where the value of each field comes from (
                 "created_at": { "path": "Created", "format": "DD.MM.YYYY HH:mm" } },
     "ignore": ["Notes"] }
 
---preset takes the name of a mapping that comes with Reachline (docs/presets.md). What a table lacks is read from the other
-tables of the same export, beside the file or named with --with.
+--preset takes the name of a mapping that comes with Reachline (reachline presets), or of a source, such as hubspot; auto
+recognizes the export of any of them. What a table lacks is read from the other tables of the same export, beside the file
+or named with --with.
 `;
 
 const organizationOption = () => new Option('--organization <id>', 'organization');
@@ -69,6 +70,12 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   addServe(program, io, exit);
   addWorker(program, io, exit);
   addIngest(program, io, exit);
+  program
+    .command('presets')
+    .description('list the exports that ingest --preset knows, or print one as a mapping file')
+    .argument('[name]', 'preset to print, to be changed and loaded with ingest --map')
+    .addHelpText('after', examples('reachline presets', 'reachline presets hubspot/contacts > hubspot.json'))
+    .action(async (name) => (await import('./commands/presets.js')).presets(io, name));
   addExport(program, io);
   addDeadLetters(program, io);
   addKeys(program, io);
@@ -199,7 +206,7 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
     )
     .addOption(new Option('--organization <id>', 'organization of records without one'))
     .option('--map <file>', 'mapping file: how source records become records of the stream; see below')
-    .option('--preset <name>', 'mapping of a known source instead of a file')
+    .option('--preset <name>', 'mapping of a known source instead of a file; auto recognizes it')
     .option('--with <file...>', 'other tables of the same export, which the mapping joins')
     .option(
       '--dry-run',
@@ -217,7 +224,7 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
       examples(
         'reachline ingest contacts contacts.ndjson',
         'reachline ingest contacts crm.csv --organization org_acme --map crm.json --dry-run',
-        'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --preset fivetran-linkedin-deliveries',
+        'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --preset auto',
         'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
         'zcat visits.ndjson.gz | reachline ingest website-visits -',
       ),

@@ -10,6 +10,7 @@ import {
 } from '../../../ingest/mapping/compile.js';
 import { MappingError, type MappingFile, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
 import { PRESETS } from '../../../ingest/presets/index.js';
+import { presetsNamed, recognizePreset } from '../../../ingest/presets/recognize.js';
 import { parseJson } from '../../../ingest/records/parse-json.js';
 import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
 import type { CsvOptions } from '../../../ingest/sources/csv.js';
@@ -26,7 +27,7 @@ export interface MappedOptions {
   format?: Format;
   /** Path of a mapping file. */
   map?: string;
-  /** Name of a mapping that comes with Reachline. */
+  /** Name of a preset, of a source that has presets, or `auto`. */
   preset?: string;
   /** Other tables of the same export. */
   with?: string[];
@@ -46,10 +47,11 @@ export interface MappedInput {
 
 /** Throws `ColumnsError`, `MappingError` or `UsageError` before any record is read. */
 export async function openMapped(io: Io, stream: Stream, options: MappedOptions): Promise<MappedInput> {
-  const file = mappingFileOf(options, stream);
-  const headers = file?.recognize && [file.recognize];
+  const candidates = candidatesOf(options, stream);
+  const headers = Object.values(candidates).flatMap(({ recognize }) => (recognize ? [recognize] : []));
   const { input, text } = await openFile(io, options.file, options.format, { headers });
   const columns = text.header?.columns;
+  const file = await chosenOf(io, candidates, text, stream, options);
   let mapping = file && compileFor(file, stream, options);
   if (mapping !== undefined && file?.join !== undefined) {
     mapping = mapping.withJoins(await readJoins(io, mapping.joins, options));
@@ -70,24 +72,71 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
   return { input, source, headerBytes: text.header?.bytes };
 }
 
-function mappingFileOf({ map, preset }: MappedOptions, stream: Stream): MappingFile | undefined {
+type Candidates = Readonly<Record<string, MappingFile>>;
+
+/** The mapping of a file, or the presets of which one is to fit. */
+function candidatesOf({ map, preset }: MappedOptions, stream: Stream): Candidates {
   if (map !== undefined && preset !== undefined) throw new UsageError('Give either --map or --preset.');
-  if (preset !== undefined) return findPreset(preset, stream);
-  if (map === undefined) return undefined;
+  if (preset !== undefined) return findPresets(preset, stream);
+  if (map === undefined) return {};
   if (!existsSync(map)) {
-    const hint = Object.hasOwn(PRESETS, map) ? ` For the mapping of that name: --preset ${map}` : '';
+    const hint = presetsNamed(map).length > 0 ? ` For the mapping of that name: --preset ${map}` : '';
     throw new UsageError(`--map takes the path of a mapping file; there is no file ${map}.${hint}`);
   }
-  return parseMappingFile(readFileSync(map, 'utf8'));
+  return { [map]: parseMappingFile(readFileSync(map, 'utf8')) };
 }
 
-function findPreset(name: string, stream: Stream): MappingFile {
-  const preset = Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
-  if (preset !== undefined) return preset;
+function findPresets(name: string, stream: Stream): Candidates {
+  const found = presetsNamed(name);
+  if (found.length > 0) return Object.fromEntries(found.map((each) => [each, PRESETS[each] as MappingFile]));
   const names = Object.keys(PRESETS);
   const ofStream = names.filter((each) => PRESETS[each]?.stream === stream.name);
   const hint = didYouMean(name, names) || `Those of ${stream.name} are ${ofStream.join(', ')}.`;
   throw new UsageError(`There is no preset ${JSON.stringify(name)}. ${hint}`);
+}
+
+/** The one candidate, or the preset that the first records of the text are recognized by. Says which it is. */
+async function chosenOf(
+  io: Io,
+  candidates: Candidates,
+  text: OpenedText,
+  stream: Stream,
+  { map, preset = '', file }: MappedOptions,
+): Promise<MappingFile | undefined> {
+  if (map !== undefined || Object.hasOwn(candidates, preset)) return Object.values(candidates)[0];
+  const names = Object.keys(candidates);
+  if (names.length === 0) return undefined;
+  const recognition = recognizePreset(names, stream.name, await peekRecords(text));
+  if ('reason' in recognition) {
+    text.close();
+    throw new UsageError(`${basename(file)}: ${recognition.reason}`);
+  }
+  printErr(io, `${basename(file)}: preset ${recognition.name} (${recognition.preset.description}).`);
+  return recognition.preset;
+}
+
+const PEEKED_RECORDS = 100;
+
+/** The first records of a text, which keeps them. Rows of CSV have all columns. */
+async function peekRecords(text: OpenedText): Promise<SourceRecord[]> {
+  const columns = Object.fromEntries(text.header?.columns.map((name) => [name, '']) ?? []);
+  const iterator = text.records[Symbol.asyncIterator]();
+  const peeked: RawRecord[][] = [];
+  const samples: SourceRecord[] = [];
+  while (samples.length < PEEKED_RECORDS) {
+    const step = await iterator.next();
+    if (step.done) break;
+    peeked.push(step.value);
+    for (const raw of step.value) {
+      const row = rowOf(raw);
+      if (row !== undefined) samples.push({ ...columns, ...row });
+    }
+  }
+  text.records = (async function* () {
+    yield* peeked;
+    for (let step = await iterator.next(); !step.done; step = await iterator.next()) yield step.value;
+  })();
+  return samples;
 }
 
 function compileFor(file: MappingFile, stream: Stream, { file: path, map, preset }: MappedOptions): Mapping {
@@ -133,8 +182,11 @@ async function readJoins(
   const rows: Record<string, JoinedRows> = {};
   for (const [name, plan] of Object.entries(joins)) {
     const file = findTable(plan.table, options);
-    if (file !== undefined) rows[name] = await readTable(io, file, plan);
-    else {
+    // Connectors write the messages of all their streams to one file.
+    const messages = plan.isAmongMessages ? (options.with?.[0] ?? options.file) : '-';
+    if (file !== undefined) rows[name] = await readTable(io, file, plan, false);
+    else if (messages !== '-') rows[name] = await readTable(io, messages, plan, true);
+    if (file === undefined && !rows[name]?.size) {
       printErr(
         io,
         `No ${plan.table} beside ${basename(options.file)}: what it holds stays unknown. Name it with --with <file>.`,
@@ -157,14 +209,14 @@ function findTable(table: string, options: MappedOptions): string | undefined {
 }
 
 /** The newest row of each key, of which only what the mapping uses is kept. */
-async function readTable(io: Io, file: string, plan: JoinPlan): Promise<JoinedRows> {
+async function readTable(io: Io, file: string, plan: JoinPlan, onlyMessages: boolean): Promise<JoinedRows> {
   const { input, text } = await openFile(io, file);
   const newest = new Map<string, { version: string; row: SourceRecord }>();
   for await (const records of text.records) {
     for (const raw of records) {
       const row = rowOf(raw);
       if (row === undefined) continue;
-      const key = plan.keyOf(row);
+      const key = plan.keyOf(row, onlyMessages);
       if (key === undefined) continue;
       const version = plan.versionOf(row);
       const before = newest.get(key);

@@ -399,18 +399,23 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
           headers: { 'Content-Type': type },
         });
       const row = { id: 'in_map', campaign_id: 12, last_modified_at: '2026-01-02 03:04:05.6', other: 1 };
-      const json = await send('fivetran-linkedin-creatives', JSON.stringify(row));
+      const json = await send('fivetran-linkedin/creative_history', JSON.stringify(row));
       expect(json.body, json.text).to.include({ accepted: 1, rejected: 0, skipped: 0 });
       const csv = 'id,campaign_id,created_time,other\nin_map_2,12,2026-01-02,x\n,12,2026-01-02,x\n';
-      const rows = await send('fivetran-linkedin-creatives', csv, 'text/csv');
+      const rows = await send('fivetran-linkedin/creative_history', csv, 'text/csv');
       expect(rows.body, rows.text).to.include({ accepted: 1, rejected: 1 });
       expect(rows.body).to.nested.include({ 'errors[0].line': 3, 'errors[0].pointer': '/id' });
-      for (const map of ['fivetran-linkedin-creative', 'fivetran-linkedin-campaigns', '__proto__', '']) {
+      for (const map of [
+        'fivetran-linkedin/creative_histor',
+        'fivetran-linkedin/campaign_history',
+        '__proto__',
+        '',
+      ]) {
         const answer = await send(map, '[]');
         expectProblem(answer, 422, 'validation_failed');
         expect(answer.body).to.nested.include({ 'errors[0].pointer': '?map' });
-        if (map.endsWith('creative'))
-          expect(answer.text).to.contain('Did you mean fivetran-linkedin-creatives?');
+        if (map.endsWith('histor'))
+          expect(answer.text).to.contain('Did you mean fivetran-linkedin/creative_history?');
       }
     });
 
