@@ -28,34 +28,41 @@ export function timeZone(name: string): TimeZone {
     const local = new Date(Date.UTC(2000, month - 1, day, hour, minute, second)).setUTCFullYear(year);
     return local - Math.floor(instant / 1000) * 1000;
   };
-  const midnights = new Map<number, number>();
-  /** The offset at midnight UTC of a day. */
-  const offsetOfDay = (day: number) => {
-    let offset = midnights.get(day);
-    if (offset === undefined) {
-      if (midnights.size >= MAX_DAYS) midnights.clear();
-      offset = exactOffset(day * DAY_MS);
-      midnights.set(day, offset);
-    }
-    return offset;
-  };
+  const days = new Map<number, { before: number; after: number; changesAt: number }>();
   const offsetAt = (instant: number) => {
-    const day = Math.floor(instant / DAY_MS);
-    const offset = offsetOfDay(day);
-    // Nowhere does a clock change twice in a day.
-    return offset === offsetOfDay(day + 1) ? offset : exactOffset(instant);
+    const number = Math.floor(instant / DAY_MS);
+    let day = days.get(number);
+    if (day === undefined) {
+      if (days.size >= MAX_DAYS) days.clear();
+      day = changeOf(number * DAY_MS, exactOffset);
+      days.set(number, day);
+    }
+    return instant < day.changesAt ? day.before : day.after;
   };
   return {
     offsetAt,
     offsetOfLocal(local) {
-      const day = Math.floor(local / DAY_MS);
-      const before = offsetOfDay(day - 1);
-      const after = offsetOfDay(day + 2);
+      const before = offsetAt(local - DAY_MS);
+      const after = offsetAt(local + DAY_MS);
       if (before === after) return before;
       const fits = [before, after].filter((offset) => offsetAt(local - offset) === offset);
       return fits.length === 0 ? before : Math.max(...fits);
     },
   };
+}
+
+/** The offsets at both ends of a day, and the instant of the change between them: nowhere does a clock change twice in a day. */
+function changeOf(midnight: number, offsetAt: (instant: number) => number) {
+  const before = offsetAt(midnight);
+  const after = offsetAt(midnight + DAY_MS);
+  let unchanged = midnight;
+  let changesAt = midnight + DAY_MS;
+  while (before !== after && changesAt - unchanged > 1000) {
+    const middle = Math.floor((unchanged + changesAt) / 2000) * 1000;
+    if (offsetAt(middle) === before) unchanged = middle;
+    else changesAt = middle;
+  }
+  return { before, after, changesAt };
 }
 
 function calendarOf(name: string): Intl.DateTimeFormat {

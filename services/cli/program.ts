@@ -129,6 +129,15 @@ Started by an assistant, not by hand: docs/mcp.md has the settings for common on
     .addHelpText('after', examples('reachline openapi > openapi.json'))
     .action(async () => (await import('./commands/openapi.js')).openapi(io));
   program
+    .command('schema')
+    .description('print the JSON Schema of the records of a stream, or of mapping files')
+    .addArgument(new Argument('<name>', 'stream, or mapping').choices([...STREAM_NAMES, 'mapping']))
+    .addHelpText(
+      'after',
+      examples('reachline schema contacts', 'reachline schema mapping > mapping.schema.json'),
+    )
+    .action(async (name) => (await import('./commands/schema.js')).schema(io, name));
+  program
     .command('completion')
     .description('print a script that completes commands, options and streams in a shell')
     .addArgument(new Argument('<shell>', 'shell that is to complete').choices(['bash', 'zsh', 'fish']))

@@ -19,7 +19,7 @@ import { type Principal, requireScope } from '../http/principal.js';
 import { invalid, Problem } from '../http/problems.js';
 import { readQuery } from '../http/query-string.js';
 import { didYouMean } from '../shared/did-you-mean.js';
-import { acceptanceClock } from '../shared/record-order.js';
+import { acceptanceClock, type OrderedRecord } from '../shared/record-order.js';
 import { boolean, strictObject, stringEnum } from '../shared/schema.js';
 import type { Clock } from '../shared/time.js';
 import { compileValidator } from '../shared/validation.js';
@@ -38,6 +38,9 @@ export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
   'application/jsonl': 'ndjson',
   'text/csv': 'csv',
 };
+
+/** Records that a dry run shows. */
+const MAX_SAMPLES = 3;
 
 /** Some seconds of work for the largest body in the smallest blocks. */
 const ZSTD_LIMITS = { maxWindowBytes: 8 * 1024 * 1024, maxMovedBytes: 16 * 1024 ** 3 };
@@ -99,12 +102,17 @@ export function createIngestEndpoint(
         throw recordsRejected(result);
       }
     }
-    const written = publisher?.toKafka(stream, request.signal) ?? stream;
-    const result = await ingestInto(dryRun ? withoutWrites(stream) : written, body);
+    const samples: { line: number; record: object }[] = [];
+    const written = dryRun
+      ? withoutWrites(stream, ({ record, sequence }) => {
+          if (samples.length < MAX_SAMPLES) samples.push({ line: sequence - order.sequence, record });
+        })
+      : (publisher?.toKafka(stream, request.signal) ?? stream);
+    const result = await ingestInto(written, body);
     if (!dryRun) count(result);
     if (kept && result.rejected > 0) await stores.search.keepDeadLetters(kept.letters);
     if (onReject === 'fail' && result.rejected > 0) throw recordsRejected(result);
-    ctx.body = { stream: name, ...result, ...(dryRun ? { dry_run: true } : {}) };
+    ctx.body = { stream: name, ...result, ...(dryRun ? { dry_run: true, records: samples } : {}) };
   };
 }
 
@@ -133,9 +141,12 @@ const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
 /** The query parameters of the route. */
 export const IngestQuery = strictObject({
   dry_run: Type.Optional(
-    boolean('Check every record, write nothing, and answer with the same counts and errors.', {
-      default: false,
-    }),
+    boolean(
+      'Check every record, write nothing, and answer with the same counts and errors, and with the first records as they would be written.',
+      {
+        default: false,
+      },
+    ),
   ),
   on_reject: Type.Optional(
     stringEnum(
@@ -172,9 +183,11 @@ function readParameters(ctx: Context): IngestParameters {
 }
 
 /** The stream with its validation, but without writes. */
-const withoutWrites = (stream: Stream): Stream => ({
+const withoutWrites = (stream: Stream, onRecord?: (record: OrderedRecord<object>) => void): Stream => ({
   ...stream,
-  write: async () => undefined,
+  write: async (_, records) => {
+    for (const record of records) onRecord?.(record);
+  },
   refresh: undefined,
 });
 

@@ -134,6 +134,18 @@ const ingestResponse = {
   properties: {
     stream: text('Stream the records went to.'),
     dry_run: { type: 'boolean', description: 'True where nothing was written; absent otherwise.' },
+    records: {
+      type: 'array',
+      description: 'The first 3 accepted records as a dry run would write them; absent otherwise.',
+      items: {
+        type: 'object',
+        required: ['line', 'record'],
+        properties: {
+          line: { type: 'integer', description: 'Line, or position in the array, from 1.' },
+          record: { type: 'object', description: 'The record of the stream.' },
+        },
+      },
+    },
     accepted: { type: 'integer', description: 'Records that are now durable, or would be.' },
     rejected: { type: 'integer', description: 'Records that were rejected.' },
     skipped: { type: 'integer', description: 'Records that the mapping of `map` leaves out.' },

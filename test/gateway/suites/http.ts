@@ -339,8 +339,9 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       const send = (query: string) => gateway.call(`/api/ingest/contacts${query}`, records);
       const dry = await send('?dry_run=true');
       expect(dry.status, dry.text).to.equal(200);
-      const { dry_run, ...answer } = dry.body;
+      const { dry_run, records: shown, ...answer } = dry.body;
       expect(dry_run).to.equal(true);
+      expect(shown).to.deep.equal([{ line: 1, record: { organization_id: 'org_a', contact_id: 'in_dry' } }]);
       expect(answer).to.include({ stream: 'contacts', accepted: 1, rejected: 1 });
       const found = () => gateway.call('/api/contacts/get', { ...organization, contact_id: 'in_dry' });
       expect((await found()).status).to.equal(404);
