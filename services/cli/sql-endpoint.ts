@@ -11,7 +11,7 @@ export async function withSqlEndpoint(
   const { engine } = stores;
   if (!sqlEndpoint || !engine) return { stores, url: null };
   try {
-    const endpoint = await startSqlEndpoint({ engine, ...sqlEndpoint });
+    const endpoint = await startSqlEndpoint({ engine, search: stores.search, ...sqlEndpoint });
     return { stores: closeWithEndpoint(stores, endpoint), url: endpoint.url };
   } catch (error) {
     await stores.close();

@@ -7,6 +7,7 @@ import { literal } from '../stores/clickhouse/bind.js';
 import type { Body } from './body.js';
 import { CODE, SqlError } from './errors.js';
 import { canonical, type Node, nodes, syntaxTree } from './parser.js';
+import { RECORD_VIEWS } from './record-views.js';
 import type { SqlRequest } from './request.js';
 import { allowedSettings, blanked, takeSettings } from './settings.js';
 import type { Runner, Statement } from './statement.js';
@@ -22,11 +23,13 @@ export interface PermittedStatement {
   statement: Statement;
   /** Format of the output, as the statement or the request names it. */
   format: string;
+  /** Whether it reads contacts, audiences or visits. */
+  readsRecords?: boolean;
   /** Removes files that the policy created for the statement. */
   release?: () => void;
 }
 
-const VIEWS = 'reachline';
+export const VIEWS = 'reachline';
 const DATABASES = new Set([VIEWS, 'information_schema', 'INFORMATION_SCHEMA']);
 /** Drivers connect to it unless told otherwise. The tables of the views are in it, out of sight. */
 const DEFAULT_DATABASE = 'default';
@@ -188,7 +191,8 @@ const OUTPUT_FORMAT = new RegExp(`^(?<statement>.*?) FORMAT (?<format>${NAME})$`
 
 export async function readOnly(runner: Runner): Promise<StatementPolicy> {
   const functions = await allowedFunctions(runner);
-  return (request, body) => authorize(request, body, runner, functions);
+  const tables = await tablesOfOrganizations(runner);
+  return (request, body) => authorize(request, body, runner, { functions, tables });
 }
 
 /** Lower-case names. */
@@ -210,11 +214,31 @@ async function allowedFunctions(runner: Runner): Promise<Set<string>> {
   return new Set(allowed.filter((name) => !UNINTERRUPTIBLE_FUNCTIONS.test(name)));
 }
 
+/** The tables that the views read. */
+async function tablesOfOrganizations(runner: Runner): Promise<string[]> {
+  const result = await runner.run({
+    sql: `SELECT table FROM system.columns WHERE database = '${DEFAULT_DATABASE}' AND name = 'organization_id'`,
+    format: 'TabSeparated',
+    database: '',
+    settings: {},
+    params: {},
+    cancellable: true,
+    inserts: false,
+  });
+  return Buffer.from(result.bytes()).toString('utf8').split('\n').slice(0, -1);
+}
+
+interface PolicyDeps {
+  /** Lower-case names. */
+  functions: ReadonlySet<string>;
+  tables: readonly string[];
+}
+
 async function authorize(
   request: SqlRequest,
   body: Body,
   runner: Runner,
-  functions: ReadonlySet<string>,
+  { functions, tables }: PolicyDeps,
 ): Promise<PermittedStatement> {
   if (body.encoding !== undefined) {
     throw new SqlError(CODE.unknownCompressionMethod, `Unknown compression method ${body.encoding}`);
@@ -226,35 +250,68 @@ async function authorize(
   );
   if (!FORMATS.test(text.format)) throw denied(`format ${text.format}`);
   const settings = allowedSettings({ ...request.settings, ...text.settings });
+  let readsRecords = false;
   const select = EXPLAIN.exec(text.statement)?.groups?.select ?? text.statement;
   if (/^\(*(SELECT|WITH)\b/.test(select) || text.statement.startsWith('DESCRIBE ')) {
     rejectClauses(select);
     const tree = await syntaxTree(select, request.params, runner);
     if (!tree) throw new SqlError(CODE.accessDenied, 'A name has characters that are not allowed');
     checkTree(tree, functions);
+    readsRecords = namesRecords(tree);
+    if (request.organizationId === null) checkOrganization(tree);
   } else checkSimple(text.statement);
   return {
     statement: {
       sql: text.statement,
       format: text.format,
       database,
-      settings: { ...settings, ...catalogSettings },
+      settings: { ...settings, ...filterSettings(request.organizationId, tables) },
       params: request.params,
       cancellable: true,
       inserts: false,
     },
     format: text.format,
+    readsRecords,
   };
 }
 
-/** The filters of the catalog, each apart from the conditions of a statement: together, these could be tried on hidden rows first. */
-const catalogSettings = {
-  additional_table_filters: `{${Object.entries(CATALOG_FILTERS)
-    .map((entry) => entry.map(literal).join(':'))
-    .join(', ')}}`,
-  query_plan_merge_filters: '0',
-  optimize_move_to_prewhere: '0',
-};
+/**
+ * Filters that the engine applies to what it reads, below every view. Apart from the conditions of a statement: together, these could
+ * be tried on hidden rows first, and name them in an error.
+ */
+function filterSettings(organizationId: string | null, tables: readonly string[]): Record<string, string> {
+  const filters: Record<string, string> = { ...CATALOG_FILTERS };
+  if (organizationId !== null) {
+    for (const table of tables) {
+      filters[`${DEFAULT_DATABASE}.${table}`] = `organization_id = ${literal(organizationId)}`;
+    }
+  }
+  const entries = Object.entries(filters).map((entry) => entry.map(literal).join(':'));
+  return {
+    additional_table_filters: `{${entries.join(', ')}}`,
+    query_plan_merge_filters: '0',
+    optimize_move_to_prewhere: '0',
+  };
+}
+
+const isRecordView = (name: string) => RECORD_VIEWS.has(name.split('.').at(-1) ?? '');
+
+function namesRecords(tree: Node): boolean {
+  for (const { kind, name } of nodes(tree)) {
+    if (kind.endsWith('Identifier') && isRecordView(name)) return true;
+  }
+  return false;
+}
+
+/** People are read of one organization only. Without this the statement would fail, as no records are granted to it. */
+function checkOrganization(tree: Node): void {
+  if (tree.kind === 'DescribeQuery') return;
+  for (const { kind, name } of nodes(tree)) {
+    if (kind === 'TableIdentifier' && isRecordView(name)) {
+      throw denied(`${name} with this password; give an API key of the organization as the password`);
+    }
+  }
+}
 
 function databaseOf({ database }: SqlRequest): string {
   if (database === '' || database === DEFAULT_DATABASE) return VIEWS;

@@ -14,6 +14,8 @@ export interface SqlRequest {
   params: Record<string, string>;
   user: string;
   password: string | undefined;
+  /** The only one that the statement reads; null for all of them. Set once the password is checked. */
+  organizationId: string | null;
   /** Of the Native format; 0 for the form without one. */
   protocolVersion: number;
   /** Whether the answer comes in compressed blocks of ClickHouse's own, with or without HTTP compression. */
@@ -74,6 +76,7 @@ export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
     settings,
     params,
     ...credentials(given, header),
+    organizationId: null,
     protocolVersion: Number(given.get('client_protocol_version')) || 0,
     compressBlocks: isOn(given.get('compress')),
     compressResponse: isOn(given.get('enable_http_compression')),

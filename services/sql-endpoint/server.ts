@@ -1,12 +1,15 @@
 /** ClickHouse's HTTP protocol over the engine in this process: https://clickhouse.com/docs/interfaces/http */
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Engine } from '../stores/clickhouse/engine.js';
+import { authenticate, type Keys } from './authenticate.js';
 import { readBody } from './body.js';
-import { CODE, SqlError, toException } from './errors.js';
-import { readOnly, type StatementPolicy } from './read-only.js';
-import { readForm, readRequest, type SqlRequest } from './request.js';
+import { toException } from './errors.js';
+import { readOnly, type StatementPolicy, VIEWS } from './read-only.js';
+import { createRecordViews, recordSettings } from './record-views.js';
+import { RecordSource, type RecordStore } from './records.js';
+import { readForm, readRequest } from './request.js';
 import { contentType, encodeBlocks, sendBytes, sendException, summaryOf } from './response.js';
 import { Semaphore } from './semaphore.js';
 import { Runner, timezoneOf } from './statement.js';
@@ -16,6 +19,8 @@ export interface SqlEndpointOptions {
   /** 0 for any that is free. */
   port: number;
   password: string;
+  /** Keys of organizations, and what they read beside advertising. Without it the password alone opens the endpoint. */
+  search?: RecordStore & Keys;
   /** What may run; by default what analysts may read, of every organization. */
   policy?(runner: Runner): Promise<StatementPolicy>;
   /** Statements that run at the same time; others wait. 1 by default: the gateway's own run on the same few threads. */
@@ -38,6 +43,8 @@ interface RequestDeps {
   password: string;
   bodyLimit: number;
   authorize: StatementPolicy;
+  keys: Keys | undefined;
+  records: RecordSource | undefined;
   runner: Runner;
   semaphore: Semaphore;
 }
@@ -58,15 +65,18 @@ export async function startSqlEndpoint({
   engine,
   port,
   password,
+  search,
   policy = readOnly,
   concurrency = 1,
   bodyLimit = 1024 * 1024,
   deadlineMs = DEADLINE_MS,
 }: SqlEndpointOptions): Promise<SqlEndpoint> {
   const runner = new Runner(engine);
+  if (search) await createRecordViews(runner, VIEWS);
   const authorize = await policy(runner);
+  const records = search && new RecordSource(search);
   const semaphore = new Semaphore({ permits: concurrency, maxWaiting: MAX_WAITING, deadlineMs });
-  const deps = { password, bodyLimit, authorize, runner, semaphore };
+  const deps = { password, bodyLimit, authorize, keys: search, records, runner, semaphore };
   const running = new Set<Promise<void>>();
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES },
@@ -113,7 +123,7 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<boo
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  { password, bodyLimit, authorize, runner, semaphore }: RequestDeps,
+  { password, bodyLimit, authorize, keys, records, runner, semaphore }: RequestDeps,
 ): Promise<void> {
   const disconnected = new AbortController();
   response.on('close', () => disconnected.abort());
@@ -122,6 +132,7 @@ async function handle(
   try {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/ping' || url.pathname === '/replicas_status') return sendOk(response);
+    if (await records?.send(url.pathname, response)) return;
     if (url.pathname !== '/') return sendNotFound(response, url.pathname);
     if (request.method === 'GET' && !url.searchParams.has('query')) return sendOk(response);
     if (request.method !== 'GET' && request.method !== 'POST') return sendWrongMethod(response);
@@ -129,7 +140,7 @@ async function handle(
     compressBlocks = sqlRequest.compressBlocks;
     const queryId = sqlRequest.queryId ?? randomUUID();
     response.setHeader('X-ClickHouse-Query-Id', queryId);
-    authenticate(sqlRequest, password);
+    sqlRequest.organizationId = await authenticate(sqlRequest, password, keys);
     request.setTimeout(RECEIVE_TIMEOUT_MS, () => request.destroy());
     let body = await readBody(request, bodyLimit);
     request.setTimeout(0);
@@ -139,8 +150,15 @@ async function handle(
       body = { data: Buffer.alloc(0), encoding: undefined };
     }
     await semaphore.run(async (signal) => {
-      const { statement, format, release } = await authorize(sqlRequest, body, runner);
+      const { statement, format, readsRecords, release } = await authorize(sqlRequest, body, runner);
+      const ended = new AbortController();
       try {
+        const { organizationId } = sqlRequest;
+        if (readsRecords && records && organizationId !== null) {
+          const path = records.grant(organizationId, AbortSignal.any([signal, ended.signal]));
+          const { localPort = 0 } = request.socket;
+          Object.assign(statement.settings, recordSettings(`http://127.0.0.1:${localPort}${path}`));
+        }
         const result = await runner.run(statement, signal);
         const summary = summaryOf(result, statement.inserts);
         response.setHeader('Content-Type', contentType(format));
@@ -154,6 +172,7 @@ async function handle(
           sqlRequest.compressResponse ? sqlRequest.acceptEncoding : undefined,
         );
       } finally {
+        ended.abort();
         release?.();
       }
     }, disconnected.signal);
@@ -164,22 +183,6 @@ async function handle(
     await sendException(response, toException(error), compressBlocks);
   }
 }
-
-function authenticate({ user, password }: SqlRequest, expected: string): void {
-  if (user === 'default' && password === undefined && expected === '') return;
-  if (password === undefined) {
-    throw new SqlError(CODE.requiredPassword, `${user}: Password required`);
-  }
-  if (user !== 'default' || !equal(password, expected)) {
-    throw new SqlError(
-      CODE.authenticationFailed,
-      `${user}: Authentication failed: password is incorrect, or there is no user with such name.`,
-    );
-  }
-}
-
-const digest = (text: string) => createHash('sha256').update(text).digest();
-const equal = (one: string, other: string) => timingSafeEqual(digest(one), digest(other));
 
 function sendOk(response: ServerResponse): void {
   response.setHeader('Content-Type', 'text/html; charset=UTF-8');

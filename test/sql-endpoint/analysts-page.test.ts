@@ -115,17 +115,90 @@ const CHECKS: { columns: string[]; check(rows: Row[]): void }[] = [
       expect(texts(rows, 'first_seen')).to.deep.equal(texts(rows, 'first_seen').sort());
     },
   },
+  {
+    columns: ['company', 'shown', 'known', 'areas'],
+    check(rows) {
+      expect(rows).to.have.length(20);
+      expect(numbers(rows, 'shown')).to.deep.equal(descending(numbers(rows, 'shown')));
+      expect(Math.min(...numbers(rows, 'known'))).to.be.greaterThan(0);
+    },
+  },
+  {
+    columns: ['contact_id', 'job_title', 'company', 'engagements'],
+    check(rows) {
+      expect(numbers(rows, 'engagements')).to.deep.equal(descending(numbers(rows, 'engagements')));
+      for (const id of texts(rows, 'contact_id')) expect(id).to.match(/^demo_contact_/);
+    },
+  },
+  {
+    columns: ['audience', 'members', 'reached', 'share'],
+    check(rows) {
+      expect(rows).to.have.length(12);
+      areRates(numbers(rows, 'share'));
+      for (const row of rows) expect(Number(row.reached)).to.be.within(1, Number(row.members));
+    },
+  },
+  {
+    columns: ['audience', 'visits', 'intent', 'of_high_intent'],
+    check(rows) {
+      expect(rows.length).to.be.greaterThan(5);
+      for (const row of rows) expect(Number(row.of_high_intent)).to.be.within(0, Number(row.visits));
+    },
+  },
+  {
+    columns: ['audience', 'visits', 'members_reached', 'companies_reached'],
+    check(rows) {
+      expect(rows.length).to.be.greaterThan(5);
+      for (const row of rows)
+        expect(Number(row.companies_reached)).to.be.within(1, Number(row.members_reached));
+    },
+  },
+  {
+    columns: ['date', 'clicks', 'visits', 'visits_per_click'],
+    check(rows) {
+      expect(rows).to.have.length(60);
+      expect(Math.min(...numbers(rows, 'visits'))).to.be.greaterThan(0);
+    },
+  },
+  {
+    columns: ['page', 'visits', 'audiences', 'intent'],
+    check(rows) {
+      expect(texts(rows, 'page')).to.include('/pricing');
+      expect(numbers(rows, 'visits')).to.deep.equal(descending(numbers(rows, 'visits')));
+    },
+  },
+  {
+    columns: ['audience', 'other_audience', 'members_of_both'],
+    check(rows) {
+      expect(rows).to.have.length(20);
+      for (const row of rows) expect(String(row.audience) < String(row.other_audience)).to.equal(true);
+    },
+  },
+  {
+    columns: ['company', 'domain', 'shown'],
+    check(rows) {
+      for (const domain of texts(rows, 'domain')) expect(domain).to.match(/\.example$/);
+    },
+  },
+  {
+    columns: ['country', 'visits', 'known'],
+    check(rows) {
+      expect(texts(rows, 'country')).to.include('Germany');
+      expect(total(numbers(rows, 'known'))).to.be.within(100, 2000);
+    },
+  },
 ];
 
 describe('docs/analysts.md', () => {
   let endpoint: SampleEndpoint;
 
   before(async () => {
-    endpoint = await openSampleEndpoint(TODAY);
+    endpoint = await openSampleEndpoint(TODAY, { withRecords: true });
   });
   after(() => endpoint.close());
 
-  it('answers ten questions', () => expect(QUESTIONS).to.have.length(CHECKS.length).and.to.have.length(10));
+  it('answers twenty questions', () =>
+    expect(QUESTIONS).to.have.length(CHECKS.length).and.to.have.length(20));
 
   QUESTIONS.forEach(({ question, sql }, index) => {
     it(`answers: ${question}`, async () => {

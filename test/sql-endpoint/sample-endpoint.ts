@@ -2,37 +2,46 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { STREAMS } from '../../ingest/streams/index.js';
+import { issueKey } from '../../services/accounts/keys.js';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { demoRecords } from '../../services/demo/load.js';
 import { startSqlEndpoint } from '../../services/sql-endpoint/server.js';
-import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
+import { openStores } from '../../services/stores/open-stores.js';
 import { accepted } from '../support/accepted.js';
 
 export const PASSWORD = 'analysts';
 
-/** The endpoint over the advertising of the sample data. */
+/** The endpoint over the sample data. */
 export interface SampleEndpoint {
   url: string;
+  /** API key of the sample's organization, which a client gives as the password. */
+  key: string;
   store: AnalyticsStore;
+  /** Asks with the key. */
   ask<Row>(query: string, parameters?: Record<string, string>): Promise<Row[]>;
   close(): Promise<void>;
 }
 
-/** The sample ends with the day before `day` (`YYYY-MM-DD`). */
-export async function openSampleEndpoint(day: string): Promise<SampleEndpoint> {
-  const path = mkdtempSync(join(tmpdir(), 'reachline-sample-endpoint-'));
-  const { store, engine } = await openAnalyticsStore({ path });
+/** The sample ends with the day before `day` (`YYYY-MM-DD`). Contacts, audiences and visits are loaded only where they are wanted. */
+export async function openSampleEndpoint(
+  day: string,
+  { withRecords = false }: { withRecords?: boolean } = {},
+): Promise<SampleEndpoint> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'reachline-sample-endpoint-'));
+  const stores = await openStores({ dataDir, searchThreads: 1 });
+  const { search, analytics: store, engine } = stores;
   if (!engine) throw new Error('the store is not embedded');
-  // Streams of advertising never touch the other store.
-  const stores = { analytics: store, search: undefined as unknown as SearchStore };
   for (const [name, records] of demoRecords(day)) {
     const { store: kept, write } = STREAMS[name];
-    if (kept === 'analytics') await write(stores, accepted(records as never[], Date.parse(day)));
+    if (withRecords || kept === 'analytics')
+      await write(stores, accepted(records as never[], Date.parse(day)));
   }
-  const endpoint = await startSqlEndpoint({ engine, port: 0, password: PASSWORD });
+  const key = await issueKey(search, { organizationId: DEMO_ORGANIZATION });
+  const endpoint = await startSqlEndpoint({ engine, search, port: 0, password: PASSWORD });
   return {
     url: endpoint.url,
+    key,
     store,
     async ask<Row>(query: string, parameters: Record<string, string> = {}) {
       const address = `${endpoint.url}/?${new URLSearchParams({
@@ -40,15 +49,15 @@ export async function openSampleEndpoint(day: string): Promise<SampleEndpoint> {
         output_format_json_quote_64bit_integers: '0',
         ...parameters,
       })}`;
-      const headers = { 'X-ClickHouse-User': 'default', 'X-ClickHouse-Key': PASSWORD };
+      const headers = { 'X-ClickHouse-User': 'default', 'X-ClickHouse-Key': key };
       const answer = await fetch(address, { method: 'POST', body: query, headers });
       if (answer.status !== 200) throw new Error(`${query}\n${await answer.text()}`);
       return ((await answer.json()) as { data: Row[] }).data;
     },
     async close() {
       await endpoint.close();
-      await store.close();
-      rmSync(path, { recursive: true, force: true });
+      await stores.close();
+      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -86,7 +86,7 @@ func main() {
 	call("columns", some("SELECT database, table, name, type, comment FROM system.columns WHERE (database, table) IN (('reachline', 'campaigns'))"))
 	call("describe", some(`DESCRIBE TABLE "reachline"."campaign_daily"`))
 	call("values of a filter", some("SELECT DISTINCT status FROM reachline.campaigns LIMIT 1000 SETTINGS max_execution_time=10"))
-	for _, view := range []string{"campaigns", "creatives", "companies", "campaign_daily", "creative_daily", "company_daily"} {
+	for _, view := range []string{"campaigns", "creatives", "companies", "campaign_daily", "creative_daily", "company_daily", "contacts", "audiences", "memberships", "website_visits"} {
 		call("every value of "+view, some("SELECT * FROM reachline."+view))
 	}
 	call("a series", some("SELECT toDateTime(date) AS time, toFloat64(sum(ad_spend)) AS spend FROM campaign_daily GROUP BY time ORDER BY time"))

@@ -117,7 +117,7 @@ public class Metadata {
       call("time zone", () -> text(connection, "SELECT timezone() AS tz"));
       call("SHOW CREATE", () -> text(connection, "SHOW CREATE TABLE reachline.campaigns").startsWith("CREATE VIEW"));
       call("EXPLAIN", () -> count(connection, "EXPLAIN SELECT count() FROM reachline.campaigns") > 0);
-      for (String view : new String[] {"campaigns", "creatives", "companies", "campaign_daily", "creative_daily", "company_daily"}) {
+      for (String view : new String[] {"campaigns", "creatives", "companies", "campaign_daily", "creative_daily", "company_daily", "contacts", "audiences", "memberships", "website_visits"}) {
         call("every value of " + view, () -> count(connection, "SELECT * FROM reachline." + view) > 0);
       }
       call("setMaxRows", () -> {

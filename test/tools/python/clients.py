@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 client_name, url, password = sys.argv[1:4]
 host, port = urlsplit(url).hostname, urlsplit(url).port
-VIEWS = ['campaigns', 'creatives', 'companies', 'campaign_daily', 'creative_daily', 'company_daily']
+VIEWS = ['campaigns', 'creatives', 'companies', 'campaign_daily', 'creative_daily', 'company_daily', 'contacts', 'audiences', 'memberships', 'website_visits']
 
 
 def call(title, run):

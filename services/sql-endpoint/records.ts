@@ -1,0 +1,90 @@
+/**
+ * Contacts, audiences and visits for statements: the engine in process reads them from this endpoint as lines of JSON while a statement
+ * runs, through the port of the search store. A path names a grant, which one statement has and which ends with it, so that
+ * no statement reads another organization than the one that its API key belongs to.
+ */
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { SortKey } from '../search/query.js';
+import type { SearchStore } from '../stores/common/search-store.js';
+
+export type RecordStore = Pick<SearchStore, 'searchContacts' | 'searchAudiences' | 'searchVisits'>;
+
+const PATH = /^\/records\/(?<token>[0-9a-f]{32})\/(?<kind>contacts|audiences|visits)$/;
+const PAGE_RECORDS = 1000;
+
+interface Grant {
+  organizationId: string;
+  signal: AbortSignal;
+}
+
+interface RecordPage {
+  items: readonly (string | object)[];
+  next: SortKey | null;
+}
+
+type ReadPage = (
+  store: RecordStore,
+  page: { organizationId: string; limit: number; after?: SortKey; skipsTotal?: boolean },
+  signal: AbortSignal,
+) => Promise<RecordPage>;
+
+const READERS: Record<string, ReadPage> = {
+  contacts: (store, page, signal) => store.searchContacts({ ...page, filters: [] }, signal),
+  audiences: (store, page, signal) => store.searchAudiences(page, signal),
+  visits: (store, page, signal) => store.searchVisits(page, signal),
+};
+
+export class RecordSource {
+  readonly #store: RecordStore;
+  readonly #grants = new Map<string, Grant>();
+
+  constructor(store: RecordStore) {
+    this.#store = store;
+  }
+
+  /** The path below which a statement finds the records of an organization, until the signal is aborted. */
+  grant(organizationId: string, signal: AbortSignal): string {
+    const token = randomBytes(16).toString('hex');
+    this.#grants.set(token, { organizationId, signal });
+    signal.addEventListener('abort', () => this.#grants.delete(token), { once: true });
+    return `/records/${token}/`;
+  }
+
+  /** Answers the engine. False when the path is not one of records that are granted. */
+  async send(path: string, response: ServerResponse): Promise<boolean> {
+    const { token = '', kind = '' } = PATH.exec(path)?.groups ?? {};
+    const grant = this.#grants.get(token);
+    const read = READERS[kind];
+    if (!grant || !read) return false;
+    response.setHeader('Content-Type', 'application/x-ndjson');
+    await pipeline(Readable.from(lines(this.#store, read, grant)), response);
+    return true;
+  }
+}
+
+async function* lines(store: RecordStore, read: ReadPage, grant: Grant): AsyncGenerator<string> {
+  const { organizationId, signal } = grant;
+  let after: SortKey | undefined;
+  do {
+    const first = after === undefined ? {} : { after, skipsTotal: true };
+    const page = await readPage(signal, (pageSignal) =>
+      read(store, { organizationId, limit: PAGE_RECORDS, ...first }, pageSignal),
+    );
+    yield page.items.map((item) => `${typeof item === 'string' ? item : JSON.stringify(item)}\n`).join('');
+    after = page.next ?? undefined;
+  } while (after);
+}
+
+/** With a signal of its own: a store counts the bytes of a page as in flight until it is aborted. */
+async function readPage<T>(signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const page = new AbortController();
+  try {
+    return await read(AbortSignal.any([signal, page.signal]));
+  } finally {
+    page.abort();
+  }
+}

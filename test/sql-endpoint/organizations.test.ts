@@ -1,0 +1,263 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
+import { issueKey } from '../../services/accounts/keys.js';
+import { RecordSource } from '../../services/sql-endpoint/records.js';
+import { type SqlEndpoint, startSqlEndpoint } from '../../services/sql-endpoint/server.js';
+import { openStores, type Stores } from '../../services/stores/open-stores.js';
+import { accepted } from '../support/accepted.js';
+
+const PASSWORD = 'analysts';
+const DAY = '2026-10-01';
+const MOMENT = `${DAY}T10:00:00Z`;
+
+/** Records of an organization, of which every text but the shared domain has the word. */
+function recordsOf(organization: string, word: string): [StreamName, object[]][] {
+  const scope = { organization_id: organization };
+  const delivery = { ...scope, date: DAY, campaign_id: word, impressions: 5, clicks: 1 };
+  return [
+    ['audiences', [{ ...scope, id: word, name: word, tracking_utm_value: word }]],
+    [
+      'contacts',
+      [
+        {
+          ...scope,
+          contact_id: word,
+          first_name: word,
+          work_emails: [`${word}@shared.example`],
+          company_domain: 'shared.example',
+          age: 44,
+          dob: '1981-02-03',
+          audience_ids: [word],
+          updated_at: MOMENT,
+        },
+      ],
+    ],
+    [
+      'website-visits',
+      [
+        {
+          organizationId: organization,
+          id: word,
+          createdAt: MOMENT,
+          audienceId: word,
+          city: word,
+          hasRecording: true,
+        },
+      ],
+    ],
+    ['network-a-campaigns', [{ ...scope, id: word, name: word, updated_at: MOMENT }]],
+    ['network-a-creatives', [{ ...scope, id: word, campaign_id: word, name: word, updated_at: MOMENT }]],
+    [
+      'network-a-companies',
+      [{ ...scope, id: word, name: word, domain: 'shared.example', updated_at: MOMENT }],
+    ],
+    [
+      'network-a-deliveries',
+      [
+        { ...delivery, creative_id: word, ad_spend: '1.5' },
+        { ...delivery, company_id: word },
+      ],
+    ],
+  ];
+}
+
+describe('An API key at the SQL endpoint', () => {
+  let folder: string;
+  let stores: Stores;
+  let endpoint: SqlEndpoint;
+  let ours: string;
+  let theirs: string;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'reachline-organizations-'));
+    stores = await openStores({ dataDir: folder, searchThreads: 1 });
+    for (const [organization, word] of [
+      ['org_ours', 'apple'],
+      ['org_theirs', 'zebra'],
+    ] as const) {
+      for (const [name, records] of recordsOf(organization, word)) {
+        await STREAMS[name].write(stores, accepted(records as never[], Date.parse(MOMENT)));
+      }
+    }
+    ours = await issueKey(stores.search, { organizationId: 'org_ours' });
+    theirs = await issueKey(stores.search, { organizationId: 'org_theirs' });
+    const { engine, search } = stores;
+    if (!engine) throw new Error('no engine');
+    endpoint = await startSqlEndpoint({ engine, search, port: 0, password: PASSWORD });
+  });
+  after(async () => {
+    await endpoint.close();
+    await stores.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const ask = async (query: string, password = ours, parameters: Record<string, string> = {}) => {
+    const answer = await fetch(`${endpoint.url}/?${new URLSearchParams(parameters)}`, {
+      method: 'POST',
+      body: query,
+      headers: { 'X-ClickHouse-User': 'ann', 'X-ClickHouse-Key': password },
+    });
+    return { code: answer.headers.get('x-clickhouse-exception-code'), text: await answer.text() };
+  };
+
+  it('reads every view, and in each its own organization alone', async () => {
+    const views = (await ask('SHOW TABLES')).text.trim().split('\n');
+    expect(views).to.have.length(10);
+    for (const view of views) {
+      const distinct = `SELECT DISTINCT organization_id FROM ${view}`;
+      expect((await ask(distinct)).text, view).to.equal('org_ours\n');
+      expect((await ask(distinct, theirs)).text, view).to.equal('org_theirs\n');
+      expect((await ask(`SELECT * FROM ${view} FORMAT TSV`)).text, view)
+        .to.match(/apple/)
+        .and.not.to.match(/zebra/);
+    }
+  });
+
+  it('reads values in their own types', async () => {
+    const { text } = await ask(
+      'SELECT work_emails, age, dob, company_name, audience_ids, updated_at FROM contacts FORMAT JSONCompactEachRow',
+    );
+    expect(JSON.parse(text)).to.deep.equal([
+      ['apple@shared.example'],
+      44,
+      '1981-02-03',
+      null,
+      ['apple'],
+      '2026-10-01 10:00:00.000',
+    ]);
+    expect(
+      (await ask('SELECT created_at, city, has_recording, intent_score FROM website_visits')).text,
+    ).to.equal('2026-10-01 10:00:00.000\tapple\ttrue\t\\N\n');
+  });
+
+  it('joins who was reached, who visited and who is in an audience in one statement', async () => {
+    const { text } = await ask(
+      `SELECT contacts.first_name, sum(day.impressions), count(DISTINCT visit_id)
+       FROM contacts
+       INNER JOIN companies ON companies.domain = contacts.company_domain
+       INNER JOIN company_daily AS day ON day.company_id = companies.company_id
+       INNER JOIN memberships ON memberships.contact_id = contacts.contact_id
+       INNER JOIN website_visits ON website_visits.audience_id = memberships.audience_id
+       GROUP BY contacts.first_name`,
+    );
+    expect(text).to.equal('apple\t5\t1\n');
+  });
+
+  const ROUNDABOUT: [statement: string, parameters?: Record<string, string>][] = [
+    ["SELECT * FROM campaigns WHERE organization_id = 'org_theirs'"],
+    ["SELECT * FROM contacts WHERE organization_id = 'org_theirs'"],
+    ['SELECT * FROM campaigns WHERE toUInt8(name) = 1'],
+    ['SELECT * FROM campaign_daily WHERE toUInt8(campaign_id) = 1 AND impressions > 0'],
+    ["SELECT toUInt8(replaceRegexpAll(campaign_id, 'apple', '1')) FROM campaigns"],
+    ["SELECT 1 FROM companies WHERE toUInt8(replaceRegexpAll(name, 'apple', '1')) = 1"],
+    ["SELECT toUInt8(replaceRegexpAll(contact_id, 'apple', '1')) FROM contacts"],
+    ['SELECT name FROM campaigns UNION ALL SELECT campaign_id FROM creative_daily'],
+    ['SELECT (SELECT groupArray(name) FROM campaigns), (SELECT max(name) FROM companies)'],
+    ["SELECT 'zebra' IN (SELECT name FROM campaigns) AS found WHERE found"],
+    ["SELECT 1 WHERE ('org_theirs', 'zebra') IN (SELECT organization_id, campaign_id FROM campaign_daily)"],
+    ['SELECT a.name, b.name FROM campaigns AS a CROSS JOIN (SELECT name FROM campaigns) AS b'],
+    ['WITH RECURSIVE r AS (SELECT name FROM campaigns UNION ALL SELECT name FROM r WHERE 0) SELECT * FROM r'],
+    ['SELECT name FROM reachline.campaigns QUALIFY row_number() OVER (ORDER BY name DESC) = 1'],
+    ['SELECT any(name), topK(5)(name), groupUniqArray(name) FROM campaigns'],
+    ['SELECT name FROM {t:Identifier}', { param_t: 'reachline.campaigns' }],
+    ['SELECT organization_id FROM campaigns', { param_organization: 'org_theirs' }],
+    ['SELECT name FROM campaigns', { additional_table_filters: '{}' }],
+    ["SELECT name FROM campaigns SETTINGS additional_table_filters = {'x': '1'}"],
+    ['SELECT name FROM campaigns SETTINGS query_plan_merge_filters = 1'],
+    ['SELECT name FROM default.campaigns'],
+    ["SELECT getSetting('format_avro_schema_registry_url') FROM contacts"],
+    ["SELECT value FROM system.settings WHERE name = 'additional_table_filters' AND value LIKE '%theirs%'"],
+    ['EXPLAIN actions = 1 SELECT name FROM campaigns'],
+    ['SHOW CREATE TABLE contacts'],
+    ['SELECT create_table_query, as_select FROM system.tables'],
+    ['SELECT total_rows, total_bytes FROM system.tables WHERE total_rows > 0'],
+  ];
+  for (const [statement, parameters] of ROUNDABOUT) {
+    it(`tells nothing of another organization: ${statement}`, async () => {
+      const { text } = await ask(statement, ours, parameters);
+      expect(text).not.to.match(/zebra|org_theirs(?!')|records\/[0-9a-f]/);
+    });
+  }
+
+  it('is needed to read people: the password of the endpoint reads the advertising of all, and no contact', async () => {
+    const asDefault = async (query: string) => {
+      const answer = await fetch(`${endpoint.url}/?password=${PASSWORD}`, { method: 'POST', body: query });
+      return { status: answer.status, text: await answer.text() };
+    };
+    expect((await asDefault('SELECT count() FROM campaigns')).text).to.equal('2\n');
+    for (const statement of [
+      'SELECT * FROM contacts',
+      'SELECT * FROM reachline.website_visits',
+      'SELECT 1 FROM (SELECT * FROM audiences)',
+      "SELECT 'apple' IN memberships",
+      'WITH x AS (SELECT * FROM contacts) SELECT * FROM x',
+    ]) {
+      const { status, text } = await asDefault(statement);
+      expect(status, text).to.be.at.least(400);
+      expect(text).not.to.match(/apple@|zebra/);
+    }
+    expect((await asDefault('SELECT count() AS contacts FROM campaigns')).text).to.equal('2\n');
+  });
+
+  it('is rejected when it is unknown, revoked, expired, or may not read all that the views hold', async () => {
+    const narrow = await issueKey(stores.search, {
+      organizationId: 'org_ours',
+      scopes: ['advertising:read'],
+    });
+    const old = await issueKey(stores.search, {
+      organizationId: 'org_ours',
+      expiresAt: '2020-01-01T00:00:00Z',
+    });
+    const revoked = await issueKey(stores.search, { organizationId: 'org_ours' });
+    await stores.search.revokeKey(revoked.split('_')[2] as string, new Date().toISOString());
+    expect(await ask('SELECT 1', narrow)).to.deep.include({ code: '497' });
+    expect((await ask('SELECT 1', narrow)).text).to.match(/contacts:read/);
+    for (const key of [old, revoked, `${ours}x`, 'rl_live_00000000_x']) {
+      expect((await ask('SELECT 1', key)).code, key).to.equal('516');
+    }
+  });
+
+  it('opens records to its statement alone, and no longer than it runs', async () => {
+    const source = new RecordSource(stores.search);
+    const statement = new AbortController();
+    const path = source.grant('org_ours', statement.signal);
+    statement.abort();
+    expect(await source.send(`${path}contacts`, undefined as never)).to.equal(false);
+    const guessed = await fetch(`${endpoint.url}/records/${'0'.repeat(32)}/contacts`);
+    expect(guessed.status).to.equal(404);
+    await guessed.text();
+  });
+
+  it('gets an error, never a part, when the store fails in the middle', async () => {
+    const { engine, search } = stores;
+    if (!engine) throw new Error('no engine');
+    const failing = {
+      searchContacts: async () => {
+        throw new Error('the store is down');
+      },
+      searchAudiences: search.searchAudiences.bind(search),
+      searchVisits: async (visits: Parameters<typeof search.searchVisits>[0], signal?: AbortSignal) => {
+        if (visits.after) throw new Error('the store is down');
+        const page = await search.searchVisits(visits, signal);
+        return { ...page, next: { rank: 0, createdAt: 0, id: '' } };
+      },
+      findKey: search.findKey.bind(search),
+      recordKeyUse: search.recordKeyUse.bind(search),
+    };
+    const other = await startSqlEndpoint({ engine, search: failing, port: 0, password: PASSWORD });
+    try {
+      for (const view of ['contacts', 'website_visits']) {
+        const answer = await fetch(`${other.url}/?password=${ours}`, {
+          method: 'POST',
+          body: `SELECT count() FROM ${view}`,
+        });
+        expect(answer.status, await answer.text()).to.be.at.least(400);
+      }
+    } finally {
+      await other.close();
+    }
+  });
+});
