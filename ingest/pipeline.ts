@@ -48,6 +48,8 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onRejected?(record: RejectedRecord, untouched: Buffer, raw: RawRecord): void;
   /** Called with every piece of an over-long line but the last, which goes to `onRejected`. */
   onOverlong?(piece: Buffer): void;
+  /** Called after writes: each of the first `records` of the source is accepted or rejected. */
+  onAcknowledged?(records: number): void;
   /** Called after every write. */
   onProgress?(accepted: number, rejected: number): void;
   signal?: AbortSignal;
@@ -77,6 +79,11 @@ export async function ingestRecords(
   const writer = new Writer(options, report);
   const slice = new TimeSlice();
   let batch = new Batch();
+  let records = 0;
+  const write = async () => {
+    await writer.write(batch, records);
+    batch = new Batch();
+  };
 
   const source = options.source[Symbol.asyncIterator]();
   try {
@@ -84,8 +91,7 @@ export async function ingestRecords(
     for (;;) {
       const step = await nextOrFlush(pending, batch);
       if (step === 'flush') {
-        await writer.write(batch);
-        batch = new Batch();
+        await write();
         continue;
       }
       if (step.done) break;
@@ -93,14 +99,14 @@ export async function ingestRecords(
       pending.catch(() => undefined);
       for (const raw of step.value) {
         decodeInto(batch, report, decode, raw, acceptance);
+        if (raw.overlong !== 'piece') records++;
         if (batch.records.length >= preferredBatchSize || batch.bytes >= MAX_BATCH_BYTES) {
-          await writer.write(batch);
-          batch = new Batch();
+          await write();
         }
         if (slice.shouldYield(raw.bytes.length)) await slice.yieldToEventLoop(signal);
       }
     }
-    await writer.write(batch);
+    await write();
     await writer.settled();
     if (report.result.accepted > 0) await stream.refresh?.(stores);
     return report.result;
@@ -199,24 +205,29 @@ class Writer {
   readonly #options: IngestOptions;
   readonly #report: Report;
   readonly #running: Promise<void>[] = [];
+  /** Resolves when every batch up to the last one is written, in order. */
+  #acknowledged: Promise<unknown> = Promise.resolve();
 
   constructor(options: IngestOptions, report: Report) {
     this.#options = options;
     this.#report = report;
   }
 
-  /** Starts to write a batch, once fewer than `MAX_BATCHES_IN_FLIGHT` are under way. Rejects when an earlier one failed. */
-  async write(batch: Batch): Promise<void> {
-    if (batch.records.length === 0) return;
+  /** Starts to write a batch, the last one of the first `end` records of the source, once fewer than `MAX_BATCHES_IN_FLIGHT` are under way. Rejects when an earlier one failed. */
+  async write(batch: Batch, end: number): Promise<void> {
     if (this.#running.length >= MAX_BATCHES_IN_FLIGHT) await this.#running.shift();
-    const running = this.#writeAll(batch);
+    const running = batch.records.length === 0 ? Promise.resolve() : this.#writeAll(batch);
     running.catch(() => undefined);
     this.#running.push(running);
+    this.#acknowledged = Promise.all([this.#acknowledged, running]).then(() =>
+      this.#options.onAcknowledged?.(end),
+    );
+    this.#acknowledged.catch(() => undefined);
   }
 
   /** Resolves when every batch is written; rejects when one failed. */
   async settled(): Promise<void> {
-    await Promise.all(this.#running);
+    await Promise.all([...this.#running, this.#acknowledged]);
   }
 
   /** Resolves when every write has settled. */

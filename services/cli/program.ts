@@ -203,9 +203,12 @@ waits. Health and metrics are on REACHLINE_WORKER_PORT.
 function addIngest(program: Command, io: Io, exit: (code: number) => void): void {
   program
     .command('ingest')
-    .description('load records from a file or standard input')
+    .description('load records from files, folders or standard input')
     .argument('<stream>', 'stream the records belong to')
-    .argument('<file>', 'NDJSON, CSV or a JSON array, also gzipped; - for standard input')
+    .argument(
+      '<files...>',
+      'NDJSON, CSV or JSON arrays, also compressed (.gz, .zst); folders, patterns, or - for standard input',
+    )
     .addOption(
       new Option('--format <format>', 'format, where the file name does not show it').choices([
         'ndjson',
@@ -221,7 +224,11 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
       '--dry-run',
       'write nothing: show what the first records become, and everything that would be rejected',
     )
-    .option('--rejects <file>', 'write rejected records to this file, byte for byte')
+    .option(
+      '--rejects <file>',
+      'write rejected records to this file, byte for byte; with several files, a folder with one for each',
+    )
+    .option('--restart', 'load everything again, also what an interrupted command has loaded')
     .option('--url <base>', 'send through this gateway instead of into the data folder (or REACHLINE_URL)')
     .option(
       '--api-key <key>',
@@ -232,14 +239,15 @@ function addIngest(program: Command, io: Io, exit: (code: number) => void): void
       'after',
       examples(
         'reachline ingest contacts contacts.ndjson',
+        "reachline ingest website-visits exports/ 'archive/2026-*.ndjson.zst' --organization org_acme",
         'reachline ingest contacts crm.csv --organization org_acme --map crm.json --dry-run',
         'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --preset auto',
         'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
         'zcat visits.ndjson.gz | reachline ingest website-visits -',
       ),
     )
-    .action(async (stream, file, options) =>
-      exit(await (await import('./commands/ingest.js')).ingest(io, { stream, file, ...options })),
+    .action(async (stream, files, options) =>
+      exit(await (await import('./commands/ingest.js')).ingest(io, { stream, files, ...options })),
     );
 }
 

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,6 +8,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { loadConfig } from '../../services/shared/config.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
+import { compressZstd } from '../support/compress.js';
 import { startTestGateway, temporaryFolder } from '../support/gateway.js';
 import { parsed } from '../support/parsed-store.js';
 import { unpackRealData } from '../support/real-data.js';
@@ -64,7 +66,12 @@ describe('reachline ingest', function () {
     });
   });
 
-  it('takes gzipped lines, from a file or a pipe, and JSON arrays', async () => {
+  it('takes gzipped and zstd lines, from a file or a pipe, and JSON arrays', async () => {
+    const zstd = await compressZstd(Buffer.from('{"contact_id":"z2","organization_id":"org_a"}\n'));
+    const piped = await run(['ingest', 'contacts', '-'], { env, stdin: zstd });
+    expect(piped.stdout, piped.stderr).to.match(/1 accepted/);
+    const short = await file('z.ndjson.zst', zstd.subarray(0, -6));
+    expect((await run(['ingest', 'contacts', short], { env })).stderr).to.match(/z.ndjson.zst is damaged/);
     const zipped = gzipSync('{"contact_id":"z1","organization_id":"org_a"}\n');
     expect((await run(['ingest', 'contacts', await file('z.ndjson.gz', zipped)], { env })).code).to.equal(0);
     expect((await run(['ingest', 'contacts', '-'], { env, stdin: zipped })).code).to.equal(0);
@@ -113,7 +120,7 @@ describe('reachline ingest', function () {
   });
 
   it('names the formats there are for a file of another one', async () => {
-    for (const extension of ['parquet', 'xlsx', 'avro', 'orc', 'ndjson.zst']) {
+    for (const extension of ['parquet', 'xlsx', 'avro', 'orc', 'ndjson.br']) {
       const other = await file(`records.${extension}`, '{"contact_id":"o1"}');
       const { code, stderr } = await run(['ingest', 'contacts', other], { env });
       expect(code, extension).to.equal(2);
@@ -121,6 +128,78 @@ describe('reachline ingest', function () {
     }
     const args = ['ingest', 'contacts', join(folder.path, 'records.avro'), '--organization', 'org_a'];
     expect(await run([...args, '--format', 'ndjson'], { env })).to.include({ code: 0 });
+  });
+
+  it('loads several files, folders and patterns in one command, with a report for each', async () => {
+    const exports = join(folder.path, 'exports');
+    await mkdir(join(exports, 'more'), { recursive: true });
+    await file('exports/a.csv', 'contact_id,age\nfo1,20\nfo2,old\n');
+    await file('exports/more/a.csv', 'contact_id,age\nfo3,young\n');
+    await file('exports/b.ndjson.gz', gzipSync('{"contact_id":"fo4"}\n'));
+    await file('exports/notes.md', 'not records');
+    await file('2026-01.json', '[{"contact_id":"fo5"}]');
+    await file('2026-02.json', '{"contact_id":"fo6"}');
+    const rejects = join(folder.path, 'rejected');
+    const pattern = join(folder.path, '2026-{01,02}.js*');
+    const { code, stdout, stderr } = await run(
+      ['ingest', 'contacts', exports, pattern, '--organization', 'org_a', '--rejects', rejects],
+      { env },
+    );
+    expect(code, stderr).to.equal(1);
+    expect(stderr).to.contain('1 files in').and.to.contain('a.csv: line 3: /age');
+    const rows = stdout.split('\n').map((line) => line.replace(folder.path, '').split(/ +/).slice(0, 3));
+    expect(rows.slice(0, 6)).to.deep.equal([
+      ['FILE', 'ACCEPTED', 'REJECTED'],
+      ['/exports/a.csv', '1', '1'],
+      ['/exports/b.ndjson.gz', '1', '0'],
+      ['/exports/more/a.csv', '0', '1'],
+      ['/2026-01.json', '1', '0'],
+      ['/2026-02.json', '1', '0'],
+    ]);
+    expect(stdout).to.contain('contacts: 4 accepted, 2 rejected');
+    expect(await readFile(join(rejects, 'a.csv'), 'utf8')).to.equal('contact_id,age\nfo2,old\n');
+    expect(await readFile(join(rejects, '3-a.csv'), 'utf8')).to.equal('contact_id,age\nfo3,young\n');
+    const none = await run(['ingest', 'contacts', join(folder.path, '2031-*.json')], { env });
+    expect(none).to.include({ code: 2 });
+  });
+
+  it('goes on after kill -9 behind what was acknowledged, and begins anew with --restart', async () => {
+    const own = { REACHLINE_DATA_DIR: join(folder.path, 'killed') };
+    const count = 20_000;
+    const lines = Array.from(
+      { length: count },
+      (_, n) => `{"id":"v${n}","createdAt":"2026-01-01T00:00:00Z"}`,
+    );
+    const done = await file('done.ndjson', '{"id":"d1","createdAt":"2026-01-01T00:00:00Z"}');
+    const input = await file('long.ndjson', lines.join('\n'));
+    const args = ['ingest', 'website-visits', done, input, '--organization', 'org_a'];
+    const loading = start(args, { env: own });
+    const state = join(own.REACHLINE_DATA_DIR, 'ingest.json');
+    const records = () => {
+      if (!existsSync(state)) return 0;
+      const entries = JSON.parse(readFileSync(state, 'utf8')) as Record<
+        string,
+        { file: string; records: number }
+      >;
+      return Object.values(entries).find((entry) => entry.file === input)?.records ?? 0;
+    };
+    await until(() => records() > 0, 'a part is acknowledged', { pollMs: 5 });
+    loading.kill('SIGKILL');
+    await once(loading, 'close');
+    const before = records();
+    expect(before).to.be.within(1, count - 1);
+    const resumed = await run(args, { env: own });
+    expect(resumed.stdout, resumed.stderr).to.match(/done.ndjson +- +- +loaded before/);
+    const [, accepted = ''] = /website-visits: ([\d ]+) accepted/.exec(resumed.stdout) ?? [];
+    expect(Number(accepted.replaceAll(' ', ''))).to.equal(count - before);
+    expect(existsSync(state)).to.equal(false);
+    const database = new DatabaseSync(join(own.REACHLINE_DATA_DIR, 'reachline.db'), { readOnly: true });
+    expect(database.prepare(`SELECT count(*) AS visits FROM visits`).get()).to.deep.include({
+      visits: count + 1,
+    });
+    database.close();
+    const again = await run([...args, '--restart'], { env: own });
+    expect(again.stdout).to.contain('website-visits: 20 001 accepted');
   });
 
   it('says on Ctrl-C what is in, and that loading again is harmless', async () => {

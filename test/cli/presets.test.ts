@@ -202,7 +202,7 @@ describe('Presets', () => {
     const path = (file: string) => `${DATA}/${file}`;
     const code = await ingest(io, {
       stream,
-      file: path(args.file),
+      files: [path(args.file)],
       with: args.with?.map(path),
       preset,
       url: gateway.url,

@@ -34,10 +34,11 @@ export async function dryRun(
     options.organization ?? (options.organizationOptional ? ANY_ORGANIZATION : undefined);
   const decode = decoder(stream, { organizationId, others: 'allow' });
   const rejects =
-    options.rejects === undefined ? undefined : new Rejects(options.rejects, opened.headerBytes);
-  const report = new Report(io, opened.input, await Progress.start(io), {
+    options.rejects === undefined ? undefined : new Rejects(options.rejects, opened.headerBytes, false);
+  const report = new Report(io, opened.input.size, await Progress.start(io), {
     maxShown: Number.POSITIVE_INFINITY,
   });
+  report.begin(opened.input, '');
   const result: IngestResult = {
     accepted: 0,
     rejected: 0,
@@ -75,9 +76,10 @@ export async function dryRun(
     }
     report.progress(result.accepted, result.rejected);
   }
+  report.endFile(result);
   report.end();
   rejects?.end();
-  printOut(io, `${report.summary(stream.name, result)}; dry run: nothing was written`);
+  printOut(io, `${report.summary(stream.name)}; dry run: nothing was written`);
   return result.rejected > 0 ? EXIT.failed : EXIT.ok;
 }
 

@@ -8,7 +8,8 @@ import { type GatewayTarget, gatewayError, requireReachable } from '../gateway.j
 
 const MAX_ATTEMPTS = 8;
 
-interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 'onProgress'> {
+interface SinkOptions
+  extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 'onAcknowledged' | 'onProgress'> {
   stream: Stream;
   target: GatewayTarget;
   source: RecordSource;
@@ -53,15 +54,18 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
     },
   });
   /** Those without an answer yet; the first was record `answered` + 1 of those sent. */
-  let pending: RawRecord[] = [];
+  let pending: { raw: RawRecord; end: number }[] = [];
+  /** Records of the source so far. */
+  let records = 0;
   let answered = 0;
   let rejectedHere = 0;
   const reject = (rejected: RejectedRecord, raw: RawRecord) =>
     options.onRejected?.({ ...rejected, line: raw.line }, raw.untouched ?? raw.bytes, raw);
 
   async function* texts() {
-    for await (const records of source) {
-      for (const raw of records) {
+    for await (const chunk of source) {
+      for (const raw of chunk) {
+        if (raw.overlong !== 'piece') records++;
         if (raw.overlong === 'piece') options.onOverlong?.(raw.bytes);
         else if (raw.isSkipped) result.skipped++;
         else if (raw.overlong || raw.rejection) {
@@ -70,7 +74,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
           const { code, pointer, detail } = raw.rejection ?? TOO_LONG;
           reject({ line: raw.line, code, pointer, detail }, raw);
         } else {
-          pending.push(raw);
+          pending.push({ raw, end: records });
           yield textOf(raw, options);
         }
       }
@@ -83,10 +87,11 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
       findEveryRejected,
       signal: wait.signal,
       onRejected({ line, code, pointer, detail }) {
-        const raw = pending[line - answered - 1];
-        if (raw) reject({ line, code, pointer, detail }, raw);
+        const sent = pending[line - answered - 1];
+        if (sent) reject({ line, code, pointer, detail }, sent.raw);
       },
       onProgress({ accepted, rejected, rounded, suppressed }) {
+        const end = pending[accepted + rejected - answered - 1]?.end;
         pending = pending.slice(accepted + rejected - answered);
         answered = accepted + rejected;
         result.accepted = accepted;
@@ -94,6 +99,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
         result.rounded = rounded;
         result.suppressed = suppressed;
         options.onProgress?.(result.accepted, result.rejected);
+        if (end !== undefined) options.onAcknowledged?.(end);
       },
     });
   } catch (error) {

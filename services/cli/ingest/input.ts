@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { createGunzip } from 'node:zlib';
+import { decompressZstd, ZSTD_MAGIC, ZstdError } from '../../../ingest/sources/zstd.js';
 import { CommandError, UsageError } from '../errors.js';
 import type { Io } from '../io.js';
 
@@ -29,8 +30,6 @@ export function openInput(io: Io, file: string): Input {
     source = isatty(0) ? io.stdin : standardInput();
   } else {
     const stats = statSync(file);
-    if (stats.isDirectory())
-      throw new UsageError(`${file} is a folder; name a file in it, or - for standard input.`);
     size = stats.isFile() ? stats.size : undefined;
     source = createReadStream(file, { highWaterMark: 256 * 1024 });
   }
@@ -75,27 +74,46 @@ const FORMATS: Record<string, Format | undefined> = {
   json: undefined,
   txt: undefined,
   gz: undefined,
+  zst: undefined,
 };
 
 /** The format that a file name shows. Throws `UsageError` for the extension of another one. */
 export function formatOf(file: string): Format | undefined {
-  const extension = /\.([a-z][a-z0-9]*)(?:\.gz)?$/i.exec(basename(file))?.[1]?.toLowerCase();
+  const extension = extensionOf(file);
   if (extension === undefined || Object.hasOwn(FORMATS, extension)) return FORMATS[extension ?? ''];
   throw new UsageError(
-    `${basename(file)}: records are read from NDJSON (.ndjson, .jsonl), CSV (.csv, .tsv) and JSON arrays (.json), each also gzipped (.gz), not from .${extension}. If the file is one of these, say which with --format.`,
+    `${basename(file)}: records are read from NDJSON (.ndjson, .jsonl), CSV (.csv, .tsv) and JSON arrays (.json), each also compressed (.gz, .zst), not from .${extension}. If the file is one of these, say which with --format.`,
   );
 }
 
-/** Recognizes gzip by its first two bytes, so that it works in a pipe too. */
+/** Without that of the compression. */
+const extensionOf = (file: string) =>
+  /\.([a-z][a-z0-9]*)(?:\.(?:gz|zst))?$/i.exec(basename(file))?.[1]?.toLowerCase();
+
+/** Whether a file of a folder is one of records, by its name. */
+export const isReadable = (file: string): boolean => Object.hasOwn(FORMATS, extensionOf(file) ?? '');
+
+/** zstd uses this much with its options --ultra and --long. */
+const ZSTD_LIMITS = { maxWindowBytes: 128 * 1024 * 1024 };
+
+/** Recognizes gzip and zstd by their first bytes, so that they work in a pipe too. */
 async function* decompressed(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let first = new Uint8Array();
-  while (first.length < 2) {
+  while (first.length < 4) {
     const step = await iterator.next();
     if (step.done) break;
     first = Buffer.concat([first, step.value]);
   }
   const whole = beginningWith(first, iterator);
+  if (first.length >= 4 && Buffer.from(first).readUInt32LE(0) === ZSTD_MAGIC) {
+    try {
+      yield* decompressZstd(whole, ZSTD_LIMITS);
+    } catch (error) {
+      throw error instanceof ZstdError ? new CommandError(`${name} is damaged: ${error.message}.`) : error;
+    }
+    return;
+  }
   if (first[0] !== 0x1f || first[1] !== 0x8b) {
     yield* whole;
     return;

@@ -201,7 +201,7 @@ function findTable(table: string, options: MappedOptions): string | undefined {
   const named = options.with?.find((path) => new RegExp(`${name}(?:[.-]|$)`, 'i').test(basename(path)));
   if (named !== undefined || options.file === '-') return named;
   const folder = dirname(options.file);
-  const beside = new RegExp(`${name}\\.(?:csv|tsv|json|jsonl|ndjson)(?:\\.gz)?$`, 'i');
+  const beside = new RegExp(`${name}\\.(?:csv|tsv|json|jsonl|ndjson)(?:\\.(?:gz|zst))?$`, 'i');
   const found = readdirSync(folder)
     .filter((each) => beside.test(each))
     .sort()[0];

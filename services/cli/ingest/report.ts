@@ -1,4 +1,4 @@
-import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, truncateSync, writeSync } from 'node:fs';
 import type { IngestResult, RejectedRecord } from '../../../ingest/pipeline.js';
 import { formatCount, type Io, printErr } from '../io.js';
 import type { Progress } from '../progress.js';
@@ -18,7 +18,7 @@ const NEWLINE = Buffer.from('\n');
 
 /**
  * The file of rejected records, byte for byte, to be corrected and loaded again. Its previous content stays until the first
- * rejected record or the end.
+ * rejected record or the end; that of an interrupted load that is resumed stays.
  */
 export class Rejects {
   readonly #path: string;
@@ -26,10 +26,12 @@ export class Rejects {
   readonly #header: Buffer | undefined;
   #file: number | undefined;
 
-  constructor(path: string, header: Buffer | undefined) {
+  constructor(path: string, header: Buffer | undefined, isResumed: boolean) {
     this.#path = path;
     this.#header = header;
-    closeSync(openSync(path, 'a'));
+    const file = openSync(path, 'a');
+    if (isResumed && fstatSync(file).size > 0) this.#file = file;
+    else closeSync(file);
   }
 
   write(untouched: Buffer): void {
@@ -59,42 +61,79 @@ export class Rejects {
 /** Reports an import to people: rejected records, progress, and the summary. */
 export class Report {
   readonly #io: Io;
-  readonly #input: Input;
+  /** Bytes of all files; undefined for standard input. */
+  readonly #size: number | undefined;
   readonly #progress: Progress;
   readonly #startedAt = performance.now();
+  #input: Input | undefined;
+  /** Before the messages of the file, where there are several. */
+  #label = '';
+  /** Bytes of the files before this one, and what became of their records. */
+  #readBefore = 0;
+  readonly total: Omit<IngestResult, 'errors'> = {
+    accepted: 0,
+    rejected: 0,
+    skipped: 0,
+    rounded: 0,
+    suppressed: 0,
+  };
   #shown = 0;
   #accepted = 0;
   #rejected = 0;
   #hasEnded = false;
   readonly #maxShown: number;
 
-  constructor(io: Io, input: Input, progress: Progress, { maxShown = SHOWN_ERRORS } = {}) {
+  constructor(io: Io, size: number | undefined, progress: Progress, { maxShown = SHOWN_ERRORS } = {}) {
     this.#io = io;
-    this.#input = input;
+    this.#size = size;
     this.#progress = progress;
     this.#maxShown = maxShown;
   }
 
+  begin(input: Input, label: string): void {
+    this.#input = input;
+    this.#label = label;
+  }
+
   progress(accepted: number, rejected: number): void {
-    this.#accepted = accepted;
-    this.#rejected = rejected;
-    const { size, position } = this.#input;
-    const read = position();
+    this.#accepted = this.total.accepted + accepted;
+    this.#rejected = this.total.rejected + rejected;
+    const size = this.#size;
+    const read = this.#readBefore + (this.#input?.position() ?? 0);
     const seconds = (performance.now() - this.#startedAt) / 1000;
-    const rate = formatCount((accepted + rejected) / seconds);
+    const records = this.#accepted + this.#rejected;
+    const rate = formatCount(records / seconds);
     const left = size && read > 0 ? `, ${formatDuration(((size - read) / read) * seconds)} left` : '';
-    this.#progress.update(`${formatCount(accepted + rejected)} records, ${rate}/s${left}`, read, size);
+    this.#progress.update(`${this.#label}${formatCount(records)} records, ${rate}/s${left}`, read, size);
+  }
+
+  /** The file is loaded. */
+  endFile(result: IngestResult): void {
+    for (const name of ['accepted', 'rejected', 'skipped', 'rounded', 'suppressed'] as const) {
+      this.total[name] += result[name];
+    }
+    this.skip(this.#input?.size ?? 0);
+  }
+
+  /** A file of so many bytes is not loaded again. */
+  skip(bytes: number): void {
+    this.#readBefore += bytes;
   }
 
   /** What somebody who pressed Ctrl-C needs to know. */
-  interruption(): string {
-    return `Interrupted: ${formatCount(this.#accepted)} records are in. Loading all of them again is harmless: those that are in stay as they are.`;
+  interruption(isResumable: boolean): string {
+    const next = isResumable
+      ? 'The same command goes on behind them; --restart loads all of them again.'
+      : 'Loading all of them again is harmless: those that are in stay as they are.';
+    return `Interrupted: ${formatCount(this.#accepted)} records are in. ${next}`;
   }
 
   rejected({ line, code, pointer, detail }: RejectedRecord): void {
     this.#rejected++;
     if (++this.#shown > this.#maxShown) return;
-    this.#progress.printLine(`line ${line}: ${pointer === '' ? '' : `${pointer}: `}${detail} (${code})`);
+    this.#progress.printLine(
+      `${this.#label}line ${line}: ${pointer === '' ? '' : `${pointer}: `}${detail} (${code})`,
+    );
   }
 
   end(): void {
@@ -105,7 +144,8 @@ export class Report {
     if (hidden > 0) printErr(this.#io, `… and ${formatCount(hidden)} more rejected records.`);
   }
 
-  summary(streamName: string, { accepted, rejected, skipped, rounded, suppressed }: IngestResult): string {
+  summary(streamName: string): string {
+    const { accepted, rejected, skipped, rounded, suppressed } = this.total;
     const seconds = Math.max(0.001, (performance.now() - this.#startedAt) / 1000);
     const rate = formatCount((accepted + rejected) / seconds);
     const money =
