@@ -62,14 +62,20 @@ export class Connections {
     return false;
   }
 
-  stop(): void {
+  /** Idle connections are closed after `drainMs`. A request that arrives on one until then is answered, and the connection closed. */
+  stop(drainMs: number): void {
     this.#stopping = true;
-    for (const [socket, responses] of this.#responses) {
-      if (responses.size === 0) socket.destroy();
+    for (const responses of this.#responses.values()) {
       for (const response of responses) {
         if (!response.headersSent) response.setHeader('Connection', 'close');
       }
     }
+    if (drainMs === 0) this.#closeIdle();
+    else setTimeout(() => this.#closeIdle(), drainMs);
+  }
+
+  #closeIdle(): void {
+    for (const [socket, responses] of this.#responses) if (responses.size === 0) socket.destroy();
   }
 
   #add(socket: Socket): void {

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { compileMappings, readMappings } from '../../ingest/mapping/stored-mappings.js';
@@ -40,6 +40,12 @@ export interface GatewayOptions {
 
 /** Node's timeouts come this much later than the deadline of a request, which answers with a better problem. */
 const SOCKET_MARGIN_MS = 15_000;
+
+/**
+ * How long idle connections of a proxy outlive the port. A request that is on its way on one would be lost with it, and a proxy does
+ * not repeat a POST; once the port refuses a connection it sends nothing here any more.
+ */
+const PROXY_DRAIN_MS = 2000;
 
 /** Starts a gateway on open stores. Throws `ListenError`, and `MappingError` for a mapping file; other listen errors are passed on. */
 export async function startGateway(
@@ -98,9 +104,10 @@ export async function startGateway(
     registry: metrics.registry,
     stop() {
       stopping = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // That of HTTP would close idle connections at once.
+      const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       metricsServer?.close();
-      connections.stop();
+      connections.stop(config.trustedProxies.length > 0 ? PROXY_DRAIN_MS : 0);
       return closed;
     },
   };

@@ -24,10 +24,18 @@ describe('The connections of a gateway', function () {
   });
 
   async function start(limits: GatewayOptions['limits'] = {}): Promise<string> {
-    const config = loadConfig({ PORT: '0', REACHLINE_RATE_LIMIT: '0', REACHLINE_DATA_DIR: stores.dataDir });
-    const gateway = await startGateway(config, stores.stores, createLogger('silent'), { limits });
+    const gateway = await startWith({}, limits);
     started.push(gateway);
     return gateway.url;
+  }
+
+  function startWith(
+    environment: Record<string, string>,
+    limits: GatewayOptions['limits'] = {},
+  ): Promise<Gateway> {
+    const common = { PORT: '0', REACHLINE_RATE_LIMIT: '0', REACHLINE_DATA_DIR: stores.dataDir };
+    const config = loadConfig({ ...common, ...environment });
+    return startGateway(config, stores.stores, createLogger('silent'), { limits });
   }
 
   const head = (path: string, ...headers: string[]) =>
@@ -155,6 +163,23 @@ describe('The connections of a gateway', function () {
     const response = await fetch(`${url}/livez`);
     expect(response.status).to.equal(200);
     for (const socket of idle) socket.destroy();
+  });
+
+  it('of a proxy answer a request that was on its way at shutdown, and are closed after it', async () => {
+    const gateway = await startWith({ REACHLINE_TRUSTED_PROXIES: '127.0.0.1' });
+    const { port, hostname } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const livez = async () => {
+      socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
+      return String(await new Promise((resolve) => socket.once('data', resolve)));
+    };
+    expect(await livez()).to.match(/^HTTP\/1.1 200 /);
+    const stopped = gateway.stop();
+    const refused = await fetch(`${gateway.url}/livez`).catch(({ cause }: { cause: Error }) => cause);
+    expect(refused).to.include({ code: 'ECONNREFUSED' });
+    expect(await livez()).to.match(/^HTTP\/1.1 200 [\s\S]*\r\nConnection: close\r\n/i);
+    await Promise.all([closed, stopped]);
   });
 
   it('are closed when they never send a request', async () => {
