@@ -57,7 +57,7 @@ async function make(name: string): Promise<void> {
       await makeJava();
       return build(name, 'kafka', { kafka: await kafkaDistribution() });
     case 'nginx-unprivileged':
-      await makeDebian();
+      await makeServers();
       return build(name, 'nginx', {});
     case 'clickhouse-server':
       await docker(
@@ -110,10 +110,17 @@ async function makeNode(name: string, version: string): Promise<void> {
   }
 }
 
+async function makeServers(): Promise<void> {
+  const name = `${REPOSITORY}:servers`;
+  if (await imageExists(name)) return;
+  await makeDebian();
+  await build(name, 'servers', {});
+}
+
 async function makeJava(): Promise<void> {
   const name = `${REPOSITORY}:java`;
   if (await imageExists(name)) return;
-  await makeDebian();
+  await makeServers();
   await build(name, 'java', { java: findJava(21) });
 }
 
