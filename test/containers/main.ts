@@ -7,7 +7,16 @@ import { parseArgs } from 'node:util';
 import { packageRoot } from '../../services/shared/fs.js';
 import { MissingPrerequisite, StackError } from '../stack/stack-error.js';
 import { ContainerStack, type StackOptions } from './container-stack.js';
-import { buildFrom, docker, findCompose, LABEL, REPOSITORY, removeAll, requireEngine } from './docker.js';
+import {
+  buildFrom,
+  docker,
+  findCompose,
+  imageExists,
+  LABEL,
+  REPOSITORY,
+  removeAll,
+  requireEngine,
+} from './docker.js';
 import { gatewayKilled, gatewayStopped, nginxWithOneGateway } from './scenarios/gateways.js';
 import { fullVolumes, hostileClients, memoryLimit } from './scenarios/limits.js';
 import { anyOrder, confinement, tls, wholeRequest } from './scenarios/request.js';
@@ -40,6 +49,8 @@ const { values, positionals } = parseArgs({
   options: { 'keep-images': { type: 'boolean', default: false } },
   allowPositionals: true,
 });
+/** Leaves the images, and does not build those that an earlier run left. */
+const keepImages = values['keep-images'];
 const isChosen = ({ name }: Scenario) =>
   positionals.length === 0 || positionals.some((part) => name.toLowerCase().includes(part.toLowerCase()));
 
@@ -51,25 +62,15 @@ async function main(): Promise<void> {
   await removeAll({ keepImages: true });
   await makeStandIns();
   for (const target of ['full', 'slim']) {
-    await step(`image ${target}`, () =>
-      docker(
-        'build',
-        '--quiet',
-        '--label',
-        LABEL,
-        '--target',
-        target,
-        '--tag',
-        `${REPOSITORY}:${target}`,
-        packageRoot,
-      ),
-    );
+    await buildOnce(`image ${target}`, `${REPOSITORY}:${target}`, async (name) => {
+      await docker('build', '--quiet', '--label', LABEL, '--target', target, '--tag', name, packageRoot);
+    });
   }
   await printSizes();
   await runOn(compose, {}, SCENARIOS.filter(isChosen));
   const ofUpgrade = SCENARIOS_OF_UPGRADE.filter(isChosen);
   if (ofUpgrade.length > 0) {
-    await step('image of the commit before', buildBefore);
+    await buildOnce('image of the commit before', BEFORE, buildBefore);
     await runOn(compose, { files: ['test/containers/volumes.yml'], image: BEFORE }, ofUpgrade);
   }
 }
@@ -81,7 +82,7 @@ async function runOn(
 ): Promise<void> {
   if (scenarios.length === 0) return;
   const stack = await ContainerStack.create(compose, options);
-  const up = ['up', '--detach', options.image ? '--no-build' : '--build', '--wait'];
+  const up = ['up', '--detach', options.image || keepImages ? '--no-build' : '--build', '--wait'];
   try {
     await step('docker compose up --build --wait', () => stack.compose(up, { image: options.image }));
     await step('an API key', () => stack.key());
@@ -99,6 +100,12 @@ async function runOn(
   } finally {
     await step('docker compose down', () => stack.remove());
   }
+}
+
+/** An image that was kept is not built again. */
+async function buildOnce(title: string, name: string, build: (name: string) => Promise<void>): Promise<void> {
+  if (keepImages && (await imageExists(name))) console.log(`${title} was kept`);
+  else await step(title, () => build(name));
 }
 
 async function buildBefore(): Promise<void> {
@@ -132,8 +139,7 @@ function printTable(): void {
   }
 }
 
-const cleanUp = () =>
-  step('removal of everything that was made', () => removeAll({ keepImages: values['keep-images'] }));
+const cleanUp = () => step('removal of everything that was made', () => removeAll({ keepImages }));
 let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
