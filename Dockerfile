@@ -10,8 +10,6 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json build.mjs ./
 COPY services services
 COPY ingest ingest
-COPY test test
-COPY bench bench
 COPY docs/reference docs/reference
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 

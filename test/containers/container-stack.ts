@@ -73,7 +73,7 @@ export class ContainerStack {
         ...named.flatMap((file) => ['--file', file]),
         ...args,
       ],
-      { REACHLINE_TEST_IMAGE: image },
+      { REACHLINE_TEST_IMAGE: image, OPEN_FILES: String(openFiles()) },
     );
   }
 
@@ -165,6 +165,12 @@ export class ContainerStack {
     const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
     return this.call(`/api/ingest/${stream}`, text, { type: 'application/x-ndjson' });
   }
+}
+
+/** The hard limit of this process, as far as the servers ask for it. */
+function openFiles(): number {
+  const [, hard] = /^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  return Math.min(65_535, Number(hard ?? 65_535));
 }
 
 interface CallOptions {

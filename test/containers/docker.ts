@@ -22,6 +22,15 @@ const ENVIRONMENT = {
 };
 const OUTPUT_BYTES = 256 * 1024 * 1024;
 
+const interruption = new AbortController();
+let { signal }: { signal?: AbortSignal } = interruption;
+
+/** Ends the commands that run; later ones, which clean up, run as before. */
+export function interruptCommands(): void {
+  signal = undefined;
+  interruption.abort();
+}
+
 /** Standard output. Throws a `StackError` with the end of standard error. */
 export const docker = (...args: string[]) => run(['docker', ...args]);
 
@@ -30,7 +39,7 @@ export async function run(
   environment: NodeJS.ProcessEnv = {},
 ): Promise<string> {
   try {
-    const options = { env: { ...ENVIRONMENT, ...environment }, maxBuffer: OUTPUT_BYTES };
+    const options = { env: { ...ENVIRONMENT, ...environment }, maxBuffer: OUTPUT_BYTES, signal };
     return (await promisify(execFile)(program, args, options)).stdout.trim();
   } catch (error) {
     const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string };
@@ -41,9 +50,13 @@ export async function run(
 
 /** Builds an image of a context that is a tar archive, as `docker build -` reads it. */
 export async function buildFrom(context: Readable, ...args: string[]): Promise<void> {
-  const build = spawn('docker', ['build', '--quiet', '--label', LABEL, ...args, '-'], { env: ENVIRONMENT });
+  const build = spawn('docker', ['build', '--quiet', '--label', LABEL, ...args, '-'], {
+    env: ENVIRONMENT,
+    signal,
+  });
   let output = '';
   for (const stream of [build.stdout, build.stderr]) stream.on('data', (chunk) => (output += chunk));
+  build.on('error', () => undefined);
   // The engine stops reading when a step fails.
   build.stdin.on('error', () => undefined);
   context.pipe(build.stdin);
@@ -84,11 +97,11 @@ export async function removeAll({ keepImages = false } = {}): Promise<void> {
     const left = lines(await docker(kind, 'ls', ...ofProject));
     if (left.length > 0) await docker(kind, 'rm', ...left);
   }
-  if (keepImages) return;
   // Containers of builds that were interrupted.
   const labelled = ['--quiet', '--filter', `label=${LABEL}`];
   const building = lines(await docker('container', 'ls', '--all', ...labelled));
   if (building.length > 0) await docker('container', 'rm', '--force', ...building);
+  if (keepImages) return;
   const named = await docker(
     'image',
     'ls',

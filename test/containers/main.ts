@@ -12,6 +12,7 @@ import {
   docker,
   findCompose,
   imageExists,
+  interruptCommands,
   LABEL,
   REPOSITORY,
   removeAll,
@@ -23,7 +24,7 @@ import { anyOrder, confinement, tls, wholeRequest } from './scenarios/request.js
 import type { Outcome, Scenario } from './scenarios/scenario.js';
 import { BEFORE, rollingUpgrade } from './scenarios/upgrade.js';
 import { networkCuts, workerPaused } from './scenarios/workers.js';
-import { makeStandIns } from './stand-ins.js';
+import { makeBases, makeServerImages } from './stand-ins.js';
 import { step } from './steps.js';
 
 /** What test runners understand as "skipped". */
@@ -60,13 +61,14 @@ async function main(): Promise<void> {
   console.log(`Docker Engine ${await requireEngine()}`);
   const compose = await step('Docker Compose', findCompose);
   await removeAll({ keepImages: true });
-  await makeStandIns();
+  await makeBases();
   for (const target of ['full', 'slim']) {
     await buildOnce(`image ${target}`, `${REPOSITORY}:${target}`, async (name) => {
       await docker('build', '--quiet', '--label', LABEL, '--target', target, '--tag', name, packageRoot);
     });
   }
   await printSizes();
+  await makeServerImages();
   await runOn(compose, {}, SCENARIOS.filter(isChosen));
   const ofUpgrade = SCENARIOS_OF_UPGRADE.filter(isChosen);
   if (ofUpgrade.length > 0) {
@@ -146,7 +148,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     if (interrupted) return;
     interrupted = true;
     console.log(`\n${signal}`);
-    // Commands under way fail when what they work on is gone.
+    interruptCommands();
     void cleanUp().finally(() => process.exit(130));
   });
 }

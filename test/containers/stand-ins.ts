@@ -6,7 +6,6 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { parse } from 'yaml';
 import { packageRoot } from '../../services/shared/fs.js';
 import {
   debianArchive,
@@ -29,17 +28,18 @@ function imagesOf(pattern: RegExp, text: string): string[] {
   return [...new Set([...text.matchAll(pattern)].map(([, name]) => name as string))];
 }
 
-/** Makes what is missing of the images that the two files ask for. */
-export async function makeStandIns(): Promise<void> {
-  const services = Object.values(
-    (parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, { image: string }> })
-      .services,
-  );
-  const bases = imagesOf(/^FROM (\S+:\S+)/gm, read('Dockerfile'));
-  const images = [...new Set(services.map(({ image }) => image))].filter(
-    (name) => !name.startsWith('reachline:'),
-  );
-  for (const name of [...bases, ...images]) {
+/** Makes what is missing of the bases of the Dockerfile. */
+export const makeBases = () => makeMissing(imagesOf(/^FROM (\S+:\S+)/gm, read('Dockerfile')));
+
+/** Makes what is missing of the servers in docker-compose.yml, of the image `full` among others. */
+export function makeServerImages(): Promise<void> {
+  const own = /^reachline:/;
+  const images = imagesOf(/^ +image: (\S+)$/gm, read('docker-compose.yml'));
+  return makeMissing(images.filter((name) => !own.test(name)));
+}
+
+async function makeMissing(names: readonly string[]): Promise<void> {
+  for (const name of names) {
     if (await imageExists(name)) console.log(`${name} is there already`);
     else await step(`stand-in for ${name}`, () => make(name));
   }
@@ -52,7 +52,10 @@ async function make(name: string): Promise<void> {
       return makeNode(name, /^\d+\.\d+\.\d+/.exec(tag)?.[0] ?? tag);
     case 'elasticsearch':
       await makeJava();
-      return build(name, 'elasticsearch', { elasticsearch: await elasticsearchDistribution() });
+      return build(name, 'elasticsearch', {
+        elasticsearch: await elasticsearchDistribution(),
+        'accounts.js': join(packageRoot, 'dist/test/containers/stand-ins/elasticsearch/accounts.js'),
+      });
     case 'kafka':
       await makeJava();
       return build(name, 'kafka', { kafka: await kafkaDistribution() });
@@ -60,18 +63,8 @@ async function make(name: string): Promise<void> {
       await makeServers();
       return build(name, 'nginx', {});
     case 'clickhouse-server':
-      await docker(
-        'build',
-        '--quiet',
-        '--target',
-        'build',
-        '--label',
-        LABEL,
-        '--tag',
-        `${REPOSITORY}:build`,
-        packageRoot,
-      );
-      return build(name, 'clickhouse', {});
+      // The engine is in our own image, the server in what was compiled here.
+      return build(name, 'clickhouse', { test: join(packageRoot, 'dist/test') });
     default:
       throw new StackError(`Nothing is known that could stand in for ${name}`);
   }

@@ -10,10 +10,10 @@ import { startClickHouseServer } from '../../../support/clickhouse-server.js';
 const FOLDER = '/var/lib/clickhouse';
 const ACCOUNTS_FILE = `${FOLDER}/accounts.json`;
 const PORT = 8123;
-/** Statements about access are shorter than this; larger bodies are passed on unread. */
+/** Statements about access are shorter than this. */
 const STATEMENT_BYTES = 64 * 1024;
 const ACCESS =
-  /^\s*(?:(?:CREATE|ALTER|DROP)\s+(?:USER|ROLE|ROW\s+POLICY|QUOTA|SETTINGS\s+PROFILE)|GRANT|REVOKE)\b/i;
+  /^(?:\s+|--.*\n)*(?:(?:CREATE|ALTER|DROP)\s+(?:USER|ROLE|ROW\s+POLICY|QUOTA|SETTINGS\s+PROFILE)|GRANT|REVOKE)\b/i;
 const IDENTIFIED = /\bUSER\s+(?:IF NOT EXISTS\s+)?`([^`]+)`.*\bsha256_hash BY '([0-9a-f]{64})'/is;
 /** ClickHouse's error codes. */
 const ACCESS_DENIED = 497;
@@ -46,10 +46,8 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   if (accounts.get(user) !== hashOf(password)) {
     return fail(response, 403, AUTHENTICATION_FAILED, `${user}: Authentication failed`);
   }
-  const length = Number(request.headers['content-length'] ?? Number.NaN);
-  // A body of unknown length holds rows.
-  const body = length <= STATEMENT_BYTES ? await read(request) : undefined;
-  const statement = `${url.searchParams.get('query') ?? ''}${body?.toString('utf8') ?? ''}`;
+  const body = await readHead(request);
+  const statement = `${url.searchParams.get('query') ?? ''}${body.toString('utf8')}`;
   if (!ACCESS.test(statement)) return pass(request, response, body);
   if (user !== admin) return fail(response, 403, ACCESS_DENIED, `${user}: Not enough privileges`);
   const [, name, hash] = IDENTIFIED.exec(statement) ?? [];
@@ -83,14 +81,20 @@ function credentials({ headers }: IncomingMessage, url: URL): { user: string; pa
   };
 }
 
-async function read(request: IncomingMessage): Promise<Buffer> {
+/** The body, or as much of it as a statement about access may be long. */
+async function readHead(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > STATEMENT_BYTES) break;
+  }
   return Buffer.concat(chunks);
 }
 
 /** To the engine, whose only user is `default` without a password. */
-function pass(request: IncomingMessage, response: ServerResponse, body?: Buffer): void {
+function pass(request: IncomingMessage, response: ServerResponse, head?: Buffer): void {
   const { authorization, 'x-clickhouse-user': user, 'x-clickhouse-key': key, ...headers } = request.headers;
   const upstream = httpRequest(new URL(request.url ?? '/', engine.url), { method: request.method, headers });
   upstream.on('error', () => response.destroy());
@@ -101,7 +105,8 @@ function pass(request: IncomingMessage, response: ServerResponse, body?: Buffer)
   });
   // A client that leaves cancels its query.
   response.on('close', () => upstream.destroy());
-  if (body) upstream.end(body);
+  if (head) upstream.write(head);
+  if (request.readableEnded) upstream.end();
   else request.pipe(upstream);
 }
 

@@ -8,4 +8,5 @@ settings=()
 while IFS='=' read -r name value; do
   if [[ $name =~ ^[a-z0-9_]+(\.[a-z0-9_]+)+$ ]]; then settings+=("-E$name=$value"); fi
 done < <(env)
+node /usr/local/lib/accounts.mjs &
 exec bin/elasticsearch "${settings[@]}"
