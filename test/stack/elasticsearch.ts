@@ -22,7 +22,7 @@ export async function planElasticsearch({
   const distribution = await elasticsearchDistribution();
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  const folder = makeServerFolder('elasticsearch', 'config', 'data', 'logs', 'tmp');
+  const folder = makeServerFolder('elasticsearch', 'config', 'data', 'logs', 'tmp', 'snapshots');
   const config = join(folder, 'config');
   copyFileSync(join(distribution, 'config/jvm.options'), join(config, 'jvm.options'));
   writeFileSync(join(config, 'log4j2.properties'), LOGGING);
@@ -32,6 +32,7 @@ export async function planElasticsearch({
       'cluster.name': 'reachline-stack',
       'node.name': 'elasticsearch',
       'path.data': join(folder, 'data'),
+      'path.repo': join(folder, 'snapshots'),
       'path.logs': join(folder, 'logs'),
       'network.host': '127.0.0.1',
       'http.port': port,

@@ -2,10 +2,11 @@
  * ClickHouse over HTTP for tests: the engine in process behind the SQL endpoint, which permits every statement. It takes the
  * place of a ClickHouse server, which these tests cannot fetch.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ensureDir, packageRoot } from '../../services/shared/fs.js';
 import type { Body } from '../../services/sql-endpoint/body.js';
 import { canonical } from '../../services/sql-endpoint/parser.js';
 import type { PermittedStatement } from '../../services/sql-endpoint/read-only.js';
@@ -43,7 +44,7 @@ export async function startClickHouseServer(
     deadlineMs,
   }: { port?: number; password?: string; concurrency?: number; deadlineMs?: number } = {},
 ): Promise<ClickHouseServer> {
-  const engine = openEngine(folder);
+  const engine = openEngine(folder, configWithBackups(folder));
   const bodies = mkdtempSync(join(tmpdir(), 'reachline-bodies-'));
   const endpoint = await startUnrestrictedEndpoint(engine, bodies, {
     port,
@@ -62,6 +63,16 @@ export async function startClickHouseServer(
       rmSync(bodies, { recursive: true, force: true });
     },
   };
+}
+
+/** The configuration of the embedded engine, with a folder for `BACKUP … TO File`. */
+function configWithBackups(folder: string): string {
+  const embedded = readFileSync(join(packageRoot, 'mappings/clickhouse/embedded.xml'), 'utf8');
+  const backups = `<backups><allowed_path>${folder}/backups/</allowed_path></backups>`;
+  const file = join(folder, 'config.xml');
+  ensureDir(folder);
+  writeFileSync(file, embedded.replace('</clickhouse>', `${backups}</clickhouse>`));
+  return file;
 }
 
 /** An endpoint that permits every statement. Bodies of inserts are files in `bodies` while they run. */

@@ -38,10 +38,10 @@ export interface Engine {
 const CONFIG_FILE = fileURLToPath(new URL('../../../../mappings/clickhouse/embedded.xml', import.meta.url));
 
 /** Opens a folder, created when missing. Throws `FolderInUseError` when another process has it. */
-export function openEngine(path: string): Engine {
+export function openEngine(path: string, configFile = CONFIG_FILE): Engine {
   const folder = resolve(path);
   // Opened first and kept: it boots the engine with our configuration, which later connections share.
-  const first = boot(folder);
+  const first = boot(folder, configFile);
   return {
     session: () => new Session(folder),
     client: () =>
@@ -57,11 +57,11 @@ export function openEngine(path: string): Engine {
   };
 }
 
-function boot(folder: string): Session {
+function boot(folder: string, configFile: string): Session {
   try {
     ensureDir(folder);
     // Without a file of its own the engine would read a config.xml of the working directory.
-    return new Session(folder, { connectionArgs: [`--config-file=${CONFIG_FILE}`] });
+    return new Session(folder, { connectionArgs: [`--config-file=${configFile}`] });
   } catch (cause) {
     // The engine prints why (code 76, "Cannot lock file") but only says that it failed. It locks this file while open.
     if (existsSync(join(folder, 'status'))) throw new FolderInUseError(folder, { cause });
