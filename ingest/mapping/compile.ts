@@ -179,7 +179,8 @@ class Compiler {
   #converted(where: string, type: TargetType, source: string | SourceOptions): Draw {
     const options = typeof source === 'string' ? { path: source } : source;
     if (options.value !== undefined) {
-      const { value } = options;
+      const value = this.#converter(where, type, options)(options.value);
+      if (value instanceof Unconvertible) this.#problems.add(`${where}.value`, `${value.detail}.`);
       return () => value;
     }
     if (options.all !== undefined) return this.#all(where, type, options.all);

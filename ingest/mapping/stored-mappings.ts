@@ -23,11 +23,11 @@ export function compileMappings(files: Readonly<Record<string, MappingFile>>): M
 }
 
 /**
- * The mappings of the files `<name>.json` in a folder, empty where there is no folder. Throws a `MappingError` for the first file that
- * cannot be used.
+ * The mappings of the files `<name>.json` in a folder; none where there is no folder, unless one is required. Throws a `MappingError` for
+ * the first file that cannot be used.
  */
-export function readMappings(folder: string): Map<string, StoredMapping> {
-  const names = entriesOf(folder).filter((name) => name.endsWith('.json'));
+export function readMappings(folder: string, { isRequired = false } = {}): Map<string, StoredMapping> {
+  const names = entriesOf(folder, isRequired).filter((name) => name.endsWith('.json'));
   if (names.length > MAX_FILES) {
     throw new MappingError(`${folder} has ${names.length} mappings; at most ${MAX_FILES} are read.`);
   }
@@ -53,12 +53,13 @@ function compileStored(file: MappingFile): StoredMapping {
   return { stream, mapping: compileMapping(file, stream) };
 }
 
-function entriesOf(folder: string): string[] {
+function entriesOf(folder: string, isRequired: boolean): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!isRequired) return [];
+    throw new MappingError(`There is no folder ${folder}, which REACHLINE_MAPPINGS names.`);
   }
 }
 

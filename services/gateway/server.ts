@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { compileMappings, readMappings } from '../../ingest/mapping/stored-mappings.js';
@@ -47,6 +48,11 @@ const SOCKET_MARGIN_MS = 15_000;
  */
 const PROXY_DRAIN_MS = 2000;
 
+const storedMappings = ({ mappingsDir, dataDir }: Config) =>
+  mappingsDir === null
+    ? readMappings(join(dataDir, 'mappings'))
+    : readMappings(mappingsDir, { isRequired: true });
+
 /** Starts a gateway on open stores. Throws `ListenError`, and `MappingError` for a mapping file; other listen errors are passed on. */
 export async function startGateway(
   config: Config,
@@ -62,7 +68,7 @@ export async function startGateway(
   const app = createApp({
     stores,
     publisher,
-    mappings: new Map([...compileMappings(PRESETS), ...readMappings(config.mappingsDir)]),
+    mappings: new Map([...compileMappings(PRESETS), ...storedMappings(config)]),
     logger,
     metrics,
     servesMetrics: config.metricsPort === 0,

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { didYouMean } from './did-you-mean.js';
 import { addressRange } from './ip-address.js';
 
@@ -234,8 +233,8 @@ export interface Config {
   port: number;
   host: string;
   dataDir: string;
-  /** Folder of the mapping files of requests. */
-  mappingsDir: string;
+  /** Folder of the mapping files that requests name; null for `mappings` in the data folder, which need not exist. */
+  mappingsDir: string | null;
   logLevel: Environment['REACHLINE_LOG_LEVEL'];
   logFormat: Environment['REACHLINE_LOG_FORMAT'];
   /** Requests per key in 60 seconds; 0 for no limit. */
@@ -369,7 +368,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     port: env.PORT,
     host: env.HOST,
     dataDir: env.REACHLINE_DATA_DIR,
-    mappingsDir: env.REACHLINE_MAPPINGS || join(env.REACHLINE_DATA_DIR, 'mappings'),
+    mappingsDir: env.REACHLINE_MAPPINGS || null,
     logLevel: env.REACHLINE_LOG_LEVEL,
     logFormat: env.REACHLINE_LOG_FORMAT,
     rateLimit: env.REACHLINE_RATE_LIMIT,

@@ -102,12 +102,12 @@ describe('A mapping', () => {
     const mapping = contact({
       contact_id: { template: 'unknown_{id}' },
       job_title: { template: '{first} {middle} {last}, {{{age}}}' },
-      data_import_id: { value: 'crm-2026' },
+      data_import_id: { value: 2026 },
       phones: { value: ['1'] },
     });
     expect(mapped(mapping, { first: 'Ann', last: 'Lee', age: 5 })).to.deep.equal({
       job_title: 'Ann Lee, {5}',
-      data_import_id: 'crm-2026',
+      data_import_id: '2026',
       phones: ['1'],
     });
   });
@@ -355,6 +355,7 @@ describe('A mapping file', () => {
     const later = problems({ timezone: 'Europe/Berln', fields: { fist_name, city, updated_at } });
     expect(later).to.match(/fields\.fist_name: .*not a field of contacts\. Did you mean first_name\?/);
     expect(later).to.match(/fields\.city\.template: a \{ is never closed/);
+    expect(problems({ fields: { dob: { value: 'soon' } } })).to.match(/fields\.dob\.value: is not a date/);
     expect(later).to.match(/fields\.updated_at\.format: .*letter J/);
     expect(later).to.match(/timezone: "Europe\/Berln" is not a time zone.*Did you mean Europe\/Berlin\?/);
     expect(problems({ stream: 'audiences', fields: {} })).to.match(/for audiences, not for contacts/);

@@ -20,6 +20,7 @@ describe('Stored mappings', () => {
     expect([...stored.keys()]).to.deep.equal(['crm']);
     expect(stored.get('crm')?.stream.name).to.equal('contacts');
     expect(readMappings(join(folder, 'none')).size).to.equal(0);
+    expect(() => readMappings(join(folder, 'none'), { isRequired: true })).to.throw(/REACHLINE_MAPPINGS/);
   });
 
   it('name the file that cannot be used, and why', () => {
