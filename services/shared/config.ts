@@ -213,7 +213,10 @@ const SETTINGS = {
     description:
       'Port on 127.0.0.1 that answers read-only SQL over the ClickHouse HTTP protocol; 0 for none.',
   }),
-  REACHLINE_SQL_PASSWORD: string({ default: '', description: 'Password of that port.' }),
+  REACHLINE_SQL_PASSWORD: string({
+    default: '',
+    description: 'Password of that port for the advertising of every organization; an API key opens its own.',
+  }),
   REACHLINE_URL: string({
     default: '',
     description: 'Base URL of the gateway that ingest sends to; same as --url.',

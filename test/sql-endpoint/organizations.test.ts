@@ -182,6 +182,30 @@ describe('An API key at the SQL endpoint', () => {
     });
   }
 
+  it('opens nothing but records beside them: files, addresses and writes stay rejected', async () => {
+    for (const statement of [
+      "SELECT file('/etc/passwd') FROM contacts",
+      "SELECT * FROM contacts, file('/etc/passwd', LineAsString)",
+      "SELECT * FROM contacts, url('http://127.0.0.1:1/', LineAsString)",
+      'SELECT 1 FROM contacts WHERE 1 IN (SELECT 1 FROM system.processes)',
+      "INSERT INTO contacts (contact_id) VALUES ('x')",
+      'INSERT INTO default.campaigns (id) SELECT contact_id FROM contacts',
+      'CREATE TEMPORARY TABLE contacts AS SELECT 1',
+      'DROP VIEW contacts',
+      'ALTER TABLE contacts MODIFY QUERY SELECT 1',
+      'SELECT * FROM contacts SETTINGS readonly = 0',
+      "SELECT * FROM contacts SETTINGS format_avro_schema_registry_url = 'http://127.0.0.1:1/'",
+      'SELECT * FROM contacts; DROP VIEW contacts',
+      "SELECT 1 FROM contacts INTO OUTFILE '/tmp/x'",
+    ]) {
+      expect(Number((await ask(statement)).code), statement).to.be.greaterThan(0);
+    }
+    for (const name of ['readonly', 'format_avro_schema_registry_url']) {
+      expect((await ask('SELECT * FROM contacts', ours, { [name]: '0' })).code, name).to.equal('164');
+    }
+    expect((await ask('SELECT count() FROM contacts')).text).to.equal('1\n');
+  });
+
   it('is needed to read people: the password of the endpoint reads the advertising of all, and no contact', async () => {
     const asDefault = async (query: string) => {
       const answer = await fetch(`${endpoint.url}/?password=${PASSWORD}`, { method: 'POST', body: query });

@@ -44,7 +44,18 @@ describe('the official Python client at the SQL endpoint', () => {
   it('streams rows, lists the views and takes other formats', () => {
     expect(answers).to.deep.include({
       streamed: [200_000, (200_000 * 199_999) / 2],
-      tables: ['campaign_daily', 'campaigns', 'companies', 'company_daily', 'creative_daily', 'creatives'],
+      tables: [
+        'audiences',
+        'campaign_daily',
+        'campaigns',
+        'companies',
+        'company_daily',
+        'contacts',
+        'creative_daily',
+        'creatives',
+        'memberships',
+        'website_visits',
+      ],
       command: 90,
       parquet: 'PAR1',
     });
