@@ -42,6 +42,7 @@ export function compilePath(path: string): Read {
     if (Object.hasOwn(source, path)) return source[path];
     let value: unknown = source;
     for (const each of segments) {
+      if (typeof value === 'string') value = parsedCell(value);
       if (typeof value !== 'object' || value === null) return undefined;
       if (Array.isArray(value) === (typeof each === 'string')) return undefined;
       const name = typeof each === 'object' ? indexOf(value as unknown[], each) : each;
@@ -50,6 +51,19 @@ export function compilePath(path: string): Read {
     }
     return value;
   };
+}
+
+/** Longer cells are not parsed, as every path into one parses it again. */
+const MAX_CELL_LENGTH = 64 * 1024;
+
+/** Warehouses and connectors write objects and lists into a cell as JSON. */
+function parsedCell(text: string): unknown {
+  if (!/^\s*[[{]/.test(text) || text.length > MAX_CELL_LENGTH) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const indexOf = (list: readonly unknown[], { name, value }: { name: string; value: string }) =>

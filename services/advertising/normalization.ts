@@ -40,9 +40,9 @@ export function normalizeStatus(status: string): string {
 
 const singular = (key: string) => (key.endsWith('S') && !key.endsWith('SS') ? key.slice(0, -1) : key);
 
-/** Canonical form of an objective: singular, so `WEBSITE_VISIT` is `WEBSITE_VISITS`. */
+/** Canonical form of an objective: singular, so `WEBSITE_VISIT`, `WEBSITE_VISITS` and `Website visits` are one. */
 export function normalizeObjective(objective: string): string {
-  return singular(objective.trim().toUpperCase());
+  return singular(objective.trim().toUpperCase().replaceAll(' ', '_'));
 }
 
 const statuses = new Set<string>(CAMPAIGN_STATUSES);

@@ -155,10 +155,27 @@ const DELIVERIES: Deliveries[] = [
       '300000001': figures('34.5', 2212, 41, 3, '300'),
       '300000003': figures('1234.5', 20_481, 97, 2, '80.1'),
     },
-    rows: csv(Buffer.from(read(REPORT).toString('utf16le').replace('\uFEFF', '')), '\t', 6),
+    rows: reportRows(REPORT),
+    names: LABELS,
+  },
+  {
+    preset: 'linkedin-campaign-manager/campaign-performance',
+    file: 'linkedin-campaign-manager/campaign_performance_report.csv',
+    accepted: 2,
+    campaigns: { '300000001': figures('1034.5', 14_545, 47, 3, '300') },
+    rows: reportRows('linkedin-campaign-manager/campaign_performance_report.csv'),
     names: LABELS,
   },
 ];
+
+/** The rows of a report, whose numbers have separators of thousands. */
+function reportRows(file: string): Row[] {
+  const text = read(file)
+    .toString('utf16le')
+    .replace('\uFEFF', '')
+    .replaceAll(/(\d),(?=\d{3}\b)/g, '$1');
+  return csv(Buffer.from(text), '\t', 6);
+}
 
 function figures(
   ad_spend: string,
@@ -330,6 +347,24 @@ describe('Presets', () => {
       },
     ],
     [
+      {
+        preset: 'airbyte-linkedin-ads/campaigns',
+        file: 'airbyte-linkedin-ads/campaigns.csv',
+        with: [AIRBYTE],
+        accepted: 1,
+      },
+      {
+        '252074216': {
+          account_id: '508720451',
+          campaign_group_name: 'Airbyte Test',
+          currency: 'EUR',
+          daily_budget: '100.5',
+          start_date: '2023-08-21',
+          end_date: '2023-09-20',
+        },
+      },
+    ],
+    [
       { preset: 'singer-linkedin-ads/campaigns', file: SINGER, accepted: 2, skipped: 10 },
       {
         '300000001': {
@@ -447,6 +482,19 @@ describe('Presets', () => {
         first_seen: '2023-08-25',
         last_seen: '2023-08-25',
       },
+    });
+  });
+
+  it('airbyte-linkedin-ads/ad_member_company_analytics is recognized in the raw form of a destination', async () => {
+    const { ask } = await loaded({
+      preset: 'airbyte-linkedin-ads/ad_member_company_analytics',
+      file: 'airbyte-linkedin-ads/ad_member_company_analytics.jsonl',
+      accepted: 3,
+    });
+    const { items = [] } = await ask('advertising/network_a/companies', RANGE);
+    expectItems(items, {
+      '1441': { impressions: 150, clicks: 6, engagements: 9, conversions: 1, last_seen: '2024-09-02' },
+      '1035': { impressions: 44, clicks: 1, engagements: 1, conversions: 0, last_seen: '2024-09-01' },
     });
   });
 
@@ -652,9 +700,6 @@ describe('Presets', () => {
       .flat()
       .map(({ preset }) => preset);
     const untested = Object.keys(PRESETS).filter((name) => !tested.includes(name));
-    expect(untested).to.deep.equal([
-      'airbyte-linkedin-ads/ad_member_company_analytics',
-      'linkedin-campaign-manager/campaign-performance',
-    ]);
+    expect(untested).to.deep.equal(['airbyte-linkedin-ads/ad_member_company_analytics']);
   });
 });

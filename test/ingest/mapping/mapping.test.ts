@@ -98,6 +98,15 @@ describe('A mapping', () => {
     }
   });
 
+  it('reads paths into cells that hold JSON', () => {
+    const mapping = contact({ contact_id: 'a.b[1].c' });
+    expect(mapped(mapping, { a: ' {"b": [0, {"c": 7}]}' })).to.deep.equal({ contact_id: '7' });
+    expect(mapped(mapping, { a: { b: '[0, {"c": 7}]' } })).to.deep.equal({ contact_id: '7' });
+    for (const none of ['{"b": [', 'b', '', '"b"', `{"b": [0, {"c": 7}]}${' '.repeat(65_536)}`]) {
+      expect(mapped(mapping, { a: none })).to.deep.equal({});
+    }
+  });
+
   it('fills templates and constants', () => {
     const mapping = contact({
       contact_id: { template: 'unknown_{id}' },
