@@ -159,6 +159,14 @@ interface DecodedRecord {
 const NO_VALUE = deadLetter('no_value', '', 'The record has no value.');
 const TOO_LONG = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
 
+/** What a record without a value, Kafka's tombstone, deletes: its key names it as `Stream.key` does. Null where it names nothing. */
+function deletionOf({ deletableBy, organizationField }: Stream, key: Buffer | null): object | null {
+  const [organization, ...names] = key?.toString('utf8').split('/') ?? [];
+  if (!deletableBy || names.length !== deletableBy.length) return null;
+  const named = deletableBy.map((field, index) => [field, names[index]]);
+  return { [organizationField]: organization, ...Object.fromEntries(named), deleted: true };
+}
+
 function unreadableLetter({ reason, first, last }: Unreadable): DeadLetter {
   const records =
     first === last ? `The record at offset ${first}` : `The records at offsets ${first} to ${last}`;
@@ -179,7 +187,12 @@ function createBatchDecoder(
   const outcomeOf = (record: KafkaRecord): DecodeOutcome<object> => {
     const { value, unreadable } = record;
     if (unreadable) return unreadableLetter(unreadable);
-    if (value === null) return NO_VALUE;
+    if (value === null) {
+      const deletion = deletionOf(stream, record.key);
+      if (!deletion) return NO_VALUE;
+      const bytes = Buffer.alloc(0);
+      return decode({ line: 0, bytes, value: deletion }, acceptedAtOf(record), sequenceOf(record));
+    }
     if (value.length > MAX_LINE_BYTES) return TOO_LONG;
     return decode({ line: 0, bytes: value }, acceptedAtOf(record), sequenceOf(record));
   };

@@ -7,6 +7,7 @@ import { at, KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './re
 import { asked, found, freshOrganization, load, type Open, type OpenStore, T0 } from './search-support.js';
 
 const DAY_MS = 86_400_000;
+const midnight = (day: string | undefined) => `${day}T00:00:00.000Z`;
 
 export function searchStoreDeletions(open: Open): void {
   describe('deletions (contract 3.12)', () => {
@@ -136,6 +137,33 @@ export function searchStoreDeletions(open: Open): void {
         { numRuns: 30 },
       );
       await other.close();
+    });
+
+    it('visits of before a moment are deleted step by step, of every organization, and no others', async () => {
+      const days = ['2020-01-15', '2020-03-05', '2020-03-25', '2021-03-05'];
+      const visits = days.flatMap((day) =>
+        [1, 2].map((number) => ({
+          id: `v${number}`,
+          organizationId: number === 1 ? organization : freshOrganization(),
+          createdAt: `${day}T00:00:00Z`,
+        })),
+      );
+      await opened.store.insertVisits(accepted(visits, T0));
+      await opened.store.refresh();
+      let deleted = 0;
+      for (;;) {
+        const step = await opened.store.deleteVisitsBefore(Date.UTC(2020, 2, 10), 3);
+        if (step === 0) break;
+        deleted += step;
+      }
+      expect(deleted).to.equal(4);
+      const search = { organizationId: organization, limit: 10 };
+      const left = async () => (await opened.store.searchVisits(search)).items.map(({ createdAt }) => createdAt);
+      expect(await left()).to.deep.equal([midnight(days[3]), midnight(days[2])]);
+      expect((await opened.store.readFigures(organization)).visits.records).to.equal(2);
+      await opened.store.insertVisits(accepted(visits.slice(0, 1), T0));
+      await opened.store.refresh();
+      expect(await left()).to.deep.equal([midnight(days[3]), midnight(days[2]), midnight(days[0])]);
     });
 
     it('a deleted audience is gone with its order kept, and comes back with its members', async () => {

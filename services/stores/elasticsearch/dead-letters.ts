@@ -21,8 +21,6 @@ interface DeadLetterSource {
   record: StoredDeadLetter;
 }
 
-/** Expired records deleted per write: enough to keep up. */
-const EXPIRED_PER_WRITE = 1000;
 const DOCUMENTS_PER_PAGE = 1000;
 
 const sortOf = (order: 'asc' | 'desc'): estypes.Sort => [
@@ -51,7 +49,8 @@ export class DeadLetters {
       await this.#deleteOldest(organizationId);
     }
     const expired = { range: { accepted_at: { lte: this.#clock.now() - DEAD_LETTER_LIMITS.ageMs } } };
-    await this.#delete(expired, { max_docs: EXPIRED_PER_WRITE });
+    // A page per write is enough to keep up.
+    await this.#delete(expired, 1);
   }
 
   async list({ organizationId, after, limit }: DeadLetterQuery): Promise<StoredDeadLetter[]> {
@@ -67,7 +66,10 @@ export class DeadLetters {
   }
 
   async delete(ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.#delete({ terms: { id: [...ids] } }, { refresh: true });
+    if (ids.length === 0) return;
+    await this.#documents.refresh();
+    await this.#delete({ terms: { id: [...ids] } });
+    await this.#documents.refresh();
   }
 
   /** Counts what searches find, so that the newest second may be above the limits. */
@@ -111,14 +113,23 @@ export class DeadLetters {
     }
   }
 
-  /** Those that changed meanwhile are left: another process has deleted them. */
-  async #delete(
-    query: estypes.QueryDslQueryContainer,
-    options: Pick<estypes.DeleteByQueryRequest, 'max_docs' | 'refresh'> = {},
-  ): Promise<void> {
-    await this.#cluster.write((client) =>
-      client.deleteByQuery({ index: this.#documents.alias, query, conflicts: 'proceed', ...options }),
-    );
+  /**
+   * Those that changed meanwhile are left: another process has deleted them. Not `_delete_by_query`, which is a module that not every
+   * distribution has.
+   */
+  async #delete(query: estypes.QueryDslQueryContainer, maxPages = Number.POSITIVE_INFINITY): Promise<void> {
+    let done = 0;
+    const pages = this.#documents.pages({
+      size: DOCUMENTS_PER_PAGE,
+      seq_no_primary_term: true,
+      _source: false,
+      query,
+      sort: sortOf('asc'),
+    });
+    for await (const hits of pages) {
+      await this.#documents.deleteMany(hits);
+      if (++done >= maxPages) break;
+    }
   }
 }
 

@@ -1,0 +1,77 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { temporaryFolder } from '../support/gateway.js';
+import { run, type Served, serve } from './support.js';
+
+const person = ['--organization', 'org_c', '--email', 'ADA@lovelace.example'];
+
+describe('The commands for single persons', function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let env: Record<string, string>;
+  let file: string;
+  let served: Served | undefined;
+  const contacts = (...args: string[]) => run(['contacts', ...args], { env });
+  const load = () => run(['ingest', 'contacts', file, '--organization', 'org_c'], { env });
+
+  before(async () => {
+    folder = await temporaryFolder();
+    env = { REACHLINE_DATA_DIR: join(folder.path, 'data') };
+    file = join(folder.path, 'contacts.ndjson');
+    const records = [
+      { contact_id: 'ada', first_name: 'Ada', work_emails: ['ada@lovelace.example'], audience_ids: ['a'] },
+      { contact_id: 'bob', first_name: 'Bob' },
+    ];
+    await writeFile(file, records.map((record) => JSON.stringify(record)).join('\n'));
+    await load();
+  });
+  after(async () => {
+    await served?.stop();
+    await folder.remove();
+  });
+
+  it('need one of id, email and profile, and an organization', async () => {
+    expect((await contacts('erase', '--organization', 'org_c')).code).to.equal(2);
+    expect((await contacts('delete', ...person, '--id', 'ada')).code).to.equal(2);
+    expect((await contacts('delete', '--id', 'ada')).stderr).to.include('--organization');
+  });
+
+  it('export what is kept of a person, and delete nothing in a dry run', async () => {
+    const { stdout } = await contacts('export-person', ...person);
+    const { contacts: found, audiences, dead_letters } = JSON.parse(stdout) as Record<string, object[]>;
+    expect(found?.[0]).to.include({ contact_id: 'ada', first_name: 'Ada' });
+    expect(found).to.have.length(1);
+    expect([audiences, dead_letters]).to.deep.equal([[], []]);
+    expect((await contacts('delete', ...person, '--dry-run')).stdout).to.equal(
+      '1 contact would be deleted: ada.\n',
+    );
+    expect((await contacts('erase', ...person, '--dry-run')).stdout).to.equal(
+      '1 contact would be erased: ada.\n',
+    );
+  });
+
+  it('delete contacts, and a file that is loaded again brings them back', async () => {
+    expect((await contacts('delete', '--organization', 'org_c', '--id', 'ada')).stdout).to.equal(
+      '1 contact deleted: ada.\n',
+    );
+    expect((await contacts('delete', ...person)).stdout).to.equal('0 contacts deleted.\n');
+    expect((await load()).code).to.equal(0);
+    expect((await contacts('delete', ...person, '--dry-run')).stdout).to.include('ada');
+  });
+
+  it('erase a person through the server that holds the folder, after which the file leaves the person out', async () => {
+    served = await serve([], { env });
+    const { code, stdout, stderr } = await contacts('erase', ...person);
+    expect(code, stderr).to.equal(0);
+    const { erased, proof } = JSON.parse(stdout) as { erased: string[]; proof: { proof_id: string } };
+    expect(erased).to.deep.equal(['ada']);
+    const listed = await contacts('erasures', '--organization', 'org_c');
+    expect(JSON.parse(listed.stdout)).to.deep.equal(proof);
+    const loaded = await load();
+    expect(loaded.code).to.equal(0);
+    expect(loaded.stderr + loaded.stdout).to.include('2 accepted (1 of erased persons left out)');
+    const { contacts: found } = JSON.parse((await contacts('export-person', ...person)).stdout);
+    expect(found).to.deep.equal([]);
+  });
+});
