@@ -33,7 +33,6 @@ describe('The commands for single persons', function () {
 
   it('need one of id, email and profile, and an organization', async () => {
     expect((await contacts('erase', '--organization', 'org_c')).code).to.equal(2);
-    expect((await contacts('delete', ...person, '--id', 'ada')).code).to.equal(2);
     expect((await contacts('delete', '--id', 'ada')).stderr).to.include('--organization');
   });
 
@@ -43,9 +42,6 @@ describe('The commands for single persons', function () {
     expect(found?.[0]).to.include({ contact_id: 'ada', first_name: 'Ada' });
     expect(found).to.have.length(1);
     expect([audiences, dead_letters]).to.deep.equal([[], []]);
-    expect((await contacts('delete', ...person, '--dry-run')).stdout).to.equal(
-      '1 contact would be deleted: ada.\n',
-    );
     expect((await contacts('erase', ...person, '--dry-run')).stdout).to.equal(
       '1 contact would be erased: ada.\n',
     );
@@ -55,9 +51,10 @@ describe('The commands for single persons', function () {
     expect((await contacts('delete', '--organization', 'org_c', '--id', 'ada')).stdout).to.equal(
       '1 contact deleted: ada.\n',
     );
-    expect((await contacts('delete', ...person)).stdout).to.equal('0 contacts deleted.\n');
     expect((await load()).code).to.equal(0);
-    expect((await contacts('delete', ...person, '--dry-run')).stdout).to.include('ada');
+    expect((await contacts('delete', ...person, '--dry-run')).stdout).to.equal(
+      '1 contact would be deleted: ada.\n',
+    );
   });
 
   it('erase a person through the server that holds the folder, after which the file leaves the person out', async () => {
@@ -71,7 +68,5 @@ describe('The commands for single persons', function () {
     const loaded = await load();
     expect(loaded.code).to.equal(0);
     expect(loaded.stderr + loaded.stdout).to.include('2 accepted (1 of erased persons left out)');
-    const { contacts: found } = JSON.parse((await contacts('export-person', ...person)).stdout);
-    expect(found).to.deep.equal([]);
   });
 });

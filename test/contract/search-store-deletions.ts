@@ -158,7 +158,8 @@ export function searchStoreDeletions(open: Open): void {
       }
       expect(deleted).to.equal(4);
       const search = { organizationId: organization, limit: 10 };
-      const left = async () => (await opened.store.searchVisits(search)).items.map(({ createdAt }) => createdAt);
+      const left = async () =>
+        (await opened.store.searchVisits(search)).items.map(({ createdAt }) => createdAt);
       expect(await left()).to.deep.equal([midnight(days[3]), midnight(days[2])]);
       expect((await opened.store.readFigures(organization)).visits.records).to.equal(2);
       await opened.store.insertVisits(accepted(visits.slice(0, 1), T0));
