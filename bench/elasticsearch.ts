@@ -11,7 +11,7 @@ import type { ContactRecord } from '../services/contacts/schema.js';
 import { toContactSearch } from '../services/contacts/search.js';
 import { applyRecord } from '../services/contacts/stored-contact.js';
 import { type ElasticsearchConfig, loadConfig } from '../services/shared/config.js';
-import { isDeletion } from '../services/shared/record-order.js';
+import { acceptanceClock, isDeletion } from '../services/shared/record-order.js';
 import { rowsToFetch } from '../services/stores/common/page-builder.js';
 import { contactDocument, contactSource } from '../services/stores/elasticsearch/contacts/mapping.js';
 import { contactQuery } from '../services/stores/elasticsearch/contacts/search.js';
@@ -62,7 +62,7 @@ function load(stores: Stores, file: string) {
     stores,
     source: createReadStream(file, { highWaterMark: 1024 * 1024 }),
     format: 'ndjson',
-    acceptance: { acceptedAt: Date.now(), sequence: 0 },
+    acceptance: acceptanceClock()(),
   });
 }
 

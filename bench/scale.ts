@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { ingestText } from '../ingest/pipeline.js';
 import { contacts } from '../ingest/streams/contacts.js';
 import { packageRoot } from '../services/shared/fs.js';
+import { acceptanceClock } from '../services/shared/record-order.js';
 import { openStores } from '../services/stores/open-stores.js';
 import { type Figure, figure, percentile } from './measure.js';
 import { randomSource, syntheticContacts, writeContacts } from './synthetic-contacts.js';
@@ -32,7 +33,7 @@ export async function benchImport(
     stores,
     source: createReadStream(file, { highWaterMark: 1024 * 1024 }),
     format: 'ndjson',
-    acceptance: { acceptedAt: Date.now(), sequence: 0 },
+    acceptance: acceptanceClock()(),
     onProgress: (accepted) => progress(`${accepted} contacts`),
   });
   const seconds = (performance.now() - begun) / 1000;

@@ -31,7 +31,8 @@ export class DeadLetterCollector {
   }
 
   add({ line, code, pointer, detail }: RejectedRecord, raw: RawRecord): void {
-    const { acceptedAt, sequence } = this.#acceptance;
+    const { now, sequence } = this.#acceptance;
+    const acceptedAt = now();
     let bytes = raw.untouched ?? raw.bytes;
     // A row of CSV says nothing without its header.
     if (raw.value !== undefined) bytes = Buffer.from(JSON.stringify(raw.value));

@@ -121,7 +121,7 @@ function decodeInto(
   report: Report,
   decode: Decode,
   raw: RawRecord,
-  { acceptedAt, sequence }: Acceptance,
+  { now, sequence }: Acceptance,
 ): void {
   if (raw.overlong === 'piece') {
     report.overlong(raw.bytes);
@@ -131,7 +131,7 @@ function decodeInto(
     report.result.skipped++;
     return;
   }
-  const outcome = raw.overlong ? tooLong : (raw.rejection ?? decode(raw, acceptedAt, sequence + raw.line));
+  const outcome = raw.overlong ? tooLong : (raw.rejection ?? decode(raw, now(), sequence + raw.line));
   if (outcome.kind === 'ok') batch.add(outcome, raw);
   else report.reject(outcome, raw);
 }

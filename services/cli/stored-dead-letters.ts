@@ -118,7 +118,7 @@ export async function replayStoredDeadLetters(
               await ingestRecords({
                 ...options,
                 stores: destination,
-                acceptance: { acceptedAt: first.acceptedAt, sequence: first.sequence - first.line },
+                acceptance: { now: () => first.acceptedAt, sequence: first.sequence - first.line },
               });
             } else {
               const signal = new AbortController().signal;

@@ -1,5 +1,5 @@
 /** The total order of records (contract 6.2): equal in every store, and assigned before a record is written. */
-import { type Clock, parseTimestamp } from './time.js';
+import { type Clock, parseTimestamp, systemClock } from './time.js';
 
 /** A record with its acceptance time and its position in its source. */
 export interface OrderedRecord<Record> {
@@ -75,32 +75,32 @@ export function deletionAt(now: number, before: Pick<RecordVersion, 'recordOrder
   };
 }
 
-/** Acceptance of a request. The sequence of a record is that of its request plus its line. */
-export interface Acceptance {
-  acceptedAt: number;
+/** Acceptance of a request: its clock tells when each record is accepted, whose sequence is that of the request plus its line. */
+export interface Acceptance extends Clock {
   sequence: number;
 }
 
 /** Sequence numbers reserved per request. */
 const LINES_PER_REQUEST = 1e8;
-const REQUESTS_PER_MILLISECOND = SEQUENCE_DIGITS / LINES_PER_REQUEST;
+const SEQUENCES = SEQUENCE_DIGITS / LINES_PER_REQUEST;
 
 /**
  * Assigns acceptances that strictly increase within a process, also within one millisecond and when the clock is set back: the time
- * then stands still and the sequence increases.
+ * then stands still. Requests at once have different sequences, so that no two of their records tie.
  */
-export function acceptanceClock(clock: Clock): () => Acceptance {
-  let acceptedAt = 0;
+export function acceptanceClock(clock: Clock = systemClock): () => Acceptance {
+  let latest = 0;
   let requests = 0;
+  const now = () => {
+    latest = Math.max(latest, clock.now());
+    return latest;
+  };
   return () => {
-    const now = clock.now();
-    requests = now > acceptedAt ? 0 : requests + 1;
-    acceptedAt = Math.max(now, acceptedAt);
-    if (requests === REQUESTS_PER_MILLISECOND) {
-      acceptedAt++;
+    if (requests === SEQUENCES) {
+      latest = now() + 1;
       requests = 0;
     }
-    return { acceptedAt, sequence: requests * LINES_PER_REQUEST };
+    return { now, sequence: requests++ * LINES_PER_REQUEST };
   };
 }
 

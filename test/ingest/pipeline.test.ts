@@ -29,7 +29,7 @@ describe('The pipeline', () => {
       stores,
       source: inPieces(text),
       format: 'ndjson',
-      acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
+      acceptance: { now: () => ACCEPTED_AT, sequence: 0 },
       ...more,
     });
 
@@ -73,7 +73,7 @@ describe('The pipeline', () => {
         contact_id: 'many',
         audience_ids: Array.from({ length: 6000 }, (_, index) => `${prefix}${index}`),
       });
-    const options = { organizationId: 'org_p', acceptance: { acceptedAt: ACCEPTED_AT + 1, sequence: 0 } };
+    const options = { organizationId: 'org_p', acceptance: { now: () => ACCEPTED_AT + 1, sequence: 0 } };
     await load('contacts', joining('a'), { organizationId: 'org_p' });
     const all = await load('contacts', joining('b'), options);
     expect({ accepted: all.accepted, rejected: all.rejected }).to.deep.equal({ accepted: 0, rejected: 1 });
@@ -202,7 +202,7 @@ describe('The pipeline over a store whose writer has a fault', () => {
       source: inPieces('{"contact_id":"c1"}\n{"contact_id":"c2"}'),
       format: 'ndjson',
       organizationId: 'org_a',
-      acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
+      acceptance: { now: () => ACCEPTED_AT, sequence: 0 },
     }).catch((error: unknown) => error);
     expect(error).to.be.instanceOf(TypeError);
   });
@@ -223,7 +223,7 @@ describe('The pipeline over an unavailable store', () => {
         source: inPieces(record),
         format: 'ndjson',
         organizationId: 'org_a',
-        acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
+        acceptance: { now: () => ACCEPTED_AT, sequence: 0 },
       }).catch((error: unknown) => error);
       expect(error).to.include({ name: 'StoreUnavailableError' });
     });
@@ -254,7 +254,7 @@ describe('The real records', () => {
         stores,
         source: inPieces(realLines(stream).join('\n'), 65_536),
         format: 'ndjson',
-        acceptance: { acceptedAt: ACCEPTED_AT, sequence: 0 },
+        acceptance: { now: () => ACCEPTED_AT, sequence: 0 },
       });
       results[stream] = [accepted, rejected];
     }

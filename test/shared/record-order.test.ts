@@ -60,25 +60,29 @@ describe('the acceptance of requests', () => {
     const steps = fc.array(fc.constantFrom(0, 0, 0, 1, 1000, -5000), { minLength: 1, maxLength: 400 });
     fc.assert(
       fc.property(steps, (moves) => {
-        let now = Date.parse('2026-08-01T12:00:00Z');
-        const accept = acceptanceClock({ now: () => now });
+        let time = Date.parse('2026-08-01T12:00:00Z');
+        const accept = acceptanceClock({ now: () => time });
         let last = '';
         for (const move of moves) {
-          now += move;
-          const { acceptedAt, sequence } = accept();
-          const first = recordOrder(null, acceptedAt, sequence + 1);
-          expect(first > last).to.equal(true);
-          last = recordOrder(null, acceptedAt, sequence + 99_999_999);
+          const acceptance = accept();
+          for (const line of [1, 2, 99_999_999]) {
+            const order = recordOrder(null, acceptance.now(), acceptance.sequence + line);
+            expect(order > last).to.equal(true);
+            last = order;
+            time += move;
+          }
         }
       }),
     );
   });
 
-  it('follows the clock while it advances', () => {
-    let now = 1000;
-    const accept = acceptanceClock({ now: () => now });
-    expect([accept(), accept()].map(({ acceptedAt }) => acceptedAt)).to.deep.equal([1000, 1000]);
-    now = 1001;
-    expect(accept()).to.deep.equal({ acceptedAt: 1001, sequence: 0 });
+  it('gives each record its own time, and requests at once different sequences', () => {
+    let time = 1000;
+    const accept = acceptanceClock({ now: () => time });
+    const [first, second] = [accept(), accept()];
+    expect([first.now(), second.now()]).to.deep.equal([1000, 1000]);
+    time = 1001;
+    expect([first.now(), accept().now()]).to.deep.equal([1001, 1001]);
+    expect(first.sequence).not.to.equal(second.sequence);
   });
 });

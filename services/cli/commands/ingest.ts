@@ -4,6 +4,7 @@ import { type IngestResult, ingestRecords, type RejectedRecord } from '../../../
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { loadConfig } from '../../shared/config.js';
+import { acceptanceClock } from '../../shared/record-order.js';
 import type { Stores } from '../../stores/open-stores.js';
 import { requireId } from '../arguments.js';
 import { EXIT, UsageError } from '../errors.js';
@@ -18,6 +19,9 @@ import { Rejects, Report } from '../ingest/report.js';
 import { formatCount, type Io, printErr, printOut, printTable } from '../io.js';
 import { Progress } from '../progress.js';
 import { requireStream } from '../streams.js';
+
+/** One for all inputs, so that their order is that of their records. */
+const accept = acceptanceClock();
 
 export interface IngestCommand extends GatewayOptions {
   stream: string;
@@ -203,7 +207,7 @@ async function loadFile(io: Io, command: IngestCommand, load: FileLoad): Promise
       ? await ingestRecords({
           ...options,
           stores: destination,
-          acceptance: { acceptedAt: Date.now(), sequence: 0 },
+          acceptance: accept(),
           others: 'allow',
         })
       : await sendRecords({

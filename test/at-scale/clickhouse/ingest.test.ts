@@ -4,6 +4,7 @@ import { ingestText } from '../../../ingest/pipeline.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
 import type { AnalyticsStore } from '../../../services/advertising/analytics-store.js';
+import { acceptanceClock } from '../../../services/shared/record-order.js';
 import { onClickHouse, openHttpStore } from './support.js';
 
 /** More than one batch, and the second much smaller, so that it is written first. */
@@ -40,7 +41,7 @@ await onClickHouse(() =>
           stores: { analytics: store } as unknown as IngestStores,
           source: Readable.from([Buffer.from(text)]),
           format: 'ndjson',
-          acceptance: { acceptedAt: Date.now(), sequence: 0 },
+          acceptance: acceptanceClock()(),
         });
         expect(accepted).to.equal(LINES);
         const { rows } = await store.query<{ impressions: number }>({

@@ -6,6 +6,7 @@ import { Publisher } from '../../../ingest/publisher.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
 import { createLogger } from '../../../services/shared/logger.js';
+import { acceptanceClock } from '../../../services/shared/record-order.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freePort } from '../../stack/free-port.js';
 import { temporaryFolder } from '../../support/gateway.js';
@@ -89,7 +90,7 @@ describe('Intake into Kafka', function () {
         source: Readable.from([Buffer.from('{"contact_id":"c"}')]),
         format: 'ndjson',
         organizationId: ORGANIZATION,
-        acceptance: { acceptedAt: Date.now(), sequence: 0 },
+        acceptance: acceptanceClock()(),
       });
       expect(result).to.deep.equal({
         accepted: 1,
