@@ -169,14 +169,13 @@ describe('reachline export', () => {
     expect(keys.stdout).to.not.include('one run');
   });
 
-  it('fails at once when nothing listens on the port', async () => {
+  it('fails without waiting when nothing listens on the port', async () => {
     const { port, release } = await takenPort();
     await release();
-    const startedAt = performance.now();
     const env = { REACHLINE_URL: `http://127.0.0.1:${port}`, REACHLINE_API_KEY: 'k' };
     const { code, stderr } = await run(['export', 'contacts'], { env });
     expect(code).to.equal(1);
     expect(stderr).to.match(/cannot be reached \(ECONNREFUSED\).*reachline serve/);
-    expect(performance.now() - startedAt).to.be.lessThan(3000);
+    expect(stderr).to.not.include('trying again');
   });
 });

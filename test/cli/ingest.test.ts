@@ -228,15 +228,14 @@ describe('reachline ingest', function () {
     expect(await contact('i1')).to.include({ contact_id: 'i1' });
   });
 
-  it('fails at once when nothing listens on the port', async () => {
+  it('fails without waiting when nothing listens on the port', async () => {
     const { port, release } = await takenPort();
     await release();
-    const startedAt = performance.now();
     const args = ['ingest', 'contacts', '-', '--url', `http://127.0.0.1:${port}`, '--api-key', 'k'];
     const { code, stderr } = await run(args, { stdin: '{"contact_id":"x"}' });
     expect(code).to.equal(1);
     expect(stderr).to.match(/cannot be reached \(ECONNREFUSED\).*reachline serve/);
-    expect(performance.now() - startedAt).to.be.lessThan(3000);
+    expect(stderr).to.not.include('trying again');
   });
 
   it('sends through the server that has the data folder, with a key that is revoked afterwards and not listed', async () => {
