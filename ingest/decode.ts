@@ -23,8 +23,11 @@ type Fields = Record<string, unknown>;
 // With the u flag \p{Cs} matches only surrogates that stand alone.
 const unstorable = /\0|\p{Cs}/u;
 
+/** Changes the parsed value of a record, or rejects it. */
+export type Open = (value: unknown, raw: RawRecord) => { value: unknown } | DeadLetter;
+
 /** Compiles the decoder of a stream: parses, normalizes and validates a raw record (contract 6.1). Pure. */
-export function decoder(stream: Stream, rule: OrganizationRule): Decode {
+export function decoder(stream: Stream, rule: OrganizationRule, open?: Open): Decode {
   const validate = compileValidator(stream.schema);
   const required = new Set((stream.schema as TObject).required ?? []);
   const moneyFields = stream.moneyFields ?? [];
@@ -33,7 +36,7 @@ export function decoder(stream: Stream, rule: OrganizationRule): Decode {
   const decodeDeletion = deletionDecoder(stream);
 
   return (raw, acceptedAt, sequence) => {
-    const parsed = parse(raw, quoteLongMoney, acceptedAt, sequence);
+    const parsed = parse(raw, { prepare: quoteLongMoney, open }, acceptedAt, sequence);
     if (parsed.kind !== 'ok') return parsed;
     const fields = parsed.record;
     for (const name of derivedFields) delete fields[name];
@@ -95,7 +98,7 @@ function deletionDecoder({ schema, organizationField, deletableBy }: Stream) {
 
 function parse(
   raw: RawRecord,
-  prepare: ((text: string) => string) | undefined,
+  { prepare, open }: { prepare?: (text: string) => string; open?: Open },
   acceptedAt: number,
   sequence: number,
 ): DecodeOutcome<Fields> {
@@ -104,6 +107,11 @@ function parse(
     const parsed = parseJson(raw.bytes, prepare);
     if ('code' in parsed) return parsed;
     value = parsed.value;
+  }
+  if (open) {
+    const opened = open(value, raw);
+    if ('code' in opened) return opened;
+    value = opened.value;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return deadLetter('not_an_object', '', 'A record is a JSON object.');

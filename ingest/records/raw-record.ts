@@ -8,6 +8,8 @@ export interface RawRecord {
   bytes: Buffer;
   /** The text as received, where it differs. */
   untouched?: Buffer;
+  /** Key of a Kafka record. */
+  key?: Buffer | null;
   /** The parsed value, where the source had to parse it. */
   value?: unknown;
   /** Why the source could not parse it. */

@@ -7,6 +7,7 @@ import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/asy
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
 import { RECORDS_AFTER_REJECTION } from '../sources/kafka/batch-size.js';
+import { openMessage } from '../sources/kafka/change-message.js';
 import type { Batch } from '../sources/kafka/consumer.js';
 import type { KafkaRecord } from '../sources/kafka/record.js';
 import type { Unreadable } from '../sources/kafka/record-batches.js';
@@ -156,16 +157,7 @@ interface DecodedRecord {
   outcome: DecodeOutcome<object>;
 }
 
-const NO_VALUE = deadLetter('no_value', '', 'The record has no value.');
 const TOO_LONG = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
-
-/** What a record without a value, Kafka's tombstone, deletes: its key names it as `Stream.key` does. Null where it names nothing. */
-function deletionOf({ deletableBy, organizationField }: Stream, key: Buffer | null): object | null {
-  const [organization, ...names] = key?.toString('utf8').split('/') ?? [];
-  if (!deletableBy || names.length !== deletableBy.length) return null;
-  const named = deletableBy.map((field, index) => [field, names[index]]);
-  return { [organizationField]: organization, ...Object.fromEntries(named), deleted: true };
-}
 
 function unreadableLetter({ reason, first, last }: Unreadable): DeadLetter {
   const records =
@@ -183,18 +175,15 @@ function createBatchDecoder(
   stream: Stream,
   newTimeSlice: BatchProcessorDeps['newTimeSlice'],
 ): (batch: Batch) => Promise<DecodedRecord[]> {
-  const decode = decoder(stream, { others: 'allow' });
+  const decode = decoder(stream, { others: 'allow' }, (value, { key = null }) =>
+    openMessage(value, key, stream),
+  );
   const outcomeOf = (record: KafkaRecord): DecodeOutcome<object> => {
-    const { value, unreadable } = record;
+    const { key, value, unreadable } = record;
     if (unreadable) return unreadableLetter(unreadable);
-    if (value === null) {
-      const deletion = deletionOf(stream, record.key);
-      if (!deletion) return NO_VALUE;
-      const bytes = Buffer.alloc(0);
-      return decode({ line: 0, bytes, value: deletion }, acceptedAtOf(record), sequenceOf(record));
-    }
-    if (value.length > MAX_LINE_BYTES) return TOO_LONG;
-    return decode({ line: 0, bytes: value }, acceptedAtOf(record), sequenceOf(record));
+    if (value !== null && value.length > MAX_LINE_BYTES) return TOO_LONG;
+    const raw = value === null ? { bytes: Buffer.alloc(0), value } : { bytes: value };
+    return decode({ line: 0, key, ...raw }, acceptedAtOf(record), sequenceOf(record));
   };
   return async ({ records }) => {
     const decoded: DecodedRecord[] = [];

@@ -1,0 +1,59 @@
+/** Messages of Kafka Connect and Debezium: what they hold as a record of the stream, or as its deletion. */
+
+import { type DeadLetter, deadLetter } from '../../records/outcome.js';
+import { parseJson } from '../../records/parse-json.js';
+import type { Stream } from '../../streams/stream.js';
+
+type Fields = Record<string, unknown>;
+
+const NO_VALUE = deadLetter(
+  'no_value',
+  '',
+  'The record has no value, and its key names no record that can be deleted.',
+);
+const UNSUPPORTED = deadLetter('unsupported_operation', '/op', 'Only c, r, u and d change a single record.');
+
+/**
+ * Opens `{schema, payload}` of Kafka Connect and `{before, after, op}` of Debezium. A deletion and a record without a value (a tombstone,
+ * null) become `{deleted: true}` with the fields that name the record, from the message or else from its key. Any other value stays as it
+ * is. Pure.
+ */
+export function openMessage(
+  value: unknown,
+  key: Buffer | null,
+  stream: Stream,
+): { value: unknown } | DeadLetter {
+  const message = payloadOf(value);
+  if (message === null) return deletionOf(keyFields(key, stream));
+  if (!isChange(message)) return { value: message };
+  if (message.op === 'd')
+    return deletionOf(isObject(message.before) ? message.before : keyFields(key, stream));
+  return ['c', 'r', 'u'].includes(message.op) ? { value: message.after } : UNSUPPORTED;
+}
+
+const deletionOf = (fields: Fields | undefined) =>
+  fields ? { value: { ...fields, deleted: true } } : NO_VALUE;
+
+function payloadOf(value: unknown): unknown {
+  const isWrapped =
+    isObject(value) && 'schema' in value && 'payload' in value && Object.keys(value).length === 2;
+  return isWrapped ? value.payload : value;
+}
+
+const isChange = (value: unknown): value is Fields & { op: string } =>
+  isObject(value) && typeof value.op === 'string' && ('before' in value || 'after' in value);
+
+/** What a key names: fields as JSON, or `organization/id` as Reachline writes it. Undefined where the stream has no deletions. */
+function keyFields(key: Buffer | null, { organizationField, deletableBy }: Stream): Fields | undefined {
+  if (key === null || deletableBy === undefined) return undefined;
+  const parsed: { value: unknown } | DeadLetter = parseJson(key);
+  const fields = 'value' in parsed ? payloadOf(parsed.value) : undefined;
+  if (isObject(fields)) return fields;
+  const [organization, ...parts] = key.toString().split('/');
+  if (parts.length !== deletableBy.length) return undefined;
+  const named = deletableBy.map((name, index): [string, unknown] => [name, parts[index]]);
+  return { [organizationField]: organization, ...Object.fromEntries(named) };
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
