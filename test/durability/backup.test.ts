@@ -22,6 +22,7 @@ import {
   type ServerProcess,
   startServer,
 } from '../support/server-process.js';
+import { mountSmallDisk } from './small-disk.js';
 
 const ORGANIZATION = 'org_backup';
 const REQUESTS = Number(process.env.TEST_TRANSCRIPTS ?? 200);
@@ -202,6 +203,7 @@ describe('A backup', function () {
     const { code, stdout, stderr } = await command('backup', path('quiet'));
     expect(code, stderr).to.equal(0);
     expect(stdout).to.include('300 contacts, 5 audiences, 300 visits');
+    expect((await command('doctor')).stdout).to.include(`The last backup, ${path('quiet')}, is of 20`);
     await server?.kill();
     rmSync(dataDir, { recursive: true });
     const restored = await command('restore', path('quiet'));
@@ -209,7 +211,10 @@ describe('A backup', function () {
     await start();
     const after = await transcriptsOf(server as ServerProcess);
     for (const [index, transcript] of after.entries()) expect(transcript).to.equal(before[index]);
-    expect((await command('doctor', '--deep')).stdout).to.include('The search store is whole');
+    const { stdout: healthy } = await command('doctor', '--deep');
+    expect(healthy)
+      .to.include('The search store is whole')
+      .and.include('No backup of the data folder was taken yet');
   });
 
   it('is readable by its user only', () => {
@@ -336,6 +341,19 @@ describe('A backup', function () {
     expect(over.code).to.equal(1);
     expect(over.stderr).to.include('is not empty').and.to.include('a restore replaces nothing');
     await start();
+  });
+
+  it('that does not fit on its disk is refused beforehand, and leaves nothing', async function () {
+    const disk = mountSmallDisk(8);
+    if (!disk) return this.skip();
+    try {
+      const { code, stderr } = await command('backup', join(disk.path, 'small'));
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/needs up to \d+ MiB, and \d MiB are free/);
+      expect(readdirSync(disk.path)).to.deep.equal([]);
+    } finally {
+      disk.remove();
+    }
   });
 
   it('killed half-way leaves nothing that can be restored, and the next one succeeds', async () => {

@@ -6,6 +6,7 @@ import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { inspectParts } from '../../stores/clickhouse/inspect.js';
 import { findDamagedParts } from '../../stores/clickhouse/parts.js';
 import { LockHeldError } from '../../stores/data-folder/errors.js';
+import { readLastBackup } from '../../stores/data-folder/last-backup.js';
 import { openStores } from '../../stores/open-stores.js';
 import { type CheckResult, cannotAnswer, checkServers } from '../check-servers.js';
 import { EXIT, explain } from '../errors.js';
@@ -35,6 +36,7 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
       }
     }
   };
+  const warn = (text: string) => printOut(io, `${styled(io, 'stdout', 'yellow', '!')} ${text}`);
   show(checkNode(process.versions.node));
   const config = readConfig(io);
   if ('failed' in config) show(config);
@@ -42,7 +44,7 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
     show({ ok: 'The settings are valid' });
     show({ ok: describeRetention(config.retention) });
     const warning = ignoredVariablesWarning(config.ignoredVariables);
-    if (warning !== null) printOut(io, `${styled(io, 'stdout', 'yellow', '!')} ${warning}`);
+    if (warning !== null) warn(warning);
     const results = await checkServers(config);
     if (isEmbedded(config)) results.push(...checkData(config.dataDir));
     results.forEach(show);
@@ -51,6 +53,11 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
     if (server === undefined) show(await checkPort(config));
     else if (!stores) show({ ok: `A Reachline server answers at ${server}` });
     else if (stores.kind !== 'held' || stores.server !== server) show(otherFolder(config, server));
+    if (stores && stores.kind !== 'result') {
+      const backup = readLastBackup(config.dataDir);
+      if (backup) show({ ok: `The last backup, ${backup.folder}, is of ${backup.taken_at}` });
+      else warn('No backup of the data folder was taken yet: reachline backup <folder>');
+    }
     if (stores) show(await describeStores(config, stores));
     if (deep) (await checkWhole(config, stores)).forEach(show);
   }

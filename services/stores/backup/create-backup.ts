@@ -4,6 +4,7 @@ import { ensureDir } from '../../shared/fs.js';
 import { readVersion } from '../../shared/version.js';
 import { LockHeldError } from '../data-folder/errors.js';
 import { checkFolderId, readFolderId, type UsedStores } from '../data-folder/folder-id.js';
+import { writeLastBackup } from '../data-folder/last-backup.js';
 import {
   ANALYTICS_FOLDER,
   FROZEN_PARTS_FOLDER,
@@ -71,6 +72,7 @@ export async function createBackup(options: BackupOptions): Promise<Manifest> {
     await syncPath(partial);
     renameSync(partial, folder);
     await syncPath(dirname(folder));
+    writeLastBackup(dataDir, { taken_at: manifest.taken_at, folder });
     return manifest;
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });

@@ -5,6 +5,8 @@ export const LOCK_FILE = 'lock.db';
 export const LOCK_OWNER_FILE = 'holder.json';
 /** Socket of the process that holds the folder, through which a backup pauses its writes. */
 export const FREEZE_SOCKET = 'freeze.sock';
+/** Says when the last backup of the folder was taken, and where it is. */
+export const LAST_BACKUP_FILE = 'last-backup.json';
 /** Holds what a restore has written until all of it is there. */
 export const PARTIAL_RESTORE_FOLDER = 'restore.partial';
 /** In the folder of ClickHouse: hard links to the parts of tables, for a backup. */

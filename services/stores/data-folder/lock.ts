@@ -6,6 +6,7 @@ import { LockHeldError, toDataFolderError } from './errors.js';
 import {
   ANALYTICS_FOLDER,
   FREEZE_SOCKET,
+  LAST_BACKUP_FILE,
   LOCK_FILE,
   LOCK_OWNER_FILE,
   PARTIAL_RESTORE_FOLDER,
@@ -69,6 +70,7 @@ export function makePrivate(folder: string): void {
     `${LOCK_FILE}-journal`,
     ANALYTICS_FOLDER,
     FREEZE_SOCKET,
+    LAST_BACKUP_FILE,
     PARTIAL_RESTORE_FOLDER,
   ]);
   if (entries.every((name) => known.has(name))) restrict(folder, 0o700);
