@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import { decimalText, readMoney } from '../services/advertising/money.js';
+import type { UnknownFields } from '../services/shared/config.js';
 import { strictObject } from '../services/shared/schema.js';
 import type { FieldError } from '../services/shared/validation.js';
 import { compileValidator } from '../services/shared/validation.js';
@@ -26,14 +27,25 @@ const unstorable = /\0|\p{Cs}/u;
 /** Changes the parsed value of a record, or rejects it. */
 export type Open = (value: unknown, raw: RawRecord) => { value: unknown } | DeadLetter;
 
+export interface DecodeOptions {
+  open?: Open;
+  /** Ignored fields are left out; default `reject`. */
+  unknownFields?: UnknownFields;
+}
+
 /** Compiles the decoder of a stream: parses, normalizes and validates a raw record (contract 6.1). Pure. */
-export function decoder(stream: Stream, rule: OrganizationRule, open?: Open): Decode {
+export function decoder(
+  stream: Stream,
+  rule: OrganizationRule,
+  { open, unknownFields }: DecodeOptions = {},
+): Decode {
   const validate = compileValidator(stream.schema);
   const required = new Set((stream.schema as TObject).required ?? []);
   const moneyFields = stream.moneyFields ?? [];
   const quoteLongMoney = moneyFields.length === 0 ? undefined : longNumberQuoter(moneyFields);
   const { organizationField, derivedFields = [], aliases = {} } = stream;
   const decodeDeletion = deletionDecoder(stream);
+  const { properties } = stream.schema as TObject;
 
   return (raw, acceptedAt, sequence) => {
     const parsed = parse(raw, { prepare: quoteLongMoney, open }, acceptedAt, sequence);
@@ -53,6 +65,13 @@ export function decoder(stream: Stream, rule: OrganizationRule, open?: Open): De
     }
     for (const field of moneyFields) {
       if (normalizeMoney(fields, field)) parsed.isRounded = true;
+    }
+    if (unknownFields === 'ignore' && !isDeletion) {
+      for (const name of Object.keys(fields)) {
+        if (Object.hasOwn(properties, name)) continue;
+        delete fields[name];
+        parsed.hadUnknownFields = true;
+      }
     }
     const errors = isDeletion ? [] : validate(fields);
     if (errors.length > 0) return rejectionOf(errors);

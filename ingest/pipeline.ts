@@ -1,5 +1,6 @@
 import { isSuppressed } from '../services/contacts/suppression.js';
 import { TimeSlice } from '../services/shared/async.js';
+import type { UnknownFields } from '../services/shared/config.js';
 import type { Acceptance } from '../services/shared/record-order.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
@@ -35,6 +36,8 @@ export interface IngestResult {
   rounded: number;
   /** Accepted contacts that were left out, because the person was erased. */
   suppressed: number;
+  /** Accepted records whose unknown fields were ignored; absent where they are rejected. */
+  ignored?: number;
   /** The first 100. */
   errors: RejectedRecord[];
 }
@@ -52,6 +55,8 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onAcknowledged?(records: number): void;
   /** Called after every write. */
   onProgress?(accepted: number, rejected: number): void;
+  /** Default `reject`. */
+  unknownFields?: UnknownFields;
   signal?: AbortSignal;
 }
 
@@ -74,7 +79,7 @@ export async function ingestRecords(
   const { stream, stores, signal, acceptance } = options;
   const { preferredBatchSize } = stores[stream.store];
   const others = options.others ?? (options.organizationId === undefined ? 'allow' : 'reject');
-  const decode = decoder(stream, { organizationId: options.organizationId, others });
+  const decode = decoder(stream, { organizationId: options.organizationId, others }, options);
   const report = new Report(options);
   const writer = new Writer(options, report);
   const slice = new TimeSlice();
@@ -181,6 +186,11 @@ class Report {
     this.#options = options;
   }
 
+  /** Counts records whose unknown fields were ignored. */
+  ignore(count: number): void {
+    if (this.#options.unknownFields === 'ignore') this.result.ignored = (this.result.ignored ?? 0) + count;
+  }
+
   accept(count: number, rounded: number, suppressed: number): void {
     this.result.accepted += count;
     this.result.rounded += rounded;
@@ -242,6 +252,10 @@ class Writer {
     // A store that takes none of them, and cannot say why, is itself what is wrong.
     const unknown = rejected.find(({ reason }) => !(reason instanceof RecordRejectedError));
     if (unknown && rejected.length === records.length) throw unknown.reason;
+    const lost = new Set(rejected.map(({ index }) => index));
+    this.#report.ignore(
+      records.filter((record, index) => record.hadUnknownFields && !lost.has(index)).length,
+    );
     let rounded = records.filter(({ isRounded }) => isRounded).length;
     for (const { index, reason } of rejected) {
       if (records[index]?.isRounded) rounded--;

@@ -4,6 +4,7 @@
 
 import { isSuppressed } from '../../services/contacts/suppression.js';
 import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/async.js';
+import type { UnknownFields } from '../../services/shared/config.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
 import { RECORDS_AFTER_REJECTION } from '../sources/kafka/batch-size.js';
@@ -31,6 +32,8 @@ export interface BatchProcessorDeps {
   signal: AbortSignal;
   /** Resolves after so many milliseconds, or as soon as the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+  /** What becomes of fields that the stream does not have; `reject` when absent. */
+  unknownFields?: UnknownFields;
   /** Most records of a write after a rejection; `RECORDS_AFTER_REJECTION` when absent. */
   recordsAfterRejection?: number;
   /** Monotonic, in milliseconds. */
@@ -62,7 +65,7 @@ export function createBatchProcessor(
   stream: Stream,
   deps: BatchProcessorDeps,
 ): (batch: Batch) => Promise<void> {
-  const decode = createBatchDecoder(stream, deps.newTimeSlice);
+  const decode = createBatchDecoder(stream, deps);
   const { recordsAfterRejection = RECORDS_AFTER_REJECTION } = deps;
   return async (batch) => {
     const startedMs = deps.now();
@@ -173,10 +176,12 @@ function unreadableLetter({ reason, first, last }: Unreadable): DeadLetter {
 
 function createBatchDecoder(
   stream: Stream,
-  newTimeSlice: BatchProcessorDeps['newTimeSlice'],
+  { newTimeSlice, unknownFields }: Pick<BatchProcessorDeps, 'newTimeSlice' | 'unknownFields'>,
 ): (batch: Batch) => Promise<DecodedRecord[]> {
-  const decode = decoder(stream, { others: 'allow' }, (value, { key = null }) =>
-    openMessage(value, key, stream),
+  const decode = decoder(
+    stream,
+    { others: 'allow' },
+    { open: (value, { key = null }) => openMessage(value, key, stream), unknownFields },
   );
   const outcomeOf = (record: KafkaRecord): DecodeOutcome<object> => {
     const { key, value, unreadable } = record;

@@ -188,6 +188,7 @@ async function startStream(
   const processBatch = createBatchProcessor(stream, {
     writer: createRecordWriter(stream.store, (records) => stream.write(stores, records)),
     sendDeadLetters,
+    unknownFields: config.unknownFields,
     decoding,
     signal: aborting.signal,
     sleep,

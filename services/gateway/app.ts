@@ -8,6 +8,7 @@ import { createHandler } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
 import { Problem } from '../http/problems.js';
 import { cached } from '../shared/cache.js';
+import type { UnknownFields } from '../shared/config.js';
 import { type Clock, utcDate } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
 import { StatusReader } from '../status/status-reader.js';
@@ -36,6 +37,8 @@ export interface AppDeps {
   publisher?: Publisher;
   /** Mappings that ingest requests may name. */
   mappings?: ReadonlyMap<string, StoredMapping>;
+  /** Of ingest requests that do not say; default `reject`. */
+  unknownFields?: UnknownFields;
   logger: Logger;
   metrics: Metrics;
   clock: Clock;
@@ -122,7 +125,10 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
     });
   }
 
-  const ingest = createIngestEndpoint(stores, publisher, metrics, clock, deps.mappings ?? new Map());
+  const ingest = createIngestEndpoint(stores, publisher, metrics, clock, {
+    mappings: deps.mappings ?? new Map(),
+    unknownFields: deps.unknownFields ?? 'reject',
+  });
   router.post('/api/ingest/:stream', async (ctx) => {
     ctx.state.operation = '/api/ingest/{stream}';
     const principal = await admit(ctx);

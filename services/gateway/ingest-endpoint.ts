@@ -18,6 +18,7 @@ import { readIdempotencyKey } from '../http/idempotency.js';
 import { type Principal, requireScope } from '../http/principal.js';
 import { invalid, Problem } from '../http/problems.js';
 import { readQuery } from '../http/query-string.js';
+import type { UnknownFields } from '../shared/config.js';
 import { didYouMean } from '../shared/did-you-mean.js';
 import { acceptanceClock, type OrderedRecord } from '../shared/record-order.js';
 import { boolean, strictObject, stringEnum } from '../shared/schema.js';
@@ -54,7 +55,7 @@ export function createIngestEndpoint(
   publisher: Publisher | undefined,
   metrics: Metrics,
   clock: Clock,
-  mappings: ReadonlyMap<string, StoredMapping>,
+  settings: { mappings: ReadonlyMap<string, StoredMapping>; unknownFields: UnknownFields },
 ) {
   const acceptance = acceptanceClock(clock);
   return async function ingest(ctx: Context, principal: Principal, request: AdmittedRequest): Promise<void> {
@@ -62,8 +63,8 @@ export function createIngestEndpoint(
     const name = (ctx.params as { stream: string }).stream;
     const stream = findStream(name);
     if (!stream) throw new Problem('stream_not_found', unknownStream(name));
-    const { dryRun, onReject, map } = readParameters(ctx);
-    const mapping = map === undefined ? undefined : findMapping(mappings, map, stream);
+    const { dryRun, onReject, map, unknownFields = settings.unknownFields } = readParameters(ctx);
+    const mapping = map === undefined ? undefined : findMapping(settings.mappings, map, stream);
     const format = INGEST_FORMATS[requireMediaType(ctx, Object.keys(INGEST_FORMATS))] as TextFormat;
     if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
     sendContinue(ctx);
@@ -79,6 +80,7 @@ export function createIngestEndpoint(
         source,
         format,
         mapping,
+        unknownFields,
         organizationId: principal.organizationId,
         acceptance: order,
         onRejected: (record, _, raw) => kept?.add(record, raw),
@@ -155,6 +157,12 @@ export const IngestQuery = strictObject({
       { default: 'keep' },
     ),
   ),
+  unknown_fields: Type.Optional(
+    stringEnum(
+      'What becomes of fields that the stream does not have: `reject` rejects the record; `ignore` leaves them out and counts the record in `ignored`. What the server is set to when absent.',
+      ['reject', 'ignore'],
+    ),
+  ),
   map: Type.Optional(
     Type.String({
       description:
@@ -171,6 +179,7 @@ interface IngestParameters {
   dryRun: boolean;
   onReject: 'keep' | 'drop' | 'fail';
   map?: string;
+  unknownFields?: UnknownFields;
 }
 
 /** Throws 422 for unknown parameters, so that a misspelt `dry_run` never writes. */
@@ -178,8 +187,8 @@ function readParameters(ctx: Context): IngestParameters {
   const { query, errors } = readQuery(ctx, IngestQuery, validateQuery);
   errors.push(...readIdempotencyKey(ctx, false).errors);
   if (errors.length > 0) throw invalid(...errors);
-  const { dry_run: dryRun, on_reject: onReject, map } = query;
-  return { dryRun, onReject, map } as IngestParameters;
+  const { dry_run: dryRun, on_reject: onReject, unknown_fields: unknownFields, map } = query;
+  return { dryRun, onReject, unknownFields, map } as IngestParameters;
 }
 
 /** The stream with its validation, but without writes. */

@@ -153,6 +153,11 @@ const ingestResponse = {
       type: 'integer',
       description: 'Accepted records with money of more than 12 digits after the point, rounded half-even.',
     },
+    ignored: {
+      type: 'integer',
+      description:
+        'Accepted records whose unknown fields were left out; absent where unknown fields are rejected.',
+    },
     suppressed: {
       type: 'integer',
       description: 'Accepted contacts that were left out, because the person was erased.',

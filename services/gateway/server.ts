@@ -68,6 +68,7 @@ export async function startGateway(
   const app = createApp({
     stores,
     publisher,
+    unknownFields: config.unknownFields,
     mappings: new Map([...compileMappings(PRESETS), ...storedMappings(config)]),
     logger,
     metrics,

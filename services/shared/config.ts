@@ -37,6 +37,12 @@ const SETTINGS = {
     default: './data',
     description: 'Folder of the embedded stores.',
   }),
+  REACHLINE_INGEST_UNKNOWN_FIELDS: string<UnknownFields>({
+    enum: ['reject', 'ignore'],
+    default: 'reject',
+    description:
+      'What becomes of fields that a stream does not have, in records from Kafka and, without unknown_fields in the request, over HTTP: reject rejects the record, ignore leaves them out.',
+  }),
   REACHLINE_MAPPINGS: string({
     default: '',
     description:
@@ -228,6 +234,8 @@ const SETTINGS = {
   }),
 };
 type Environment = { [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['default'] };
+/** What becomes of fields that a stream does not have. */
+export type UnknownFields = 'reject' | 'ignore';
 type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 
 export interface Config {
@@ -238,6 +246,8 @@ export interface Config {
   dataDir: string;
   /** Folder of the mapping files that requests name; null for `mappings` in the data folder, which need not exist. */
   mappingsDir: string | null;
+  /** Of HTTP ingest, where the request does not say. */
+  unknownFields: UnknownFields;
   logLevel: Environment['REACHLINE_LOG_LEVEL'];
   logFormat: Environment['REACHLINE_LOG_FORMAT'];
   /** Requests per key in 60 seconds; 0 for no limit. */
@@ -307,6 +317,8 @@ export interface KafkaConfig {
   tls: { caFile: string | null } | null;
   sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
   topicPrefix: string;
+  /** In records of the topics. */
+  unknownFields?: UnknownFields;
   /** Of new topics. */
   partitions: number;
   /** Of new topics; -1 uses the broker default. */
@@ -372,6 +384,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     host: env.HOST,
     dataDir: env.REACHLINE_DATA_DIR,
     mappingsDir: env.REACHLINE_MAPPINGS || null,
+    unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
     logLevel: env.REACHLINE_LOG_LEVEL,
     logFormat: env.REACHLINE_LOG_FORMAT,
     rateLimit: env.REACHLINE_RATE_LIMIT,
@@ -424,6 +437,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
                 }
               : null,
             topicPrefix: env.REACHLINE_TOPIC_PREFIX,
+            unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
             partitions: env.REACHLINE_TOPIC_PARTITIONS,
             replicas: env.REACHLINE_TOPIC_REPLICAS,
           },

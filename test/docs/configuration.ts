@@ -37,6 +37,7 @@ const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> 
   REACHLINE_CORS_ORIGINS: ['gateway', '`serve`'],
   REACHLINE_TRUSTED_PROXIES: ['gateway', '`serve`'],
   REACHLINE_METRICS_PORT: ['gateway', '`serve`'],
+  REACHLINE_INGEST_UNKNOWN_FIELDS: ['gateway', '`serve`, `worker`'],
   REACHLINE_MAPPINGS: ['gateway', '`serve`'],
   REACHLINE_LOG_LEVEL: ['gateway', 'all that write a log'],
   REACHLINE_LOG_FORMAT: ['gateway', 'all that write a log'],

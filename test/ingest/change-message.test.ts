@@ -10,8 +10,12 @@ const DELETION = { organization_id: 'org_a', contact_id: 'c1', deleted: true };
 /** The record that a message becomes, or the code of its dead letter. */
 function decoded(value: unknown, key: unknown = null, name: StreamName = 'contacts'): unknown {
   const stream = STREAMS[name] as Stream;
-  const decode = decoder(stream, { others: 'allow' }, (opened, raw) =>
-    openMessage(opened, raw.key ?? null, stream),
+  const decode = decoder(
+    stream,
+    { others: 'allow' },
+    {
+      open: (opened, raw) => openMessage(opened, raw.key ?? null, stream),
+    },
   );
   const raw =
     value === null ? { bytes: Buffer.alloc(0), value } : { bytes: Buffer.from(JSON.stringify(value)) };
@@ -35,7 +39,13 @@ describe('Messages of Kafka Connect and Debezium', () => {
     const delivery =
       '{"organization_id":"o","date":"2026-07-01","campaign_id":"1","creative_id":"2","ad_spend":12345678901234.123456}';
     const stream = STREAMS['network-a-deliveries'] as Stream;
-    const decode = decoder(stream, { others: 'allow' }, (value) => openMessage(value, null, stream));
+    const decode = decoder(
+      stream,
+      { others: 'allow' },
+      {
+        open: (value) => openMessage(value, null, stream),
+      },
+    );
     const bytes = Buffer.from(`{"op":"c","before":null,"after":${delivery}}`);
     const outcome = decode({ line: 0, bytes }, Date.parse('2026-07-02'), 0);
     expect(outcome).to.have.nested.property('record.ad_spend', '12345678901234.123456');

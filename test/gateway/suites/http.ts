@@ -436,6 +436,21 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect((await found()).status).to.equal(200);
     });
 
+    it('ignores unknown fields where the request says so, and counts the records', async () => {
+      const records = [
+        { contact_id: 'in_more', shoe_size: 41 },
+        { contact_id: 'in_plain' },
+        { contact_id: '' },
+      ];
+      const rejecting = await gateway.call('/api/ingest/contacts?dry_run=true', records);
+      expect(rejecting.body).to.include({ accepted: 1, rejected: 2 }).and.not.have.property('ignored');
+      const ignoring = await gateway.call(
+        '/api/ingest/contacts?unknown_fields=ignore&on_reject=drop',
+        records,
+      );
+      expect(ignoring.body).to.include({ accepted: 2, rejected: 1, ignored: 1 });
+    });
+
     it('rejects a body that it cannot read', async () => {
       const send = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
         gateway.call('/api/ingest/contacts', undefined, { raw, headers });
