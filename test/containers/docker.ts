@@ -48,6 +48,13 @@ export async function run(
   }
 }
 
+/** What a container wrote to both outputs. */
+export async function logsOf(container: string, tail: number): Promise<string> {
+  const args = ['logs', '--tail', String(tail), container];
+  const { stdout, stderr } = await promisify(execFile)('docker', args, { maxBuffer: OUTPUT_BYTES, signal });
+  return stdout + stderr;
+}
+
 /** Builds an image of a context that is a tar archive, as `docker build -` reads it. */
 export async function buildFrom(context: Readable, ...args: string[]): Promise<void> {
   const build = spawn('docker', ['build', '--quiet', '--label', LABEL, ...args, '-'], {
