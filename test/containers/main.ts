@@ -92,9 +92,10 @@ async function runOn(
       const begun = performance.now();
       const outcome = await step(scenario.name, () => scenario.run(stack)).catch((error: Error) => error);
       rows.push({ scenario, outcome, seconds: Math.round((performance.now() - begun) / 1000) });
-      if (!(outcome instanceof Error)) continue;
-      process.exitCode = 1;
-      console.error(outcome);
+      if (outcome instanceof Error) {
+        process.exitCode = 1;
+        console.error(outcome);
+      } else console.log(`  ${outcome.seen}`);
     }
   } catch (error) {
     console.error(await stack.compose(['logs', '--tail', '40']).catch(() => ''));

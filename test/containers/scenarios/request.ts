@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
 import { until } from '../../support/until.js';
 import { type ContainerStack, SERVICES } from '../container-stack.js';
-import { docker, logsOf } from '../docker.js';
+import { docker, logsOf, PROJECT } from '../docker.js';
 import { summarize, Traffic } from '../traffic.js';
 import { NOTHING, type Scenario } from './scenario.js';
 
@@ -67,11 +67,12 @@ export const confinement: Scenario = {
       expect(rejected, service).to.match(/Read-only file system/);
     }
     for (const service of ['worker', 'elasticsearch', 'clickhouse', 'kafka']) {
-      const routes = await stack.exec(service, 'cat', '/proc/net/route');
-      expect(routes, `the routes of ${service}`).not.to.match(/^\S+\s+00000000\s/m);
+      const networks = await stack.inspect<object>(await stack.containerOf(service), '.NetworkSettings.Networks');
+      expect(Object.keys(networks), service).to.deep.equal([`${PROJECT}_stores`]);
     }
+    expect(await docker('network', 'inspect', '--format', '{{.Internal}}', `${PROJECT}_stores`)).to.equal('true');
     return {
-      seen: 'no process of root, no capability, limits of memory, processors and processes everywhere; nothing written outside of volumes and /tmp; no route out of the network of the stores',
+      seen: 'no process of root, no capability, limits of memory, processors and processes everywhere; nothing written outside of volumes and /tmp; worker and stores on the internal network alone',
       lost: NOTHING,
     };
   },
