@@ -67,10 +67,15 @@ export const confinement: Scenario = {
       expect(rejected, service).to.match(/Read-only file system/);
     }
     for (const service of ['worker', 'elasticsearch', 'clickhouse', 'kafka']) {
-      const networks = await stack.inspect<object>(await stack.containerOf(service), '.NetworkSettings.Networks');
+      const networks = await stack.inspect<object>(
+        await stack.containerOf(service),
+        '.NetworkSettings.Networks',
+      );
       expect(Object.keys(networks), service).to.deep.equal([`${PROJECT}_stores`]);
     }
-    expect(await docker('network', 'inspect', '--format', '{{.Internal}}', `${PROJECT}_stores`)).to.equal('true');
+    expect(await docker('network', 'inspect', '--format', '{{.Internal}}', `${PROJECT}_stores`)).to.equal(
+      'true',
+    );
     return {
       seen: 'no process of root, no capability, limits of memory, processors and processes everywhere; nothing written outside of volumes and /tmp; worker and stores on the internal network alone',
       lost: NOTHING,
