@@ -18,6 +18,8 @@ import { BackupError } from './errors.js';
 const PAUSE_TIMEOUT_MS = 5000;
 /** Of a command for its turn: inserts that run end first. */
 const FREEZE_TIMEOUT_MS = 120_000;
+/** Of the address of a socket, on macOS; Linux takes 4 more. Node.js cuts a longer one off without an error. */
+const MAX_PATH_BYTES = 103;
 const FROZEN_NAME = /^\w{1,64}$/;
 
 /** Runs `work` while no embedded store is written, and the parts of ClickHouse are hard-linked under `name`. */
@@ -38,6 +40,10 @@ export function listenForFreezes(
   // Of a process that was killed.
   rmSync(path, { force: true });
   rmSync(frozenParts, { recursive: true, force: true });
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    onError(new Error(`the path ${path} is longer than ${MAX_PATH_BYTES} bytes`));
+    return Promise.resolve({ close: async () => undefined });
+  }
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.unref());

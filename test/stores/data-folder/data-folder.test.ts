@@ -68,6 +68,13 @@ describe('A data folder', () => {
     }
   });
 
+  it('is opened under a path that is too long for a socket', async () => {
+    const dataDir = join(tempFolder(), 'x'.repeat(120));
+    const stores = await open(dataDir);
+    expect(readdirSync(dataDir)).not.to.include('freeze.sock');
+    await stores.close();
+  });
+
   it('leaves the file mode mask of the process unchanged', async () => {
     const mask = process.umask(0o022);
     try {
