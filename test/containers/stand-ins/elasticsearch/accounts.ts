@@ -3,7 +3,7 @@
  * distribution lacks an analyzer of the index in which it would keep them.
  */
 import { execFile } from 'node:child_process';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -41,15 +41,16 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
 /** JSON is YAML. */
 function putRole(name: string, { cluster, indices }: Record<string, unknown>): void {
   const others = readFileSync(ROLES_FILE, 'utf8').replaceAll(new RegExp(`^${name}:.*\n`, 'gm'), '');
-  writeFileSync(ROLES_FILE, others);
-  appendFileSync(ROLES_FILE, `\n${name}: ${JSON.stringify({ cluster, indices })}\n`);
+  writeFileSync(ROLES_FILE, `${others.trimEnd()}\n${name}: ${JSON.stringify({ cluster, indices })}\n`);
 }
 
 async function putUser(name: string, { password, roles }: { password: string; roles: string[] }) {
+  const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  // Each command starts a Java virtual machine, which may take longer than a client waits.
+  if ((await userOf(authorization)) === name) return;
   const users = (...args: string[]) => promisify(execFile)('bin/elasticsearch-users', args);
   const made = ['useradd', name, '-p', password, '-r', roles.join(',')];
   await users(...made).catch(() => users('passwd', name, '-p', password));
-  const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
   for (const until = Date.now() + RELOAD_TIMEOUT_MS; Date.now() < until; await pause(200)) {
     if ((await userOf(authorization)) === name) return;
   }
