@@ -40,12 +40,17 @@ const BOUNDED: readonly [expression: RegExp, bound: string][] = [
   [/[/_-]+(\w)/g, 'paths of the operations'],
   [/0+$/, 'a number written with 20 fractional digits'],
   [/'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g, 'a canonical statement: only a quote that is not closed is slow'],
+  [
+    /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|[(), ]/gs,
+    'a type as the engine writes it: only a quote that is not closed is slow',
+  ],
 ];
 const bounded = new Set(BOUNDED.map(([expression]) => String(expression)));
 
 /** Where expressions are put together at run time, and why each is linear. */
 const COMPOSED: readonly [file: string, reason: string][] = [
   ['ingest/decode.ts', 'names of money fields and a number behind a colon; MONEY_PATTERN is checked below'],
+  ['ingest/mapping/date-format.ts', 'fixed repetitions and escaped signs, on text of bounded length'],
   ['services/advertising/money.ts', 'MONEY_PATTERN is checked below'],
   ['services/search/query-parser.ts', 'a folded query of at most 200 characters'],
   ['services/sql-endpoint/read-only.ts', 'anchored at both ends, with a known word before every repetition'],

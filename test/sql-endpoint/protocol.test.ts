@@ -198,7 +198,7 @@ describe('the ClickHouse HTTP protocol', () => {
       [{ query: 'SELECT 1', no_such_setting: '1' }, 404, '115', 'UNKNOWN_SETTING'],
       [{ query: "SELECT throwIf(1, 'own words')" }, 500, '395', 'own words'],
       [{ query: 'SELECT sleep(3)', max_execution_time: '0.1' }, 408, '159', 'TIMEOUT_EXCEEDED'],
-      [{ query: 'SELECT 1', compress: '1' }, 501, '48', 'NOT_IMPLEMENTED'],
+      [{ query: 'SELECT 1', decompress: '1' }, 501, '48', 'NOT_IMPLEMENTED'],
     ];
     for (const [parameters, status, code, words] of failures) {
       const answer = await get(parameters);
