@@ -21,7 +21,7 @@ const KINDS: Record<string, (good: OutgoingRecord) => Buffer | string | null> = 
   organization: ({ value }) => String(value).replace('org_', 'nobody !'),
 };
 
-/** Puts one record in so many behind a good one that has its key, so that both have one partition. */
+/** Puts one record in so many behind a good one, where it can with its key, so that both have one partition. */
 export function withPoison(
   random: Random,
   records: readonly OutgoingRecord[],
@@ -30,7 +30,10 @@ export function withPoison(
   return records.flatMap((good, index) => {
     if (index % oneIn !== oneIn - 1) return [good];
     const [kind, spoil] = random.pick(Object.entries(KINDS));
-    return [good, { key: good.key, value: spoil(good), headers: { [POISON]: kind } }];
+    const value = spoil(good);
+    // Under the key of a contact, a record without a value is a deletion.
+    const key = value === null ? `${good.key}/${POISON}` : good.key;
+    return [good, { key, value, headers: { [POISON]: kind } }];
   });
 }
 
