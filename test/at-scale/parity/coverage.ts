@@ -12,7 +12,16 @@ interface Count {
 /** Those whose answers depend on the records alone. */
 export const COMPARED = endpoints.filter(({ path }) => path !== '/api/status');
 const OPERATIONS: readonly string[] = COMPARED.map(({ path }) => path);
-const LISTS = ['contacts', 'visits', 'website_visits', 'audiences', 'items'];
+const LISTS = [
+  'contacts',
+  'visits',
+  'website_visits',
+  'audiences',
+  'items',
+  'contact_ids',
+  'erased',
+  'erasures',
+];
 const RECORDS = ['contact', 'audience', 'company'];
 
 /** Counts requests by operation and response. */

@@ -34,6 +34,9 @@ const SEARCHED = [
   'network_a_url',
 ];
 
+/** Of which a deletion and an erasure take one. */
+const PERSON = ['contact_id', 'contact_ids', 'email', 'network_a_url'];
+
 /** Probability of an optional field, where it is not the request's own. */
 const LIKELY: Record<string, number> = {
   query: 0.75,
@@ -76,6 +79,15 @@ export function drawnRequest(
     delete body.domain;
     const name = random.pick(['company_id', 'company_id', 'domain']);
     body[name] = draw(name) ?? 'co_1';
+  }
+  if (/\/(?:delete|erase)$/.test(endpoint.path)) {
+    const names = PERSON.filter((name) => name in (schema.properties ?? {}));
+    for (const name of names) delete body[name];
+    const drawn = random.pick(names);
+    const name = draw(drawn) === undefined ? 'contact_id' : drawn;
+    const value = draw(name);
+    // Few of many, so that the other operations find something.
+    body[name] = Array.isArray(value) ? value.slice(0, 3) : value;
   }
   let path: string = endpoint.path;
   if (random.chance(0.5)) path += queryString(random, endpoint.query as JsonSchema | undefined);
