@@ -42,6 +42,15 @@ export interface IngestResult {
   errors: RejectedRecord[];
 }
 
+export const emptyResult = (): IngestResult => ({
+  accepted: 0,
+  rejected: 0,
+  skipped: 0,
+  rounded: 0,
+  suppressed: 0,
+  errors: [],
+});
+
 export interface IngestOptions extends Partial<OrganizationRule> {
   stream: Stream;
   stores: IngestStores;
@@ -172,14 +181,7 @@ async function nextOrFlush<T>(next: Promise<T>, batch: Batch): Promise<T | 'flus
 }
 
 class Report {
-  readonly result: IngestResult = {
-    accepted: 0,
-    rejected: 0,
-    skipped: 0,
-    rounded: 0,
-    suppressed: 0,
-    errors: [],
-  };
+  readonly result = emptyResult();
   readonly #options: IngestOptions;
 
   constructor(options: IngestOptions) {

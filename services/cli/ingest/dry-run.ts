@@ -1,5 +1,5 @@
 import { decoder } from '../../../ingest/decode.js';
-import type { IngestResult, RejectedRecord } from '../../../ingest/pipeline.js';
+import { emptyResult, type RejectedRecord } from '../../../ingest/pipeline.js';
 import { type DeadLetter, deadLetter } from '../../../ingest/records/outcome.js';
 import type { RawRecord } from '../../../ingest/records/raw-record.js';
 import { MAX_LINE_BYTES } from '../../../ingest/sources/lines.js';
@@ -39,14 +39,7 @@ export async function dryRun(
     maxShown: Number.POSITIVE_INFINITY,
   });
   report.begin(opened.input, '');
-  const result: IngestResult = {
-    accepted: 0,
-    rejected: 0,
-    skipped: 0,
-    rounded: 0,
-    suppressed: 0,
-    errors: [],
-  };
+  const result = emptyResult();
   const acceptedAt = Date.now();
   let shown = 0;
   for await (const records of opened.source) {

@@ -1,4 +1,9 @@
-import type { IngestOptions, IngestResult, RejectedRecord } from '../../../ingest/pipeline.js';
+import {
+  emptyResult,
+  type IngestOptions,
+  type IngestResult,
+  type RejectedRecord,
+} from '../../../ingest/pipeline.js';
 import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
 import { MAX_LINE_BYTES } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
@@ -29,14 +34,7 @@ interface SinkOptions
  */
 export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   const { stream, target, source, signal, findEveryRejected } = options;
-  const result: IngestResult = {
-    accepted: 0,
-    rejected: 0,
-    skipped: 0,
-    rounded: 0,
-    suppressed: 0,
-    errors: [],
-  };
+  const result = emptyResult();
   await requireReachable(target.url);
   const wait = abortableWait(signal);
   const client = createClient({
