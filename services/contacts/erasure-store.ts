@@ -1,3 +1,4 @@
+import { formatTimestamp } from '../shared/time.js';
 import type { Identifier } from './suppression.js';
 
 export interface EraseCommand {
@@ -22,6 +23,21 @@ export interface ErasureProof {
   hashes: string[];
   removed: { contacts: number; memberships: number; idempotency_answers: number; dead_letters: number };
 }
+
+/** The proof of an erasure that is not completed. `now` in milliseconds since the epoch. */
+export const pendingProof = (
+  { proofId, organizationId, keyId }: EraseCommand,
+  { hashes, removed }: Pick<ErasureProof, 'hashes' | 'removed'>,
+  now: number,
+): ErasureProof => ({
+  proof_id: proofId,
+  organization_id: organizationId,
+  key_id: keyId,
+  requested_at: formatTimestamp(now),
+  completed_at: null,
+  hashes: [...hashes].sort(),
+  removed,
+});
 
 export interface ErasureResult {
   erased: string[];

@@ -1,5 +1,10 @@
 /** Erasures: what is found is overwritten at once; its bytes leave the segments when the recovery job has merged them. */
-import type { EraseCommand, ErasureProof, ErasureResult } from '../../../contacts/erasure-store.js';
+import {
+  type EraseCommand,
+  type ErasureProof,
+  type ErasureResult,
+  pendingProof,
+} from '../../../contacts/erasure-store.js';
 import {
   type Identifier,
   identifiersOf,
@@ -47,7 +52,7 @@ export class Erasures {
 
   async erase(command: EraseCommand): Promise<ErasureResult> {
     const { contacts, idempotencyKeys, clock } = this.#deps;
-    const { organizationId, proofId, keyId, contactIds, named } = command;
+    const { organizationId, proofId, contactIds, named } = command;
     const now = clock.now();
     const wanted = contactIds.map((id) => ({
       id: documentId(organizationId, id),
@@ -68,20 +73,13 @@ export class Erasures {
     );
     const free = holders.filter(({ ids }) => ids.length === 0).map(({ identifier }) => identifier);
     const hashes = await this.suppression.add(organizationId, free);
-    const proof: ErasureProof = {
-      proof_id: proofId,
-      organization_id: organizationId,
-      key_id: keyId,
-      requested_at: formatTimestamp(now),
-      completed_at: null,
-      hashes: hashes.sort(),
-      removed: {
-        contacts: sources.length,
-        memberships: sources.reduce((sum, { audience_ids }) => sum + audience_ids.length, 0),
-        idempotency_answers: 0,
-        dead_letters: 0,
-      },
+    const removed = {
+      contacts: sources.length,
+      memberships: sources.reduce((sum, { audience_ids }) => sum + audience_ids.length, 0),
+      idempotency_answers: 0,
+      dead_letters: 0,
     };
+    const proof = pendingProof(command, { hashes, removed }, now);
     const ids = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
     const source: ErasureSource = {
       organization_id: organizationId,

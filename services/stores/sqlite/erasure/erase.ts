@@ -1,4 +1,4 @@
-import type { EraseCommand, ErasureProof, ErasureResult } from '../../../contacts/erasure-store.js';
+import { type EraseCommand, type ErasureResult, pendingProof } from '../../../contacts/erasure-store.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import {
   type Identifier,
@@ -8,7 +8,6 @@ import {
   showsContact,
   uniqueIdentifiers,
 } from '../../../contacts/suppression.js';
-import { formatTimestamp } from '../../../shared/time.js';
 import { deadLetterText, type StoredDeadLetter } from '../../common/dead-letters.js';
 import type { Connection } from '../connection.js';
 import { emailQuery, profileQuery } from '../contacts/mapping.js';
@@ -26,7 +25,7 @@ const MAX_RELATED = 100;
 /** Removes contacts and suppresses their identifiers. Their bytes stay in the files until `completeErasures`. */
 export function eraseContacts(session: WriteSession, command: EraseCommand, now: number): ErasureResult {
   const { connection } = session;
-  const { organizationId, proofId, keyId, contactIds, named } = command;
+  const { organizationId, proofId, contactIds, named } = command;
   const organization = findOrganizationKey(connection, organizationId);
   const rows =
     organization === undefined
@@ -43,20 +42,13 @@ export function eraseContacts(session: WriteSession, command: EraseCommand, now:
   }));
   const free = holders.filter(({ ids }) => ids.length === 0).map(({ identifier }) => identifier);
   const hashes = new Suppression(connection).add(organizationId, free);
-  const proof: ErasureProof = {
-    proof_id: proofId,
-    organization_id: organizationId,
-    key_id: keyId,
-    requested_at: formatTimestamp(now),
-    completed_at: null,
-    hashes: hashes.sort(),
-    removed: {
-      contacts: rows.length,
-      memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
-      idempotency_answers: forgetAnswers(connection, organizationId, showsAny(identifiers)),
-      dead_letters: forgetDeadLetters(connection, organizationId, identifiers, rows),
-    },
+  const removed = {
+    contacts: rows.length,
+    memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
+    idempotency_answers: forgetAnswers(connection, organizationId, showsAny(identifiers)),
+    dead_letters: forgetDeadLetters(connection, organizationId, identifiers, rows),
   };
+  const proof = pendingProof(command, { hashes, removed }, now);
   connection.run(
     `INSERT INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
     proofId,
