@@ -118,6 +118,11 @@ export class ContainerStack {
     return this.#key;
   }
 
+  /** How often Docker started the container again by itself. */
+  async restartsOf(service: string): Promise<number> {
+    return this.inspect(await this.containerOf(service), '.RestartCount');
+  }
+
   async isHealthy(container: string): Promise<boolean> {
     return (await this.inspect<string>(container, '.State.Health.Status')) === 'healthy';
   }

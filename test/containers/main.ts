@@ -1,6 +1,6 @@
 /**
- * The images and docker-compose.yml on a Docker Engine: `npm run test:containers -- [--keep-images] [part of a scenario's name …]`.
- * Images that cannot be pulled have stand-ins. Everything that was made is removed at the end, also after SIGINT and SIGTERM.
+ * The images and docker-compose.yml on a Docker Engine:
+ * `npm run test:containers -- [--keep-images] [--before <commit>] [part of a scenario's name …]`. Images that cannot be pulled have stand-ins. Everything that was made is removed at the end, also after SIGINT and SIGTERM.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ import { gatewayKilled, gatewayStopped, nginxWithOneGateway } from './scenarios/
 import { fullVolumes, hostileClients, memoryLimit } from './scenarios/limits.js';
 import { anyOrder, confinement, tls, wholeRequest } from './scenarios/request.js';
 import type { Outcome, Scenario } from './scenarios/scenario.js';
-import { BEFORE, rollingUpgrade } from './scenarios/upgrade.js';
+import { type EarlierImage, rollingUpgrade } from './scenarios/upgrade.js';
 import { networkCuts, workerPaused } from './scenarios/workers.js';
 import { makeBases, makeServerImages } from './stand-ins.js';
 import { step } from './steps.js';
@@ -43,11 +43,16 @@ const SCENARIOS = [
   anyOrder,
   tls,
 ];
-/** On a stack of the commit before, with volumes that can be filled. */
-const SCENARIOS_OF_UPGRADE = [rollingUpgrade, ...fullVolumes];
+
+/** Those that can be filled. */
+const VOLUMES = ['test/containers/volumes.yml'];
 
 const { values, positionals } = parseArgs({
-  options: { 'keep-images': { type: 'boolean', default: false } },
+  options: {
+    'keep-images': { type: 'boolean', default: false },
+    /** What the rolling upgrade starts from. */
+    before: { type: 'string', default: 'HEAD~1' },
+  },
   allowPositionals: true,
 });
 /** Leaves the images, and does not build those that an earlier run left. */
@@ -70,11 +75,14 @@ async function main(): Promise<void> {
   await printSizes();
   await makeServerImages();
   await runOn(compose, {}, SCENARIOS.filter(isChosen));
-  const ofUpgrade = SCENARIOS_OF_UPGRADE.filter(isChosen);
-  if (ofUpgrade.length > 0) {
-    await buildOnce('image of the commit before', BEFORE, buildBefore);
-    await runOn(compose, { files: ['test/containers/volumes.yml'], image: BEFORE }, ofUpgrade);
-  }
+  const earlier = earlierImage(values.before);
+  const upgrade = earlier && rollingUpgrade(earlier);
+  const onVolumes = [...(upgrade ? [upgrade] : []), ...fullVolumes].filter(isChosen);
+  if (upgrade && onVolumes.includes(upgrade)) {
+    const { commit, image } = earlier;
+    await buildOnce(`image of commit ${commit}`, image, (name) => buildCommit(commit, name));
+    await runOn(compose, { files: VOLUMES, image }, onVolumes);
+  } else await runOn(compose, { files: VOLUMES }, onVolumes);
 }
 
 async function runOn(
@@ -111,11 +119,40 @@ async function buildOnce(title: string, name: string, build: (name: string) => P
   else await step(title, () => build(name));
 }
 
-async function buildBefore(): Promise<void> {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: packageRoot, encoding: 'utf8' }).trim();
-  const commit = git('rev-parse', 'HEAD~1');
+const git = (...args: string[]) =>
+  execFileSync('git', args, {
+    cwd: packageRoot,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+
+/** Says why when there is none to upgrade from. */
+function earlierImage(name: string): EarlierImage | undefined {
+  let commit: string;
+  try {
+    commit = git('rev-parse', '--short', '--verify', `${name}^{commit}`);
+  } catch {
+    console.log(`Rolling upgrade: not run, ${name} is not a commit of this folder's history`);
+    return undefined;
+  }
+  const rewritten = git(
+    'diff',
+    '--name-only',
+    '--diff-filter=MDR',
+    commit,
+    '--',
+    ':(glob)mappings/clickhouse/*.sql',
+  );
+  if (rewritten === '') {
+    return { commit, current: git('describe', '--always', '--dirty'), image: `${REPOSITORY}:${commit}` };
+  }
+  console.log(`Rolling upgrade: not run, migrations of ${commit} were rewritten since:\n${rewritten}`);
+  return undefined;
+}
+
+async function buildCommit(commit: string, name: string): Promise<void> {
   const archive = spawn('git', ['archive', commit], { cwd: packageRoot });
-  await buildFrom(archive.stdout, '--target', 'slim', '--tag', BEFORE);
+  await buildFrom(archive.stdout, '--target', 'slim', '--tag', name);
 }
 
 async function printSizes(): Promise<void> {
@@ -140,6 +177,7 @@ function printTable(): void {
         : [outcome.seen, outcome.lost];
     console.log(`| ${scenario.name} | ${scenario.done} | ${seen} | ${lost} | ${seconds} |`);
   }
+  console.log(`\n${rows.length} scenarios, ${Math.round(performance.now() / 60_000)} minutes in all`);
 }
 
 const cleanUp = () => step('removal of everything that was made', () => removeAll({ keepImages }));

@@ -16,8 +16,8 @@ export interface TrafficResult {
   records: number;
   /** The number of answers of each kind that were not 200: a code, or that the connection broke. */
   failures: Map<string, number>;
-  /** Milliseconds of the slowest answer. */
-  slowestMs: number;
+  /** Of every answer, in milliseconds. */
+  latenciesMs: number[];
 }
 
 export class Traffic {
@@ -29,7 +29,7 @@ export class Traffic {
   #sent = 0;
   #stopping = false;
   #running: Promise<unknown> = Promise.resolve();
-  #result: TrafficResult = { requests: 0, records: 0, failures: new Map(), slowestMs: 0 };
+  #result: TrafficResult = { requests: 0, records: 0, failures: new Map(), latenciesMs: [] };
 
   private constructor(stack: ContainerStack, name: string, clients: number) {
     this.#stack = stack;
@@ -161,7 +161,7 @@ export class Traffic {
     for (;;) {
       const begun = performance.now();
       const answer = await send().catch(() => undefined);
-      this.#result.slowestMs = Math.max(this.#result.slowestMs, Math.round(performance.now() - begun));
+      this.#result.latenciesMs.push(performance.now() - begun);
       this.#result.requests++;
       if (answer?.status === 200 && !answer.body.rejected) break;
       const kind = answer ? `${answer.status} ${answer.body.code ?? answer.text}` : 'connection broken';
@@ -175,9 +175,12 @@ export class Traffic {
 }
 
 /** For the table. */
-export function summarize({ requests, records, failures, slowestMs }: TrafficResult): string {
+export function summarize({ requests, records, failures, latenciesMs }: TrafficResult): string {
   const failed = [...failures].map(([kind, count]) => `${count} × ${kind}`).join(', ');
-  return `${requests} requests, ${failed || 'none failed'}; slowest ${(slowestMs / 1000).toFixed(1)} s; ${records} records`;
+  const sorted = latenciesMs.toSorted((one, other) => one - other);
+  const seconds = (ms = 0) => `${(ms / 1000).toFixed(2)} s`;
+  const latencies = `median ${seconds(sorted[Math.floor(sorted.length / 2)])}, slowest ${seconds(sorted.at(-1))}`;
+  return `${requests} requests, ${failed || 'none failed'}; ${latencies}; ${records} records`;
 }
 
 export const failuresOf = ({ failures }: TrafficResult) =>

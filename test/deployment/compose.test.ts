@@ -98,12 +98,17 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('lets only nginx and the gateways out of the network of the stores, and only nginx be reached', () => {
-    const onFront = services
-      .filter(([, service]) => networksOf(service).includes('front'))
-      .map(([name]) => name);
-    expect(onFront).to.deep.equal(['nginx', 'gateway-1', 'gateway-2']);
-    expect(compose.networks.stores).to.deep.equal({ internal: true });
+  it('gives each store a network of its own without a way out, and lets only nginx be reached', () => {
+    const membersOf = (network: string) =>
+      services.filter(([, service]) => networksOf(service).includes(network)).map(([name]) => name);
+    const { front, ...others } = compose.networks;
+    expect(front?.internal).to.equal(undefined);
+    expect(membersOf('front')).to.deep.equal(['nginx', 'gateway-1', 'gateway-2']);
+    expect(Object.keys(others)).to.deep.equal(['elasticsearch', 'clickhouse', 'kafka']);
+    for (const [store, network] of Object.entries(others)) {
+      expect(network, store).to.deep.equal({ internal: true });
+      expect(membersOf(store)).to.deep.equal(['gateway-1', 'gateway-2', 'migrate', 'worker', store]);
+    }
     expect(services.filter(([, { ports }]) => ports).map(([name]) => name)).to.deep.equal(['nginx']);
     expect(compose.services.nginx?.ports).to.deep.equal([`\${LISTEN:-127.0.0.1:8080}:8080`]);
   });

@@ -1,7 +1,8 @@
-import { connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { docker } from '../docker.js';
+import { packageRoot } from '../../../services/shared/fs.js';
+import { docker, LABEL, PROJECT, REPOSITORY } from '../docker.js';
 import { failuresOf, summarize, Traffic } from '../traffic.js';
 import { NOTHING, type Scenario } from './scenario.js';
 
@@ -29,62 +30,53 @@ export const memoryLimit: Scenario = {
   },
 };
 
-const STRANGERS = 200;
-const BODY_BYTES = 16 * 1024 * 1024;
+const ATTACK_SECONDS = 30;
 
 export const hostileClients: Scenario = {
   name: 'Hostile clients',
-  done: `${STRANGERS} connections of one address that announce 16 MiB to /api/ingest/ without a key and send as fast as is taken, then a body of 2 MiB to an operation`,
+  done: `from one address, for ${ATTACK_SECONDS} s and each again as soon as it is closed: 200 connections that announce 16 MiB to /api/ingest/ without a key and send as fast as is taken, and 50 whose headers never end; others send requests meanwhile; then a body of 2 MiB to an operation`,
   async run(stack) {
     const nginx = await stack.containerOf('nginx');
-    const { hostname, port } = new URL(stack.url);
-    const statuses = new Map<string, number>();
-    let most = 0;
-    let sampling = true;
-    const sampled = (async () => {
-      while (sampling) {
-        most = Math.max(most, await memoryOf(nginx));
-        await pause(500);
+    const calm = await Traffic.during(stack, 'calm', () => pause(ATTACK_SECONDS * 500));
+    let mostBytes = 0;
+    let answers = '';
+    const others = await Traffic.during(stack, 'hostile', async () => {
+      let attacking = true;
+      const sampled = (async () => {
+        while (attacking) mostBytes = Math.max(mostBytes, await memoryOf(nginx));
+      })();
+      try {
+        answers = await attack();
+      } finally {
+        attacking = false;
+        await sampled;
       }
-    })();
-    const strangers = Array.from({ length: STRANGERS }, () => {
-      const socket = connect(Number(port), hostname);
-      let answer = '';
-      socket.on('error', () => undefined).on('data', (chunk) => (answer += chunk));
-      socket.on('close', () => {
-        const status = answer.slice(9, 12) || 'no answer';
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      });
-      socket.write(
-        `POST /api/ingest/contacts HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nX-Api-Key: rl_live_stranger\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`,
-      );
-      const chunk = Buffer.alloc(64 * 1024, 10);
-      const fill = () => {
-        while (!socket.destroyed && socket.write(chunk));
-      };
-      socket.on('drain', fill);
-      fill();
-      return socket;
     });
-    await pause(10_000);
-    for (const socket of strangers) socket.destroy();
-    await pause(1000);
-    sampling = false;
-    await sampled;
     const large = await stack.call('/api/contacts/search', `"${'x'.repeat(2 * 1024 * 1024)}"`);
     expect(large.body).to.include({ status: 413, code: 'body_too_large' });
-    expect(statuses.get('429'), 'connections beyond the limit').to.be.above(0);
+    const counts = JSON.parse(answers) as Record<string, number>;
+    expect(counts['401'], 'rejected by a gateway').to.be.above(0);
+    expect(counts['429'], 'rejected by nginx').to.be.above(0);
     const spooled = await docker('exec', nginx, 'du', '-sk', '/tmp');
     expect(Number(spooled.split(/\s/)[0]), 'KiB that nginx keeps').to.be.below(1024);
-    const result = await Traffic.during(stack, 'hostile', async () => undefined);
-    expect(failuresOf(result), summarize(result)).to.equal(0);
-    const seen = [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
+    expect(failuresOf(others), summarize(others)).to.equal(0);
+    const strangers = Object.entries(counts).map(([kind, count]) => `${count} × ${kind}`);
     return {
-      seen: `strangers: ${seen}; nginx at most ${Math.round(most / 1024 / 1024)} MiB; afterwards ${summarize(result)}`,
+      seen: `strangers: ${strangers.join(', ')}; nginx at most ${Math.round(mostBytes / 1024 / 1024)} MiB; others meanwhile: ${summarize(others)}; before: ${summarize(calm)}`,
       lost: NOTHING,
     };
   },
 };
+
+/** How many connections ended how, as JSON. In a container, because limits are for each address, and bounded, to leave the machine to the others. */
+function attack(): Promise<string> {
+  const program = join(packageRoot, 'dist/test/containers/strangers.js');
+  const bounds = ['--memory', '512m', '--cpus', '0.5', '--read-only', '--no-healthcheck'];
+  const network = ['--network', `${PROJECT}_front`];
+  const mounted = ['--volume', `${program}:/strangers.mjs:ro`, '--entrypoint', 'node'];
+  const command = [`${REPOSITORY}:slim`, '/strangers.mjs', 'nginx', String(ATTACK_SECONDS)];
+  return docker('run', '--rm', '--label', LABEL, ...bounds, ...network, ...mounted, ...command);
+}
 
 /** Bytes that a container uses, without what the system would give up. */
 async function memoryOf(container: string): Promise<number> {
@@ -94,22 +86,31 @@ async function memoryOf(container: string): Promise<number> {
   return Number(value) * (factors[unit] ?? 1);
 }
 
-const fullVolume = (store: 'clickhouse' | 'elasticsearch', folder: string): Scenario => ({
+const FULL_MS = 60_000;
+
+const fullVolume = (store: 'clickhouse' | 'elasticsearch' | 'kafka'): Scenario => ({
   name: `The volume of ${store} full`,
-  done: `a file written until the volume has no space, for 60 s under traffic, then removed`,
+  done: `a file written until the 300 MB have no space, for ${FULL_MS / 1000} s under traffic, then removed`,
   async run(stack) {
+    const seen: string[] = [];
+    const before = await stack.restartsOf(store);
     const result = await Traffic.during(stack, `full-${store}`, async () => {
-      const fill = `cat /dev/zero > ${folder}/filler`;
-      await stack.exec(store, 'sh', '-c', fill).catch(() => undefined);
-      await pause(60_000);
-      await stack.exec(store, 'rm', `${folder}/filler`);
+      const file = `/${store}/filler`;
+      await stack.exec('volumes', 'sh', '-c', `cat /dev/zero > ${file}`).catch(() => undefined);
+      await pause(FULL_MS);
+      for (const service of [store, 'gateway-1', 'worker']) {
+        const healthy = await stack.isHealthy(await stack.containerOf(service));
+        seen.push(`${service} ${healthy ? 'healthy' : 'unhealthy'}`);
+      }
+      await stack.exec('volumes', 'rm', file);
       await stack.allHealthy();
     });
-    return { seen: summarize(result), lost: NOTHING };
+    const restarts = (await stack.restartsOf(store)) - before;
+    return {
+      seen: `${seen.join(', ')}; ${store} started again ${restarts} times; ${summarize(result)}`,
+      lost: NOTHING,
+    };
   },
 });
 
-export const fullVolumes = [
-  fullVolume('clickhouse', '/var/lib/clickhouse'),
-  fullVolume('elasticsearch', '/usr/share/elasticsearch/data'),
-];
+export const fullVolumes = (['clickhouse', 'elasticsearch', 'kafka'] as const).map(fullVolume);

@@ -12,6 +12,7 @@ import { NOTHING, type Scenario } from './scenario.js';
 
 const LOG_LINES = 400;
 const OWN = ['gateway-1', 'gateway-2', 'worker'];
+const STORES = ['elasticsearch', 'clickhouse', 'kafka'];
 
 export const wholeRequest: Scenario = {
   name: 'A whole request',
@@ -66,18 +67,19 @@ export const confinement: Scenario = {
       const rejected = await stack.exec(service, 'touch', '/written').catch((error: Error) => error.message);
       expect(rejected, service).to.match(/Read-only file system/);
     }
-    for (const service of ['worker', 'elasticsearch', 'clickhouse', 'kafka']) {
-      const networks = await stack.inspect<object>(
-        await stack.containerOf(service),
-        '.NetworkSettings.Networks',
+    const networksOf = async (service: string) =>
+      Object.keys(await stack.inspect(await stack.containerOf(service), '.NetworkSettings.Networks')).sort();
+    const ofStores = STORES.map((store) => `${PROJECT}_${store}`).sort();
+    expect(await networksOf('worker')).to.deep.equal(ofStores);
+    for (const store of STORES) {
+      const network = `${PROJECT}_${store}`;
+      expect(await networksOf(store), store).to.deep.equal([network]);
+      expect(await docker('network', 'inspect', '--format', '{{.Internal}}', network), store).to.equal(
+        'true',
       );
-      expect(Object.keys(networks), service).to.deep.equal([`${PROJECT}_stores`]);
     }
-    expect(await docker('network', 'inspect', '--format', '{{.Internal}}', `${PROJECT}_stores`)).to.equal(
-      'true',
-    );
     return {
-      seen: 'no process of root, no capability, limits of memory, processors and processes everywhere; nothing written outside of volumes and /tmp; worker and stores on the internal network alone',
+      seen: 'no process of root, no capability, limits of memory, processors and processes everywhere; nothing written outside of volumes and /tmp; each store on an internal network of its own, the worker on those alone',
       lost: NOTHING,
     };
   },

@@ -43,32 +43,65 @@ export const workerPaused: Scenario = {
   },
 };
 
-const networkCut = (store: 'elasticsearch' | 'clickhouse' | 'kafka'): Scenario => ({
+const STORES = ['elasticsearch', 'clickhouse', 'kafka'] as const;
+type Store = (typeof STORES)[number];
+
+const networkOf = (store: Store) => `${PROJECT}_${store}`;
+
+const cutFromAll = (store: Store): Scenario => ({
   name: `The network to ${store} cut`,
-  done: `\`docker network disconnect\` of ${store} under traffic until a gateway or the worker is unhealthy, then connected again`,
+  done: `\`docker network disconnect\` of ${store} under traffic until worker and gateway are unhealthy, then connected again`,
   async run(stack) {
-    const network = `${PROJECT}_stores`;
     const container = await stack.containerOf(store);
-    const restarts = () =>
-      Promise.all(['gateway-1', 'gateway-2', 'worker'].map((name) => restartsOf(stack, name)));
-    const before = await restarts();
-    const result = await Traffic.during(stack, `cut-${store}`, async () => {
-      await docker('network', 'disconnect', network, container);
-      try {
-        await stack.becomes('worker', 'unhealthy');
-        // Without Kafka, everything but ingest is served.
-        if (store !== 'kafka') await stack.becomes('gateway-1', 'unhealthy');
-      } finally {
-        await docker('network', 'connect', '--alias', store, network, container);
-      }
-      await stack.allHealthy();
-    });
-    expect(await restarts(), 'containers that Docker had to start again').to.deep.equal(before);
-    return { seen: `${summarize(result)}; health checks followed`, lost: NOTHING };
+    const result = await withoutRestarts(stack, () =>
+      Traffic.during(stack, `cut-${store}`, async () => {
+        await docker('network', 'disconnect', networkOf(store), container);
+        try {
+          await stack.becomes('worker', 'unhealthy');
+          // Without Kafka, everything but ingest is served.
+          if (store !== 'kafka') await stack.becomes('gateway-1', 'unhealthy');
+        } finally {
+          await docker('network', 'connect', '--alias', store, networkOf(store), container);
+        }
+        await stack.allHealthy();
+      }),
+    );
+    return { seen: summarize(result), lost: NOTHING };
   },
 });
 
-export const networkCuts = (['elasticsearch', 'clickhouse', 'kafka'] as const).map(networkCut);
+const cutFromWorker = (store: Store): Scenario => ({
+  name: `The network between the worker and ${store} cut`,
+  done: `\`docker network disconnect\` of the worker alone under traffic until it is unhealthy, then connected again`,
+  async run(stack) {
+    const worker = await stack.containerOf('worker');
+    const result = await withoutRestarts(stack, () =>
+      Traffic.during(stack, `worker-cut-${store}`, async () => {
+        await docker('network', 'disconnect', networkOf(store), worker);
+        try {
+          await stack.becomes('worker', 'unhealthy');
+          for (const gateway of ['gateway-1', 'gateway-2']) {
+            expect(await stack.isHealthy(await stack.containerOf(gateway)), gateway).to.equal(true);
+          }
+        } finally {
+          await docker('network', 'connect', networkOf(store), worker);
+        }
+        await stack.allHealthy();
+      }),
+    );
+    expect(failuresOf(result), summarize(result)).to.equal(0);
+    return { seen: `gateways stay healthy; ${summarize(result)}`, lost: NOTHING };
+  },
+});
 
-const restartsOf = async (stack: ContainerStack, service: string) =>
-  stack.inspect<number>(await stack.containerOf(service), '.RestartCount');
+export const networkCuts = [...STORES.map(cutFromAll), ...STORES.map(cutFromWorker)];
+
+/** Throws when Docker had to start a container of ours again. */
+async function withoutRestarts<Result>(stack: ContainerStack, work: () => Promise<Result>): Promise<Result> {
+  const restarts = () =>
+    Promise.all(['gateway-1', 'gateway-2', 'worker'].map((name) => stack.restartsOf(name)));
+  const before = await restarts();
+  const result = await work();
+  expect(await restarts(), 'containers that Docker had to start again').to.deep.equal(before);
+  return result;
+}
