@@ -7,6 +7,7 @@ import { packageRoot } from '../services/shared/fs.js';
 import { benchAdvertising } from './advertising.js';
 import { benchClickHouse } from './clickhouse.js';
 import { benchDeliveries } from './deliveries.js';
+import { benchDeliveryScale } from './delivery-scale.js';
 import { benchElasticsearch } from './elasticsearch.js';
 import { benchGateway } from './gateway.js';
 import { benchKafka } from './kafka.js';
@@ -22,7 +23,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     contacts: { type: 'string', default: '1000000' },
-    deliveries: { type: 'string', default: '20000000' },
+    deliveries: { type: 'string' },
+    organizations: { type: 'string', default: '10' },
+    companies: { type: 'string', default: '100000' },
     minutes: { type: 'string', default: '10' },
     help: { type: 'boolean', default: false },
   },
@@ -42,17 +45,37 @@ const PARTS = [
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
   process.stdout.write(
-    `npm run bench -- [${PARTS.join('|')} …] [--contacts 1000000] [--deliveries 20000000] [--minutes 10]\n\nExample: npm run bench -- scale --contacts 100000\n`,
+    `npm run bench -- [${PARTS.join('|')} …] [--contacts 1000000] [--deliveries 20000000] [--minutes 10]
+
+scale takes lists of sizes, none of a kind with 0, and an upper bound of companies an organization:
+  npm run bench -- scale --contacts 1000000 --deliveries 10000000,100000000 --organizations 1,10,10000 --companies 100000
+`,
   );
   process.exit(values.help ? 0 : 2);
 }
+const sizes = (text: string) =>
+  text
+    .split(',')
+    .map(Number)
+    .filter((size) => size > 0);
+const contacts = sizes(values.contacts);
+const [someContacts = 1_000_000] = contacts;
+const [someDeliveries = 20_000_000] = sizes(values.deliveries ?? '');
 
 const folder = mkdtempSync(join(tmpdir(), 'reachline-bench-'));
 const results: (Comparison | Figure)[] = [];
-/** What is going on, on the last line of a terminal. */
+const LOG_INTERVAL_MS = 10_000;
+let noteAgainAt = 0;
+/** What is going on: the last line of a terminal, or a line now and then. */
 const note = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+  else if (text !== '' && performance.now() >= noteAgainAt) {
+    noteAgainAt = performance.now() + LOG_INTERVAL_MS;
+    process.stderr.write(`${text}\n`);
+  }
 };
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 try {
   if (asked.includes('gateway')) {
@@ -65,13 +88,13 @@ try {
   }
   if (asked.includes('scale')) await scale();
   if (asked.includes('elasticsearch')) {
-    results.push(...(await benchElasticsearch(join(folder, 'elasticsearch'), Number(values.contacts), note)));
+    results.push(...(await benchElasticsearch(join(folder, 'elasticsearch'), someContacts, note)));
   }
   if (asked.includes('clickhouse')) {
-    results.push(...(await benchClickHouse(join(folder, 'clickhouse'), Number(values.deliveries), note)));
+    results.push(...(await benchClickHouse(join(folder, 'clickhouse'), someDeliveries, note)));
   }
   if (asked.includes('deliveries')) {
-    results.push(...(await benchDeliveries(join(folder, 'deliveries'), Number(values.deliveries), note)));
+    results.push(...(await benchDeliveries(join(folder, 'deliveries'), someDeliveries, note)));
   }
   if (asked.includes('processes')) results.push(await benchProcesses(join(folder, 'processes'), note));
   if (asked.includes('kafka')) {
@@ -84,25 +107,34 @@ try {
   if (asked.includes('relevance')) results.push(...(await benchRelevance(note)));
 } finally {
   note('');
-  rmSync(folder, { recursive: true, force: true });
+  if (results.length > 0) report();
 }
-report();
 
 async function scale(): Promise<void> {
+  const organizations = sizes(values.organizations);
+  for (const count of contacts) for (const split of organizations) await scaleContacts(count, split);
+  const deliveries = sizes(values.deliveries ?? '10000000');
+  const companies = Number(values.companies);
+  const options = { deliveries, organizations, companies };
+  results.push(...(await benchDeliveryScale(join(folder, 'deliveries'), options, note)));
+}
+
+async function scaleContacts(count: number, organizations: number): Promise<void> {
   const dataDir = join(folder, 'scale');
-  results.push(
-    ...(await benchImport(dataDir, join(folder, 'contacts.ndjson'), Number(values.contacts), note)),
-  );
+  const file = join(folder, 'contacts.ndjson');
+  results.push(...(await benchImport(dataDir, file, count, organizations, note)));
+  rmSync(file);
   note('start …');
-  results.push(await benchStart(dataDir, Number(values.contacts)));
+  results.push(await benchStart(dataDir, count));
   const server = await startServer(dataDir);
   try {
     note('searches …');
-    results.push(...(await benchSearch(server, Number(values.contacts), 600)));
+    results.push(...(await benchSearch(server, count, organizations, 600)));
     note('everything together …');
     results.push(...(await benchTogether(server, 20)));
   } finally {
     await stopServer(server);
+    rmSync(dataDir, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,4 @@
-/** The gateway over a data folder; reports the delay of its event loop and its peak memory. */
+/** The gateway over a data folder; reports the delay of its event loop, its peak memory and its CPU time, engine included. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { issueKey } from '../../services/accounts/keys.js';
 import { startGateway } from '../../services/gateway/server.js';
@@ -28,6 +28,11 @@ setInterval(() => {
   peakMemory = Math.max(peakMemory, process.memoryUsage.rss());
 }, 100).unref();
 
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
 process.on('message', async (message: 'reset' | 'read' | { keyFor: string }) => {
   if (message === 'reset') {
     delay.reset();
@@ -38,9 +43,11 @@ process.on('message', async (message: 'reset' | 'read' | { keyFor: string }) => 
       delayP99: delay.percentile(99) / 1e6 - RESOLUTION_MS,
       delayMax: delay.max / 1e6 - RESOLUTION_MS,
       peakMemory,
+      cpuMs: cpuMs(),
     });
   } else {
     process.send?.({ key: await issueKey(stores.search, { organizationId: message.keyFor, scopes: ['*'] }) });
   }
 });
+process.once('disconnect', () => process.exit(1));
 process.send?.({ url: gateway.url });
