@@ -28,7 +28,7 @@ import type { Stores } from '../stores/open-stores.js';
 import type { AdmittedRequest } from './admission.js';
 import type { Metrics } from './metrics.js';
 
-/** Maximum bytes of records per request, after decompression. */
+/** Maximum bytes of records per request, before and after decompression. */
 export const INGEST_BODY_LIMIT = 16 * 1024 * 1024;
 
 /** Media types of the body. */
@@ -216,6 +216,13 @@ function bodyOf({ req, headers }: Context, request: AdmittedRequest): AsyncItera
     },
   });
   const input = decoderOf(headers['content-encoding'], limit);
+  let compressedBytes = 0;
+  // Compressed bytes may hold no content, without end.
+  const countCompressed = (chunk: Buffer) => {
+    compressedBytes += chunk.length;
+    if (compressedBytes > INGEST_BODY_LIMIT) limit.destroy(tooLarge());
+  };
+  req.on('data', countCompressed);
   req.pipe(input);
   const abort = () => limit.destroy(request.signal.reason as Error);
   request.signal.addEventListener('abort', abort, { once: true });
@@ -224,6 +231,7 @@ function bodyOf({ req, headers }: Context, request: AdmittedRequest): AsyncItera
   });
   limit.once('close', () => {
     request.signal.removeEventListener('abort', abort);
+    req.off('data', countCompressed);
     req.unpipe(input);
     if (input !== limit) input.destroy();
   });

@@ -20,7 +20,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
   method?: string;
   /** Sent as it is instead of a JSON body. */
-  raw?: string | Uint8Array;
+  raw?: string | Uint8Array | ReadableStream;
 }
 
 /** A gateway on a free port, spoken to over real HTTP. */
@@ -81,6 +81,7 @@ export async function startTestGateway(
         ...options.headers,
       },
       body: method === 'GET' || method === 'HEAD' ? undefined : (options.raw ?? JSON.stringify(body)),
+      duplex: 'half',
     });
     const text = await response.text();
     const isJson = /\bjson/.test(response.headers.get('Content-Type') ?? '') && text !== '';

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { endpoints } from '../../../services/gateway/api.js';
 import { compressZstd } from '../../support/compress.js';
-import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { type CallOptions, gatewaySuite, type TestGateway } from '../../support/gateway.js';
 import { brokenRules, expectProblem } from '../../support/problems.js';
 
 const SEARCH = '/api/contacts/search';
@@ -452,7 +452,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     });
 
     it('rejects a body that it cannot read', async () => {
-      const send = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
+      const send = (raw: CallOptions['raw'], headers: Record<string, string> = {}) =>
         gateway.call('/api/ingest/contacts', undefined, { raw, headers });
       expectProblem(await send('[{"contact_id": "x"'), 400, 'invalid_json');
       expectProblem(await send('"x"'), 400, 'invalid_body');
@@ -473,6 +473,13 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
         413,
         'body_too_large',
       );
+      // An empty member of gzip, an empty skippable frame of zstd: chunked, as the length would tell.
+      const empty = { gzip: gzipSync(''), zstd: Buffer.from('502a4d1800000000', 'hex') };
+      for (const [encoding, bytes] of Object.entries(empty)) {
+        const raw = new Blob([Buffer.alloc(17 * 1024 * 1024, bytes)]).stream();
+        const headers = { 'Content-Encoding': encoding, 'Content-Type': 'application/x-ndjson' };
+        expectProblem(await send(raw, headers), 413, 'body_too_large');
+      }
       expectProblem(await gateway.call('/api/ingest/contact', [{}]), 404, 'stream_not_found');
     });
 
