@@ -4,6 +4,7 @@ import { CsvError, type Info, parse } from 'csv-parse';
 import { deadLetter } from '../records/outcome.js';
 import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
+import { resumed } from './resumed.js';
 import { asUtf8 } from './utf16.js';
 
 const ROWS_PER_CHUNK = 100;
@@ -44,12 +45,12 @@ export async function openCsv(
   chunks: AsyncIterable<Uint8Array>,
   { headers = [] }: CsvOptions = {},
 ): Promise<CsvFile> {
-  const iterator = asUtf8(chunks)[Symbol.asyncIterator]();
+  const iterator = asUtf8(chunks);
   const { beginning, skippedLines } = afterPreamble(
     await readBeginning(iterator, headers.length > 0),
     headers,
   );
-  const input = Readable.from(rest(beginning, iterator), { objectMode: false });
+  const input = Readable.from(resumed([beginning], iterator), { objectMode: false });
   const parser = input.pipe(
     parse({
       delimiter: delimiterOf(beginning),
@@ -65,20 +66,31 @@ export async function openCsv(
   );
   input.on('error', (error) => parser.destroy(error));
   const rows = parser[Symbol.asyncIterator]() as AsyncIterator<ParsedRow>;
-  const first = await next(rows);
-  if (first.done) throw new ColumnsError('The file is empty: a CSV file begins with a row of column names.');
-  const headerBytes = rawBytes(first.value);
-  if (!isUtf8(headerBytes)) throw new ColumnsError('The header is not UTF-8. Save the file as CSV in UTF-8.');
-  const header = first.value.record.map((name) => decodeCell(name).trim());
-  return {
-    header,
-    headerBytes,
-    records: () => readRows(rows, header, skippedLines),
-    close: () => {
-      input.destroy();
-      parser.destroy();
-    },
+  const close = () => {
+    input.destroy();
+    parser.destroy();
   };
+  try {
+    const { header, headerBytes } = headerOf(await next(rows));
+    const records = async function* () {
+      try {
+        yield* readRows(rows, header, skippedLines);
+      } finally {
+        close();
+      }
+    };
+    return { header, headerBytes, records, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function headerOf({ done, value: row }: IteratorResult<ParsedRow>): Pick<CsvFile, 'header' | 'headerBytes'> {
+  if (done) throw new ColumnsError('The file is empty: a CSV file begins with a row of column names.');
+  const headerBytes = rawBytes(row);
+  if (!isUtf8(headerBytes)) throw new ColumnsError('The header is not UTF-8. Save the file as CSV in UTF-8.');
+  return { header: row.record.map((name: string) => decodeCell(name).trim()), headerBytes };
 }
 
 async function* readRows(
@@ -160,11 +172,6 @@ async function readBeginning(iterator: AsyncIterator<Uint8Array>, hasKnownHeader
   }
   const hasMark = beginning[0] === 0xef && beginning[1] === 0xbb && beginning[2] === 0xbf;
   return hasMark ? beginning.subarray(3) : beginning;
-}
-
-async function* rest(beginning: Buffer, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield beginning;
-  for (let step = await iterator.next(); !step.done; step = await iterator.next()) yield step.value;
 }
 
 const MAX_PREAMBLE_LINES = 50;

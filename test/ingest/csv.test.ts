@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type CsvFile, openCsv } from '../../ingest/sources/csv.js';
+import { until } from '../support/until.js';
 
 const REPORT = readFileSync('test/data/presets/linkedin-campaign-manager/creative_performance_report.csv');
 const DAY = 'Start Date (in UTC)';
@@ -40,5 +41,24 @@ describe('A CSV file', () => {
       const csv = await openCsv(bytes(text), { headers: [['a', 'c']] });
       expect(await rows(csv)).to.deep.equal([[2, { a: '1', b: 'ä' }]]);
     }
+  });
+
+  it('releases its source when reading ends early, and when its header cannot be used', async () => {
+    let open = 0;
+    async function* source(text: string, encoding: BufferEncoding = 'utf8'): AsyncGenerator<Uint8Array> {
+      open++;
+      try {
+        for (;;) yield Buffer.from(text, encoding);
+      } finally {
+        open--;
+      }
+    }
+    const read = (await openCsv(source('a,b\n1,2\n'))).records();
+    await read.next();
+    await read.return(undefined);
+    (await openCsv(source('a,b\n1,2\n'))).close();
+    const broken = await openCsv(source('\xff\n', 'latin1')).catch((error: Error) => error.name);
+    expect(broken).to.equal('ColumnsError');
+    await until(() => open === 0, 'every source is closed');
   });
 });

@@ -1,0 +1,9 @@
+/** The items of a source whose first ones, `taken`, were read already. Closes the source. */
+export async function* resumed<T>(taken: Iterable<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
+  try {
+    yield* taken;
+    for (let step = await rest.next(); !step.done; step = await rest.next()) yield step.value;
+  } finally {
+    await rest.return?.();
+  }
+}
