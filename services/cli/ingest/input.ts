@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { closeSync, createReadStream, openSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { createGunzip } from 'node:zlib';
-import { decompressZstd, ZSTD_MAGIC, ZstdError } from '../../../ingest/sources/zstd.js';
+import { resumed } from '../../../ingest/sources/resumed.js';
+import { decompressZstd, isSkippableFrame, ZSTD_MAGIC, ZstdError } from '../../../ingest/sources/zstd.js';
 import { CommandError, UsageError } from '../errors.js';
 import type { Io } from '../io.js';
 
@@ -105,8 +106,10 @@ async function* decompressed(chunks: AsyncIterable<Uint8Array>, name: string): A
     if (step.done) break;
     first = Buffer.concat([first, step.value]);
   }
-  const whole = beginningWith(first, iterator);
-  if (first.length >= 4 && Buffer.from(first).readUInt32LE(0) === ZSTD_MAGIC) {
+  const whole = resumed([first], iterator);
+  const magic = first.length < 4 ? 0 : Buffer.from(first).readUInt32LE(0);
+  // Tools that compress in parallel begin with a skippable frame.
+  if (magic === ZSTD_MAGIC || isSkippableFrame(magic)) {
     try {
       yield* decompressZstd(whole, ZSTD_LIMITS);
     } catch (error) {
@@ -118,7 +121,6 @@ async function* decompressed(chunks: AsyncIterable<Uint8Array>, name: string): A
     yield* whole;
     return;
   }
-  const { Readable } = await import('node:stream');
   const source = Readable.from(whole, { objectMode: false });
   const gunzip = source.pipe(createGunzip());
   source.on('error', (error) => gunzip.destroy(error));
@@ -143,13 +145,5 @@ export async function peekArray(
     first = Buffer.concat([first, step.value]);
     begins = first.toString('latin1').replace('\u00ef\u00bb\u00bf', '').trimStart().slice(0, 1);
   }
-  return { isArray: begins === '[', chunks: beginningWith(first, iterator) };
-}
-
-async function* beginningWith(
-  first: Uint8Array,
-  iterator: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield first;
-  for (let step = await iterator.next(); !step.done; step = await iterator.next()) yield step.value;
+  return { isArray: begins === '[', chunks: resumed([first], iterator) };
 }

@@ -14,6 +14,7 @@ import { presetsNamed, recognizePreset } from '../../../ingest/presets/recognize
 import { parseJson } from '../../../ingest/records/parse-json.js';
 import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
 import type { CsvOptions } from '../../../ingest/sources/csv.js';
+import { resumed } from '../../../ingest/sources/resumed.js';
 import { mapText, type OpenedText, openText } from '../../../ingest/sources/text.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
@@ -132,10 +133,7 @@ async function peekRecords(text: OpenedText): Promise<SourceRecord[]> {
       if (row !== undefined) samples.push({ ...columns, ...row });
     }
   }
-  text.records = (async function* () {
-    yield* peeked;
-    for (let step = await iterator.next(); !step.done; step = await iterator.next()) yield step.value;
-  })();
+  text.records = resumed(peeked, iterator);
   return samples;
 }
 
