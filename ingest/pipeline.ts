@@ -5,9 +5,9 @@ import type { Acceptance } from '../services/shared/record-order.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
 import type { Mapping } from './mapping/compile.js';
-import { type Accepted, type DeadLetter, deadLetter, deadLetterOf } from './records/outcome.js';
+import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.js';
 import type { RawRecord, RecordSource } from './records/raw-record.js';
-import { MAX_LINE_BYTES } from './sources/lines.js';
+import { LINE_TOO_LONG } from './sources/lines.js';
 import { mapText, openText, type TextFormat } from './sources/text.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 import { writeRecords } from './write-records.js';
@@ -145,12 +145,10 @@ function decodeInto(
     report.result.skipped++;
     return;
   }
-  const outcome = raw.overlong ? tooLong : (raw.rejection ?? decode(raw, now(), sequence + raw.line));
+  const outcome = raw.overlong ? LINE_TOO_LONG : (raw.rejection ?? decode(raw, now(), sequence + raw.line));
   if (outcome.kind === 'ok') batch.add(outcome, raw);
   else report.reject(outcome, raw);
 }
-
-const tooLong = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
 
 /** Decoded records and their origins, to be written together. */
 class Batch {
@@ -186,11 +184,12 @@ class Report {
 
   constructor(options: IngestOptions) {
     this.#options = options;
+    if (options.unknownFields === 'ignore') this.result.ignored = 0;
   }
 
   /** Counts records whose unknown fields were ignored. */
   ignore(count: number): void {
-    if (this.#options.unknownFields === 'ignore') this.result.ignored = (this.result.ignored ?? 0) + count;
+    if (this.result.ignored !== undefined) this.result.ignored += count;
   }
 
   accept(count: number, rounded: number, suppressed: number): void {
@@ -253,7 +252,7 @@ class Writer {
     const rejected = failed.filter(({ reason }) => !isSuppressed(reason));
     // A store that takes none of them, and cannot say why, is itself what is wrong.
     const unknown = rejected.find(({ reason }) => !(reason instanceof RecordRejectedError));
-    if (unknown && rejected.length === records.length) throw unknown.reason;
+    if (unknown && failed.length === records.length) throw unknown.reason;
     const lost = new Set(rejected.map(({ index }) => index));
     this.#report.ignore(
       records.filter((record, index) => record.hadUnknownFields && !lost.has(index)).length,

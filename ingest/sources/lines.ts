@@ -1,7 +1,13 @@
+import { deadLetter } from '../records/outcome.js';
 import type { RawRecord } from '../records/raw-record.js';
 
 /** Size limit of a record, also in Kafka. */
 export const MAX_LINE_BYTES = 1024 * 1024;
+export const LINE_TOO_LONG = deadLetter(
+  'line_too_long',
+  '',
+  `A record may have ${MAX_LINE_BYTES} bytes at most.`,
+);
 const LINES_PER_CHUNK = 200;
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);

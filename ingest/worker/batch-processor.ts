@@ -12,7 +12,7 @@ import { openMessage } from '../sources/kafka/change-message.js';
 import type { Batch } from '../sources/kafka/consumer.js';
 import type { KafkaRecord } from '../sources/kafka/record.js';
 import type { Unreadable } from '../sources/kafka/record-batches.js';
-import { MAX_LINE_BYTES } from '../sources/lines.js';
+import { LINE_TOO_LONG, MAX_LINE_BYTES } from '../sources/lines.js';
 import type { Stream } from '../streams/stream.js';
 import { isOutage, type RejectedWrite } from '../write-records.js';
 import { acceptedAtOf, type Rejection, type SendDeadLetters, sequenceOf } from './dead-letters.js';
@@ -160,7 +160,6 @@ interface DecodedRecord {
   outcome: DecodeOutcome<object>;
 }
 
-const TOO_LONG = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
 
 function unreadableLetter({ reason, first, last }: Unreadable): DeadLetter {
   const records =
@@ -186,7 +185,7 @@ function createBatchDecoder(
   const outcomeOf = (record: KafkaRecord): DecodeOutcome<object> => {
     const { key, value, unreadable } = record;
     if (unreadable) return unreadableLetter(unreadable);
-    if (value !== null && value.length > MAX_LINE_BYTES) return TOO_LONG;
+    if (value !== null && value.length > MAX_LINE_BYTES) return LINE_TOO_LONG;
     const raw = value === null ? { bytes: Buffer.alloc(0), value } : { bytes: value };
     return decode({ line: 0, key, ...raw }, acceptedAtOf(record), sequenceOf(record));
   };

@@ -3,7 +3,9 @@ import { ingestText } from '../../ingest/pipeline.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
+import { suppressedRecord } from '../../services/contacts/suppression.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
+import { PartialWriteError, RejectedError } from '../../services/shared/store-errors.js';
 import type { Stores } from '../../services/stores/open-stores.js';
 import { parsed } from '../support/parsed-store.js';
 import { realLines } from '../support/real-data.js';
@@ -205,6 +207,22 @@ describe('The pipeline over a store whose writer has a fault', () => {
       acceptance: { now: () => ACCEPTED_AT, sequence: 0 },
     }).catch((error: unknown) => error);
     expect(error).to.be.instanceOf(TypeError);
+  });
+
+  it('fails where it rejects every record but those of erased persons', async () => {
+    const upsertContacts = async (records: readonly OrderedRecord<ContactRecord>[]) => {
+      const isErased = records.length === 1 && records[0]?.record.contact_id === 'c1';
+      throw isErased ? new PartialWriteError(new Map([[0, suppressedRecord()]])) : new RejectedError('no');
+    };
+    const error = await ingestText({
+      stream: STREAMS.contacts,
+      stores: { search: { preferredBatchSize: 10, upsertContacts } } as unknown as IngestStores,
+      source: inPieces('{"contact_id":"c1"}\n{"contact_id":"c2"}'),
+      format: 'ndjson',
+      organizationId: 'org_a',
+      acceptance: { now: () => ACCEPTED_AT, sequence: 0 },
+    }).catch((error: unknown) => error);
+    expect(error).to.be.instanceOf(RejectedError);
   });
 });
 

@@ -1,8 +1,8 @@
 import { decoder } from '../../../ingest/decode.js';
 import { emptyResult, type RejectedRecord } from '../../../ingest/pipeline.js';
-import { type DeadLetter, deadLetter } from '../../../ingest/records/outcome.js';
+import type { DeadLetter } from '../../../ingest/records/outcome.js';
 import type { RawRecord } from '../../../ingest/records/raw-record.js';
-import { MAX_LINE_BYTES } from '../../../ingest/sources/lines.js';
+import { LINE_TOO_LONG } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { EXIT } from '../errors.js';
 import { type Io, printOut } from '../io.js';
@@ -53,7 +53,7 @@ export async function dryRun(
       let becomes = 'skipped';
       if (raw.isSkipped) result.skipped++;
       else {
-        const outcome = raw.overlong ? tooLong : (raw.rejection ?? decode(raw, acceptedAt, raw.line));
+        const outcome = raw.overlong ? LINE_TOO_LONG : (raw.rejection ?? decode(raw, acceptedAt, raw.line));
         if (outcome.kind === 'ok') {
           result.accepted++;
           if (outcome.isRounded) result.rounded++;
@@ -75,8 +75,6 @@ export async function dryRun(
   printOut(io, `${report.summary(stream.name)}; dry run: nothing was written`);
   return result.rejected > 0 ? EXIT.failed : EXIT.ok;
 }
-
-const tooLong = deadLetter('line_too_long', '', `A record may have ${MAX_LINE_BYTES} bytes at most.`);
 
 const rejectedRecord = ({ code, pointer, detail }: DeadLetter, { line }: RawRecord): RejectedRecord => ({
   line,

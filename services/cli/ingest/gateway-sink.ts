@@ -5,7 +5,7 @@ import {
   type RejectedRecord,
 } from '../../../ingest/pipeline.js';
 import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
-import { MAX_LINE_BYTES } from '../../../ingest/sources/lines.js';
+import { LINE_TOO_LONG } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { createClient } from '../../client/client.js';
 import type { StreamName } from '../../client/ingest.js';
@@ -69,7 +69,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
         else if (raw.overlong || raw.rejection) {
           rejectedHere++;
           result.rejected++;
-          const { code, pointer, detail } = raw.rejection ?? TOO_LONG;
+          const { code, pointer, detail } = raw.rejection ?? LINE_TOO_LONG;
           reject({ line: raw.line, code, pointer, detail }, raw);
         } else {
           pending.push({ raw, end: records });
@@ -125,12 +125,6 @@ function abortableWait(signal: AbortSignal): { signal: AbortSignal; begin(): voi
     },
   };
 }
-
-const TOO_LONG = {
-  code: 'line_too_long',
-  pointer: '',
-  detail: `A record may have ${MAX_LINE_BYTES} bytes at most.`,
-};
 
 function textOf(raw: RawRecord, { stream, organizationId }: SinkOptions): Buffer {
   const field = stream.organizationField;

@@ -449,6 +449,8 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
         records,
       );
       expect(ignoring.body).to.include({ accepted: 2, rejected: 1, ignored: 1 });
+      const none = await gateway.call('/api/ingest/contacts?unknown_fields=ignore', []);
+      expect(none.body).to.include({ accepted: 0, ignored: 0 });
     });
 
     it('rejects a body that it cannot read', async () => {
