@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { RetentionJob } from '../../services/cli/retention.js';
 import { DAY_MS, utcDate } from '../../services/shared/time.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const log = { info: () => undefined, warn: () => undefined };
@@ -63,5 +64,22 @@ describe('The retention of records', () => {
     const { streams } = status.body as { streams: Record<string, { records: number }> };
     expect(streams['website-visits']?.records).to.equal(1200);
     expect(await job.run(NOW)).to.deep.equal({ visits: 0, months: [] });
+  });
+
+  it('goes on where a run dropped deliveries and was cut short', async () => {
+    const job = new RetentionJob({ visitsDays: 0, deliveriesDays: 30 }, gateway.stores, log);
+    const old = utcDate(NOW - 100 * DAY_MS);
+    const isBeforeFirst = async () => {
+      const { body } = await gateway.call('/api/advertising/network_a/campaigns', { ...range, start_date: old });
+      return (body.warnings as string[]).some((warning) => warning.startsWith('range_before_first_data'));
+    };
+    await gateway.ingest('network-a-deliveries', [{ date: old, campaign_id: 'cam', creative_id: 'cre' }]);
+    const drop = 'ALTER TABLE default.creative_deliveries DROP PARTITION 202608';
+    const client = gateway.stores.engine?.client();
+    await client?.command({ query: drop });
+    await client?.close();
+    expect(await isBeforeFirst()).to.equal(false);
+    await job.run(NOW);
+    await until(isBeforeFirst, 'the days of the dropped month are gone');
   });
 });

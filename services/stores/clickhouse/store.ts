@@ -80,15 +80,20 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
           months.add(String(row.month));
         }
       }
-      if (months.size > 0) {
-        // Sums of months that are gone. Dates come from this program alone.
-        for (const [table, column] of [
-          ['rollups', 'month'],
-          ['delivery_days', 'date'],
-        ]) {
-          const remove = `ALTER TABLE ${table}${local}${everywhere} DELETE WHERE ${column} < ${literal(month)}`;
-          await clickhouse.command('drop_month', remove, true);
-        }
+      // Each by itself: a run that was cut short has dropped the months, but not what is derived from them.
+      for (const [table, column] of [
+        ['rollups', 'month'],
+        ['delivery_days', 'date'],
+      ]) {
+        const { rows } = await clickhouse.query({
+          name: 'old_months',
+          sql: `SELECT 1 FROM ${table} WHERE ${column} < {month:Date} LIMIT 1`,
+          params: { month },
+        });
+        if (rows.length === 0) continue;
+        // Dates come from this program alone.
+        const remove = `ALTER TABLE ${table}${local}${everywhere} DELETE WHERE ${column} < ${literal(month)}`;
+        await clickhouse.command('drop_month', remove, true);
       }
       return [...months].sort();
     },
