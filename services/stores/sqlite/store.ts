@@ -105,6 +105,7 @@ class SqliteStore implements SearchStore {
   readonly #running = new Set<string>();
   #sending: Promise<void> = Promise.resolve();
   #completion: NodeJS.Timeout | undefined;
+  #closed = false;
 
   constructor(
     writer: Writer,
@@ -265,6 +266,7 @@ class SqliteStore implements SearchStore {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     clearTimeout(this.#completion);
     await this.#sending;
     this.#points.close();
@@ -278,6 +280,7 @@ class SqliteStore implements SearchStore {
       await this.#writer.call('completeErasures', this.#clock.now());
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
+      if (this.#closed) return;
       const again = () => void this.#completeErasures().catch(() => undefined);
       this.#completion = setTimeout(again, COMPLETION_RETRY_MS).unref();
     }

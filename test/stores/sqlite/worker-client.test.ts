@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
-import { WorkerClient } from '../../../services/stores/sqlite/workers/worker-client.js';
+import { MAX_PENDING, WorkerClient } from '../../../services/stores/sqlite/workers/worker-client.js';
 
 type Fixture = { echo: (value: number) => string; die: () => string };
+
+const nameOf = ({ name }: Error) => name;
 
 describe('The worker client', () => {
   const start = () =>
@@ -40,6 +42,18 @@ describe('The worker client', () => {
     await client.runExclusive(() => Promise.reject(new Error('fails'))).catch(() => undefined);
     await call(3);
     await client.close();
+  });
+
+  it('takes no more calls during exclusive work than at other times, and none of them once it is closed', async () => {
+    const client = start();
+    await client.call('echo', 1);
+    let waiting: Promise<unknown>[] = [];
+    await client.runExclusive(async () => {
+      waiting = Array.from({ length: MAX_PENDING + 1 }, () => client.call('echo', 2).catch(nameOf));
+      expect(await waiting.at(-1)).to.equal('OverloadedError');
+      await client.close();
+    });
+    expect(new Set(await Promise.all(waiting.slice(0, -1)))).to.deep.equal(new Set(['StoreUnavailableError']));
   });
 
   it('answers calls made before it closes, and rejects later ones', async () => {

@@ -14,8 +14,8 @@ import {
 /** Records live for one transaction: a large young generation saves the garbage collector from copying them. */
 const LIMITS = { maxYoungGenerationSizeMb: 48 };
 
-/** Requests without a response. */
-const MAX_PENDING = 10_000;
+/** Requests without a response, those that wait for exclusive work among them. */
+export const MAX_PENDING = 10_000;
 
 interface Pending {
   resolve(json: string): void;
@@ -32,6 +32,8 @@ export class WorkerClient<Of extends Operations> {
   #closed = false;
   /** Resolves when calls may be sent again. */
   #paused: Promise<void> | undefined;
+  /** Calls that wait for that. */
+  #waiting = 0;
   #onIdle: (() => void) | undefined;
 
   constructor(entry: URL, data: WorkerData) {
@@ -55,9 +57,14 @@ export class WorkerClient<Of extends Operations> {
     operation: Name,
     ...args: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
-    if (this.#closed) throw new StoreUnavailableError('search', { cause: new Error('the store is closed') });
-    if (this.#pending.size >= MAX_PENDING) throw new OverloadedError('search');
-    while (this.#paused) await this.#paused;
+    this.#requireOpen();
+    if (this.#pending.size + this.#waiting >= MAX_PENDING) throw new OverloadedError('search');
+    if (this.#paused) {
+      this.#waiting++;
+      while (this.#paused) await this.#paused;
+      this.#waiting--;
+      this.#requireOpen();
+    }
     const json = await this.#send(tenant, operation, args);
     return fromJson(json) as Result<Of[Name]>;
   }
@@ -92,6 +99,10 @@ export class WorkerClient<Of extends Operations> {
     const exited = new Promise((resolve) => worker.once('exit', resolve));
     worker.postMessage({ id: 0, operation: CLOSE, args: [] } satisfies RpcRequest);
     await exited;
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new StoreUnavailableError('search', { cause: new Error('the store is closed') });
   }
 
   #send(tenant: string, operation: string, args: unknown[]): Promise<string> {
