@@ -10,7 +10,7 @@ export class ZstdError extends Error {
 export interface ZstdLimits {
   /** A decoder is to support at least 8 MiB (RFC 8878 3.1.1.1.2). */
   maxWindowBytes: number;
-  /** fzstd moves the whole window with each block, so that many small blocks cost much time. */
+  /** fzstd moves the whole window with each block, so that many small blocks cost much time; `STEP_BYTES` more for each. */
   maxMovedBytes?: number;
 }
 
@@ -18,6 +18,8 @@ export const ZSTD_MAGIC = 0xfd2fb528;
 /** The lower four bits of the number are free. */
 const ZSTD_SKIPPABLE = 0x184d2a50;
 const MAX_BLOCK_BYTES = 128 * 1024;
+/** What a frame or block without content costs, in bytes that could be moved meanwhile. */
+const STEP_BYTES = 16 * 1024;
 const HAS_CHECKSUM = 0x04;
 const IS_SINGLE_SEGMENT = 0x20;
 
@@ -61,7 +63,15 @@ export async function* decompressZstd(
   const input = new ByteReader(chunks);
   const slice = new TimeSlice();
   let movedBytes = 0;
+  const step = async (windowBytes: number) => {
+    movedBytes += STEP_BYTES + windowBytes;
+    if (movedBytes > maxMovedBytes) {
+      throw new ZstdError('it has too many small frames or blocks; compress it as a whole');
+    }
+    if (slice.shouldYield(windowBytes)) await slice.yieldToEventLoop();
+  };
   while (!(await input.isAtEnd())) {
+    await step(0);
     const start = await input.read(5);
     const magic = start.readUInt32LE(0);
     if (isSkippableFrame(magic)) {
@@ -89,11 +99,7 @@ export async function* decompressZstd(
       push(decoder, Buffer.concat([blockHeader, await input.read(block.bytes)]), isLast);
       for (const each of ready) yield Buffer.from(each.buffer, each.byteOffset, each.length);
       ready = [];
-      movedBytes += windowBytes;
-      if (movedBytes > maxMovedBytes) {
-        throw new ZstdError('it has too many small blocks; compress it as a whole');
-      }
-      if (slice.shouldYield(windowBytes)) await slice.yieldToEventLoop();
+      await step(windowBytes);
     }
     if (frame.hasChecksum) await input.read(4);
   }

@@ -160,7 +160,6 @@ interface DecodedRecord {
   outcome: DecodeOutcome<object>;
 }
 
-
 function unreadableLetter({ reason, first, last }: Unreadable): DeadLetter {
   const records =
     first === last ? `The record at offset ${first}` : `The records at offsets ${first} to ${last}`;

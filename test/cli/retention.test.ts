@@ -70,7 +70,10 @@ describe('The retention of records', () => {
     const job = new RetentionJob({ visitsDays: 0, deliveriesDays: 30 }, gateway.stores, log);
     const old = utcDate(NOW - 100 * DAY_MS);
     const isBeforeFirst = async () => {
-      const { body } = await gateway.call('/api/advertising/network_a/campaigns', { ...range, start_date: old });
+      const { body } = await gateway.call('/api/advertising/network_a/campaigns', {
+        ...range,
+        start_date: old,
+      });
       return (body.warnings as string[]).some((warning) => warning.startsWith('range_before_first_data'));
     };
     await gateway.ingest('network-a-deliveries', [{ date: old, campaign_id: 'cam', creative_id: 'cre' }]);

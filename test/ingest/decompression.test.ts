@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DECOMPRESSORS, type Decompress } from '../../ingest/sources/kafka/compression.js';
-import { decompressZstd } from '../../ingest/sources/zstd.js';
+import { decompressZstd, type ZstdLimits } from '../../ingest/sources/zstd.js';
 import { compressLz4, compressSnappy, compressZstd } from '../support/compress.js';
 
 const MAX_BYTES = 1024 * 1024;
@@ -113,7 +113,7 @@ describe('Decompression', function () {
   });
 
   describe('of zstd as it arrives', () => {
-    const LIMITS = { maxWindowBytes: MAX_BYTES };
+    const LIMITS: ZstdLimits = { maxWindowBytes: MAX_BYTES };
     async function* inPieces(bytes: Buffer, size: number) {
       for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
       yield Buffer.alloc(0);
@@ -159,7 +159,12 @@ describe('Decompression', function () {
       );
     });
 
-    it('rejects a window above the bound before it is allocated, and too many small blocks', async () => {
+    it('rejects a window above the bound before it is allocated, and too many small frames or blocks', async () => {
+      for (const empty of ['502a4d1800000000', '28b52ffd2000010000']) {
+        const frames = Buffer.concat(Array(50).fill(Buffer.from(empty, 'hex')));
+        expect(await errorOf(frames)).to.equal(null);
+        expect(await errorOf(frames, { ...LIMITS, maxMovedBytes: 512 * 1024 })).to.equal('ZstdError');
+      }
       const claims = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x80, 0x70, 0, 0, 0, 0x70, 0x03, 0, 0, 0x41]);
       expect(await errorOf(claims)).to.equal('ZstdError');
       // A window of 1 KiB, and raw blocks of one byte.
@@ -170,9 +175,7 @@ describe('Decompression', function () {
         Buffer.from([1, 0, 0]),
       ]);
       expect((await decompress(small)).toString()).to.equal('A'.repeat(50));
-      expect(await errorOf(small, { ...LIMITS, maxMovedBytes: 40 * 1024 } as typeof LIMITS)).to.equal(
-        'ZstdError',
-      );
+      expect(await errorOf(small, { ...LIMITS, maxMovedBytes: 40 * 1024 })).to.equal('ZstdError');
     });
   });
 });

@@ -53,7 +53,9 @@ describe('The worker client', () => {
       expect(await waiting.at(-1)).to.equal('OverloadedError');
       await client.close();
     });
-    expect(new Set(await Promise.all(waiting.slice(0, -1)))).to.deep.equal(new Set(['StoreUnavailableError']));
+    expect(new Set(await Promise.all(waiting.slice(0, -1)))).to.deep.equal(
+      new Set(['StoreUnavailableError']),
+    );
   });
 
   it('answers calls made before it closes, and rejects later ones', async () => {
