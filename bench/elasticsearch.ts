@@ -13,7 +13,7 @@ import { applyRecord } from '../services/contacts/stored-contact.js';
 import { type ElasticsearchConfig, loadConfig } from '../services/shared/config.js';
 import { acceptanceClock, isDeletion } from '../services/shared/record-order.js';
 import { rowsToFetch } from '../services/stores/common/page-builder.js';
-import { contactDocument, contactSource } from '../services/stores/elasticsearch/contacts/mapping.js';
+import { contactDocument } from '../services/stores/elasticsearch/contacts/mapping.js';
 import { contactQuery } from '../services/stores/elasticsearch/contacts/search.js';
 import { documentId } from '../services/stores/elasticsearch/documents.js';
 import { readDefinition } from '../services/stores/elasticsearch/migrations/indices.js';
@@ -130,7 +130,7 @@ function bulkBodies(count: number): Buffer[] {
     if (!stored || isDeletion(stored)) throw new Error('a first record makes a contact');
     const { organization_id: routing, contact_id } = contact;
     const action = { create: { _id: documentId(routing, contact_id), routing } };
-    text += `${JSON.stringify(action)}\n${JSON.stringify(contactDocument(contactSource(stored, {})))}\n`;
+    text += `${JSON.stringify(action)}\n${JSON.stringify(contactDocument(stored))}\n`;
     if (text.length > BULK_BYTES) {
       bodies.push(Buffer.from(text));
       text = '';

@@ -3,6 +3,7 @@
 import { normalizeDomain, normalizeEmail } from '../search/normalize.js';
 import { memoize } from '../shared/cache.js';
 import { companyId, newId } from '../shared/ids.js';
+import { fromJson, type Json } from '../shared/json.js';
 import {
   type Deletion,
   isDeletion,
@@ -42,13 +43,22 @@ export function toContact(stored: StoredContact): Contact {
   };
 }
 
-/** As `toContact`, but reuses the body, which nobody else may hold: copying its fields costs more than parsing them. */
-export function toContactInPlace({ body, audienceIds, createdMs, updatedMs }: StoredContact): Contact {
-  const contact = body as Contact;
-  contact.audience_ids = audienceIds;
-  contact.created_at = formatTimestamp(createdMs);
-  contact.updated_at = formatTimestamp(updatedMs);
-  return contact;
+/** `toContact` as JSON: the form in which every store keeps a contact, so that a page of them is never parsed. */
+export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredContact): Json<Contact> {
+  const fields = JSON.stringify(body).slice(0, -1);
+  return `${fields},"audience_ids":${JSON.stringify(audienceIds)},"created_at":"${formatTimestamp(createdMs)}","updated_at":"${formatTimestamp(updatedMs)}"}`;
+}
+
+/** The inverse of `contactJson`. */
+export function parseContact(json: Json<Contact>, recordOrder: string | null): StoredContact {
+  const { audience_ids: audienceIds, created_at, updated_at, ...body } = fromJson(json);
+  return {
+    createdMs: Date.parse(created_at),
+    updatedMs: Date.parse(updated_at),
+    recordOrder,
+    audienceIds,
+    body,
+  };
 }
 
 /**

@@ -9,14 +9,16 @@ interface Group<Record> {
   records: Record[];
 }
 
-export interface ApplyOptions<Source, Record> {
+export interface ApplyOptions<Source, State, Record> {
   /** Reads what `apply` needs; called once, when the writes of earlier calls are done. */
   prepare?(): Promise<void>;
   idOf(record: Record): string;
   routingOf(record: Record): string;
-  /** The source after the record; null when the record changes nothing. Throws `RecordRejectedError` when it breaks a rule. */
-  apply(before: Source | undefined, record: Record): Source | null;
-  toDocument(source: Source): object;
+  /** What records are applied to, from a stored document. */
+  fromSource(source: Source): State;
+  /** The state after the record; null when the record changes nothing. Throws `RecordRejectedError` when it breaks a rule. */
+  apply(before: State | undefined, record: Record): State | null;
+  toDocument(state: State): object;
   /** Reads the documents before the first attempt, where a missing one is not to be written. */
   readsFirst?: boolean;
 }
@@ -26,10 +28,10 @@ export interface ApplyOptions<Source, Record> {
  * conflict are read, changed and written again until none is left. Throws `PartialWriteError` once all other records are
  * written, and `StoreTimeoutError` as `retryWithBackoff`.
  */
-export async function applyRecords<Source, Record>(
+export async function applyRecords<Source, State, Record>(
   documents: Documents<Source>,
   records: readonly Record[],
-  options: ApplyOptions<Source, Record>,
+  options: ApplyOptions<Source, State, Record>,
 ): Promise<void> {
   const groups = groupById(records, options);
   const ids = groups.map(({ id }) => id);
@@ -44,17 +46,17 @@ export async function applyRecords<Source, Record>(
   );
 }
 
-async function applyGroups<Source, Record>(
+async function applyGroups<Source, State, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
-  { apply, toDocument, readsFirst = false }: ApplyOptions<Source, Record>,
+  { fromSource, apply, toDocument, readsFirst = false }: ApplyOptions<Source, State, Record>,
 ): Promise<Map<Record, RecordRejectedError>> {
   const rejections = new Map<Record, RecordRejectedError>();
   /** The document may have changed since the record was tried before. */
-  const applyOrReject = (source: Source | undefined, record: Record) => {
+  const applyOrReject = (state: State | undefined, record: Record) => {
     rejections.delete(record);
     try {
-      return apply(source, record);
+      return apply(state, record);
     } catch (error) {
       if (!(error instanceof RecordRejectedError)) throw error;
       rejections.set(record, error);
@@ -70,10 +72,11 @@ async function applyGroups<Source, Record>(
     reads = true;
     const changes = pending.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);
-      let source: Source | undefined = before?.source;
-      for (const record of own) source = applyOrReject(source, record) ?? source;
-      if (source === undefined || source === before?.source) return [];
-      const after = source;
+      const stored = before && fromSource(before.source);
+      let state = stored;
+      for (const record of own) state = applyOrReject(state, record) ?? state;
+      if (state === undefined || state === stored) return [];
+      const after = state;
       return [{ id, routing, before, document: () => toDocument(after) }];
     });
     const conflicts = await documents.writeMany(changes);
@@ -84,7 +87,7 @@ async function applyGroups<Source, Record>(
 
 function groupById<Record>(
   records: readonly Record[],
-  { idOf, routingOf }: Pick<ApplyOptions<never, Record>, 'idOf' | 'routingOf'>,
+  { idOf, routingOf }: Pick<ApplyOptions<never, never, Record>, 'idOf' | 'routingOf'>,
 ): Group<Record>[] {
   const groups = new Map<string, Group<Record>>();
   for (const record of records) {

@@ -14,11 +14,11 @@ import type { EraseCommand, ErasureResult } from '../../contacts/erasure-store.j
 import type { ContactRecord } from '../../contacts/schema.js';
 import { KeyedMutex } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
-import type { Json } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { OverloadedError, PartialWriteError } from '../../shared/store-errors.js';
 import { type Clock, parseTimestamp, systemClock } from '../../shared/time.js';
-import type { Visit, VisitRecord } from '../../visits/schema.js';
+import type { VisitRecord } from '../../visits/schema.js';
+import { toVisit } from '../../visits/stored-visit.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
 import type { DeadLetterQuery, StoredDeadLetter } from '../common/dead-letters.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
@@ -37,7 +37,7 @@ import { Cluster } from './client.js';
 import { getContactBatch } from './contacts/batch.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import { type ContactSource, isTombstone, type Tombstone } from './contacts/mapping.js';
-import { contactFacets, contactQuery, searchedContact } from './contacts/search.js';
+import { contactFacets, contactQuery } from './contacts/search.js';
 import { ContactWrites, deleteContacts, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
 import { DeadLetters } from './dead-letters.js';
@@ -58,7 +58,7 @@ import { acquireReindexLock } from './migrations/reindex-lock.js';
 import { fetchPage, sortKey, totalHits } from './pages.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { RefreshCoalescer } from './refresh-coalescer.js';
-import { type VisitSource, visitDocument, visitFacets, visitQuery, visitSource } from './visits.js';
+import { type VisitSource, visitDocument, visitFacets, visitQuery } from './visits.js';
 
 /** Resources whose documents belong to an organization. */
 const ORGANIZATION_RESOURCES = ['contacts', 'audiences', 'visits', 'keys', 'accounts'] as const;
@@ -173,7 +173,7 @@ class ElasticsearchStore implements SearchStore {
   async getContact(organizationId: string, contactId: string, signal?: AbortSignal) {
     const id = documentId(organizationId, contactId);
     const found = await this.#contacts.get(id, organizationId, signal);
-    return found && !isTombstone(found.source) ? searchedContact(found.source) : null;
+    return found && !isTombstone(found.source) ? found.source.contact : null;
   }
 
   getContacts(
@@ -190,7 +190,7 @@ class ElasticsearchStore implements SearchStore {
     const form = {
       limit: search.limit,
       bestScore,
-      toJson: searchedContact,
+      toJson: ({ contact }: ContactSource) => contact,
       toFacets: contactFacets,
       reservedBytesPerItem: explanationBytes(search),
       explain: search.explain,
@@ -269,6 +269,7 @@ class ElasticsearchStore implements SearchStore {
     const written = applyRecords(this.#audiences, records, {
       idOf: ({ record }) => documentId(record.organization_id, record.id),
       routingOf: ({ record }) => record.organization_id,
+      fromSource: (source) => source,
       apply: applyToSource,
       toDocument: audienceDocument,
     });
@@ -276,8 +277,12 @@ class ElasticsearchStore implements SearchStore {
   }
 
   async searchVisits(search: VisitSearch, signal?: AbortSignal) {
-    const toJson = ({ visit }: VisitSource): Json<Visit> => JSON.stringify(visit);
-    const form = { limit: search.limit, bestScore: null, toJson, toFacets: visitFacets };
+    const form = {
+      limit: search.limit,
+      bestScore: null,
+      toJson: ({ visit }: VisitSource) => visit,
+      toFacets: visitFacets,
+    };
     return this.#bounded(signal, () =>
       fetchPage(visitQuery(search), form, (part) => this.#visits.search(part, signal)),
     );
@@ -297,13 +302,14 @@ class ElasticsearchStore implements SearchStore {
   async insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {
     const months = new Map<string, Map<string, DocumentWrite>>();
     for (const { record } of records) {
-      const source = visitSource(record, parseTimestamp(record.createdAt));
-      const { organization_id: routing, visit_id, created_at } = source;
-      const id = `${documentId(routing, visit_id)}/${created_at}`;
-      const month = monthOf(created_at);
+      const createdMs = parseTimestamp(record.createdAt);
+      const { organizationId: routing } = record;
+      const id = `${documentId(routing, record.id)}/${createdMs}`;
+      const month = monthOf(createdMs);
       const changes = months.get(month) ?? new Map<string, DocumentWrite>();
       months.set(month, changes);
-      if (!changes.has(id)) changes.set(id, { id, routing, document: () => visitDocument(source) });
+      if (!changes.has(id))
+        changes.set(id, { id, routing, document: () => visitDocument(toVisit(record, createdMs)) });
     }
     await Promise.all(
       Array.from(months, ([month, changes]) =>

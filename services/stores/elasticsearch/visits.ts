@@ -1,8 +1,9 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { Facets } from '../../search/facets.js';
+import { type Json, toJson } from '../../shared/json.js';
 import { formatDay } from '../../shared/time.js';
-import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
-import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
+import type { Visit, VisitFacet } from '../../visits/schema.js';
+import { searchableVisit } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
 import { pageSort, searchAfter } from './pages.js';
 import { contains, gramsOf } from './text/substrings.js';
@@ -10,41 +11,31 @@ import { valueToken } from './text/tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
 
+/** The stored field (`_source` of the mapping). Those that are searched or sorted by are derived from it and only indexed. */
 export interface VisitSource {
-  organization_id: string;
-  visit_id: string;
-  /** Milliseconds since the epoch. */
-  created_at: number;
-  audience_id: string | null;
-  visit: Visit;
+  visit: Json<Visit>;
 }
 
-export function visitSource(record: VisitRecord, createdMs: number): VisitSource {
-  const visit = toVisit(record, createdMs);
-  return {
+export function visitDocument(visit: Visit): object {
+  const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
+  const document: VisitSource & Record<string, unknown> = {
+    visit: toJson(visit),
     organization_id: visit.organizationId,
     visit_id: visit.id,
-    created_at: createdMs,
+    created_at: Date.parse(visit.createdAt),
     audience_id: visit.audienceId,
-    visit,
-  };
-}
-
-export function visitDocument(source: VisitSource): object {
-  const { countries, city, browser, platform, address, startUrl } = searchableVisit(source.visit);
-  return {
-    ...source,
     search: {
       countries: countries.map(valueToken),
       city: city === null ? null : valueToken(city),
       browser: browser === null ? null : gramsOf(browser),
       platform: platform === null ? null : gramsOf(platform),
-      has_recording: source.visit.hasRecording,
-      intent_score: source.visit.intentScore,
+      has_recording: visit.hasRecording,
+      intent_score: visit.intentScore,
       address: address === null ? null : addressText(address),
       start_url: startUrl === null ? null : gramsOf(startUrl),
     },
   };
+  return document;
 }
 
 export function visitQuery(search: VisitSearch): estypes.SearchRequest {

@@ -4,7 +4,6 @@ import { PageBuilder } from '../../common/page-builder.js';
 import { type Documents, documentId } from '../documents.js';
 import { FIRST_HITS } from '../pages.js';
 import { type ContactSource, isTombstone, type Tombstone } from './mapping.js';
-import { searchedContact } from './search.js';
 
 /** Contacts by their different ids. What the first documents take tells how many more are worth asking for. */
 export async function getContactBatch(
@@ -16,7 +15,7 @@ export async function getContactBatch(
   const batch = new PageBuilder<ContactSource, Contact>({
     limit: contactIds.length,
     reservedBytes: JSON.stringify(contactIds).length,
-    toJson: searchedContact,
+    toJson: ({ contact }) => contact,
   });
   const missing: string[] = [];
   let end = 0;

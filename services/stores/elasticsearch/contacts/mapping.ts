@@ -1,6 +1,7 @@
 /** A contact as a document of its index. */
 
 import type { FacetField } from '../../../contacts/fields.js';
+import type { Contact } from '../../../contacts/schema.js';
 import {
   type ContactSearchField,
   SEARCH_FIELDS,
@@ -10,27 +11,30 @@ import {
   WORD_FIELDS,
   type WordField,
 } from '../../../contacts/searchable.js';
-import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
+import {
+  type ContactBody,
+  contactJson,
+  parseContact,
+  type StoredContact,
+} from '../../../contacts/stored-contact.js';
 import { isTypoCandidate } from '../../../search/typos.js';
 import { memoize } from '../../../shared/cache.js';
+import type { Json } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
 import { valueToken, wordToken, wordTokens } from '../text/tokens.js';
 
-/** The stored fields; the searched ones are derived from them and not stored. */
-export interface ContactSource {
-  organization_id: string;
-  contact_id: string;
-  /** Milliseconds since the epoch, as is the other. */
-  created_at: number;
-  updated_at: number;
-  /** Of the last record that changed it; null while there was none. */
-  record_order: string | null;
-  audience_ids: string[];
-  contact: ContactBody;
+/** A contact with what only its document holds. */
+export interface IndexedContact extends StoredContact {
   /** Outcome of the create request, replayed on retries. */
   creation?: Creation;
   /** Ids of the last uses of idempotency keys that removed the contact from an audience. */
   removals?: string[];
+}
+
+/** The stored fields (`_source` of the mapping). Those that are searched or sorted by are derived from them and only indexed. */
+export interface ContactSource extends Pick<IndexedContact, 'creation' | 'removals'> {
+  contact: Json<Contact>;
+  record_order: string | null;
 }
 
 /** The outcome of the create request, and the reservation of credits it used. */
@@ -53,41 +57,23 @@ export interface Tombstone {
   record_order?: string;
 }
 
-export function isTombstone(source: ContactSource | Tombstone): source is Tombstone {
-  return 'abandoned_at' in source;
+export function isTombstone(state: object): state is Tombstone {
+  return 'abandoned_at' in state;
 }
 
-export function toStoredContact(source: ContactSource): StoredContact {
-  return {
-    createdMs: source.created_at,
-    updatedMs: source.updated_at,
-    recordOrder: source.record_order,
-    audienceIds: source.audience_ids,
-    body: source.contact,
-  };
+export function parseContactSource(source: ContactSource): IndexedContact {
+  const { contact, record_order, creation, removals } = source;
+  return { ...parseContact(contact, record_order), creation, removals };
+}
+
+export function parseSource(source: ContactSource | Tombstone): IndexedContact | Tombstone {
+  return isTombstone(source) ? source : parseContactSource(source);
 }
 
 /** What records are applied to. */
-export function toVersioned(source: ContactSource | Tombstone): StoredContact | Deletion | undefined {
-  if (!isTombstone(source)) return toStoredContact(source);
-  return source.record_order === undefined ? undefined : { recordOrder: source.record_order };
-}
-
-export function contactSource(
-  stored: StoredContact,
-  rest: Pick<ContactSource, 'creation' | 'removals'>,
-): ContactSource {
-  return {
-    organization_id: stored.body.organization_id,
-    contact_id: stored.body.contact_id,
-    created_at: stored.createdMs,
-    updated_at: stored.updatedMs,
-    record_order: stored.recordOrder,
-    audience_ids: stored.audienceIds,
-    contact: stored.body,
-    creation: rest.creation,
-    removals: rest.removals,
-  };
+export function toVersioned(state: IndexedContact | Tombstone): StoredContact | Deletion | undefined {
+  if (!isTombstone(state)) return state;
+  return state.record_order === undefined ? undefined : { recordOrder: state.record_order };
 }
 
 /** Tokens of the words that a query with a typo can mean, once each. */
@@ -98,23 +84,22 @@ export function letterTokens(words: Iterable<string>): string[] {
 }
 
 /** The document to index. */
-export function contactDocument(source: ContactSource | Tombstone): object {
-  if (isTombstone(source)) return source;
-  const { organization_id, contact_id, created_at, updated_at, record_order, audience_ids, contact } = source;
-  const { creation, removals } = source;
-  // Field by field: faster than a spread.
-  const kept: ContactSource = {
-    organization_id,
-    contact_id,
-    created_at,
-    updated_at,
-    record_order,
-    audience_ids,
-    contact,
-    creation,
-    removals,
+export function contactDocument(state: IndexedContact | Tombstone): object {
+  if (isTombstone(state)) return state;
+  const { body } = state;
+  const document: ContactSource & Record<string, unknown> = {
+    contact: contactJson(state),
+    record_order: state.recordOrder,
+    creation: state.creation,
+    removals: state.removals,
+    organization_id: body.organization_id,
+    contact_id: body.contact_id,
+    created_at: state.createdMs,
+    updated_at: state.updatedMs,
+    audience_ids: state.audienceIds,
+    search: searchFields(body),
   };
-  return Object.assign(kept, { search: searchFields(contact) });
+  return document;
 }
 
 /** A value of a field, as words to index and as those of them that may have typos. */

@@ -2,15 +2,11 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import { duplicateKeys, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
 import type { FacetField } from '../../../contacts/fields.js';
-import type { Contact } from '../../../contacts/schema.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
-import { toContactInPlace } from '../../../contacts/stored-contact.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
-import { type Json, toJson } from '../../../shared/json.js';
 import { pageSort, searchAfter } from '../pages.js';
 import { matchText, type TextFields } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
-import { type ContactSource, toStoredContact } from './mapping.js';
 
 type Clause = estypes.QueryDslQueryContainer;
 
@@ -86,10 +82,6 @@ export function contactFacets(
       return [field, buckets.map(({ key, doc_count }) => ({ value: String(key), count: doc_count }))];
     }),
   );
-}
-
-export function searchedContact(source: ContactSource): Json<Contact> {
-  return toJson(toContactInPlace(toStoredContact(source)));
 }
 
 function filterClauses(filter: ContactFilter): Clause[] {

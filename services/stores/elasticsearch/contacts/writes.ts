@@ -39,10 +39,11 @@ import {
   type ContactSource,
   type Creation,
   contactDocument,
-  contactSource,
+  type IndexedContact,
   isTombstone,
+  parseContactSource,
+  parseSource,
   type Tombstone,
-  toStoredContact,
   toVersioned,
 } from './mapping.js';
 import { duplicateQuery } from './search.js';
@@ -82,7 +83,8 @@ export function upsertContacts(
     },
     idOf: ({ record }) => documentId(record.organization_id, record.contact_id),
     routingOf: ({ record }) => record.organization_id,
-    apply(before, ordered) {
+    fromSource: parseSource,
+    apply(before: IndexedContact | Tombstone | undefined, ordered) {
       const stored = applyRecord(before && toVersioned(before), ordered);
       if (stored === null) return null;
       const { organization_id, contact_id } = ordered.record;
@@ -90,7 +92,8 @@ export function upsertContacts(
         isDeletion(stored) ? [{ kind: 'id' as const, value: contact_id }] : identifiersOf(stored.body);
       if (isSuppressed(organization_id, identifiers)) throw suppressedRecord();
       if (isDeletion(stored)) return tombstoneOf(stored, ordered.acceptedAt);
-      return contactSource(stored, before === undefined || isTombstone(before) ? {} : before);
+      if (before === undefined || isTombstone(before)) return stored;
+      return { ...stored, creation: before.creation, removals: before.removals };
     },
     toDocument: contactDocument,
   });
@@ -112,10 +115,11 @@ export async function deleteContacts(
   await applyRecords(contacts, contactIds, {
     idOf: (id) => documentId(organizationId, id),
     routingOf: () => organizationId,
+    fromSource: parseSource,
     apply(before, id) {
       if (before === undefined || isTombstone(before)) return null;
       deleted.add(id);
-      return tombstoneOf(deletionAt(now, toStoredContact(before)), now);
+      return tombstoneOf(deletionAt(now, before), now);
     },
     toDocument: contactDocument,
     readsFirst: true,
@@ -150,10 +154,9 @@ export class ContactWrites {
       async () => {
         const found = await this.#findDuplicates(created);
         // An earlier attempt of the same request may have finished meanwhile.
-        const own = found.find(({ contact_id }) => contact_id === id);
-        if (own?.creation) return createdOutcome(toStoredContact(own), own.creation);
-        const duplicates = found.map(toStoredContact);
-        return duplicates.length === 0 ? null : this.#decide(attempt, { ...facts, duplicates });
+        const own = found.find(({ body }) => body.contact_id === id);
+        if (own?.creation) return createdOutcome(own, own.creation);
+        return found.length === 0 ? null : this.#decide(attempt, { ...facts, duplicates: found });
       },
       (lost) => this.#decide({ ...attempt, lost }, { ...facts, duplicates: [] }),
     );
@@ -178,7 +181,7 @@ export class ContactWrites {
           break;
         }
         case 'duplicates':
-          facts.duplicates = (await this.#findDuplicates(created)).map(toStoredContact);
+          facts.duplicates = await this.#findDuplicates(created);
           break;
         case 'joined': {
           const oldest = facts.duplicates?.[0] as StoredContact;
@@ -232,16 +235,13 @@ export class ContactWrites {
   ): Promise<RemoveOutcome> {
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
     let removed = false;
-    await this.#change(organizationId, contactId, (source) => {
-      const before = toStoredContact(source);
+    await this.#change(organizationId, contactId, (before) => {
       const after = withoutAudience(before, audienceId, now);
-      const repeated = key !== undefined && (source.removals ?? []).includes(key.useId);
+      const { removals = [] } = before;
+      const repeated = key !== undefined && removals.includes(key.useId);
       removed = after !== before || repeated;
       if (after === before) return null;
-      const removals = key
-        ? [...(source.removals ?? []), key.useId].slice(-MAX_REMOVAL_IDS)
-        : source.removals;
-      return contactSource(after, { ...source, removals });
+      return key ? { ...after, removals: [...removals, key.useId].slice(-MAX_REMOVAL_IDS) } : after;
     });
     return { kind: 'removed', removed };
   }
@@ -273,16 +273,16 @@ export class ContactWrites {
       throw unavailable('another attempt took over');
     }
     await contacts.waitUntilSearchable(found, organizationId);
-    const { creation, contact_id: contactId } = found.source;
-    if (!creation) return { kind: 'contact_exists', contactId };
-    return createdOutcome(toStoredContact(found.source), creation);
+    const stored = parseContactSource(found.source);
+    if (!stored.creation) return { kind: 'contact_exists', contactId: stored.body.contact_id };
+    return createdOutcome(stored, stored.creation);
   }
 
   async #write(created: StoredContact, creation: Creation, anyAttempt: boolean): Promise<CreateOutcome> {
     const { contacts, ledger } = this.#stores;
     const { organization_id: organizationId, contact_id: contactId } = created.body;
     const id = documentId(organizationId, contactId);
-    const document = contactDocument(contactSource(created, { creation }));
+    const document = contactDocument({ ...created, creation });
     const { reservation } = creation;
     let written: unknown;
     try {
@@ -303,7 +303,7 @@ export class ContactWrites {
         this.#settleSoon(organizationId, reservation);
       else if (reservation) await ledger.refund(organizationId, reservation);
       await contacts.waitUntilSearchable(found as VersionedContact, organizationId);
-      return createdOutcome(toStoredContact(before), before.creation);
+      return createdOutcome(parseContactSource(before), before.creation);
     }
     if (reservation) await ledger.refund(organizationId, reservation);
     if (before) return { kind: 'contact_exists', contactId };
@@ -322,13 +322,13 @@ export class ContactWrites {
   }
 
   /** Oldest first. */
-  async #findDuplicates(created: StoredContact): Promise<ContactSource[]> {
+  async #findDuplicates(created: StoredContact): Promise<IndexedContact[]> {
     const query = duplicateQuery(created.body);
     if (!query) return [];
     const { hits } = await this.#stores.contacts.search(query);
     return hits.hits
-      .map(({ _source }) => _source as ContactSource)
-      .filter(({ contact }) => isDuplicate(created.body, contact));
+      .map(({ _source }) => parseContactSource(_source as ContactSource))
+      .filter(({ body }) => isDuplicate(created.body, body));
   }
 
   async #find(organizationId: string, contactId: string): Promise<VersionedContact | null> {
@@ -344,21 +344,20 @@ export class ContactWrites {
     now: number,
   ): Promise<StoredContact | typeof TOO_MANY | null> {
     let isFull = false;
-    const source = await this.#change(organizationId, contactId, (before) => {
-      const stored = toStoredContact(before);
-      const after = joinedAudience(stored, audienceId, now);
+    const member = await this.#change(organizationId, contactId, (before) => {
+      const after = joinedAudience(before, audienceId, now);
       isFull = after === null;
-      return after === null || after === stored ? null : contactSource(after, before);
+      return after === before ? null : after;
     });
-    return isFull ? TOO_MANY : source && toStoredContact(source);
+    return isFull ? TOO_MANY : member;
   }
 
   /** Changes a contact by compare-and-set; `change` returns null when nothing changes. Null when the contact does not exist. */
   async #change(
     organizationId: string,
     contactId: string,
-    change: (source: ContactSource) => ContactSource | null,
-  ): Promise<ContactSource | null> {
+    change: (before: IndexedContact) => IndexedContact | null,
+  ): Promise<IndexedContact | null> {
     const { contacts } = this.#stores;
     const options = { routing: organizationId, refresh: 'wait_for' } as const;
     // Requests of this process queue up instead of conflicting with each other.
@@ -366,13 +365,14 @@ export class ContactWrites {
       retryWithBackoff(async () => {
         const found = await this.#find(organizationId, contactId);
         if (!found) return null;
-        const source = change(found.source);
-        if (source === null) {
+        const before = parseContactSource(found.source);
+        const after = change(before);
+        if (after === null) {
           await contacts.waitUntilSearchable(found, organizationId);
-          return found.source;
+          return before;
         }
-        const written = await contacts.replace(found, contactDocument(source), options);
-        return written ? source : undefined;
+        const written = await contacts.replace(found, contactDocument(after), options);
+        return written ? after : undefined;
       }),
     );
   }

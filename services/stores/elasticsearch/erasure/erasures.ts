@@ -5,17 +5,19 @@ import {
   type ErasureResult,
   pendingProof,
 } from '../../../contacts/erasure-store.js';
+import type { StoredContact } from '../../../contacts/stored-contact.js';
 import {
   type Identifier,
   identifiersOf,
   mentionsAny,
   uniqueIdentifiers,
 } from '../../../contacts/suppression.js';
+import { fromJson } from '../../../shared/json.js';
 import { type Clock, formatTimestamp } from '../../../shared/time.js';
 import { type DeadLetterQuery, deadLetterText, storedDeadLetters } from '../../common/dead-letters.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/creations.js';
-import { type ContactSource, isTombstone } from '../contacts/mapping.js';
+import { type ContactSource, isTombstone, parseContactSource } from '../contacts/mapping.js';
 import { contactQuery } from '../contacts/search.js';
 import { deleteContacts } from '../contacts/writes.js';
 import type { DeadLetters } from '../dead-letters.js';
@@ -59,12 +61,11 @@ export class Erasures {
       routing: organizationId,
     }));
     const found = await contacts.getMany(wanted);
-    const sources = [...found.values()].flatMap(({ source }) => (isTombstone(source) ? [] : [source]));
-    const erased = new Set(sources.map(({ contact_id }) => contact_id));
-    const identifiers = uniqueIdentifiers([
-      ...named,
-      ...sources.flatMap(({ contact }) => identifiersOf(contact)),
-    ]);
+    const people = [...found.values()].flatMap(({ source }) =>
+      isTombstone(source) ? [] : [parseContactSource(source)],
+    );
+    const erased = new Set(people.map(({ body }) => body.contact_id));
+    const identifiers = uniqueIdentifiers([...named, ...people.flatMap(({ body }) => identifiersOf(body))]);
     const holders = await Promise.all(
       identifiers.map(async (identifier) => {
         const ids = await this.#holdersOf(organizationId, identifier);
@@ -74,8 +75,8 @@ export class Erasures {
     const free = holders.filter(({ ids }) => ids.length === 0).map(({ identifier }) => identifier);
     const hashes = await this.suppression.add(organizationId, free);
     const removed = {
-      contacts: sources.length,
-      memberships: sources.reduce((sum, { audience_ids }) => sum + audience_ids.length, 0),
+      contacts: people.length,
+      memberships: people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
       idempotency_answers: 0,
       dead_letters: 0,
     };
@@ -93,7 +94,7 @@ export class Erasures {
     await this.#documents.create(id, source, { refresh: 'wait_for' });
     await deleteContacts(contacts, organizationId, [...erased], now);
     proof.removed.idempotency_answers = await idempotencyKeys.forgetContacts(identifiers);
-    proof.removed.dead_letters = await this.#forgetDeadLetters(organizationId, identifiers, sources);
+    proof.removed.dead_letters = await this.#forgetDeadLetters(organizationId, identifiers, people);
     await this.#documents.update(id, () => ({ ...source, proof }));
     return {
       erased: [...erased],
@@ -126,9 +127,9 @@ export class Erasures {
           routing: organization_id,
         }));
         const found = [...(await contacts.getMany(wanted)).values()];
-        const left = found.flatMap((each) => (isTombstone(each.source) ? [] : [each.source]));
+        const left = found.flatMap(({ source }) => (isTombstone(source) ? [] : [parseContactSource(source)]));
         if (left.length > 0) {
-          const identifiers = left.flatMap(({ contact }) => identifiersOf(contact));
+          const identifiers = left.flatMap(({ body }) => identifiersOf(body));
           await idempotencyKeys.forgetContacts(identifiers);
           await this.#forgetDeadLetters(organization_id, identifiers, left);
         }
@@ -158,12 +159,12 @@ export class Erasures {
   async #forgetDeadLetters(
     organizationId: string,
     identifiers: readonly Identifier[],
-    sources: readonly ContactSource[],
+    people: readonly StoredContact[],
   ): Promise<number> {
     const { deadLetters } = this.#deps;
     const isMentioned = mentionsAny(
       identifiers,
-      sources.map(({ contact }) => contact),
+      people.map(({ body }) => body),
     );
     const ids: string[] = [];
     const store = { listDeadLetters: (query: DeadLetterQuery) => deadLetters.list(query) };
@@ -198,7 +199,7 @@ export class Erasures {
         : ({ kind: 'value', field: 'network_a_url', value } as const);
     const { request } = contactQuery({ organizationId, filters: [filter], limit: MAX_RELATED });
     const { hits } = await contacts.search({ ...request, size: MAX_RELATED });
-    return hits.hits.map(({ _source }) => (_source as ContactSource).contact_id);
+    return hits.hits.map(({ _source }) => fromJson((_source as ContactSource).contact).contact_id);
   }
 }
 

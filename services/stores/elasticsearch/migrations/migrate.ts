@@ -1,11 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ContactBody } from '../../../contacts/stored-contact.js';
 import type { ElasticsearchConfig } from '../../../shared/config.js';
+import { fromJson, type Json } from '../../../shared/json.js';
 import { type Clock, systemClock } from '../../../shared/time.js';
-import { type AudienceSource, audienceDocument } from '../audiences.js';
+import type { Visit } from '../../../visits/schema.js';
+import { type AudienceSource, type AudienceTombstone, audienceDocument } from '../audiences.js';
 import { Cluster } from '../client.js';
-import { type ContactSource, contactDocument } from '../contacts/mapping.js';
+import {
+  type ContactSource,
+  contactDocument,
+  type IndexedContact,
+  parseSource,
+  type Tombstone,
+} from '../contacts/mapping.js';
 import type { IdempotencySource } from '../idempotency.js';
-import { type VisitSource, visitDocument } from '../visits.js';
+import { visitDocument } from '../visits.js';
 import {
   createMissingIndices,
   IndexNames,
@@ -15,7 +24,7 @@ import {
   type Resource,
   readDefinition,
 } from './indices.js';
-import { reindex } from './reindex.js';
+import { type ReindexOptions, reindex } from './reindex.js';
 import { acquireReindexLock, type ReindexLock } from './reindex-lock.js';
 
 export interface MigrateOptions {
@@ -30,16 +39,37 @@ export interface MigrateOptions {
 const LOCK_POLL_MS = 500;
 
 /** Documents are derived anew from their stored fields, so that a reindex follows the code, not only the mapping. */
-const toDocument: { [name in Resource]?: (source: unknown) => object } = {
-  contacts: (source) => contactDocument(source as ContactSource),
-  audiences: (source) => audienceDocument(source as AudienceSource),
-  visits: (source) => visitDocument(source as VisitSource),
+export const toDocument: { [name in Resource]?: (source: never) => object } = {
+  contacts: (source: ContactSource | ContactSourceOfVersion6 | Tombstone) =>
+    contactDocument(isVersion6(source) ? fromVersion6(source) : parseSource(source)),
+  audiences: (source: AudienceSource | AudienceTombstone) => audienceDocument(source),
+  // In version 5 the visit was an object.
+  visits: ({ visit }: { visit: Json<Visit> | Visit }) =>
+    visitDocument(typeof visit === 'string' ? fromJson(visit) : visit),
   // In version 1 the owner of a lease was called `attempt`.
-  idempotency: (source) => {
-    const { attempt, ...rest } = source as IdempotencySource & { attempt?: string };
-    return attempt === undefined ? rest : { ...rest, owner: attempt };
-  },
+  idempotency: ({ attempt, ...rest }: IdempotencySource & { attempt?: string }) =>
+    attempt === undefined ? rest : { ...rest, owner: attempt },
 };
+
+/** In version 6 the contact was an object, its times and audiences fields beside it. */
+interface ContactSourceOfVersion6 extends Omit<ContactSource, 'contact'> {
+  contact: ContactBody;
+  created_at: number;
+  updated_at: number;
+  audience_ids: string[];
+}
+
+const isVersion6 = (source: object): source is ContactSourceOfVersion6 => 'audience_ids' in source;
+
+const fromVersion6 = (source: ContactSourceOfVersion6): IndexedContact => ({
+  createdMs: source.created_at,
+  updatedMs: source.updated_at,
+  recordOrder: source.record_order,
+  audienceIds: source.audience_ids,
+  body: source.contact,
+  creation: source.creation,
+  removals: source.removals,
+});
 
 /**
  * Creates missing indices and reindexes those of an older version, under live traffic; one process at a time. Resolves with
@@ -69,7 +99,8 @@ export async function migrateElasticsearch(
               live,
               aliases: live.alias === all ? [] : [all],
               definition,
-              toDocument: toDocument[resource] ?? ((source) => source as object),
+              toDocument:
+                (toDocument[resource] as ReindexOptions['toDocument']) ?? ((source) => source as object),
               lock,
               onProgress: (copied, total) => onProgress?.(live.index, copied, total),
             }),

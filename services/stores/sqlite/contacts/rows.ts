@@ -1,9 +1,8 @@
 /** Rows of the table of contacts. */
 import type { Contact } from '../../../contacts/schema.js';
-import type { StoredContact } from '../../../contacts/stored-contact.js';
-import { fromJson, type Json } from '../../../shared/json.js';
+import { parseContact, type StoredContact } from '../../../contacts/stored-contact.js';
+import type { Json } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
-import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
 
@@ -16,16 +15,14 @@ export function readContactRow(
   organization: number,
   id: string,
 ): ContactRow | undefined {
-  const row = connection.row<[bigint, bigint, bigint, string | null, Json<Contact>]>(
-    `SELECT position, created_ms, updated_ms, record_order, body
-       FROM contacts WHERE organization = ? AND id = ?`,
+  const row = connection.row<[RowId, string | null, Json<Contact>]>(
+    `SELECT position, record_order, body FROM contacts WHERE organization = ? AND id = ?`,
     organization,
     id,
   );
   if (!row) return undefined;
-  const [rowId, created, updated, recordOrder, text] = row;
-  const { audience_ids: audienceIds, created_at: _, updated_at: __, ...body } = fromJson(text);
-  return { rowId, createdMs: Number(created), updatedMs: Number(updated), recordOrder, audienceIds, body };
+  const [rowId, recordOrder, body] = row;
+  return { rowId, ...parseContact(body, recordOrder) };
 }
 
 /** What is left of a deleted contact; undefined when it was never deleted, or came back. */
@@ -36,10 +33,4 @@ export function readDeletion(connection: Connection, organization: number, id: s
     id,
   );
   return row && { recordOrder: row[0] };
-}
-
-/** The contact as responses show it. */
-export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredContact): Json<Contact> {
-  const fields = JSON.stringify(body).slice(0, -1);
-  return `${fields},"audience_ids":${JSON.stringify(audienceIds)},"created_at":"${formatTimestamp(createdMs)}","updated_at":"${formatTimestamp(updatedMs)}"}`;
 }

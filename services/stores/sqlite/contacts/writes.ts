@@ -11,6 +11,7 @@ import type { ContactRecord } from '../../../contacts/schema.js';
 import {
   applyRecord,
   type ContactBody,
+  contactJson,
   createdContact,
   joinedAudience,
   type StoredContact,
@@ -28,7 +29,7 @@ import { IndexChanges } from '../text/text-index.js';
 import { type BatchResult, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery, vocabularyOf } from './mapping.js';
-import { type ContactRow, contactJson, readContactRow, readDeletion } from './rows.js';
+import { type ContactRow, readContactRow, readDeletion } from './rows.js';
 
 /** Applies stream records (contract 6.2) until time is up. */
 export function upsertContacts(
