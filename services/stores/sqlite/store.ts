@@ -14,7 +14,7 @@ import type { ContactRecord } from '../../contacts/schema.js';
 import type { IdempotencyConflict } from '../../shared/idempotency.js';
 import { fromJson } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { PartialWriteError, RecordRejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
+import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { VisitRecord } from '../../visits/schema.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
@@ -23,6 +23,7 @@ import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { openDatabase } from './database.js';
 import { resumeErasures } from './erasure/complete.js';
+import { CompletionSchedule } from './erasure/completion-schedule.js';
 import { withStoreErrors } from './errors.js';
 import type { RebuildProgress } from './migrations/rebuild.js';
 import { parsePage } from './pages.js';
@@ -51,8 +52,6 @@ const CACHE_MB = { migrations: 64, writer: 96, searches: { all: 192, least: 16 }
 
 /** Few enough that serializing them does not hold up the event loop. */
 const RECORDS_PER_MESSAGE = 500;
-
-const COMPLETION_RETRY_MS = 60_000;
 
 /** Each looks its words up in the text index. */
 const DELETIONS_PER_MESSAGE = 50;
@@ -104,8 +103,7 @@ class SqliteStore implements SearchStore {
   /** Idempotency keys of writes in progress. */
   readonly #running = new Set<string>();
   #sending: Promise<void> = Promise.resolve();
-  #completion: NodeJS.Timeout | undefined;
-  #closed = false;
+  readonly #completion: CompletionSchedule;
 
   constructor(
     writer: Writer,
@@ -119,6 +117,7 @@ class SqliteStore implements SearchStore {
     this.#searches = searches;
     this.#points = points;
     this.#clock = clock;
+    this.#completion = new CompletionSchedule(() => writer.call('completeErasures', clock.now()));
   }
 
   async getContact(organizationId: string, contactId: string) {
@@ -165,7 +164,7 @@ class SqliteStore implements SearchStore {
   async eraseContacts(command: EraseCommand): Promise<ErasureResult> {
     const { organizationId, proofId } = command;
     const result = await this.#writer.callFor(organizationId, 'eraseContacts', command, this.#clock.now());
-    await this.#completeErasures();
+    await this.#completion.run();
     const proof = await this.#lookups.call('readErasure', proofId);
     return { ...result, proof };
   }
@@ -266,24 +265,10 @@ class SqliteStore implements SearchStore {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#completion);
+    this.#completion.close();
     await this.#sending;
     this.#points.close();
     await Promise.all([this.#writer.close(), this.#lookups.close(), this.#searches.close()]);
-  }
-
-  /** Tries again later where a reader, such as a backup, keeps the write-ahead log from being truncated. */
-  async #completeErasures(): Promise<void> {
-    clearTimeout(this.#completion);
-    try {
-      await this.#writer.call('completeErasures', this.#clock.now());
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error;
-      if (this.#closed) return;
-      const again = () => void this.#completeErasures().catch(() => undefined);
-      this.#completion = setTimeout(again, COMPLETION_RETRY_MS).unref();
-    }
   }
 
   /** Rejects a request whose idempotency key is in progress. */
