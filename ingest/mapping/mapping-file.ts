@@ -1,6 +1,6 @@
 /** The mapping file: its type, its JSON Schema and its validation. docs/ingest-mapping.md explains it with examples. */
-import Type, { type TSchema } from 'typebox';
-import { arrayOf, looseObject, strictObject, stringEnum } from '../../services/shared/schema.js';
+import type { TSchema } from 'typebox';
+import { arrayOf, looseObject, strictObject, stringEnum, Type } from '../../services/shared/schema.js';
 import { compileValidator } from '../../services/shared/validation.js';
 import { STREAM_NAMES, type StreamName } from '../streams/index.js';
 

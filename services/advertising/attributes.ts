@@ -1,7 +1,7 @@
 /** The attributes of campaigns, creatives and companies: record fields, stored columns, select lists and response fields come from here. */
-import Type, { type TString, type TUnsafe } from 'typebox';
+import type { TString, TUnsafe } from 'typebox';
 import { normalizeDomain } from '../search/normalize.js';
-import { date, nullable, optional, text } from '../shared/schema.js';
+import { date, nullable, optional, Type, text } from '../shared/schema.js';
 import { moneyAmount, moneyInput, requireMoneyText } from './money.js';
 import { caseFold, normalizeObjective, normalizeStatus } from './normalization.js';
 

@@ -1,5 +1,5 @@
 /** Money as exact decimal text. */
-import Type from 'typebox';
+import { Type } from '../shared/schema.js';
 
 /** Up to 26 digits before and 12 after the point, no sign and no exponent. */
 export const MONEY_PATTERN = '^[0-9]{1,26}(\\.[0-9]{1,12})?$';

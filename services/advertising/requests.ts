@@ -1,5 +1,5 @@
 /** Requests of the advertising operations. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import {
   arrayOf,
   date,
@@ -9,6 +9,7 @@ import {
   organizationId,
   strictObject,
   stringEnum,
+  Type,
   text,
 } from '../shared/schema.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, type Metric } from './metrics.js';

@@ -1,6 +1,6 @@
 /** Responses of the advertising operations. */
-import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
-import { arrayOf, date, integer, looseObject, nullable, stringEnum } from '../shared/schema.js';
+import type { Static, TOptional, TSchema, TUnsafe } from 'typebox';
+import { arrayOf, date, integer, looseObject, nullable, stringEnum, Type } from '../shared/schema.js';
 import { campaignAttributes, companyAttributes, creativeAttributes, schemasOf } from './attributes.js';
 import {
   COMPANY_METRIC_NAMES,

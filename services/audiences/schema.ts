@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import {
   arrayOf,
   boolean,
@@ -11,6 +11,7 @@ import {
   optional,
   organizationId,
   strictObject,
+  Type,
   text,
 } from '../shared/schema.js';
 

@@ -1,6 +1,6 @@
 /** The fields of a contact: schemas, stored form, requests and responses are made from the tables here. */
-import Type, { type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
-import { arrayOf, date, integer, nullable, optional, text } from '../shared/schema.js';
+import type { Static, TArray, TSchema, TUnsafe } from 'typebox';
+import { arrayOf, date, integer, nullable, optional, Type, text } from '../shared/schema.js';
 
 const emails = (description: string) =>
   arrayOf(

@@ -1,4 +1,4 @@
-import Type, { type Static, type TArray, type TOptional } from 'typebox';
+import type { Static, TArray, TOptional } from 'typebox';
 import { MATCH_KINDS } from '../search/explain.js';
 import { FacetCount } from '../search/facet-schema.js';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
@@ -16,6 +16,7 @@ import {
   organizationId,
   strictObject,
   stringEnum,
+  Type,
   text,
 } from '../shared/schema.js';
 import {

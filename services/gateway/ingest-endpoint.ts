@@ -1,7 +1,6 @@
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
-import Type from 'typebox';
 import { DeadLetterCollector } from '../../ingest/dead-letter-collector.js';
 import type { Mapping } from '../../ingest/mapping/compile.js';
 import { MAX_NAME_LENGTH, type StoredMapping } from '../../ingest/mapping/stored-mappings.js';
@@ -21,7 +20,7 @@ import { readQuery } from '../http/query-string.js';
 import type { UnknownFields } from '../shared/config.js';
 import { didYouMean } from '../shared/did-you-mean.js';
 import { acceptanceClock, type OrderedRecord } from '../shared/record-order.js';
-import { boolean, strictObject, stringEnum } from '../shared/schema.js';
+import { boolean, strictObject, stringEnum, Type } from '../shared/schema.js';
 import type { Clock } from '../shared/time.js';
 import { compileValidator } from '../shared/validation.js';
 import type { Stores } from '../stores/open-stores.js';

@@ -1,6 +1,5 @@
 /** Beside the type, as search processes load no schema library. */
-import Type from 'typebox';
-import { integer, looseObject } from '../shared/schema.js';
+import { integer, looseObject, Type } from '../shared/schema.js';
 
 export const FacetCount = looseObject(
   {

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import {
   date,
   dateTime,
@@ -10,6 +10,7 @@ import {
   organizationId,
   strictObject,
   stringEnum,
+  Type,
 } from '../shared/schema.js';
 
 export const StatusRequest = strictObject({ organization_id: optional(organizationId) });

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { FacetCount } from '../search/facet-schema.js';
 import {
   arrayOf,
@@ -12,6 +12,7 @@ import {
   organizationId,
   strictObject,
   stringEnum,
+  Type,
   text,
 } from '../shared/schema.js';
 

@@ -78,7 +78,7 @@ describe('The command line', function () {
     }
     expect(await readFile(loaded, 'utf8'))
       .to.contain('services/cli/commands/keys.js')
-      .and.not.match(/node_modules\/(typebox|ajv|kafkajs|koa)\//);
+      .and.not.match(/node_modules\/(ajv|kafkajs|koa)\/|\/schema\.js/);
   });
 
   it('says its version', async () => {
