@@ -8,6 +8,7 @@ export const startAtScaleGateway: StartGateway = async (settings, clock) => {
   const database = testDatabase();
   const stores = { elasticsearch: indices.config, clickhouse: database.config };
   const gateway = await startTestGateway({ ...settings, ...stores }, clock);
+  await indices.refreshAtOnce();
   return {
     ...gateway,
     async close() {

@@ -8,12 +8,14 @@ const INTERVAL_MS = 250;
 /** Makes writes searchable: one refresh serves all callers that wait. */
 export class RefreshCoalescer {
   readonly #cluster: Cluster;
+  readonly #intervalMs: number;
   readonly #aliases: string[];
   #next: Promise<void> | undefined;
   #last = Number.NEGATIVE_INFINITY;
 
-  constructor(cluster: Cluster, names: IndexNames) {
+  constructor(cluster: Cluster, names: IndexNames, intervalMs = INTERVAL_MS) {
     this.#cluster = cluster;
+    this.#intervalMs = intervalMs;
     this.#aliases = (['contacts', 'audiences', 'visits'] as const).map((resource) => names.alias(resource));
   }
 
@@ -23,7 +25,7 @@ export class RefreshCoalescer {
   }
 
   async #begin(): Promise<void> {
-    await pause(Math.max(0, this.#last + INTERVAL_MS - performance.now()));
+    await pause(Math.max(0, this.#last + this.#intervalMs - performance.now()));
     // Later callers may have written after this refresh.
     this.#next = undefined;
     this.#last = performance.now();

@@ -70,6 +70,8 @@ export interface ElasticsearchStoreOptions {
   clock?: Clock;
   /** Mean time between two runs of the recovery job. */
   recoveryIntervalMs?: number;
+  /** Minimum time between two refreshes. */
+  refreshIntervalMs?: number;
   log?: RecoveryLog;
 }
 
@@ -121,7 +123,7 @@ class ElasticsearchStore implements SearchStore {
     cluster: Cluster,
     names: IndexNames,
     clock: Clock,
-    { recoveryIntervalMs, log }: Omit<ElasticsearchStoreOptions, 'clock'>,
+    { recoveryIntervalMs, refreshIntervalMs, log }: Omit<ElasticsearchStoreOptions, 'clock'>,
   ) {
     this.#cluster = cluster;
     this.#clock = clock;
@@ -143,7 +145,7 @@ class ElasticsearchStore implements SearchStore {
       clock,
     });
     this.#keys = keyStore(cluster, names);
-    this.#refreshCoalescer = new RefreshCoalescer(cluster, names);
+    this.#refreshCoalescer = new RefreshCoalescer(cluster, names, refreshIntervalMs);
     this.#writes = new ContactWrites({
       contacts: this.#contacts,
       audiences: this.#audiences,

@@ -4,10 +4,12 @@ import { testIndices } from './support.js';
 
 searchStoreContract('Elasticsearch', async (options) => {
   const indices = testIndices();
-  const store = await openElasticsearchStore(indices.config, options);
+  const open = () => openElasticsearchStore(indices.config, { ...options, refreshIntervalMs: 0 });
+  const store = await open();
+  await indices.refreshAtOnce();
   return {
     store,
-    another: () => openElasticsearchStore(indices.config, options),
+    another: open,
     async close() {
       await store.close();
       await indices.remove();

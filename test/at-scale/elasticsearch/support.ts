@@ -5,6 +5,8 @@ import { loadConfig } from '../../../services/shared/config.js';
 /** Indices with a unique prefix on the cluster of `ELASTICSEARCH_URL`. */
 export interface TestIndices {
   config: ElasticsearchConfig;
+  /** Makes a write that waits for a refresh cause one: for tests that write one record after another. */
+  refreshAtOnce(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -18,14 +20,20 @@ export function testIndices(): TestIndices {
   const prefix = `t${process.pid}_${count}_${Date.now().toString(36)}`;
   const { elasticsearch } = loadConfig({ ELASTICSEARCH_URL: url, ELASTICSEARCH_INDEX_PREFIX: prefix });
   if (!elasticsearch) throw new Error('ELASTICSEARCH_URL names no cluster');
+  const withClient = async (work: (client: Client) => Promise<unknown>) => {
+    const client = new Client({ nodes: elasticsearch.nodes });
+    await work(client).finally(() => client.close());
+  };
   return {
     config: elasticsearch,
-    async remove() {
-      const client = new Client({ nodes: elasticsearch.nodes });
-      const indices = await client.indices.get({ index: `${prefix}-*` });
-      const names = Object.keys(indices);
-      if (names.length > 0) await client.indices.delete({ index: names });
-      await client.close();
-    },
+    refreshAtOnce: () =>
+      withClient((client) =>
+        client.indices.putSettings({ index: `${prefix}-*`, settings: { max_refresh_listeners: 0 } }),
+      ),
+    remove: () =>
+      withClient(async (client) => {
+        const names = Object.keys(await client.indices.get({ index: `${prefix}-*` }));
+        if (names.length > 0) await client.indices.delete({ index: names });
+      }),
   };
 }
