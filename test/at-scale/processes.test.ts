@@ -19,101 +19,109 @@ describe('gateway processes that share a port', () => {
     REACHLINE_LOG_LEVEL: 'fatal',
   };
   let key: string;
-  let server: ServerProcess | undefined;
+  const servers: ServerProcess[] = [];
 
   before(async () => {
     const stores = await openStores(loadConfig({ ...process.env, ...environment }));
     key = await issueKey(stores.search, { organizationId: 'org_a', scopes: ['*'] });
     await stores.close();
   });
-  afterEach(async () => {
-    await server?.kill();
-    server = undefined;
+  after(async () => {
+    await Promise.all(servers.map((server) => server.kill()));
+    await indices.remove();
   });
-  after(() => indices.remove());
 
   const start = async (settings: Record<string, string> = {}) => {
-    server = await startServer({ key, environment: { ...environment, ...settings } });
+    const server = await startServer({ key, environment: { ...environment, ...settings } });
+    servers.push(server);
     return server;
   };
 
-  it('are ended by a signal to the first, which told their address once', async () => {
-    const { url, output, stop, pid } = await start();
-    expect(gatewaysOf(pid)).to.have.lengthOf(PROCESSES);
-    const gateways = gatewaysOf(pid);
-    expect(await stop()).to.deep.equal({ code: 0, signal: null });
-    expect(gateways.filter(isThere)).to.deep.equal([]);
-    expect(
-      output()
-        .split('\n')
-        .filter((line) => line.includes(url)),
-    ).to.have.lengthOf(1);
-  });
+  // They share a server, as four processes take long to start; the last one ends it.
+  describe('without a limit', () => {
+    let server: ServerProcess;
+    before(async () => {
+      server = await start();
+    });
 
-  it('end when the first is killed', async () => {
-    const { kill, pid } = await start();
-    const gateways = gatewaysOf(pid);
-    await kill();
-    await until(() => !gateways.some(isThere), 'every gateway has ended');
-  });
+    it('render their metrics together', async () => {
+      const requests = 30;
+      for (let count = 0; count < requests; count++) {
+        await status(`${server.url}/api/audiences/search`, {}, '{}');
+      }
+      const counted = async () => {
+        const text = await (await fetch(`${server.url}/metrics`)).text();
+        const sample =
+          'reachline_http_request_duration_seconds_count{operation="/api/audiences/search",status="401"}';
+        return Number(
+          text
+            .split('\n')
+            .find((line) => line.startsWith(sample))
+            ?.slice(sample.length),
+        );
+      };
+      await until(async () => (await counted()) === requests, 'every request is counted');
+    });
 
-  it('go on when one is killed, and another takes its place', async () => {
-    const { url, pid } = await start();
-    const before = gatewaysOf(pid);
-    process.kill(before[0] as number, 'SIGKILL');
-    await until(() => !isThere(before[0] as number), 'the process has ended');
-    for (let count = 0; count < 20; count++) expect(await status(`${url}/livez`)).to.equal(200);
-    await until(() => gatewaysOf(pid).length === PROCESSES, 'another process has started');
-    expect(gatewaysOf(pid)).to.include.members(before.slice(1)).and.not.include(before[0]);
-  });
+    it('say once why they cannot start', async () => {
+      const { port } = new URL(server.url);
+      const { code, errors } = await runServer({ environment: { ...environment, PORT: port } });
+      expect(code).to.equal(1);
+      expect(errors).to.match(new RegExp(`^Port ${port} is in use.*\n$`));
+    });
 
-  it('answer what they are at before they end', async () => {
-    const { url, stop } = await start();
-    const begun = Array.from({ length: 12 }, () => begin(`${url}/api/contacts/search`, key));
-    await Promise.all(begun.map(({ taken }) => taken));
-    const ended = stop();
-    const answers = await Promise.all(begun.map(({ finish }) => finish('{"organization_id":"org_a"}')));
-    expect(answers).to.deep.equal(Array(12).fill(200));
-    expect(await ended).to.deep.equal({ code: 0, signal: null });
-  });
-
-  it('say once why they cannot start', async () => {
-    const { url } = await start();
-    const { port } = new URL(url);
-    const { code, errors } = await runServer({ environment: { ...environment, PORT: port } });
-    expect(code).to.equal(1);
-    expect(errors).to.match(new RegExp(`^Port ${port} is in use.*\n$`));
-  });
-
-  it('count the requests of a key together', async () => {
-    const limit = 100;
-    const { url } = await start({ REACHLINE_RATE_LIMIT: String(limit) });
-    const counts = new Map<number, number>();
-    for (let count = 0; count < 3 * limit; count++) {
-      const answer = await status(`${url}/api/audiences/search`, { 'X-Api-Key': key }, '{}');
-      counts.set(answer, (counts.get(answer) ?? 0) + 1);
-    }
-    // Alone, each would have let its third of the requests through. What another admits is known a moment later.
-    expect(counts.get(200)).to.be.within(limit, 2 * limit);
-    expect((counts.get(200) ?? 0) + (counts.get(429) ?? 0)).to.equal(3 * limit);
-  });
-
-  it('render their metrics together', async () => {
-    const { url } = await start();
-    const requests = 30;
-    for (let count = 0; count < requests; count++) await status(`${url}/api/audiences/search`, {}, '{}');
-    const counted = async () => {
-      const text = await (await fetch(`${url}/metrics`)).text();
-      const sample =
-        'reachline_http_request_duration_seconds_count{operation="/api/audiences/search",status="401"}';
-      return Number(
-        text
+    it('are ended by a signal to the first, which told their address once, after they answered what they were at', async () => {
+      const { url, output, stop, pid } = server;
+      const gateways = gatewaysOf(pid);
+      expect(gateways).to.have.lengthOf(PROCESSES);
+      const begun = Array.from({ length: 12 }, () => begin(`${url}/api/contacts/search`, key));
+      await Promise.all(begun.map(({ taken }) => taken));
+      const ended = stop();
+      const answers = await Promise.all(begun.map(({ finish }) => finish('{"organization_id":"org_a"}')));
+      expect(answers).to.deep.equal(Array(12).fill(200));
+      expect(await ended).to.deep.equal({ code: 0, signal: null });
+      expect(gateways.filter(isThere)).to.deep.equal([]);
+      expect(
+        output()
           .split('\n')
-          .find((line) => line.startsWith(sample))
-          ?.slice(sample.length),
-      );
-    };
-    await until(async () => (await counted()) === requests, 'every request is counted');
+          .filter((line) => line.includes(url)),
+      ).to.have.lengthOf(1);
+    });
+  });
+
+  describe('with a limit', () => {
+    const limit = 100;
+    let server: ServerProcess;
+    before(async () => {
+      server = await start({ REACHLINE_RATE_LIMIT: String(limit) });
+    });
+
+    it('count the requests of a key together', async () => {
+      const counts = new Map<number, number>();
+      for (let count = 0; count < 3 * limit; count++) {
+        const answer = await status(`${server.url}/api/audiences/search`, { 'X-Api-Key': key }, '{}');
+        counts.set(answer, (counts.get(answer) ?? 0) + 1);
+      }
+      // Alone, each would have let its third of the requests through. What another admits is known a moment later.
+      expect(counts.get(200)).to.be.within(limit, 2 * limit);
+      expect((counts.get(200) ?? 0) + (counts.get(429) ?? 0)).to.equal(3 * limit);
+    });
+
+    it('go on when one is killed, and another takes its place', async () => {
+      const { url, pid } = server;
+      const before = gatewaysOf(pid);
+      process.kill(before[0] as number, 'SIGKILL');
+      await until(() => !isThere(before[0] as number), 'the process has ended');
+      for (let count = 0; count < 20; count++) expect(await status(`${url}/livez`)).to.equal(200);
+      await until(() => gatewaysOf(pid).length === PROCESSES, 'another process has started');
+      expect(gatewaysOf(pid)).to.include.members(before.slice(1)).and.not.include(before[0]);
+    });
+
+    it('end when the first is killed', async () => {
+      const gateways = gatewaysOf(server.pid);
+      await server.kill();
+      await until(() => !gateways.some(isThere), 'every gateway has ended');
+    });
   });
 });
 
