@@ -1,11 +1,14 @@
-/** What the stores hold, read from the servers themselves and by key. */
+/** What the stores hold of some organizations, read from the servers themselves and by key. */
 import { createClient } from '@clickhouse/client';
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import type { ClickHouseConfig, ElasticsearchConfig } from '../../../services/shared/config.js';
 import { contactState } from './histories.js';
 
-export async function actualDeliveries(config: ClickHouseConfig): Promise<Map<string, string>> {
+export async function actualDeliveries(
+  config: ClickHouseConfig,
+  organizations: readonly string[],
+): Promise<Map<string, string>> {
   const client = createClient({
     url: config.url,
     username: config.username,
@@ -14,7 +17,9 @@ export async function actualDeliveries(config: ClickHouseConfig): Promise<Map<st
   const answer = await client.query({
     query: `SELECT concat(organization_id, '/', toString(date), '/', campaign_id, '/', creative_id),
       concat(toString(impressions), '|', toString(clicks), '|', toString(round(ad_spend, 2)))
-      FROM ${config.database}_tables.creative_deliveries FINAL WHERE campaign_id != ''`,
+      FROM ${config.database}_tables.creative_deliveries FINAL
+      WHERE campaign_id != '' AND has({organizations:Array(String)}, organization_id)`,
+    query_params: { organizations },
     format: 'JSONCompactEachRow',
   });
   const rows = await answer.json<[string, string]>();
@@ -27,8 +32,8 @@ export async function actualDeliveries(config: ClickHouseConfig): Promise<Map<st
   );
 }
 
-export const actualVisits = (config: ElasticsearchConfig) =>
-  everything(config, 'visits', (source) => {
+export const actualVisits = (config: ElasticsearchConfig, organizations: readonly string[]) =>
+  everything(config, 'visits', organizations, (source) => {
     const { organization_id, visit_id, created_at, visit } = source as {
       organization_id: string;
       visit_id: string;
@@ -38,8 +43,8 @@ export const actualVisits = (config: ElasticsearchConfig) =>
     return [`${organization_id}/${visit_id}/${created_at}`, visit.city];
   });
 
-export const actualContacts = (config: ElasticsearchConfig) =>
-  everything(config, 'contacts', (source) => {
+export const actualContacts = (config: ElasticsearchConfig, organizations: readonly string[]) =>
+  everything(config, 'contacts', organizations, (source) => {
     const { contact } = source as { contact: { organization_id: string; contact_id: string } };
     return [`${contact.organization_id}/${contact.contact_id}`, contactState(contact)];
   });
@@ -47,12 +52,17 @@ export const actualContacts = (config: ElasticsearchConfig) =>
 async function everything(
   { nodes, indexPrefix }: ElasticsearchConfig,
   resource: string,
+  organizations: readonly string[],
   stateOf: (source: unknown) => [string, string],
 ): Promise<Map<string, string>> {
   const client = new Client({ nodes });
   const states = new Map<string, string>();
   await client.indices.refresh({ index: `${indexPrefix}-${resource}` });
-  const documents = client.helpers.scrollDocuments({ index: `${indexPrefix}-${resource}`, size: 5000 });
+  const documents = client.helpers.scrollDocuments({
+    index: `${indexPrefix}-${resource}`,
+    size: 5000,
+    query: { terms: { organization_id: [...organizations] } },
+  });
   for await (const source of documents) {
     const [key, state] = stateOf(source);
     expect(states.has(key), `${key} is there once`).to.equal(false);

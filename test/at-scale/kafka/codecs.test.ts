@@ -14,7 +14,7 @@ import { findJava } from '../../stack/java.js';
 import { compressLz4, compressSnappy, compressZstd } from '../../support/compress.js';
 import { Random } from '../../support/random.js';
 import type { TestTopics } from './topics.js';
-import { type WorkerTest, workerTest } from './worker-test.js';
+import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
 
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
@@ -45,26 +45,31 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
   const codecs = CompressionCodecs as Record<number, () => object>;
   const decompressors = DECOMPRESSORS as Record<number, Decompress>;
-  const before = { codecs: { ...codecs }, decompressors: { ...decompressors } };
+  const original = { codecs: { ...codecs }, decompressors: { ...decompressors } };
   /** Codecs of the batches that this process has read. */
   const seen = new Set<string>();
   let topics: TestTopics;
+  let stores: WorkerStores;
   let test: WorkerTest;
   let workers: Workers;
 
+  before(async () => {
+    stores = await workerStores();
+  });
+  after(() => stores?.remove());
   beforeEach(async () => {
     compressWith('gzip', promisify(gzip));
     compressWith('snappy', async (bytes) => compressSnappy(bytes));
     compressWith('lz4', async (bytes) => compressLz4(bytes));
     compressWith('zstd', compressZstd);
     seen.clear();
-    test = await workerTest();
+    test = await workerTest(stores);
     ({ topics, workers } = test);
   });
   afterEach(async () => {
-    Object.assign(codecs, before.codecs);
-    Object.assign(decompressors, before.decompressors);
-    await test?.remove();
+    Object.assign(codecs, original.codecs);
+    Object.assign(decompressors, original.decompressors);
+    await test?.close();
   });
 
   it('of every codec of the JavaScript client are read', async () => {
@@ -129,7 +134,7 @@ describe(`compressed batches (TEST_SEED=${SEED})`, function () {
   function compressWith(name: CodecName, compress: (bytes: Buffer) => Promise<Buffer>): void {
     const type = TYPES[name];
     codecs[type] = () => ({ compress: ({ buffer }: { buffer: Buffer }) => compress(buffer) });
-    const decompress = before.decompressors[type] as Decompress;
+    const decompress = original.decompressors[type] as Decompress;
     decompressors[type] = (compressed, maxBytes) => {
       seen.add(name === 'snappy' && isFramed(compressed) ? 'snappy in frames' : name);
       return decompress(compressed, maxBytes);

@@ -3,9 +3,10 @@ import { expect } from 'chai';
 import { Random } from '../../support/random.js';
 import { until } from '../../support/until.js';
 import { actualContacts, actualDeliveries, expectSame } from './actual.js';
+import type { History } from './histories.js';
 import { startKilled } from './kill-points.js';
 import { withPoison } from './poison.js';
-import { type WorkerTest, workerTest } from './worker-test.js';
+import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
@@ -16,23 +17,28 @@ const STREAMS = ['network-a-deliveries', 'contacts'] as const;
 
 describe(`a worker frozen at named points until its partitions are reassigned (TEST_SEED=${SEED})`, function () {
   this.timeout(300_000);
+  let stores: WorkerStores;
   let test: WorkerTest;
 
-  before(function () {
-    if (existsSync('/proc/self/stat')) return;
-    console.log('      skipped: there is no /proc that tells whether a process is frozen');
-    this.skip();
+  before(async function () {
+    if (!existsSync('/proc/self/stat')) {
+      console.log('      skipped: there is no /proc that tells whether a process is frozen');
+      this.skip();
+    }
+    stores = await workerStores();
   });
+  after(() => stores?.remove());
   beforeEach(async () => {
-    test = await workerTest();
+    test = await workerTest(stores);
   });
   afterEach(async () => {
-    await test?.remove();
+    await test?.close();
   });
 
   const actual = {
-    'network-a-deliveries': () => actualDeliveries(test.database.config),
-    contacts: () => actualContacts(test.indices.config),
+    'network-a-deliveries': ({ organizations }: History) =>
+      actualDeliveries(stores.database.config, organizations),
+    contacts: ({ organizations }: History) => actualContacts(stores.indices.config, organizations),
   };
 
   for (const stream of STREAMS) {
@@ -40,7 +46,8 @@ describe(`a worker frozen at named points until its partitions are reassigned (T
       it(`${stream}, ${point}: its late write changes nothing, and it commits no older offset`, async () => {
         const { topics, workers } = test;
         const random = new Random(SEED);
-        const { records, expected } = histories(random, COUNT)[stream];
+        const history = histories(random, COUNT)[stream];
+        const { records, expected } = history;
         const half = records.length / 2;
         await topics.produce(stream, withPoison(random, records.slice(0, half)));
         const kill = { TEST_KILL_AT: point, TEST_KILL_AFTER: '1', TEST_KILL_SIGNAL: 'SIGSTOP' } as const;
@@ -54,7 +61,7 @@ describe(`a worker frozen at named points until its partitions are reassigned (T
           await topics.produce(stream, records.slice(half));
           const other = await workers.start([stream]);
           await workers.drained(stream);
-          expectSame(await actual[stream](), expected);
+          expectSame(await actual[stream](history), expected);
           // Then only the late writer can change anything.
           expect((await other.stop()).code).to.equal(0);
           process.kill(frozen.pid, 'SIGCONT');
@@ -65,7 +72,7 @@ describe(`a worker frozen at named points until its partitions are reassigned (T
             'the frozen worker has joined again',
           );
           expect(await topics.behind(stream)).to.equal(0);
-          expectSame(await actual[stream](), expected);
+          expectSame(await actual[stream](history), expected);
         } finally {
           if (!frozen.hasEnded()) process.kill(frozen.pid, 'SIGKILL');
           await frozen.ended;

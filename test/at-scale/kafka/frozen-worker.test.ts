@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../support/random.js';
 import type { TestTopics } from './topics.js';
-import { type WorkerTest, workerTest } from './worker-test.js';
+import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
@@ -13,15 +13,18 @@ const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
   this.timeout(300_000);
   let topics: TestTopics;
+  let stores: WorkerStores;
   let test: WorkerTest;
   let workers: Workers;
 
   before(async () => {
-    test = await workerTest();
+    stores = await workerStores();
+    test = await workerTest(stores);
     ({ topics, workers } = test);
   });
   after(async () => {
-    await test?.remove();
+    await test?.close();
+    await stores?.remove();
   });
 
   it('writes nothing late after it was frozen until its partitions were reassigned', async () => {

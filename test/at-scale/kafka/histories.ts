@@ -1,8 +1,9 @@
 /** Seeded histories of records as networks send them, and what is left of them in the end, worked out another way. */
+import { randomBytes } from 'node:crypto';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import type { Random } from '../../support/random.js';
 
-const ORGANIZATIONS = ['org_a', 'org_b', 'org_c'];
+const ORGANIZATIONS = 3;
 const FIRST_DAY = Date.parse('2026-06-01T00:00:00Z');
 const DAY_MS = 86_400_000;
 /** A record is at most this many records out of order. */
@@ -10,13 +11,19 @@ const WINDOW = 10_000;
 
 /** Records in the order in which they are sent, and the state they make by key. */
 export interface History {
+  /** Of this history alone, so that tests can share stores. */
+  organizations: readonly string[];
   records: OutgoingRecord[];
   expected: Map<string, string>;
 }
 
+const freshOrganizations = () =>
+  Array.from({ length: ORGANIZATIONS }, () => `org_${randomBytes(4).toString('hex')}`);
+
 /** Adds a tenth of repetitions and mixes the order within a window, then applies what that gives one by one. */
 function history<T extends object>(
   random: Random,
+  organizations: readonly string[],
   originals: readonly T[],
   keyOf: (record: T) => string,
   apply: (before: T | undefined, record: T) => T,
@@ -34,6 +41,7 @@ function history<T extends object>(
     states.set(key, apply(states.get(key), record));
   }
   return {
+    organizations,
     records: sent.map(({ record }) => ({ key: keyOf(record), value: JSON.stringify(record) })),
     expected: new Map(Array.from(states.values(), stateOf)),
   };
@@ -52,11 +60,12 @@ interface Delivery {
 
 /** The newest report of a key wins, of equally new ones the later. */
 export function deliveryHistory(random: Random, count: number): History {
+  const organizations = freshOrganizations();
   const keys = Math.max(1, Math.floor(count / 3));
   const originals = Array.from({ length: count }, (): Delivery => {
     const key = random.below(keys);
     return {
-      organization_id: random.pick(ORGANIZATIONS),
+      organization_id: random.pick(organizations),
       date: new Date(FIRST_DAY + (key % 100) * DAY_MS).toISOString().slice(0, 10),
       campaign_id: `c${key % 40}`,
       creative_id: `r${key}`,
@@ -71,6 +80,7 @@ export function deliveryHistory(random: Random, count: number): History {
     [record.organization_id, record.date, record.campaign_id, record.creative_id].join('/');
   return history(
     random,
+    organizations,
     originals,
     keyOf,
     (before, record) => (before && record.reported_at < before.reported_at ? before : record),
@@ -90,10 +100,11 @@ interface Visit {
 
 /** The first record of an id and moment stays. */
 export function visitHistory(random: Random, count: number): History {
+  const organizations = freshOrganizations();
   const originals = Array.from({ length: count }, (_, index): Visit => {
     const id = random.chance(0.1) ? random.below(index + 1) : index;
     return {
-      organizationId: ORGANIZATIONS[id % ORGANIZATIONS.length] as string,
+      organizationId: organizations[id % ORGANIZATIONS] as string,
       id: `v${id}`,
       createdAt: new Date(FIRST_DAY + (id % 90) * DAY_MS).toISOString(),
       city: `City ${random.below(1000)}`,
@@ -101,6 +112,7 @@ export function visitHistory(random: Random, count: number): History {
   });
   return history(
     random,
+    organizations,
     originals,
     (record) => `${record.organizationId}/${record.id}`,
     (before, record) => before ?? record,
@@ -119,11 +131,12 @@ interface Contact {
 
 /** Fields given overwrite, absent ones stay; an older record changes nothing. */
 export function contactHistory(random: Random, count: number): History {
+  const organizations = freshOrganizations();
   const ids = Math.max(1, Math.floor(count / 4));
   const originals = Array.from({ length: count }, (): Contact => {
     const id = random.below(ids);
     return {
-      organization_id: ORGANIZATIONS[id % ORGANIZATIONS.length] as string,
+      organization_id: organizations[id % ORGANIZATIONS] as string,
       contact_id: `con_${id}`,
       first_name: random.maybe(0.7, () => `First${random.below(100)}`),
       last_name: random.maybe(0.5, () => (random.chance(0.2) ? null : `Last${random.below(100)}`)),
@@ -134,6 +147,7 @@ export function contactHistory(random: Random, count: number): History {
   const keyOf = (record: Contact) => `${record.organization_id}/${record.contact_id}`;
   return history(
     random,
+    organizations,
     originals,
     keyOf,
     (before, record) => {

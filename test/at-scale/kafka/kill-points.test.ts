@@ -5,7 +5,7 @@ import { Random } from '../../support/random.js';
 import { KILL_POINTS, startKilled } from './kill-points.js';
 import { expectPoisonRejected, withPoison } from './poison.js';
 import type { TestTopics } from './topics.js';
-import { type WorkerTest, workerTest } from './worker-test.js';
+import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
@@ -15,15 +15,20 @@ const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
   let topics: TestTopics;
+  let stores: WorkerStores;
   let test: WorkerTest;
   let workers: Workers;
 
+  before(async () => {
+    stores = await workerStores();
+  });
+  after(() => stores?.remove());
   beforeEach(async () => {
-    test = await workerTest();
+    test = await workerTest(stores);
     ({ topics, workers } = test);
   });
   afterEach(async () => {
-    await test?.remove();
+    await test?.close();
   });
 
   for (const point of KILL_POINTS) {

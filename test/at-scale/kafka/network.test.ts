@@ -8,7 +8,7 @@ import { type NetworkProxy, startToxiproxy, type Toxic, type Toxiproxy } from '.
 import { Random } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
 import type { TestTopics } from './topics.js';
-import { type WorkerTest, workerTest } from './worker-test.js';
+import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, rebalances, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
@@ -60,6 +60,7 @@ describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
   let kafka: Server;
   let proxies: Record<ServerName, NetworkProxy>;
   let topics: TestTopics;
+  let stores: WorkerStores;
   let test: WorkerTest;
   let workers: Workers;
 
@@ -79,19 +80,21 @@ describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
       Elasticsearch: await toxiproxy.proxy(hostOf(process.env.ELASTICSEARCH_URL)),
       ClickHouse: await toxiproxy.proxy(hostOf(process.env.CLICKHOUSE_URL)),
     };
+    stores = await workerStores();
   });
   after(async () => {
+    await stores?.remove();
     await kafka?.remove();
     await toxiproxy?.remove();
   });
 
   beforeEach(async () => {
-    test = await workerTest({ brokers: kafka.address });
+    test = await workerTest(stores, { brokers: kafka.address });
     ({ topics, workers } = test);
   });
   afterEach(async () => {
     await Promise.all(SERVERS.map((server) => proxies[server].clear()));
-    await test?.remove();
+    await test?.close();
   });
 
   for (const server of SERVERS) {
@@ -115,7 +118,7 @@ describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
           if (isStore && breaks) await isRetried(worker, before);
           else await pause(FAULT_MS);
           await proxies[server].clear();
-          await pause(FAULT_MS);
+          if (round < ROUNDS - 1) await pause(FAULT_MS);
         }
         await workers.drained(...STREAMS);
         await workers.expectState(history);

@@ -3,7 +3,7 @@ import { createClient } from '@clickhouse/client';
 import { expect } from 'chai';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
-import { type ClickHouseConfig, loadConfig } from '../../../services/shared/config.js';
+import { loadConfig } from '../../../services/shared/config.js';
 import { planClickHouse } from '../../stack/clickhouse.js';
 import { startElasticsearch } from '../../stack/elasticsearch.js';
 import { startKafka } from '../../stack/kafka.js';
@@ -11,7 +11,15 @@ import { type Server, type ServerPlan, startServer } from '../../stack/server.js
 import { Random } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
 import { type TestTopics, testTopics } from './topics.js';
-import { type Histories, histories, rebalances, STREAMS, Workers } from './workers.js';
+import {
+  type Histories,
+  histories,
+  prepareStores,
+  rebalances,
+  type Servers,
+  STREAMS,
+  Workers,
+} from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const KILLS = Number(process.env.TEST_STORE_KILLS ?? 1);
@@ -27,7 +35,7 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
   let kafka: Server;
   let topics: TestTopics;
   let workers: Workers;
-  let clickhouseConfig: ClickHouseConfig;
+  let stores: Servers;
 
   before(async () => {
     clickhousePlan = await planClickHouse({ password: PASSWORD });
@@ -36,28 +44,22 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
       startServer(clickhousePlan),
       startKafka(),
     ]);
+    const config = loadConfig({
+      ELASTICSEARCH_URL: elasticsearch.address,
+      CLICKHOUSE_URL: clickhouse.address,
+      CLICKHOUSE_PASSWORD: PASSWORD,
+    });
+    if (!config.elasticsearch || !config.clickhouse) throw new Error('there are no addresses');
+    stores = { elasticsearch: config.elasticsearch, clickhouse: config.clickhouse };
+    await prepareStores(stores);
   });
   after(async () => {
     await Promise.all([elasticsearch, clickhouse, kafka].map((server) => server?.remove()));
   });
 
-  let test = 0;
   beforeEach(async () => {
-    test++;
-    const config = loadConfig({
-      ELASTICSEARCH_URL: elasticsearch.address,
-      ELASTICSEARCH_INDEX_PREFIX: `test${test}`,
-      CLICKHOUSE_URL: clickhouse.address,
-      CLICKHOUSE_DATABASE: `test${test}`,
-      CLICKHOUSE_PASSWORD: PASSWORD,
-    });
-    if (!config.elasticsearch || !config.clickhouse) throw new Error('there are no addresses');
-    clickhouseConfig = config.clickhouse;
     topics = await testTopics({ brokers: kafka.address });
-    workers = await Workers.prepare(topics, {
-      elasticsearch: config.elasticsearch,
-      clickhouse: config.clickhouse,
-    });
+    workers = new Workers(topics, stores);
   });
   afterEach(async () => {
     await workers.killAll();
@@ -138,7 +140,7 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
   it('waits for a missing table', async () => {
     const history = histories(new Random(SEED), COUNT);
     const worker = await workers.start();
-    const { url, username, password, database } = clickhouseConfig;
+    const { url, username, password, database } = stores.clickhouse;
     const client = createClient({ url, username, password });
     const tables = `${database}_tables`;
     await client.command({ query: `RENAME TABLE ${tables}.creative_deliveries TO ${tables}.away` });

@@ -6,7 +6,7 @@ import { Random } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
 import { expectPoisonRejected, withPoison } from './poison.js';
 import type { TestTopics } from './topics.js';
-import { type WorkerTest, workerTest } from './worker-test.js';
+import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
@@ -15,15 +15,18 @@ const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 describe(`dead letters that the broker rejects (TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
   let topics: TestTopics;
+  let stores: WorkerStores;
   let test: WorkerTest;
   let workers: Workers;
 
   before(async () => {
-    test = await workerTest();
+    stores = await workerStores();
+    test = await workerTest(stores);
     ({ topics, workers } = test);
   });
   after(async () => {
-    await test?.remove();
+    await test?.close();
+    await stores?.remove();
   });
 
   it('are not skipped: the streams restart, and continue once the broker accepts them', async () => {

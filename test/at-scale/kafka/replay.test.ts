@@ -4,7 +4,7 @@ import { run } from '../../cli/support.js';
 import type { TestDatabase } from '../clickhouse/support.js';
 import { actualDeliveries, expectSame } from './actual.js';
 import type { TestTopics } from './topics.js';
-import { type WorkerTest, workerTest } from './worker-test.js';
+import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import type { Workers } from './workers.js';
 
 const STREAM = 'network-a-deliveries';
@@ -15,15 +15,19 @@ describe('replayed dead letters', function () {
   this.timeout(120_000);
   let topics: TestTopics;
   let database: TestDatabase;
+  let stores: WorkerStores;
   let test: WorkerTest;
   let workers: Workers;
 
   before(async () => {
-    test = await workerTest();
-    ({ topics, database, workers } = test);
+    stores = await workerStores();
+    ({ database } = stores);
+    test = await workerTest(stores);
+    ({ topics, workers } = test);
   });
   after(async () => {
-    await test?.remove();
+    await test?.close();
+    await stores?.remove();
   });
 
   /** One in a hundred has more clicks than the table takes. */
@@ -73,7 +77,7 @@ describe('replayed dead letters', function () {
     const expected = rejected.map(({ key, headers }) => [key, headers.trace, 'write', 'not_storable', '1']);
     expect(actual.sort()).to.deep.equal(expected.sort());
     expectSame(
-      await actualDeliveries(database.config),
+      await actualDeliveries(database.config, ['org_a']),
       states(records.filter((each) => !rejected.includes(each))),
     );
   });
@@ -113,7 +117,7 @@ describe('replayed dead letters', function () {
     expect({ code, stdout }).to.include({ code: 0 });
     expect(stdout).to.match(/^20 records sent again\./);
     await workers.drained(STREAM);
-    expectSame(await actualDeliveries(database.config), states(records));
+    expectSame(await actualDeliveries(database.config, ['org_a']), states(records));
     expect(await topics.deadLetters(STREAM)).to.have.lengthOf(40);
     expect((await command('replay')).stderr).to.contain('There are no dead letters to replay.');
   });
@@ -144,7 +148,7 @@ describe('replayed dead letters', function () {
     await change('DROP CONSTRAINT few');
     expect((await command('replay')).stdout).to.match(/^4 records sent again\./);
     await workers.drained(STREAM);
-    const actual = await actualDeliveries(database.config);
+    const actual = await actualDeliveries(database.config, ['org_a']);
     for (const { key } of sent(1)) expect(actual.get(key), key).to.equal('1000|1|2.50');
 
     const letters = await topics.deadLetters(STREAM);

@@ -1,36 +1,50 @@
 import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { type TestTopics, type TopicOptions, testTopics } from './topics.js';
-import { Workers } from './workers.js';
+import { prepareStores, Workers } from './workers.js';
 
-/** Workers, and topics, indices and a database that no other test has. */
-export interface WorkerTest {
-  topics: TestTopics;
+/** Indices and a database that no other file has. */
+export interface WorkerStores {
   indices: TestIndices;
   database: TestDatabase;
-  workers: Workers;
-  /** Kills the workers, and removes what is theirs. */
   remove(): Promise<void>;
 }
 
-export async function workerTest(options: TopicOptions = {}): Promise<WorkerTest> {
-  const topics = await testTopics(options);
+/** For all tests of a file: their histories have organizations of their own, and opening takes longer than most tests. */
+export async function workerStores(): Promise<WorkerStores> {
   const indices = testIndices();
   const database = testDatabase();
-  const workers = await Workers.prepare(topics, {
-    elasticsearch: indices.config,
-    clickhouse: database.config,
-  });
+  await prepareStores({ elasticsearch: indices.config, clickhouse: database.config });
   return {
-    topics,
     indices,
     database,
-    workers,
     async remove() {
-      await workers.killAll();
-      await topics.close();
       await indices.remove();
       await database.drop();
+    },
+  };
+}
+
+/** Workers, and topics that no other test has. */
+export interface WorkerTest {
+  topics: TestTopics;
+  workers: Workers;
+  /** Kills the workers. */
+  close(): Promise<void>;
+}
+
+export async function workerTest(
+  { indices, database }: WorkerStores,
+  options?: TopicOptions,
+): Promise<WorkerTest> {
+  const topics = await testTopics(options);
+  const workers = new Workers(topics, { elasticsearch: indices.config, clickhouse: database.config });
+  return {
+    topics,
+    workers,
+    async close() {
+      await workers.killAll();
+      await topics.close();
     },
   };
 }

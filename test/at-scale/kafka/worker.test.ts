@@ -4,11 +4,10 @@ import kafkajs from 'kafkajs';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
 import { Random } from '../../support/random.js';
-import type { TestIndices } from '../elasticsearch/support.js';
 import { actualContacts, expectSame } from './actual.js';
 import { contactHistory } from './histories.js';
 import type { TestTopics } from './topics.js';
-import { type WorkerTest, workerTest } from './worker-test.js';
+import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, rebalances, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
@@ -18,16 +17,20 @@ const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
   let topics: TestTopics;
-  let indices: TestIndices;
+  let stores: WorkerStores;
   let test: WorkerTest;
   let workers: Workers;
 
+  before(async () => {
+    stores = await workerStores();
+  });
+  after(() => stores?.remove());
   beforeEach(async () => {
-    test = await workerTest();
-    ({ topics, indices, workers } = test);
+    test = await workerTest(stores);
+    ({ topics, workers } = test);
   });
   afterEach(async () => {
-    await test?.remove();
+    await test?.close();
   });
 
   it('turns repeated, mixed and restated records into the expected state', async () => {
@@ -76,7 +79,8 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
       ['organization', 'k', '{"organization_id":"nobody !","contact_id":"x"}', 'invalid_format'],
       ['an array', 'l', '[]', 'not_an_object'],
     ];
-    const { records, expected } = contactHistory(new Random(SEED), 1200);
+    const history = contactHistory(new Random(SEED), 1200);
+    const { records, expected } = history;
     const mixed = records.flatMap((record, index) => {
       const bad = index % 100 === 50 ? poison[Math.floor(index / 100)] : undefined;
       return bad ? [record, { key: bad[1], value: bad[2], headers: { trace: bad[0] } }] : [record];
@@ -102,7 +106,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
       expectedLetters.sort(byName).map((each) => [each[0], each[1], each[3]]),
     );
     expect(actualLetters.map((each) => each[2])).to.deep.equal(expectedLetters.map((each) => each[2]));
-    expectSame(await actualContacts(indices.config), expected);
+    expectSame(await actualContacts(stores.indices.config, history.organizations), expected);
   });
 
   it('shares the partitions with workers that join and leave, and loses no record', async () => {
@@ -131,7 +135,8 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
   });
 
   it('reads the records of transactions, and commits behind their markers', async () => {
-    const { records, expected } = contactHistory(new Random(SEED), 500);
+    const history = contactHistory(new Random(SEED), 500);
+    const { records, expected } = history;
     await workers.start(['contacts']);
     const kafka = new kafkajs.Kafka({
       brokers: topics.config.brokers,
@@ -151,11 +156,12 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     await producer.disconnect();
     await topics.visible('contacts', records.length);
     await workers.drained('contacts');
-    expectSame(await actualContacts(indices.config), expected);
+    expectSame(await actualContacts(stores.indices.config, history.organizations), expected);
   });
 
   it('reads no record of an open transaction, and reads them once it is committed', async () => {
-    const { records, expected } = contactHistory(new Random(SEED), 100);
+    const history = contactHistory(new Random(SEED), 100);
+    const { records, expected } = history;
     const kafka = new kafkajs.Kafka({ brokers: topics.config.brokers, logLevel: kafkajs.logLevel.NOTHING });
     const producer = kafka.producer({
       transactionalId: topics.config.group,
@@ -168,12 +174,12 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     // The end that `drained` compares with stands still before the transaction, so it says that nothing is left to read.
     await workers.start(['contacts']);
     await workers.drained('contacts');
-    expect(await actualContacts(indices.config)).to.have.property('size', 0);
+    expect(await actualContacts(stores.indices.config, history.organizations)).to.have.property('size', 0);
     await transaction.commit();
     await producer.disconnect();
     await topics.visible('contacts', records.length);
     await workers.drained('contacts');
-    expectSame(await actualContacts(indices.config), expected);
+    expectSame(await actualContacts(stores.indices.config, history.organizations), expected);
   });
 
   it('dead-letters thousands of rejected records with long headers', async () => {

@@ -19,9 +19,15 @@ export const histories = (random: Random, count: number): Histories => ({
   contacts: contactHistory(random, count / 5),
 });
 
-interface Servers {
+export interface Servers {
   elasticsearch: ElasticsearchConfig;
   clickhouse: ClickHouseConfig;
+}
+
+/** Opens and migrates the stores, so that the tests measure the workers alone. */
+export async function prepareStores({ elasticsearch, clickhouse }: Servers): Promise<void> {
+  await (await openElasticsearchStore(elasticsearch)).close();
+  await (await openAnalyticsStore(clickhouse)).store.close();
 }
 
 /** Worker processes on the servers of a test. */
@@ -30,16 +36,9 @@ export class Workers {
   readonly #servers: Servers;
   readonly #running = new Set<ServerProcess>();
 
-  private constructor(topics: TestTopics, servers: Servers) {
+  constructor(topics: TestTopics, servers: Servers) {
     this.#topics = topics;
     this.#servers = servers;
-  }
-
-  /** Opens and migrates the stores, so that the tests measure the workers alone. */
-  static async prepare(topics: TestTopics, servers: Servers): Promise<Workers> {
-    await (await openElasticsearchStore(servers.elasticsearch)).close();
-    await (await openAnalyticsStore(servers.clickhouse)).store.close();
-    return new Workers(topics, servers);
   }
 
   async start(
@@ -72,9 +71,10 @@ export class Workers {
   /** Compares all three stores with the expected state, by key. */
   async expectState(history: Histories): Promise<void> {
     const { elasticsearch, clickhouse } = this.#servers;
-    expectSame(await actualDeliveries(clickhouse), history['network-a-deliveries'].expected);
-    expectSame(await actualVisits(elasticsearch), history['website-visits'].expected);
-    expectSame(await actualContacts(elasticsearch), history.contacts.expected);
+    const { 'network-a-deliveries': deliveries, 'website-visits': visits, contacts } = history;
+    expectSame(await actualDeliveries(clickhouse, deliveries.organizations), deliveries.expected);
+    expectSame(await actualVisits(elasticsearch, visits.organizations), visits.expected);
+    expectSame(await actualContacts(elasticsearch, contacts.organizations), contacts.expected);
   }
 
   async deadLetters(): Promise<KafkaRecord[]> {
