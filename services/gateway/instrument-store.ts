@@ -1,4 +1,5 @@
 import type { Histogram } from 'prom-client';
+import { memoize } from '../shared/cache.js';
 import type { StoreName } from '../shared/store-errors.js';
 
 /** Milliseconds a request has spent in stores, for Server-Timing. */
@@ -6,31 +7,39 @@ export interface StoreTiming {
   storeMs: number;
 }
 
-/** Returns a decorator that wraps the store for one request: every method call is timed into the histogram and into `timing`. */
+/**
+ * Returns a decorator that wraps the store for one request: every method call is timed into the histogram and into `timing`. The
+ * wrappers share one prototype, because a proxy per request costs more than the calls.
+ */
 export function instrumentStore<T extends object>(
   store: T,
   name: StoreName,
   histogram: Histogram<'store' | 'operation' | 'outcome'>,
 ): (timing: StoreTiming) => T {
-  // Looking up a series by its labels is slower than observing it.
-  const series = new Map<string, { observe(seconds: number): void }>();
-  const seriesOf = (operation: string, outcome: string) => {
-    const key = `${outcome} ${operation}`;
-    let found = series.get(key);
-    if (!found) {
-      found = histogram.labels(name, operation, outcome);
-      series.set(key, found);
+  class InstrumentedStore {
+    readonly timing: StoreTiming;
+
+    constructor(timing: StoreTiming) {
+      this.timing = timing;
     }
-    return found;
-  };
-  const get = (timing: StoreTiming) => (target: T, operation: string | symbol) => {
-    const method: unknown = Reflect.get(target, operation);
-    if (typeof method !== 'function') return method;
-    return async (...args: unknown[]) => {
+  }
+  const target = store as Record<string, unknown>;
+  for (const property of propertiesOf(store)) {
+    const descriptor =
+      typeof target[property] === 'function' ? { value: timed(property) } : { get: () => target[property] };
+    Object.defineProperty(InstrumentedStore.prototype, property, descriptor);
+  }
+  return (timing) => new InstrumentedStore(timing) as unknown as T;
+
+  function timed(operation: string): (this: InstrumentedStore, ...args: unknown[]) => Promise<unknown> {
+    // Looking up a series by its labels is slower than observing it.
+    const series = memoize((outcome) => histogram.labels(name, operation, outcome));
+    return async function (this: InstrumentedStore, ...args) {
       const startedAt = performance.now();
       let outcome = 'failed';
       try {
-        const result: unknown = await method.apply(target, args);
+        const method = target[operation] as (...args: unknown[]) => unknown;
+        const result: unknown = await method.apply(store, args);
         outcome = 'ok';
         return result;
       } catch (error) {
@@ -38,10 +47,18 @@ export function instrumentStore<T extends object>(
         throw error;
       } finally {
         const elapsedMs = performance.now() - startedAt;
-        timing.storeMs += elapsedMs;
-        seriesOf(String(operation), outcome).observe(elapsedMs / 1000);
+        this.timing.storeMs += elapsedMs;
+        series(outcome).observe(elapsedMs / 1000);
       }
     };
-  };
-  return (timing) => new Proxy(store, { get: get(timing) });
+  }
+}
+
+/** Names of the properties of an object and of its classes. */
+function propertiesOf(object: object): Set<string> {
+  const names = new Set<string>();
+  for (let each = object; each !== Object.prototype; each = Object.getPrototypeOf(each) as object) {
+    for (const name of Object.getOwnPropertyNames(each)) if (name !== 'constructor') names.add(name);
+  }
+  return names;
 }
