@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Router } from '@koa/router';
+import type { Router } from '@koa/router';
 import Koa, { type Context } from 'koa';
 import type { Logger } from 'pino';
 import type { StoredMapping } from '../../ingest/mapping/stored-mappings.js';
@@ -29,6 +29,7 @@ import type { RateLimiter } from './rate-limit.js';
 import { addReferenceRoutes } from './reference.js';
 import { createRequestContext } from './request-context.js';
 import type { RequestState } from './request-state.js';
+import { OperationRouter } from './router.js';
 import { setHeaders } from './send-json.js';
 
 export interface AppDeps {
@@ -70,7 +71,7 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
   const timedAnalytics = instrumentStore(stores.analytics, 'analytics', metrics.stores);
   const admission = new Admission(deps.requestTimeoutMs);
   metrics.measure({ usage: () => admission.total });
-  const router = new Router();
+  const router = new OperationRouter();
 
   /** Authenticates and rate-limits the caller. Synchronous while the key is cached. Throws 401 and 429. */
   function admit(ctx: Context): Principal | Promise<Principal> {
