@@ -16,10 +16,11 @@ export type BodyLimit = typeof BODY_LIMIT | typeof SMALL_BODY_LIMIT;
 const parserOf = (limit: number) =>
   koaBodyparser({
     enableTypes: ['json'],
-    jsonLimit: `${limit}b`,
+    // The media type is checked before.
+    detectJSON: () => true,
     strict: false,
-    // Validation rejects `__proto__` as an unknown field. The types lack the option.
-    ...{ onProtoPoisoning: 'ignore' },
+    // The types lack that a number needs no parsing; validation rejects `__proto__` as an unknown field.
+    ...({ jsonLimit: limit, onProtoPoisoning: 'ignore' } as object),
     onerror: (error) => {
       throw toProblem(error, limit);
     },
