@@ -3,15 +3,10 @@ import type { SortKey } from '../../search/query.js';
 import { fromJson, type Json, toJson } from '../../shared/json.js';
 import { PageBuilder, type PageBuilderOptions } from '../common/page-builder.js';
 
-/**
- * A page as a search process sends it: a line with everything but the items, then a line per item. One text costs least to send, and
- * JSON holds no line breaks.
- */
-export type PageLines<T, Field extends string = never> = string & { readonly page?: FacetedPage<T, Field> };
+/** A page with its items as the database holds them. */
+export type JsonPage<T, Field extends string = never> = FacetedPage<Json<T>, Field>;
 
-type PageHead = Omit<FacetedPage<never, string>, 'items'>;
-
-export function pageLines<Row, T, Field extends string = never>(
+export function buildPage<Row, T, Field extends string = never>(
   rows: Iterable<Row>,
   total: number,
   {
@@ -24,7 +19,7 @@ export function pageLines<Row, T, Field extends string = never>(
     facets?: Facets<Field>;
     explain?: boolean;
   },
-): PageLines<T, Field> {
+): JsonPage<T, Field> {
   const reservedBytes = facets ? Buffer.byteLength(JSON.stringify(facets)) : 0;
   const page = new PageBuilder({ ...options, reservedBytes });
   const ranks: number[] | undefined = explain ? [] : undefined;
@@ -33,18 +28,33 @@ export function pageLines<Row, T, Field extends string = never>(
     ranks?.push(sortKeyOf(row).rank);
   }
   const next = page.endsAfter === null ? null : sortKeyOf(page.endsAfter);
-  return [toJson<PageHead>({ total, next, facets, ranks }), ...page.items].join('\n');
+  return { items: page.items, total, next, ...(facets && { facets }), ...(ranks && { ranks }) };
 }
 
 /** Of an organization, or an audience, that nothing belongs to. */
 export function emptyPage<T, Field extends string = never>(
   fields: readonly Field[] = [],
-): PageLines<T, Field> {
-  const facets = fields.length === 0 ? undefined : Object.fromEntries(fields.map((field) => [field, []]));
-  return toJson<PageHead>({ total: 0, next: null, facets });
+): JsonPage<T, Field> {
+  const facets = Object.fromEntries(fields.map((field) => [field, []]));
+  return { items: [], total: 0, next: null, ...(fields.length > 0 && { facets: facets as object }) };
 }
 
-export function parsePage<T, Field extends string>(lines: PageLines<T, Field>): FacetedPage<Json<T>, Field> {
+/**
+ * A page as a search process sends it: a line with everything but the items, then a line per item. One text costs least to send, and
+ * JSON holds no line breaks.
+ */
+export type PageLines<T, Field extends string = never> = string & { readonly page?: FacetedPage<T, Field> };
+
+type PageHead = Omit<FacetedPage<never, string>, 'items'>;
+
+export function toLines<T, Field extends string>({
+  items,
+  ...head
+}: JsonPage<T, Field>): PageLines<T, Field> {
+  return [toJson<PageHead>(head), ...items].join('\n');
+}
+
+export function parsePage<T, Field extends string>(lines: PageLines<T, Field>): JsonPage<T, Field> {
   const [head, ...items] = lines.split('\n');
   return { items, ...fromJson(head as Json<PageHead>) };
 }

@@ -1,5 +1,6 @@
 import type { Audience } from '../../audiences/schema.js';
-import type { ContactBatch } from '../../contacts/contact-store.js';
+import type { ContactBatch, ContactSearch } from '../../contacts/contact-store.js';
+import type { FacetField } from '../../contacts/fields.js';
 import type { Contact } from '../../contacts/schema.js';
 import { KeyedMutex, TimeSlice } from '../../shared/async.js';
 import { fromJson, type Json } from '../../shared/json.js';
@@ -8,14 +9,15 @@ import { InFlightBytes } from '../common/in-flight-bytes.js';
 import { PageBuilder } from '../common/page-builder.js';
 import { getAudience } from './audiences.js';
 import { Connection } from './connection.js';
-import { getContact } from './contacts/search.js';
+import { getContact, isQuickSearch, searchContacts } from './contacts/search.js';
 import { withStoreErrors } from './errors.js';
+import type { JsonPage } from './pages.js';
 import type { WorkerData } from './workers/rpc.js';
 
 /** Bytes of batches whose requests are in flight, above which no batch starts. */
 const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
 
-/** Reads of single records on the calling thread: they take microseconds, a hop to another thread several times as long. */
+/** Reads on the calling thread that take microseconds: a hop to another thread or process takes several times as long. */
 export class PointReads {
   readonly #data: WorkerData;
   /** One batch per organization at a time: each holds up to 4 MiB. */
@@ -29,6 +31,13 @@ export class PointReads {
 
   getContact(organizationId: string, id: string): Json<Contact> | null {
     return this.#read((connection) => getContact(connection, organizationId, id));
+  }
+
+  /** Null where the search may take long, and belongs to a process that can be killed. */
+  searchContacts(search: ContactSearch): JsonPage<Contact, FacetField> | null {
+    return this.#read((connection) =>
+      isQuickSearch(connection, search) ? searchContacts(connection, search) : null,
+    );
   }
 
   getAudience(organizationId: string, id: string): Audience | null {

@@ -129,6 +129,8 @@ class SqliteStore implements SearchStore {
   }
 
   async searchContacts(search: ContactSearch, signal?: AbortSignal) {
+    const page = this.#points.searchContacts(search);
+    if (page) return page;
     return parsePage(await this.#searches.call(search.organizationId, 'searchContacts', [search], signal));
   }
 

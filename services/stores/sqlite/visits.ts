@@ -8,7 +8,7 @@ import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
 import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection, SqlValue } from './connection.js';
 import { findOrganizationKey } from './organizations.js';
-import { emptyPage, type PageLines, pageLines } from './pages.js';
+import { buildPage, emptyPage, type JsonPage } from './pages.js';
 import { type BatchResult, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
@@ -70,7 +70,7 @@ export function deleteVisitsBefore(session: WriteSession, createdMs: number, lim
   return deleted;
 }
 
-export function searchVisits(connection: Connection, search: VisitSearch): PageLines<Visit, VisitFacet> {
+export function searchVisits(connection: Connection, search: VisitSearch): JsonPage<Visit, VisitFacet> {
   return connection.readTransaction(() => {
     const organization = findOrganizationKey(connection, search.organizationId);
     if (organization === undefined) return emptyPage(search.facets);
@@ -94,7 +94,7 @@ export function searchVisits(connection: Connection, search: VisitSearch): PageL
             ...(after ? [after.createdAt, after.id] : []),
             rowsToFetch(search.limit),
           );
-    return pageLines(withBodies(connection, rows), isCounted ? Number(total) : 0, {
+    return buildPage(withBodies(connection, rows), isCounted ? Number(total) : 0, {
       limit: search.limit,
       facets: search.facets && { day: countDays(connection, where, values) },
       toJson: ([, , body]) => body,

@@ -8,15 +8,16 @@ import type { VisitSearch } from '../../../visits/visit-store.js';
 import { searchAudiences } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import { searchContacts } from '../contacts/search.js';
+import { toLines } from '../pages.js';
 import { searchVisits } from '../visits.js';
 import { lowerPriority, NICENESS } from './priority.js';
 import { createReader } from './reader.js';
 import { READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
 const operations = (connection: Connection) => ({
-  searchContacts: (search: ContactSearch) => searchContacts(connection, search),
+  searchContacts: (search: ContactSearch) => toLines(searchContacts(connection, search)),
   searchAudiences: (search: AudienceSearch) => searchAudiences(connection, search),
-  searchVisits: (search: VisitSearch) => searchVisits(connection, search),
+  searchVisits: (search: VisitSearch) => toLines(searchVisits(connection, search)),
 });
 export type SearchOperations = ReturnType<typeof operations>;
 
