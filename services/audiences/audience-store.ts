@@ -1,4 +1,5 @@
 import type { Page, SortKey, TextQuery } from '../search/query.js';
+import type { Cancellable } from '../shared/async.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { Audience, AudienceRecord } from './schema.js';
 
@@ -12,7 +13,7 @@ export interface AudienceSearch {
 }
 
 export interface AudienceStore {
-  getAudience(organizationId: string, audienceId: string, signal?: AbortSignal): Promise<Audience | null>;
+  getAudience(organizationId: string, audienceId: string, request?: Cancellable): Promise<Audience | null>;
   /** Behind a full page there may be nothing more. */
   searchAudiences(search: AudienceSearch, signal?: AbortSignal): Promise<Page<Audience>>;
   /** As records of contacts, each whole. */

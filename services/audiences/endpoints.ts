@@ -4,6 +4,7 @@ import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { Problem } from '../http/problems.js';
 import { toTextQuery } from '../http/text-query.js';
 import type { SortKey } from '../search/query.js';
+import type { Cancellable } from '../shared/async.js';
 import type { AudienceStore } from './audience-store.js';
 import {
   Audience,
@@ -27,9 +28,9 @@ export async function requireAudience(
   store: Pick<AudienceStore, 'getAudience'>,
   organizationId: string,
   audienceId: string,
-  signal?: AbortSignal,
+  request?: Cancellable,
 ): Promise<Audience> {
-  const audience = await store.getAudience(organizationId, audienceId, signal);
+  const audience = await store.getAudience(organizationId, audienceId, request);
   if (!audience) throw audienceNotFound(organizationId, audienceId);
   return audience;
 }
@@ -52,8 +53,9 @@ const getAudience = endpoint({
   response: GetAudienceResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers' },
   problems: ['audience_not_found'],
-  async handle({ body, organizationId, services, signal }) {
-    const audience = await requireAudience(services.search, organizationId, body.audience_id, signal);
+  async handle(call) {
+    const { body, organizationId, services } = call;
+    const audience = await requireAudience(services.search, organizationId, body.audience_id, call);
     return { organization_id: organizationId, audience_id: audience.id, audience };
   },
 });

@@ -1,6 +1,7 @@
 import { maxMatchBytes } from '../search/explain.js';
 import type { FacetedPage } from '../search/facets.js';
 import type { SortKey, TextQuery } from '../search/query.js';
+import type { Cancellable } from '../shared/async.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { Json } from '../shared/json.js';
 import type { OrderedRecord } from '../shared/record-order.js';
@@ -113,7 +114,7 @@ export function isReplayable({ kind }: CreateOutcome | AddOutcome | RemoveOutcom
 }
 
 export interface ContactStore {
-  getContact(organizationId: string, contactId: string, signal?: AbortSignal): Promise<Json<Contact> | null>;
+  getContact(organizationId: string, contactId: string, request?: Cancellable): Promise<Json<Contact> | null>;
   /** The ids are different. A batch ends early where its contacts would take more than 4 MiB. */
   getContacts(
     organizationId: string,
@@ -123,7 +124,7 @@ export interface ContactStore {
   /** Ordered as contract 3.9 with a query, newest first without. */
   searchContacts(
     search: ContactSearch,
-    signal?: AbortSignal,
+    request?: Cancellable,
   ): Promise<FacetedPage<Json<Contact>, FacetField>>;
   /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;

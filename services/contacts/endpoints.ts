@@ -157,8 +157,9 @@ const getContact = endpoint({
   response: GetContactResponse,
   example: { organization_id: 'org_demo', contact_id: 'demo_contact_0001' },
   problems: ['contact_not_found'],
-  async handle({ body, organizationId, services, signal }) {
-    const contact = await services.search.getContact(organizationId, body.contact_id, signal);
+  async handle(call) {
+    const { body, organizationId, services } = call;
+    const contact = await services.search.getContact(organizationId, body.contact_id, call);
     if (!contact) throw contactNotFound(organizationId, body.contact_id);
     return { organization_id: organizationId, contact: new JsonText(contact) };
   },
@@ -203,7 +204,7 @@ const deleteContacts = endpoint({
   async handle({ body, organizationId, services, signal }) {
     requireOnePerson(body, ['contact_id', 'contact_ids', 'email', 'network_a_url']);
     const given = body.contact_ids ?? (body.contact_id ? [body.contact_id] : null);
-    const ids = given ?? (await findPerson(services.search, organizationId, body, signal));
+    const ids = given ?? (await findPerson(services.search, organizationId, body, { signal }));
     const { deleted, missing } = await services.search.deleteContacts(organizationId, [...new Set(ids)]);
     return {
       organization_id: organizationId,
@@ -237,7 +238,7 @@ const eraseContacts = endpoint({
       ? (await search.getContacts(organizationId, [body.contact_id], signal)).contacts.length > 0
         ? [body.contact_id]
         : []
-      : await findPerson(search, organizationId, body, signal);
+      : await findPerson(search, organizationId, body, { signal });
     const answer = { organization_id: organizationId, erased: contactIds };
     if (query.dry_run) return { ...answer, dry_run: true, related: [], proof_id: null };
     const { erased, related, proof } = await search.eraseContacts({
@@ -276,14 +277,15 @@ type SearchBody = SearchContactsRequest | SearchAudienceContactsRequest;
 const everyContact: MatchList<SearchBody, ContactServices> = {
   item: Contact,
   pageFields: ['limit', 'cursor'],
-  async readPage({ body, organizationId, services, signal }, next) {
+  async readPage(call, next) {
+    const { body, organizationId, services } = call;
     const { search } = toContactSearch(SEARCH_PATH, organizationId, body);
     if (search.audienceId !== undefined && next === undefined) {
-      await requireAudience(services.search, organizationId, search.audienceId, signal);
+      await requireAudience(services.search, organizationId, search.audienceId, call);
     }
     const after = next as SortKey | undefined;
     const page = { limit: EXPORT_PAGE_ITEMS, after, skipsTotal: after !== undefined };
-    return services.search.searchContacts({ ...search, ...page }, signal);
+    return services.search.searchContacts({ ...search, ...page }, call);
   },
 };
 
@@ -300,16 +302,17 @@ const searchContacts = endpoint({
   response: SearchContactsResponse,
   list: everyContact,
   example: { organization_id: 'org_demo', query: 'marketing', limit: 2 },
-  async handle({ body, organizationId, services, signal }) {
+  async handle(call) {
+    const { body, organizationId, services } = call;
     const { search, scope } = toContactSearch(SEARCH_PATH, organizationId, body);
-    const page = await services.search.searchContacts(search, signal);
+    const page = await services.search.searchContacts(search, call);
     return {
       organization_id: organizationId,
       contacts: jsonArray(page.items),
       next_cursor: writeCursor(scope, page.next),
       total_count: page.total,
       facets: page.facets,
-      explanations: search.explain && (await explainPage(page, search.query, signal)),
+      explanations: search.explain && (await explainPage(page, search.query, call.signal)),
     };
   },
 });
@@ -327,10 +330,11 @@ const searchAudienceContacts = endpoint({
   list: everyContact,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers', country: 'US', limit: 2 },
   problems: ['audience_not_found'],
-  async handle({ body, organizationId, services, signal }) {
+  async handle(call) {
+    const { body, organizationId, services } = call;
     const { search, scope } = toContactSearch(SEARCH_AUDIENCE_PATH, organizationId, body);
-    await requireAudience(services.search, organizationId, body.audience_id, signal);
-    const page = await services.search.searchContacts(search, signal);
+    await requireAudience(services.search, organizationId, body.audience_id, call);
+    const page = await services.search.searchContacts(search, call);
     return {
       organization_id: organizationId,
       audience_id: body.audience_id,

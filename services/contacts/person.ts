@@ -1,6 +1,7 @@
 /** The contacts that a request means by id, email or profile address. */
 import { invalid } from '../http/problems.js';
 import type { SortKey } from '../search/query.js';
+import type { Cancellable } from '../shared/async.js';
 import { fromJson } from '../shared/json.js';
 import type { ContactStore } from './contact-store.js';
 import type { Contact } from './schema.js';
@@ -31,14 +32,14 @@ export async function findPerson(
   store: Pick<ContactStore, 'searchContacts'>,
   organizationId: string,
   { email, network_a_url }: PersonRequest,
-  signal?: AbortSignal,
+  request?: Cancellable,
 ): Promise<string[]> {
   const filters = toFilters({ email, network_a_url });
   const ids: string[] = [];
   let after: SortKey | undefined;
   do {
     const search = { organizationId, filters, limit: CONTACTS_PER_PAGE, after };
-    const page = await store.searchContacts(search, signal);
+    const page = await store.searchContacts(search, request);
     for (const contact of page.items) ids.push((fromJson(contact) as Contact).contact_id);
     after = page.next ?? undefined;
   } while (after);

@@ -6,6 +6,11 @@ const SLICE_MS = 4;
 const CHECK_ITEMS = 16;
 const CHECK_BYTES = 16 * 1024;
 
+/** Work that may be cancelled. A signal takes several µs to create and abort: only what waits, or takes long, reads it. */
+export interface Cancellable {
+  readonly signal: AbortSignal;
+}
+
 /** Lets a long loop yield to the event loop every few milliseconds. */
 export class TimeSlice {
   #startedAt = performance.now();

@@ -32,7 +32,7 @@ type ReadPage = (
 ) => Promise<RecordPage>;
 
 const READERS: Record<string, ReadPage> = {
-  contacts: (store, page, signal) => store.searchContacts({ ...page, filters: [] }, signal),
+  contacts: (store, page, signal) => store.searchContacts({ ...page, filters: [] }, { signal }),
   audiences: (store, page, signal) => store.searchAudiences(page, signal),
   visits: (store, page, signal) => store.searchVisits(page, signal),
 };

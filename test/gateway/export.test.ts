@@ -224,9 +224,9 @@ describe('Export under load and failure', () => {
   let pages = 0;
   before(async () => {
     gateway = await startTestGateway({ requestTimeoutMs: TIMEOUT_MS });
-    gateway.stores.search.searchContacts = ({ after }, signal) => {
+    gateway.stores.search.searchContacts = ({ after }, request) => {
       pages++;
-      return search(after, signal);
+      return search(after, request?.signal);
     };
   });
   after(() => gateway.close());

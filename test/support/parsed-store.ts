@@ -2,19 +2,20 @@ import type { ContactBatch, ContactSearch } from '../../services/contacts/contac
 import type { FacetField } from '../../services/contacts/fields.js';
 import type { Contact } from '../../services/contacts/schema.js';
 import type { FacetedPage } from '../../services/search/facets.js';
+import type { Cancellable } from '../../services/shared/async.js';
 import { fromJson, type Json } from '../../services/shared/json.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import type { Visit, VisitFacet } from '../../services/visits/schema.js';
 import type { VisitSearch } from '../../services/visits/visit-store.js';
 
 interface ParsedReads {
-  getContact(organizationId: string, contactId: string, signal?: AbortSignal): Promise<Contact | null>;
+  getContact(organizationId: string, contactId: string, request?: Cancellable): Promise<Contact | null>;
   getContacts(
     organizationId: string,
     contactIds: readonly string[],
     signal?: AbortSignal,
   ): Promise<Omit<ContactBatch, 'contacts'> & { contacts: Contact[] }>;
-  searchContacts(search: ContactSearch, signal?: AbortSignal): Promise<FacetedPage<Contact, FacetField>>;
+  searchContacts(search: ContactSearch, request?: Cancellable): Promise<FacetedPage<Contact, FacetField>>;
   searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Visit, VisitFacet>>;
 }
 

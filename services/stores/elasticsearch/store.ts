@@ -12,7 +12,7 @@ import {
 } from '../../contacts/contact-store.js';
 import type { EraseCommand, ErasureResult } from '../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
-import { KeyedMutex } from '../../shared/async.js';
+import { type Cancellable, KeyedMutex } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { OverloadedError, PartialWriteError } from '../../shared/store-errors.js';
@@ -172,9 +172,9 @@ class ElasticsearchStore implements SearchStore {
     return this.#recoveryJob.status;
   }
 
-  async getContact(organizationId: string, contactId: string, signal?: AbortSignal) {
+  async getContact(organizationId: string, contactId: string, request?: Cancellable) {
     const id = documentId(organizationId, contactId);
-    const found = await this.#contacts.get(id, organizationId, signal);
+    const found = await this.#contacts.get(id, organizationId, request?.signal);
     return found && !isTombstone(found.source) ? found.source.contact : null;
   }
 
@@ -186,7 +186,8 @@ class ElasticsearchStore implements SearchStore {
     return this.#bounded(signal, () => getContactBatch(this.#contacts, organizationId, contactIds, signal));
   }
 
-  async searchContacts(search: ContactSearch, signal?: AbortSignal) {
+  async searchContacts(search: ContactSearch, caller?: Cancellable) {
+    const signal = caller?.signal;
     const { request, bestScore } = contactQuery(search);
     const documents = this.#contacts as Documents<ContactSource>;
     const form = {
@@ -250,9 +251,9 @@ class ElasticsearchStore implements SearchStore {
     return this.#erasures.list(organizationId);
   }
 
-  async getAudience(organizationId: string, audienceId: string, signal?: AbortSignal) {
+  async getAudience(organizationId: string, audienceId: string, request?: Cancellable) {
     const id = documentId(organizationId, audienceId);
-    const found = await this.#audiences.get(id, organizationId, signal);
+    const found = await this.#audiences.get(id, organizationId, request?.signal);
     return found && isAudience(found.source) ? toAudience(found.source) : null;
   }
 

@@ -11,6 +11,7 @@ import {
 } from '../../contacts/contact-store.js';
 import type { EraseCommand, ErasureResult } from '../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
+import type { Cancellable } from '../../shared/async.js';
 import type { IdempotencyConflict } from '../../shared/idempotency.js';
 import { fromJson } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
@@ -128,10 +129,12 @@ class SqliteStore implements SearchStore {
     return this.#points.getContacts(organizationId, contactIds, signal);
   }
 
-  async searchContacts(search: ContactSearch, signal?: AbortSignal) {
+  async searchContacts(search: ContactSearch, request?: Cancellable) {
     const page = this.#points.searchContacts(search);
     if (page) return page;
-    return parsePage(await this.#searches.call(search.organizationId, 'searchContacts', [search], signal));
+    return parsePage(
+      await this.#searches.call(search.organizationId, 'searchContacts', [search], request?.signal),
+    );
   }
 
   createContact(command: CreateContact) {

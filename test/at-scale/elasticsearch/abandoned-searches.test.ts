@@ -23,15 +23,18 @@ describe('Aborted reads on Elasticsearch', () => {
   });
 
   const reads: [string, (signal: AbortSignal) => Promise<unknown>][] = [
-    ['a search of contacts', (signal) => store.searchContacts(asked(organizationId, { limit: 1 }), signal)],
+    [
+      'a search of contacts',
+      (signal) => store.searchContacts(asked(organizationId, { limit: 1 }), { signal }),
+    ],
     [
       'a search of audiences',
       (signal) => store.searchAudiences({ organizationId, offset: 0, limit: 1 }, signal),
     ],
     ['a search of visits', (signal) => store.searchVisits({ organizationId, limit: 1 }, signal)],
-    ['a read of a contact', (signal) => store.getContact(organizationId, 'c', signal)],
+    ['a read of a contact', (signal) => store.getContact(organizationId, 'c', { signal })],
     ['a read of many contacts', (signal) => store.getContacts(organizationId, ['c', 'd'], signal)],
-    ['a read of an audience', (signal) => store.getAudience(organizationId, 'a', signal)],
+    ['a read of an audience', (signal) => store.getAudience(organizationId, 'a', { signal })],
   ];
   for (const [what, read] of reads) {
     it(`ends ${what} at once with the reason when its caller aborts, and closes the connection to the cluster`, async () => {

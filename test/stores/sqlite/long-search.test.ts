@@ -34,7 +34,7 @@ describe('A very long search in SQLite', () => {
           ...asked('org_a'),
           filters: [{ kind: 'words', field: 'job_title', words: words.map((word) => [word]) }],
         },
-        signal,
+        { signal },
       )
       .catch((error: unknown) => error);
 
