@@ -15,7 +15,7 @@ import {
 import { lockDataFolder, makePrivateFile } from '../data-folder/lock.js';
 import { DatabaseSnapshot } from '../sqlite/snapshot.js';
 import { BackupError } from './errors.js';
-import { CopiedFolders, copyFile, type FolderEntry, freeBytes, syncPath, walk } from './files.js';
+import { CopiedFolders, copyFile, type FolderEntry, freeBytes, REMOVED, syncPath, walk } from './files.js';
 import { type FrozenParts, requestFreeze } from './freeze-socket.js';
 import {
   type BackupEntry,
@@ -59,24 +59,22 @@ export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const partial = `${folder}.partial`;
   const lock = lockPartial(partial);
   try {
-    let manifest: Manifest;
-    try {
-      // Of a backup that was killed.
-      rmSync(join(partial, DATA_FOLDER), { recursive: true, force: true });
-      requireSpace(dataDir, partial);
-      manifest = await copyStores(options, partial);
-    } finally {
-      lock.release();
-    }
-    for (const name of [LOCK_FILE, LOCK_OWNER_FILE]) rmSync(join(partial, name), { force: true });
+    // Of a backup that was killed.
+    rmSync(join(partial, DATA_FOLDER), REMOVED);
+    requireSpace(dataDir, partial);
+    const manifest = await copyStores(options, partial);
     await syncPath(partial);
     renameSync(partial, folder);
+    for (const name of [LOCK_FILE, LOCK_OWNER_FILE]) rmSync(join(folder, name), REMOVED);
+    await syncPath(folder);
     await syncPath(dirname(folder));
     writeLastBackup(dataDir, { taken_at: manifest.taken_at, folder });
     return manifest;
   } catch (error) {
-    rmSync(partial, { recursive: true, force: true });
+    rmSync(partial, REMOVED);
     throw error;
+  } finally {
+    lock.release();
   }
 }
 

@@ -7,12 +7,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { withTimeout } from '../../shared/async.js';
 import { ANALYTICS_FOLDER, FREEZE_SOCKET, FROZEN_PARTS_FOLDER } from '../data-folder/layout.js';
 import { BackupError } from './errors.js';
+import { REMOVED } from './files.js';
 
 /** How long writes wait for a command that says nothing. */
 const PAUSE_TIMEOUT_MS = 5000;
@@ -20,6 +22,8 @@ const PAUSE_TIMEOUT_MS = 5000;
 const FREEZE_TIMEOUT_MS = 120_000;
 /** Of the address of a socket, on macOS; Linux takes 4 more. Node.js cuts a longer one off without an error. */
 const MAX_PATH_BYTES = 103;
+/** Each pauses writes in its turn. Another is turned away. */
+const MAX_BACKUPS = 4;
 const FROZEN_NAME = /^\w{1,64}$/;
 
 /** Runs `work` while no embedded store is written, and the parts of ClickHouse are hard-linked under `name`. */
@@ -39,7 +43,7 @@ export function listenForFreezes(
   const frozenParts = join(dataDir, ANALYTICS_FOLDER, FROZEN_PARTS_FOLDER);
   // Of a process that was killed.
   rmSync(path, { force: true });
-  rmSync(frozenParts, { recursive: true, force: true });
+  rmSync(frozenParts, REMOVED);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
     onError(new Error(`the path ${path} is longer than ${MAX_PATH_BYTES} bytes`));
     return Promise.resolve({ close: async () => undefined });
@@ -48,16 +52,18 @@ export function listenForFreezes(
   const server = createServer((socket) => {
     sockets.add(socket.unref());
     socket.on('error', () => undefined);
-    let name: string | undefined;
-    socket.once('close', () => {
-      sockets.delete(socket);
-      if (name) rmSync(join(frozenParts, name), { recursive: true, force: true });
-    });
-    void serveFreeze(socket, (asked, work) => {
-      name = asked;
-      return freeze(asked, work);
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    void closed.then(() => sockets.delete(socket));
+    void serveFreeze(socket, async (name, work) => {
+      try {
+        await freeze(name, work);
+      } finally {
+        // Also where the command was gone before its turn came. What cannot be removed goes at the next start.
+        void closed.then(() => rm(join(frozenParts, name), REMOVED)).catch(() => undefined);
+      }
     });
   });
+  server.maxConnections = MAX_BACKUPS;
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());

@@ -1,10 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { LOCK_FILE, LOCK_OWNER_FILE, PARTIAL_RESTORE_FOLDER, SEARCH_FILE } from '../data-folder/layout.js';
+import {
+  ANALYTICS_FOLDER,
+  LOCK_FILE,
+  LOCK_OWNER_FILE,
+  PARTIAL_RESTORE_FOLDER,
+  SEARCH_FILE,
+} from '../data-folder/layout.js';
 import { lockDataFolder } from '../data-folder/lock.js';
 import { adoptErasures } from '../sqlite/erasure/adopt.js';
 import { BackupError } from './errors.js';
-import { CopiedFolders, copyFile, freeBytes, syncPath } from './files.js';
+import { CopiedFolders, copyFile, freeBytes, REMOVED, syncPath } from './files.js';
 import { type BackupEntry, DATA_FOLDER, type Manifest, readManifest } from './manifest.js';
 
 export interface RestoreOptions {
@@ -37,10 +43,13 @@ export async function restoreBackup({
   const folder = resolve(dataDir);
   const lock = lockDataFolder(folder);
   try {
-    requireEmpty(folder);
     const partial = join(folder, PARTIAL_RESTORE_FOLDER);
-    // Of a restore that was killed.
-    rmSync(partial, { recursive: true, force: true });
+    // Of a restore that was killed. It began in an empty folder, and nothing opens one that has it: what lies beside it is its own.
+    if (existsSync(partial)) {
+      for (const name of [SEARCH_FILE, ANALYTICS_FOLDER]) rmSync(join(folder, name), REMOVED);
+    }
+    requireEmpty(folder);
+    rmSync(partial, REMOVED);
     requireSpace(folder, manifest);
     mkdirSync(partial, { mode: 0o700 });
     let erasures = 0;
@@ -51,7 +60,7 @@ export async function restoreBackup({
         await syncPath(join(partial, SEARCH_FILE));
       }
     } catch (error) {
-      rmSync(partial, { recursive: true, force: true });
+      rmSync(partial, REMOVED);
       throw error;
     }
     await syncPath(folder);

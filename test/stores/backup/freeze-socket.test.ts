@@ -1,0 +1,73 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import {
+  type FreezeListener,
+  listenForFreezes,
+  requestFreeze,
+} from '../../../services/stores/backup/freeze-socket.js';
+import {
+  ANALYTICS_FOLDER,
+  FREEZE_SOCKET,
+  FROZEN_PARTS_FOLDER,
+} from '../../../services/stores/data-folder/layout.js';
+import { temporaryFolder } from '../../support/gateway.js';
+import { until } from '../../support/until.js';
+
+describe('The socket of backups', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let listener: FreezeListener;
+  let turn: Promise<void> = Promise.resolve();
+  const asked: string[] = [];
+  const frozen: string[] = [];
+  const partsOf = (name: string) => join(folder.path, ANALYTICS_FOLDER, FROZEN_PARTS_FOLDER, name);
+  before(async () => {
+    folder = await temporaryFolder();
+    const freeze = async (name: string, work: () => Promise<void>) => {
+      asked.push(name);
+      await turn;
+      mkdirSync(partsOf(name), { recursive: true });
+      frozen.push(name);
+      await work();
+    };
+    listener = await listenForFreezes(folder.path, freeze, (error) => {
+      throw error;
+    });
+  });
+  after(async () => {
+    await listener.close();
+    await folder.remove();
+  });
+
+  it('keeps frozen parts as long as the backup is connected', async () => {
+    const { name, release } = await requestFreeze(folder.path, async () => undefined);
+    expect(existsSync(partsOf(name))).to.equal(true);
+    release();
+    await until(() => !existsSync(partsOf(name)), 'the parts are removed');
+  });
+
+  it('keeps no parts for a backup that ended before its turn', async () => {
+    let begin = () => {};
+    turn = new Promise((resolve) => {
+      begin = resolve;
+    });
+    for (const name of ['gone', 'next']) {
+      const socket = connect(join(folder.path, FREEZE_SOCKET));
+      socket.write(`freeze ${name}\n`);
+      await until(() => asked.includes(name), `${name} is asked for`);
+      socket.destroy();
+    }
+    begin();
+    await until(() => frozen.includes('gone') && !existsSync(partsOf('gone')), 'the parts are removed');
+  });
+
+  it('turns the fifth backup at once away', async () => {
+    turn = new Promise(() => {});
+    const waiting = Array.from({ length: 4 }, () => requestFreeze(folder.path, async () => undefined));
+    const [fifth] = await Promise.allSettled([requestFreeze(folder.path, async () => undefined)]);
+    expect((fifth as PromiseRejectedResult).reason).to.include({ name: 'BackupError' });
+    await listener.close();
+    for (const result of await Promise.allSettled(waiting)) expect(result.status).to.equal('rejected');
+  });
+});
