@@ -194,7 +194,7 @@ const deleteContacts = endpoint({
   name: 'DeleteContacts',
   summary: 'Delete contacts',
   description:
-    'By exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`; of an address, every contact that has it. The contacts leave their audiences. A record of the stream `contacts` brings one back only if its `updated_at`, or else its acceptance, is later than the deletion. Deleting again changes nothing.',
+    'By exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`; of an address, every contact that has it, at most 1 000 (422 `too_many_contacts`). The contacts leave their audiences. A record of the stream `contacts` brings one back only if its `updated_at`, or else its acceptance, is later than the deletion. Deleting again changes nothing.',
   tag: 'Contacts',
   scope: 'contacts:write',
   request: DeleteContactsRequest,
@@ -221,7 +221,7 @@ const eraseContacts = endpoint({
   name: 'EraseContacts',
   summary: 'Erase a person',
   description:
-    'Removes every contact that has exactly one of `contact_id`, `email` or `network_a_url`, with everything kept of it, down to the bytes in the files of the store; takes as long as writing the store anew. Salted hashes of the identifiers stay: the person is left out of later creations (409 `contact_suppressed`) and ingests (counted as `suppressed`). Cannot be undone: see first what `dry_run` answers.',
+    'Removes every contact, at most 1 000, that has exactly one of `contact_id`, `email` or `network_a_url`, with everything kept of it, down to the bytes in the files of the store; takes as long as writing the store anew. Salted hashes of the identifiers stay: the person is left out of later creations (409 `contact_suppressed`) and ingests (counted as `suppressed`). Cannot be undone: see first what `dry_run` answers.',
   tag: 'Contacts',
   scope: 'contacts:erase',
   bodyLimit: SMALL_BODY_LIMIT,

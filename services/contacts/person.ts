@@ -15,7 +15,8 @@ export interface PersonRequest {
   network_a_url?: string | null;
 }
 
-const CONTACTS_PER_PAGE = 1000;
+/** Of an address: more are no person, and would be deleted or erased in one request. */
+const MAX_CONTACTS = 1000;
 
 /** Throws 422 unless exactly one of the fields is given. */
 export function requireOnePerson(body: PersonRequest, fields: readonly (keyof PersonRequest)[]): void {
@@ -27,7 +28,7 @@ export function requireOnePerson(body: PersonRequest, fields: readonly (keyof Pe
   });
 }
 
-/** Ids of all contacts with the email or profile address. Throws 422 for an address without a letter or digit. */
+/** Ids of all contacts with the email or profile address. Throws 422 for an address without a letter or digit, or of over 1 000 contacts. */
 export async function findPerson(
   store: Pick<ContactStore, 'searchContacts'>,
   organizationId: string,
@@ -38,10 +39,18 @@ export async function findPerson(
   const ids: string[] = [];
   let after: SortKey | undefined;
   do {
-    const search = { organizationId, filters, limit: CONTACTS_PER_PAGE, after };
+    const search = { organizationId, filters, limit: MAX_CONTACTS, after };
     const page = await store.searchContacts(search, request);
     for (const contact of page.items) ids.push((fromJson(contact) as Contact).contact_id);
     after = page.next ?? undefined;
+    if (ids.length + (after ? 1 : 0) > MAX_CONTACTS) {
+      const field = email ? 'email' : 'network_a_url';
+      throw invalid({
+        pointer: `/${field}`,
+        code: 'too_many_contacts',
+        detail: `More than ${MAX_CONTACTS} contacts have this ${field}; name them by id.`,
+      });
+    }
   } while (after);
   return ids;
 }

@@ -29,11 +29,16 @@ export function uniqueIdentifiers(identifiers: readonly Identifier[]): Identifie
   return [...new Map(identifiers.map((each) => [`${each.kind} ${each.value}`, each])).values()];
 }
 
-/** Tells of kept answers whether they show a contact with one of the identifiers. */
-export function showsAny(identifiers: readonly Identifier[]): (outcome: unknown) => boolean {
+/** Tells of kept answers whether they show a contact of the organization with one of the identifiers. */
+export function showsAny(
+  organizationId: string,
+  identifiers: readonly Identifier[],
+): (outcome: unknown) => boolean {
   const known = new Set(identifiers.map(({ kind, value }) => `${kind} ${value}`));
-  return showsContact((contact) =>
-    identifiersOf(contact).some(({ kind, value }) => known.has(`${kind} ${value}`)),
+  return showsContact(
+    (contact) =>
+      contact.organization_id === organizationId &&
+      identifiersOf(contact).some(({ kind, value }) => known.has(`${kind} ${value}`)),
   );
 }
 
@@ -46,8 +51,8 @@ export const showsContact =
   };
 
 /**
- * Tells of kept records, which may be in any form, whether they mention a person: an email, the profile address, or quoted the id or
- * both names.
+ * Tells of kept records, which may be in any form, whether they mention a person: an email, the profile address, the id in quotes, or
+ * both names in quotes or beside each other.
  */
 export function mentionsAny(
   identifiers: readonly Identifier[],
@@ -56,14 +61,14 @@ export function mentionsAny(
   const quoted = (text: string) => JSON.stringify(text).toLowerCase();
   const parts = identifiers.map(({ kind, value }) => (kind === 'id' ? quoted(value) : value.toLowerCase()));
   const names = bodies.flatMap(({ first_name, last_name }) =>
-    first_name && last_name ? [[quoted(first_name), quoted(last_name)]] : [],
+    first_name && last_name ? [[first_name.toLowerCase(), last_name.toLowerCase()] as const] : [],
   );
+  const mentionsBoth = (text: string, [first, last]: (typeof names)[number]) =>
+    [`${first} ${last}`, `${last} ${first}`, `${last}, ${first}`].some((name) => text.includes(name)) ||
+    (text.includes(quoted(first)) && text.includes(quoted(last)));
   return (text) => {
     const lower = text.toLowerCase();
-    return (
-      parts.some((part) => lower.includes(part)) ||
-      names.some((both) => both.every((name) => lower.includes(name)))
-    );
+    return parts.some((part) => lower.includes(part)) || names.some((both) => mentionsBoth(lower, both));
   };
 }
 

@@ -122,9 +122,9 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Overwrites the answers that show a contact with one of the identifiers; resolves with how many. Reads every key. */
-  async forgetContacts(identifiers: readonly Identifier[]): Promise<number> {
-    const isShown = showsAny(identifiers);
+  /** Overwrites the answers that show a contact of the organization with one of the identifiers; resolves with how many. Reads every key. */
+  async forgetContacts(organizationId: string, identifiers: readonly Identifier[]): Promise<number> {
+    const isShown = showsAny(organizationId, identifiers);
     let forgotten = 0;
     await this.#documents.refresh();
     const pages = this.#documents.pages({

@@ -93,7 +93,7 @@ export class Erasures {
     const id = documentId(organizationId, proofId);
     await this.#documents.create(id, source, { refresh: 'wait_for' });
     await deleteContacts(contacts, organizationId, [...erased], now);
-    proof.removed.idempotency_answers = await idempotencyKeys.forgetContacts(identifiers);
+    proof.removed.idempotency_answers = await idempotencyKeys.forgetContacts(organizationId, identifiers);
     proof.removed.dead_letters = await this.#forgetDeadLetters(organizationId, identifiers, people);
     await this.#documents.update(id, () => ({ ...source, proof }));
     return {
@@ -130,7 +130,7 @@ export class Erasures {
         const left = found.flatMap(({ source }) => (isTombstone(source) ? [] : [parseContactSource(source)]));
         if (left.length > 0) {
           const identifiers = left.flatMap(({ body }) => identifiersOf(body));
-          await idempotencyKeys.forgetContacts(identifiers);
+          await idempotencyKeys.forgetContacts(organization_id, identifiers);
           await this.#forgetDeadLetters(organization_id, identifiers, left);
         }
         lock.throwIfLost();

@@ -45,7 +45,7 @@ export function eraseContacts(session: WriteSession, command: EraseCommand, now:
   const removed = {
     contacts: rows.length,
     memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
-    idempotency_answers: forgetAnswers(connection, organizationId, showsAny(identifiers)),
+    idempotency_answers: forgetAnswers(connection, organizationId, showsAny(organizationId, identifiers)),
     dead_letters: forgetDeadLetters(connection, organizationId, identifiers, rows),
   };
   const proof = pendingProof(command, { hashes, removed }, now);

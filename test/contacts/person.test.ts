@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import type { ContactStore } from '../../services/contacts/contact-store.js';
+import { findPerson } from '../../services/contacts/person.js';
+import { newContact } from '../../services/contacts/stored-contact.js';
+import { identifiersOf, mentionsAny, showsAny } from '../../services/contacts/suppression.js';
+import { deadLetterText, type StoredDeadLetter } from '../../services/stores/common/dead-letters.js';
+
+describe('A person', () => {
+  it('of an address that more than 1 000 contacts have is rejected, whatever the size of a page', async () => {
+    for (const [perPage, count] of [
+      [400, 1200],
+      [1000, 1001],
+      [400, 999],
+    ] as const) {
+      let found = 0;
+      const store = {
+        async searchContacts() {
+          const size = Math.min(perPage, count - found);
+          found += size;
+          const items = Array.from({ length: size }, (_, index) => `{"contact_id":"c${found + index}"}`);
+          return { items, next: found < count ? { createdMs: 0, id: 'x' } : null };
+        },
+      } as unknown as Pick<ContactStore, 'searchContacts'>;
+      const outcome = await findPerson(store, 'org_a', { email: 'info@acme.example' }).catch(
+        (error: { problem?: unknown; extra?: unknown }) => JSON.stringify(error),
+      );
+      if (count > 1000) expect(outcome).to.contain('/email').and.to.contain('too_many_contacts');
+      else expect(outcome).to.have.length(count);
+      expect(found).to.be.at.most(1200);
+    }
+  });
+
+  const body = newContact(
+    'org_a',
+    {
+      contact_id: 'con_1',
+      first_name: 'Jürgen',
+      last_name: 'Weiß',
+      work_emails: ['jw@acme.example'],
+    } as never,
+    0,
+  );
+
+  it('is recognized in the answers of one organization only', () => {
+    const isShown = showsAny('org_a', identifiersOf(body));
+    expect(isShown({ contact: body })).to.equal(true);
+    expect(isShown({ contact: { ...body, organization_id: 'org_b' } })).to.equal(false);
+  });
+
+  it('is recognized in rejected records as any source writes them', () => {
+    const isMentioned = mentionsAny(
+      [
+        { kind: 'email', value: 'jw@acme.example' },
+        { kind: 'profile', value: 'linkedin.com/in/jw' },
+      ],
+      [body],
+    );
+    const letter = (value: string) =>
+      deadLetterText({ value, encoding: 'utf8', detail: '' } as StoredDeadLetter);
+    for (const value of [
+      '{"first":"J\\u00fcrgen","last":"Wei\\u00DF"',
+      '{"name":"Jürgen Weiß"}',
+      '{"name":"WEIß, JÜRGEN"}',
+      '{"url":"https:\\/\\/www.linkedin.com\\/in\\/jw"}',
+      '{"mail":"JW\\u0040acme.example"}',
+    ]) {
+      expect(isMentioned(letter(value)), value).to.equal(true);
+    }
+    for (const value of [
+      '{"first":"Jürgen"}',
+      '{"name":"Jürgen Weißer Hirsch"',
+      '{"first":"Weißer","last":"Jürgen"}',
+    ]) {
+      expect(isMentioned(letter(value)), value).to.equal(value.includes('Jürgen Weiß'));
+    }
+  });
+});
