@@ -14,11 +14,13 @@ export class DeadLetterCollector {
   readonly #stream: string;
   readonly #organizationId: string;
   readonly #acceptance: Acceptance;
+  readonly #mapping: string | undefined;
   #bytes = 0;
   #beginning: Buffer | undefined;
   #overlongBytes = 0;
 
-  constructor(stream: string, organizationId: string, acceptance: Acceptance) {
+  constructor(stream: string, organizationId: string, acceptance: Acceptance, mapping?: string) {
+    this.#mapping = mapping;
     this.#stream = stream;
     this.#organizationId = organizationId;
     this.#acceptance = acceptance;
@@ -34,8 +36,9 @@ export class DeadLetterCollector {
     const { now, sequence } = this.#acceptance;
     const acceptedAt = now();
     let bytes = raw.untouched ?? raw.bytes;
-    // A row of CSV says nothing without its header.
-    if (raw.value !== undefined) bytes = Buffer.from(JSON.stringify(raw.value));
+    // A row of CSV says nothing without its header. Without a mapping to be replayed with, it is kept as the record that it became.
+    const row = this.#mapping === undefined ? (raw.mapped ?? raw.value) : raw.value;
+    if (row !== undefined) bytes = Buffer.from(JSON.stringify(row));
     const truncatedFrom = raw.overlong ? this.#overlongBytes + bytes.length : null;
     if (raw.overlong) bytes = (this.#beginning ?? bytes).subarray(0, TRUNCATED_BYTES);
     this.#beginning = undefined;
@@ -57,6 +60,7 @@ export class DeadLetterCollector {
       value: bytes.toString(encoding),
       encoding,
       truncatedFrom,
+      mapping: this.#mapping,
     });
   }
 }

@@ -121,7 +121,7 @@ function parse(
   acceptedAt: number,
   sequence: number,
 ): DecodeOutcome<Fields> {
-  let value = raw.value;
+  let value: unknown = raw.mapped ?? raw.value;
   if (value === undefined) {
     const parsed = parseJson(raw.bytes, prepare);
     if ('code' in parsed) return parsed;

@@ -3,19 +3,11 @@ import { parseJson } from '../records/parse-json.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import type { Mapping, SourceRecord } from './compile.js';
 
-/**
- * The records of a source, mapped: with the record of the stream as their `value`, or rejected, or skipped. `onMap` is called with each
- * record before it is mapped.
- */
-export async function* mapSource(
-  source: RecordSource,
-  mapping: Mapping,
-  onMap?: (raw: RawRecord) => void,
-): AsyncGenerator<RawRecord[]> {
+/** The records of a source, each mapped, rejected, or skipped. */
+export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncGenerator<RawRecord[]> {
   const slice = new TimeSlice();
   for await (const records of source) {
     for (const raw of records) {
-      onMap?.(raw);
       mapRaw(raw, mapping);
       if (slice.shouldYield(raw.bytes.length)) await slice.yieldToEventLoop();
     }
@@ -30,11 +22,11 @@ function mapRaw(raw: RawRecord, mapping: Mapping): void {
     raw.rejection = parsed;
     return;
   }
+  const { value } = parsed;
   // The decoder rejects what is not an object.
-  raw.value = parsed.value;
-  if (typeof raw.value !== 'object' || raw.value === null || Array.isArray(raw.value)) return;
-  const outcome = mapping.apply(raw.value as SourceRecord);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  const outcome = mapping.apply(value as SourceRecord);
   if (outcome === 'skipped') raw.isSkipped = true;
-  else if ('record' in outcome) raw.value = outcome.record;
+  else if ('record' in outcome) raw.mapped = outcome.record;
   else raw.rejection = outcome;
 }

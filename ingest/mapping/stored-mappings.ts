@@ -7,20 +7,13 @@ import { compileMapping, type Mapping } from './compile.js';
 import { MAX_MAPPING_BYTES, MappingError, type MappingFile, parseMappingFile } from './mapping-file.js';
 
 export interface StoredMapping {
-  stream: Stream;
-  mapping: Mapping;
+  readonly stream: Stream;
+  readonly mapping: Mapping;
 }
 
 const MAX_FILES = 200;
 export const MAX_NAME_LENGTH = 64;
 const fileName = /^[a-z0-9][a-z0-9._-]{0,63}\.json$/;
-
-/** Compiles mappings by name; each names its stream. Throws a `MappingError` that says which cannot be used, and why. */
-export function compileMappings(files: Readonly<Record<string, MappingFile>>): Map<string, StoredMapping> {
-  return new Map(
-    Object.entries(files).map(([name, file]) => [name, within(name, () => compileStored(file))]),
-  );
-}
 
 /**
  * The mappings of the files `<name>.json` in a folder; none where there is no folder, unless one is required. Throws a `MappingError` for

@@ -1,7 +1,7 @@
 /** Finds the preset of an export by its columns, or by the fields of its first records. */
-import { compileMapping, type SourceRecord } from '../mapping/compile.js';
-import { STREAMS } from '../streams/index.js';
+import type { SourceRecord } from '../mapping/compile.js';
 import { PRESETS } from './index.js';
+import { presetMapping } from './named-mappings.js';
 import type { Preset } from './preset.js';
 
 /** Presets of every source. */
@@ -60,7 +60,7 @@ interface Candidate {
 
 function candidateOf(name: string, samples: readonly SourceRecord[]): Candidate {
   const preset = PRESETS[name] as Preset;
-  const mapping = compileMapping(preset, STREAMS[preset.stream]);
+  const mapping = presetMapping(name);
   let missing: string[] | undefined;
   for (const sample of samples) {
     const marks = mapping.missingMarks(sample);

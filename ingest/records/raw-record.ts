@@ -12,6 +12,8 @@ export interface RawRecord {
   key?: Buffer | null;
   /** The parsed value, where the source had to parse it. */
   value?: unknown;
+  /** The record of the stream that a mapping made of it. */
+  mapped?: object;
   /** Why the source could not parse it. */
   rejection?: DeadLetter;
   /** The mapping leaves it out: it is neither accepted nor rejected. */

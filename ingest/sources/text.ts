@@ -1,7 +1,7 @@
 /** Texts of source records in any format. */
 import { compileMapping, type Mapping } from '../mapping/compile.js';
 import { mapSource } from '../mapping/map-source.js';
-import type { RawRecord, RecordSource } from '../records/raw-record.js';
+import type { RecordSource } from '../records/raw-record.js';
 import type { Stream } from '../streams/stream.js';
 import { ColumnsError, type CsvOptions, openCsv } from './csv.js';
 import { jsonArray } from './json-array.js';
@@ -34,20 +34,14 @@ export async function openText(
 
 /**
  * The records of a stream that a text holds. Without a mapping JSON is taken as it is, and the columns of CSV have the names of fields.
- * Throws `ColumnsError` when there are columns that are neither fields nor mentioned in the mapping. `onMap` is called with each record
- * before it is mapped.
+ * Throws `ColumnsError` when there are columns that are neither fields nor mentioned in the mapping.
  */
-export function mapText(
-  text: OpenedText,
-  stream: Stream,
-  mapping?: Mapping,
-  onMap?: (raw: RawRecord) => void,
-): RecordSource {
+export function mapText(text: OpenedText, stream: Stream, mapping?: Mapping): RecordSource {
   const { records, header } = text;
   const used = mapping ?? (header && compileMapping({ fields: {} }, stream));
   if (used === undefined) return records;
   const problems = header === undefined ? [] : used.checkColumns(header.columns);
-  if (problems.length === 0) return mapSource(records, used, onMap);
+  if (problems.length === 0) return mapSource(records, used);
   text.close();
   throw new ColumnsError(problems.join('\n'));
 }

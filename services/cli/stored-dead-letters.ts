@@ -1,7 +1,10 @@
 /** Rejected records of HTTP ingest, which the search store keeps. Those of Kafka are in its topics. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Mapping } from '../../ingest/mapping/compile.js';
+import { mapSource } from '../../ingest/mapping/map-source.js';
 import { type IngestOptions, ingestRecords } from '../../ingest/pipeline.js';
+import { namedMappings } from '../../ingest/presets/named-mappings.js';
 import type { RawRecord } from '../../ingest/records/raw-record.js';
 import { findStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
@@ -13,9 +16,10 @@ import {
   storedDeadLetters,
 } from '../stores/common/dead-letters.js';
 import { SEARCH_FILE } from '../stores/data-folder/layout.js';
+import type { Stores } from '../stores/open-stores.js';
 import { withAdminStore } from './admin-stores.js';
 import { CommandError } from './errors.js';
-import { withFolder } from './gateway.js';
+import { type GatewayTarget, withFolder } from './gateway.js';
 import { sendRecords } from './ingest/gateway-sink.js';
 import type { Io } from './io.js';
 
@@ -80,58 +84,107 @@ export interface StoredReplayResult {
 }
 
 /**
- * Sends them through the pipeline again, as records of their organization. Those that are accepted are deleted; the others stay, with
- * their new reason. Their order is that of their first acceptance, except through a server, which accepts them anew.
+ * Sends them through the pipeline again, as records of their organization and with the mapping that they came with. Those that are
+ * accepted are deleted; the others stay, with their new reason. Their order is that of their first acceptance, except through a server,
+ * which accepts them anew. Throws CommandError for a mapping that is gone.
  */
 export async function replayStoredDeadLetters(
   io: Io,
-  { organization, streams, corrections, dryRun = false }: StoredReplayOptions,
+  options: StoredReplayOptions,
 ): Promise<StoredReplayResult> {
   const result: StoredReplayResult = { records: 0, rejected: 0, truncated: 0 };
   if (!hasSearchStore(io)) return result;
   return withAdminStore(io, async (store) => {
-    const letters: StoredDeadLetter[] = [];
-    for await (const page of storedDeadLetters(store, organization)) {
-      for (const letter of page) {
-        const value = corrections?.get(letter.id);
-        if (!streams.includes(letter.stream) || (corrections && value === undefined)) continue;
-        if (value !== undefined) letters.push({ ...letter, value, encoding: 'utf8', truncatedFrom: null });
-        else if (letter.truncatedFrom === null) letters.push(letter);
-        else result.truncated++;
-      }
-    }
-    result.records = letters.length;
-    if (dryRun) return result;
-    for (const [id, ofOrganization] of groupBy(letters, ({ organizationId }) => organizationId)) {
+    for (const id of await organizationsOf(store, options.organization)) {
+      const letters = await lettersToReplay(store, id, options, result);
+      result.records += letters.length;
+      if (options.dryRun || letters.length === 0) continue;
       await withFolder(io, { organization: id, scope: 'ingest:write' }, async (destination) => {
-        for (const [name, ofStream] of groupBy(ofOrganization, ({ stream }) => stream)) {
-          const stream = findStream(name) as Stream;
-          const target = 'search' in destination ? undefined : destination;
-          // Without a gateway each request keeps its order.
-          const orderOf = ({ acceptedAt, sequence, line }: StoredDeadLetter) =>
-            `${acceptedAt}/${sequence - line}`;
-          for (const [, request] of groupBy(ofStream, target ? () => '' : orderOf)) {
-            const [first] = request as [StoredDeadLetter];
-            const replay = new Replay(request);
-            const options = { ...replay.options, stream, organizationId: id };
-            if ('search' in destination) {
-              await ingestRecords({
-                ...options,
-                stores: destination,
-                acceptance: { now: () => first.acceptedAt, sequence: first.sequence - first.line },
-              });
-            } else {
-              const signal = new AbortController().signal;
-              await sendRecords({ ...options, target: destination, findEveryRejected: true, signal });
-            }
-            await replay.settle(store);
-            result.rejected += replay.rejected.length;
-          }
+        // Without a gateway each request keeps its order.
+        const requestOf = ({ stream, mapping, acceptedAt, sequence, line }: StoredDeadLetter) =>
+          JSON.stringify([
+            stream,
+            mapping,
+            ...('search' in destination ? [acceptedAt, sequence - line] : []),
+          ]);
+        for (const request of groupBy(letters, requestOf).values()) {
+          const replay = new Replay(request);
+          await send(io, destination, replay, request[0] as StoredDeadLetter);
+          await replay.settle(store);
+          result.rejected += replay.rejected.length;
         }
       });
     }
     return result;
   });
+}
+
+async function organizationsOf(store: DeadLetterStore, organization?: string): Promise<Iterable<string>> {
+  if (organization !== undefined) return [organization];
+  const ids = new Set<string>();
+  for await (const page of storedDeadLetters(store))
+    for (const letter of page) ids.add(letter.organizationId);
+  return ids;
+}
+
+/** Those of one organization, which `DEAD_LETTER_LIMITS` bounds. Counts those of which only the beginning is kept. */
+async function lettersToReplay(
+  store: DeadLetterStore,
+  organization: string,
+  { streams, corrections }: StoredReplayOptions,
+  result: StoredReplayResult,
+): Promise<StoredDeadLetter[]> {
+  const letters: StoredDeadLetter[] = [];
+  for await (const page of storedDeadLetters(store, organization)) {
+    for (const letter of page) {
+      const value = corrections?.get(letter.id);
+      if (!streams.includes(letter.stream) || (corrections && value === undefined)) continue;
+      if (value !== undefined) letters.push({ ...letter, value, encoding: 'utf8', truncatedFrom: null });
+      else if (letter.truncatedFrom === null) letters.push(letter);
+      else result.truncated++;
+    }
+  }
+  return letters;
+}
+
+/** Sends records of one request, of which `first` is one. */
+async function send(
+  io: Io,
+  destination: Stores | GatewayTarget,
+  replay: Replay,
+  { organizationId, stream: name, mapping: map, acceptedAt, sequence, line }: StoredDeadLetter,
+): Promise<void> {
+  const stream = findStream(name) as Stream;
+  const { source, onRejected } = replay;
+  if (!('search' in destination)) {
+    const { signal } = new AbortController();
+    await sendRecords({
+      target: destination,
+      stream,
+      map,
+      source,
+      onRejected,
+      findEveryRejected: true,
+      signal,
+    });
+    return;
+  }
+  await ingestRecords({
+    stores: destination,
+    stream,
+    organizationId,
+    source: map === undefined ? source : mapSource(source, findMapping(io, map)),
+    onRejected,
+    acceptance: { now: () => acceptedAt, sequence: sequence - line },
+  });
+}
+
+function findMapping({ env }: Io, name: string): Mapping {
+  const found = namedMappings(loadConfig(env)).get(name);
+  if (found) return found.mapping;
+  throw new CommandError(
+    `There is no mapping ${JSON.stringify(name)} any more, with which rejected records came. Put its file back where REACHLINE_MAPPINGS says.`,
+  );
 }
 
 /** Dead letters that are sent again together. */
@@ -145,20 +198,19 @@ class Replay {
     }
   }
 
-  get options(): Pick<IngestOptions, 'onRejected'> & { source: AsyncIterable<RawRecord[]> } {
-    const letters = this.#letters;
-    return {
-      source: (async function* () {
-        yield [...letters.keys()];
-      })(),
-      onRejected: ({ code, pointer, detail }, _, raw) => {
-        const letter = letters.get(raw) as StoredDeadLetter;
-        const { acceptedAt, attempts } = letter;
-        const id = newId('rej', acceptedAt);
-        this.rejected.push({ ...letter, id, code, pointer, detail, attempts: attempts + 1 });
-      },
-    };
+  get source(): AsyncIterable<RawRecord[]> {
+    const raws = [...this.#letters.keys()];
+    return (async function* () {
+      yield raws;
+    })();
   }
+
+  readonly onRejected: IngestOptions['onRejected'] = ({ code, pointer, detail }, _, raw) => {
+    const letter = this.#letters.get(raw) as StoredDeadLetter;
+    const { acceptedAt, attempts } = letter;
+    const id = newId('rej', acceptedAt);
+    this.rejected.push({ ...letter, id, code, pointer, detail, attempts: attempts + 1 });
+  };
 
   /** Interrupted between its two steps, it leaves a letter twice rather than not at all. */
   async settle(store: DeadLetterStore): Promise<void> {

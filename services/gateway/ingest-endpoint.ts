@@ -70,7 +70,7 @@ export function createIngestEndpoint(
     const order = acceptance();
     const kept =
       onReject === 'keep' && !dryRun
-        ? new DeadLetterCollector(name, principal.organizationId, order)
+        ? new DeadLetterCollector(name, principal.organizationId, order, map)
         : undefined;
     const ingestInto = (destination: Stream, source: AsyncIterable<Buffer>) =>
       ingestText({

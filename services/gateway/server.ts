@@ -1,10 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { compileMappings, readMappings } from '../../ingest/mapping/stored-mappings.js';
-import { PRESETS } from '../../ingest/presets/index.js';
+import { namedMappings } from '../../ingest/presets/named-mappings.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import type { Config } from '../shared/config.js';
 import { startOperationalServer } from '../shared/operational-server.js';
@@ -48,11 +46,6 @@ const SOCKET_MARGIN_MS = 15_000;
  */
 const PROXY_DRAIN_MS = 2000;
 
-const storedMappings = ({ mappingsDir, dataDir }: Config) =>
-  mappingsDir === null
-    ? readMappings(join(dataDir, 'mappings'))
-    : readMappings(mappingsDir, { isRequired: true });
-
 /** Starts a gateway on open stores. Throws `ListenError`, and `MappingError` for a mapping file; other listen errors are passed on. */
 export async function startGateway(
   config: Config,
@@ -69,7 +62,7 @@ export async function startGateway(
     stores,
     publisher,
     unknownFields: config.unknownFields,
-    mappings: new Map([...compileMappings(PRESETS), ...storedMappings(config)]),
+    mappings: namedMappings(config),
     logger,
     metrics,
     servesMetrics: config.metricsPort === 0,

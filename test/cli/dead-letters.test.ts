@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { temporaryFolder } from '../support/gateway.js';
@@ -12,6 +12,8 @@ describe('Dead letters of HTTP ingest', function () {
   before(async () => {
     folder = await temporaryFolder();
     env = { REACHLINE_DATA_DIR: join(folder.path, 'data') };
+    await mkdir(join(folder.path, 'data', 'mappings'), { recursive: true });
+    await writeMapping({});
     served = await serve([], { env });
   });
   after(async () => {
@@ -19,6 +21,15 @@ describe('Dead letters of HTTP ingest', function () {
     await folder.remove();
   });
 
+  const writeMapping = (more: object) =>
+    writeFile(
+      join(folder.path, 'data', 'mappings', 'crm.json'),
+      JSON.stringify({
+        stream: 'contacts',
+        fields: { contact_id: 'Id', age: 'Years', created_at: 'Made' },
+        ...more,
+      }),
+    );
   async function post(organization: string, query: string, type: string, body: string | Buffer) {
     const { stdout } = await run(['keys', 'create', '--organization', organization, '--scopes', '*'], {
       env,
@@ -37,6 +48,7 @@ describe('Dead letters of HTTP ingest', function () {
     code: string;
     id: string;
     value: string;
+    mapping: string | null;
   }
   async function list(...args: string[]): Promise<Listed[]> {
     const { stdout } = await run(['dead-letters', 'list', '--json', ...args], { env });
@@ -101,6 +113,23 @@ describe('Dead letters of HTTP ingest', function () {
     expect(wrong.stderr).to.contain('Line 1 of');
   });
 
+  it('keep the form of their source and the name of their mapping', async () => {
+    const rows = 'Id,Years,Made\nm1,41,2026-01-02 03:04:05\nm2,old,2026-01-02T03:04:05Z\n';
+    await post('org_m', '?map=crm', 'text/csv', rows);
+    const { stdout, stderr } = await run(['dead-letters', 'replay', '--organization', 'org_m'], { env });
+    expect(stdout, stderr).to.equal('2 records sent again, 2 rejected again.\n');
+    const told = (await list('--organization', 'org_m')).map(({ value, ...letter }) => [
+      letter.code,
+      letter.attempts,
+      letter.mapping,
+      value,
+    ]);
+    expect(told).to.deep.equal([
+      ['invalid_date_time', 2, 'crm', '{"Id":"m1","Years":"41","Made":"2026-01-02 03:04:05"}'],
+      ['invalid_type', 2, 'crm', '{"Id":"m2","Years":"old","Made":"2026-01-02T03:04:05Z"}'],
+    ]);
+  });
+
   it('are replayed into the data folder when no server has it', async () => {
     await served.stop();
     const [letter] = await list('--organization', 'org_b');
@@ -113,5 +142,17 @@ describe('Dead letters of HTTP ingest', function () {
     expect(await list('--organization', 'org_b')).to.deep.equal([]);
     const exported = await run(['export', 'contacts', '--organization', 'org_b'], { env });
     expect(exported.stdout).to.contain('"age":20');
+  });
+
+  it('are mapped again, so that mending the mapping is enough', async () => {
+    await writeMapping({ timezone: 'UTC' });
+    const args = ['dead-letters', 'replay', '--organization', 'org_m'];
+    const { stdout, stderr } = await run(args, { env });
+    expect(stdout, stderr).to.equal('2 records sent again, 1 rejected again.\n');
+    await rm(join(folder.path, 'data', 'mappings'), { recursive: true });
+    const gone = await run(args, { env });
+    expect(gone.code).to.equal(1);
+    expect(gone.stderr).to.contain('There is no mapping "crm" any more');
+    expect(await list('--organization', 'org_m')).to.have.length(1);
   });
 });

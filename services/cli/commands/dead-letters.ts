@@ -167,6 +167,8 @@ interface ListedLetter {
   id: string | null;
   key: string | null;
   value: string | null;
+  /** Of the request, with which `value` is mapped when it is sent again; null without one, and for Kafka. */
+  mapping: string | null;
 }
 
 function ofKafka({ record, ...letter }: DeadLetterRecord): ListedLetter {
@@ -184,6 +186,7 @@ function ofKafka({ record, ...letter }: DeadLetterRecord): ListedLetter {
     id: null,
     key: record.key?.toString() ?? null,
     value: record.value?.toString() ?? null,
+    mapping: null,
   };
 }
 
@@ -202,5 +205,6 @@ function ofHttp(letter: StoredDeadLetter): ListedLetter {
     id,
     key: null,
     value: Buffer.from(letter.value, letter.encoding).toString(),
+    mapping: letter.mapping ?? null,
   };
 }

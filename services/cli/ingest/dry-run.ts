@@ -23,13 +23,7 @@ export async function dryRun(
   stream: Stream,
   options: MappedOptions & { rejects?: string },
 ): Promise<number> {
-  const samples = new Map<RawRecord, string>();
-  const opened = await openMapped(io, stream, {
-    ...options,
-    onMap(raw) {
-      if (samples.size < SAMPLES && !raw.overlong) samples.set(raw, sourceText(raw));
-    },
-  });
+  const opened = await openMapped(io, stream, options);
   const organizationId =
     options.organization ?? (options.organizationOptional ? ANY_ORGANIZATION : undefined);
   const decode = decoder(stream, { organizationId, others: 'allow' });
@@ -49,7 +43,7 @@ export async function dryRun(
         continue;
       }
       const isShown = shown++ < SAMPLES;
-      const source = isShown ? (samples.get(raw) ?? sourceText(raw)) : '';
+      const source = isShown ? sourceText(raw) : '';
       let becomes = 'skipped';
       if (raw.isSkipped) result.skipped++;
       else {

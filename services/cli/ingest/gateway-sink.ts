@@ -16,6 +16,8 @@ const MAX_ATTEMPTS = 8;
 interface SinkOptions
   extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 'onAcknowledged' | 'onProgress'> {
   stream: Stream;
+  /** Name of a mapping that the gateway maps the records with. */
+  map?: string;
   target: GatewayTarget;
   source: RecordSource;
   /** For records without one. */
@@ -33,7 +35,7 @@ interface SinkOptions
  * seconds when nothing answers at the start, as with a wrong port, and after retries when it fails later.
  */
 export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
-  const { stream, target, source, signal, findEveryRejected } = options;
+  const { stream, map, target, source, signal, findEveryRejected } = options;
   const result = emptyResult();
   await requireReachable(target.url);
   const wait = abortableWait(signal);
@@ -57,6 +59,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   let records = 0;
   let answered = 0;
   let rejectedHere = 0;
+  let skippedHere = 0;
   const reject = (rejected: RejectedRecord, raw: RawRecord) =>
     options.onRejected?.({ ...rejected, line: raw.line }, raw.untouched ?? raw.bytes, raw);
 
@@ -65,7 +68,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
       for (const raw of chunk) {
         if (raw.overlong !== 'piece') records++;
         if (raw.overlong === 'piece') options.onOverlong?.(raw.bytes);
-        else if (raw.isSkipped) result.skipped++;
+        else if (raw.isSkipped) result.skipped = ++skippedHere;
         else if (raw.overlong || raw.rejection) {
           rejectedHere++;
           result.rejected++;
@@ -81,19 +84,20 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   try {
     await client.ingest(stream.name as StreamName, texts(), {
       // Who sends the file is told of each of them.
-      query: { on_reject: 'drop' },
+      query: { on_reject: 'drop', ...(map === undefined ? {} : { map }) },
       findEveryRejected,
       signal: wait.signal,
       onRejected({ line, code, pointer, detail }) {
         const sent = pending[line - answered - 1];
         if (sent) reject({ line, code, pointer, detail }, sent.raw);
       },
-      onProgress({ accepted, rejected, rounded, suppressed }) {
-        const end = pending[accepted + rejected - answered - 1]?.end;
-        pending = pending.slice(accepted + rejected - answered);
-        answered = accepted + rejected;
+      onProgress({ accepted, rejected, skipped, rounded, suppressed }) {
+        const end = pending[accepted + rejected + skipped - answered - 1]?.end;
+        pending = pending.slice(accepted + rejected + skipped - answered);
+        answered = accepted + rejected + skipped;
         result.accepted = accepted;
         result.rejected = rejected + rejectedHere;
+        result.skipped = skipped + skippedHere;
         result.rounded = rounded;
         result.suppressed = suppressed;
         options.onProgress?.(result.accepted, result.rejected);
@@ -128,10 +132,10 @@ function abortableWait(signal: AbortSignal): { signal: AbortSignal; begin(): voi
 
 function textOf(raw: RawRecord, { stream, organizationId }: SinkOptions): Buffer {
   const field = stream.organizationField;
-  if (raw.value !== undefined) {
-    const value = raw.value as Record<string, unknown>;
-    if (organizationId !== undefined) value[field] ??= organizationId;
-    return Buffer.from(JSON.stringify(value));
+  if (raw.mapped !== undefined) {
+    const record = raw.mapped as Record<string, unknown>;
+    if (organizationId !== undefined) record[field] ??= organizationId;
+    return Buffer.from(JSON.stringify(record));
   }
   return organizationId === undefined ? raw.bytes : withOrganization(raw.bytes, field, organizationId);
 }

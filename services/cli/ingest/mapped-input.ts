@@ -36,8 +36,6 @@ export interface MappedOptions {
   organization?: string;
   /** Whether the organization may come from somewhere else. */
   organizationOptional: boolean;
-  /** Called with each record before it is mapped. */
-  onMap?(raw: RawRecord): void;
 }
 
 export interface MappedInput {
@@ -57,7 +55,7 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
   if (mapping !== undefined && file?.join !== undefined) {
     mapping = mapping.withJoins(await readJoins(io, mapping.joins, options));
   }
-  const source = mapText(text, stream, mapping, options.onMap);
+  const source = mapText(text, stream, mapping);
   if (columns !== undefined) {
     const given = mapping?.givesOrganization(columns) ?? columns.includes(stream.organizationField);
     if (!given) requireOrganization(stream, options);

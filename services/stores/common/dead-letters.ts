@@ -1,6 +1,5 @@
 /** Rejected records of HTTP ingest, kept to be mended and sent again. Those of Kafka are in its dead-letter topics. */
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../../shared/time.js';
 
 /** Per organization; the oldest go first. The age is that of the dead-letter topics. */
 export const DEAD_LETTER_LIMITS = { records: 10_000, bytes: 16 * 1024 * 1024, ageMs: 30 * DAY_MS };
@@ -28,6 +27,8 @@ export interface StoredDeadLetter {
   encoding: 'utf8' | 'base64';
   /** Size of a record that was too large, of which `value` is the beginning; else null. */
   truncatedFrom: number | null;
+  /** Name of the mapping of the request, which `value` is not mapped with yet. */
+  mapping?: string;
 }
 
 export interface DeadLetterQuery {
@@ -46,9 +47,14 @@ export interface DeadLetterStore {
   deleteDeadLetters(ids: readonly string[]): Promise<void>;
 }
 
-/** What the record may say of a person. */
-export const deadLetterText = ({ value, encoding, detail }: StoredDeadLetter): string =>
-  `${encoding === 'utf8' ? value : Buffer.from(value, encoding).toString('latin1')} ${detail}`;
+/** What the record may say of a person, without the escapes of JSON. */
+export function deadLetterText({ value, encoding, detail }: StoredDeadLetter): string {
+  const text = encoding === 'utf8' ? value : Buffer.from(value, encoding).toString('latin1');
+  const plain = text
+    .replaceAll('\\/', '/')
+    .replace(/\\u([0-9a-f]{4})/gi, (_, unit) => String.fromCharCode(Number.parseInt(unit, 16)));
+  return `${plain} ${detail}`;
+}
 
 /** A record has 1 MiB at most. */
 const RECORDS_PER_PAGE = 50;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { compileMappings, readMappings } from '../../../ingest/mapping/stored-mappings.js';
-import { PRESETS } from '../../../ingest/presets/index.js';
+import { readMappings } from '../../../ingest/mapping/stored-mappings.js';
+import { namedMappings } from '../../../ingest/presets/named-mappings.js';
 
 describe('Stored mappings', () => {
   let folder: string;
@@ -41,6 +41,11 @@ describe('Stored mappings', () => {
   });
 
   it('that come with Reachline can be used', () => {
-    expect(compileMappings(PRESETS).size).to.equal(Object.keys(PRESETS).length);
+    const mappings = namedMappings({ dataDir: folder, mappingsDir: null });
+    for (const { stream, mapping } of mappings.values()) {
+      expect(mapping.givesOrganization([]), stream.name).to.equal(false);
+    }
+    write('crm.json', '{"stream":"contacts","fields":{"contact_id":"id"}}');
+    expect(namedMappings({ dataDir: '', mappingsDir: folder }).size).to.equal(mappings.size + 1);
   });
 });

@@ -1,0 +1,36 @@
+/** The mappings that an ingest request may name: presets, and the files of a folder. */
+import { join } from 'node:path';
+import { memoize } from '../../services/shared/cache.js';
+import { compileMapping } from '../mapping/compile.js';
+import { readMappings, type StoredMapping } from '../mapping/stored-mappings.js';
+import { STREAMS } from '../streams/index.js';
+import type { Stream } from '../streams/stream.js';
+import { PRESETS } from './index.js';
+import type { Preset } from './preset.js';
+
+/** The mapping of a preset, compiled when it is first asked for: all of them would take longer than anything else at a start. */
+export const presetMapping = memoize((name) => {
+  const preset = PRESETS[name] as Preset;
+  return compileMapping(preset, STREAMS[preset.stream] as Stream);
+});
+
+export interface MappingFolders {
+  dataDir: string;
+  /** Null for `mappings` in the data folder, which need not exist. */
+  mappingsDir: string | null;
+}
+
+/** A file counts before a preset of its name. Throws a `MappingError` for a file that cannot be used. */
+export function namedMappings({ dataDir, mappingsDir }: MappingFolders): Map<string, StoredMapping> {
+  const presets = Object.entries(PRESETS).map(([name, { stream }]): [string, StoredMapping] => [
+    name,
+    {
+      stream: STREAMS[stream] as Stream,
+      get mapping() {
+        return presetMapping(name);
+      },
+    },
+  ]);
+  const folder = mappingsDir ?? join(dataDir, 'mappings');
+  return new Map([...presets, ...readMappings(folder, { isRequired: mappingsDir !== null })]);
+}
