@@ -30,7 +30,9 @@ import { step } from './steps.js';
 /** What test runners understand as "skipped". */
 const SKIPPED = 77;
 
+/** After the rolling upgrade, on one stack. */
 const SCENARIOS = [
+  ...fullVolumes,
   wholeRequest,
   confinement,
   gatewayKilled,
@@ -43,9 +45,6 @@ const SCENARIOS = [
   anyOrder,
   tls,
 ];
-
-/** Those that can be filled. */
-const VOLUMES = ['test/containers/volumes.yml'];
 
 const { values, positionals } = parseArgs({
   options: {
@@ -74,15 +73,15 @@ async function main(): Promise<void> {
   }
   await printSizes();
   await makeServerImages();
-  await runOn(compose, {}, SCENARIOS.filter(isChosen));
   const earlier = earlierImage(values.before);
   const upgrade = earlier && rollingUpgrade(earlier);
-  const onVolumes = [...(upgrade ? [upgrade] : []), ...fullVolumes].filter(isChosen);
-  if (upgrade && onVolumes.includes(upgrade)) {
-    const { commit, image } = earlier;
-    await buildOnce(`image of commit ${commit}`, image, (name) => buildCommit(commit, name));
-    await runOn(compose, { files: VOLUMES, image }, onVolumes);
-  } else await runOn(compose, { files: VOLUMES }, onVolumes);
+  const scenarios = [...(upgrade ? [upgrade] : []), ...SCENARIOS].filter(isChosen);
+  const image = upgrade && scenarios.includes(upgrade) ? earlier.image : undefined;
+  if (earlier && image) {
+    await buildOnce(`image of commit ${earlier.commit}`, image, (name) => buildCommit(earlier.commit, name));
+  }
+  // On volumes that can be filled.
+  await runOn(compose, { files: ['test/containers/volumes.yml'], image }, scenarios);
 }
 
 async function runOn(
@@ -90,7 +89,6 @@ async function runOn(
   options: StackOptions,
   scenarios: readonly Scenario[],
 ): Promise<void> {
-  if (scenarios.length === 0) return;
   const stack = await ContainerStack.create(compose, options);
   const up = ['up', '--detach', options.image || keepImages ? '--no-build' : '--build', '--wait'];
   try {

@@ -164,7 +164,10 @@ export class Traffic {
       this.#result.latenciesMs.push(performance.now() - begun);
       this.#result.requests++;
       if (answer?.status === 200 && !answer.body.rejected) break;
-      const kind = answer ? `${answer.status} ${answer.body.code ?? answer.text}` : 'connection broken';
+      const byNginx = String(answer?.body.detail).startsWith('No gateway answers') ? ' (nginx)' : '';
+      const kind = answer
+        ? `${answer.status} ${answer.body.code ?? answer.text}${byNginx}`
+        : 'connection broken';
       if (answer && answer.status < 429)
         throw new StackError(`a client was answered ${kind}: ${answer.text}`);
       this.#result.failures.set(kind, (this.#result.failures.get(kind) ?? 0) + 1);

@@ -135,13 +135,14 @@ describe('docker-compose.yml', () => {
 
   it('has nginx send requests to gateways that it starts', () => {
     const gateways = services.map(([name]) => name).filter((name) => name.startsWith('gateway-'));
-    expect(all(nginx, /server (\S+):8080 /g)).to.deep.equal(gateways);
+    expect(all(nginx, /server (\S+):8080 max_fails=1 /g)).to.deep.equal(gateways);
+    expect(all(nginx, /server (\S+):8080 max_fails=0 backup;/g)).to.deep.equal(gateways);
     expect(dockerfile).to.match(/PORT=8080\b/);
   });
 
   it('lets nginx start while a gateway is down, and a gateway be replaced behind it', () => {
     const nginxService = compose.services.nginx;
-    const addresses = all(nginx, /server (\S+):8080 /g).map((name) => {
+    const addresses = all(nginx, /server (\S+):8080 max_fails=1 /g).map((name) => {
       const { networks } = compose.services[name] as Service;
       return `${name}:${(networks as Record<string, { ipv4_address?: string }>).front?.ipv4_address}`;
     });

@@ -88,8 +88,8 @@ describe('nginx', function () {
     const local = (text: string) =>
       text
         .replaceAll(/\/(?:etc\/nginx|tmp)\//g, `${folder.path}/`)
-        .replace(/server gateway-1:8080/, `server ${upstream}`)
-        .replace(/ +server gateway-2:8080.*\n/, '')
+        .replaceAll('server gateway-1:8080', `server ${upstream}`)
+        .replaceAll(/ +server gateway-2:8080.*\n/g, '')
         .replaceAll('listen 8080', `listen 127.0.0.1:${port}`)
         .replaceAll('listen 8443', `listen 127.0.0.1:${tlsPort}`)
         .replace('/dev/stderr', `${folder.path}/error.log`);

@@ -129,7 +129,7 @@ export const anyOrder: Scenario = {
     const traffic = Traffic.start(stack, 'order', 2);
     await until(async () => traffic.acknowledged > 100, 'records were acknowledged', { timeoutMs: 60_000 });
     await traffic.stop();
-    await stack.compose(['stop', '--timeout', '20']);
+    await stack.compose(['stop', '--timeout', '20', ...SERVICES]);
     const begun = performance.now();
     for (const service of STARTS) {
       for (const container of await stack.containersOf(service)) await docker('start', container);

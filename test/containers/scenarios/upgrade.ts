@@ -13,8 +13,9 @@ export interface EarlierImage {
 /** On a stack that was brought up with the earlier image; the commands are those of docs/operating/upgrade.md. */
 export const rollingUpgrade = ({ commit, current, image }: EarlierImage): Scenario => ({
   name: 'Rolling upgrade',
-  done: `from the image of commit ${commit} to that of ${current}, under traffic: migrate, gateway-1, gateway-2, worker`,
+  done: `from the image of commit ${commit} to that of ${current}, under traffic: migrate, then gateway-1, gateway-2 and worker replaced one by one`,
   async run(stack) {
+    await stack.compose(['build']);
     const result = await Traffic.during(stack, 'upgrade', async () => {
       await stack.compose(['run', '--rm', '--no-deps', 'migrate']);
       for (const service of ['gateway-1', 'gateway-2', 'worker']) {
