@@ -149,7 +149,8 @@ function earlierImage(name: string): EarlierImage | undefined {
 }
 
 async function buildCommit(commit: string, name: string): Promise<void> {
-  const archive = spawn('git', ['archive', commit], { cwd: packageRoot });
+  // With the permissions of this folder, so that layers of the same files are built once.
+  const archive = spawn('git', ['-c', 'tar.umask=0022', 'archive', commit], { cwd: packageRoot });
   await buildFrom(archive.stdout, '--target', 'slim', '--tag', name);
 }
 
