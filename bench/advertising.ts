@@ -87,6 +87,10 @@ export async function benchAdvertising(
       sent.push(query);
       return stores.analytics.query(query, signal);
     },
+    queryLines(query, signal) {
+      sent.push(query);
+      return stores.analytics.queryLines(query, signal);
+    },
   };
   const gateway = await startGateway(config, { search: stores.search, analytics }, createLogger('silent'));
   const key = await issueKey(stores.search, { organizationId: ORGANIZATION });

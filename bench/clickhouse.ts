@@ -87,6 +87,10 @@ async function planLists(
       sent.push(query);
       return stores.analytics.query(query, signal);
     },
+    queryLines(query, signal) {
+      sent.push(query);
+      return stores.analytics.queryLines(query, signal);
+    },
   };
   await analytics.insertCampaigns(
     inOrder(

@@ -118,7 +118,10 @@ async function measure(
 
   const ninety = { start_date: addDays(LAST, -89), end_date: LAST };
   const raw = withoutSums(clickhouse);
-  const before: AnalyticsReader = { query: (query, signal) => raw.query(onTablesOfBefore(query), signal) };
+  const before: AnalyticsReader = {
+    query: (query, signal) => raw.query(onTablesOfBefore(query), signal),
+    queryLines: (query, signal) => raw.queryLines(onTablesOfBefore(query), signal),
+  };
   const campaigns = (reader: AnalyticsReader) =>
     cpu(() => call(searchCampaigns, reader, ORGANIZATION, ninety, TODAY));
   const year = { start_date: '2025-01-01', end_date: LAST, granularity: 'monthly' as const };
@@ -177,6 +180,7 @@ const withoutSums = (clickhouse: ClickHouse): AnalyticsReader => ({
     query.name.endsWith('_sealed_months')
       ? Promise.resolve({ rows: [], total: 0 })
       : clickhouse.query(query, signal),
+  queryLines: (query, signal) => clickhouse.queryLines(query, signal),
 });
 
 const onTablesOfBefore = (query: AnalyticsQuery): AnalyticsQuery => ({

@@ -19,6 +19,8 @@ export interface AnalyticsResult<Row> {
 
 export interface AnalyticsReader {
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
+  /** Rows as the store prints them, a JSON array each. */
+  queryLines(query: AnalyticsQuery, signal?: AbortSignal): Promise<string[]>;
 }
 
 /** The last record of a key in the record order (contract 6.2) wins, in whatever order they are written. A resolved write is durable and visible. */

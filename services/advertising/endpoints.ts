@@ -9,6 +9,7 @@ import {
 } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
+import { type Json, JsonText } from '../shared/json.js';
 import { type Clock, utcDate } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import type { AnalyticsQuery, AnalyticsReader } from './analytics-store.js';
@@ -63,6 +64,7 @@ import {
   companyItem,
   isProvisional,
   type Reach,
+  withSeries,
 } from './response-mapping.js';
 import {
   CampaignItem,
@@ -77,7 +79,18 @@ import {
   creativeFields,
 } from './responses.js';
 import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
-import { completeItems, isSparse, type Point, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
+import {
+  completeItems,
+  isSparse,
+  type Point,
+  type PrintedRow,
+  parsePrintedRow,
+  rowPrinter,
+  SeriesBuilder,
+  type SeriesRow,
+  seriesParts,
+} from './series.js';
+import { printedSeries } from './series-query.js';
 import { warningsOf } from './warnings.js';
 
 export interface AdvertisingServices {
@@ -152,19 +165,38 @@ async function contextOf(
   return rows[0] as ContextRow;
 }
 
+/** Sums by period that the store prints itself, or as its rows where it cannot print one of them. */
+async function printedRows(
+  { services, signal }: AnyCall,
+  part: ReportParams,
+  ids: readonly string[],
+  query: AnalyticsQuery,
+): Promise<PrintedRow[]> {
+  const lines = await services.analytics.queryLines(printedSeries(query, part), signal);
+  const printed: PrintedRow[] = [];
+  for (const line of lines) {
+    const row = parsePrintedRow(line, ids);
+    if (row === null) {
+      const { rows } = await services.analytics.query<SeriesRow>(query, signal);
+      return rows.map(rowPrinter(part.metrics));
+    }
+    printed.push(row);
+  }
+  return printed;
+}
+
 /** The series of the items of a page; an empty page queries nothing. */
 async function pageSeries(
   call: AnyCall,
   report: ReportParams,
   ids: string[],
   query: (part: ReportParams) => AnalyticsQuery,
-): Promise<(id: string) => Point[]> {
+): Promise<(id: string) => Json<Point[]>> {
   const series = new SeriesBuilder(report, ids);
   for (const part of ids.length === 0 ? [] : seriesParts(report, ids.length)) {
-    const { rows } = await run<SeriesRow>(call, query(part));
-    await series.append(part.range, rows, call.signal);
+    await series.append(part.range, await printedRows(call, part, ids, query(part)), call.signal);
   }
-  return (id) => series.pointsOf(id);
+  return (id) => series.seriesOf(id);
 }
 
 const describe = (what: string) =>
@@ -185,33 +217,45 @@ interface UnsentRows<Row> {
   total: number;
 }
 
-interface RowList<Row, Item extends object> {
+interface RowList<Row, Item extends { id: string }> {
   report: ReportParams;
   query(page: Page): AnalyticsQuery;
-  /** The items of rows; an export as CSV has no series. */
-  toItems(rows: Row[], hasSeries: boolean): Promise<Item[]>;
+  /** The items of rows, without their series. */
+  toItems(rows: Row[]): Promise<Item[]>;
+  seriesOf(ids: string[]): Promise<(id: string) => Json<Point[]>>;
+}
+
+async function itemsWithSeries<Row extends { id: string }, Item extends { id: string }>(
+  { toItems, seriesOf }: Pick<RowList<Row, Item>, 'toItems' | 'seriesOf'>,
+  rows: Row[],
+) {
+  const [items, series] = await Promise.all([toItems(rows), seriesOf(rows.map(({ id }) => id))]);
+  return items.map((item) => withSeries(item, series(item.id)));
 }
 
 /** Rows that an export reads in one statement: each statement computes all, and orders it. */
 const EXPORT_ROWS = 2000;
 
 /** The next rows of a list with their series, as many as have every period (contract 5.4). */
-async function readRows<Row, Item extends object>(
+async function readRows<Row extends { id: string }, Item extends { id: string }>(
   call: AnyCall,
-  { report, query, toItems }: RowList<Row, Item>,
+  list: RowList<Row, Item>,
   unsent: UnsentRows<Row> | undefined,
   format: ExportFormat,
 ): Promise<MatchPage> {
+  const { report, query, toItems } = list;
   let { rows, read, total } = unsent ?? { rows: [], read: 0, total: 0 };
   if (rows.length === 0) {
     ({ rows, total } = await run<Row>(call, query({ page: read / EXPORT_ROWS + 1, size: EXPORT_ROWS })));
     read += EXPORT_ROWS;
   }
-  const hasSeries = format !== 'csv';
-  const count = hasSeries ? completeItems(report) : rows.length;
+  const count = format === 'csv' ? rows.length : completeItems(report);
+  const some = rows.slice(0, count);
   const rest = rows.slice(count);
   return {
-    items: await toItems(rows.slice(0, count), hasSeries),
+    // CSV has no room for series.
+    items:
+      format === 'csv' ? await toItems(some) : (await itemsWithSeries(list, some)).map(({ text }) => text),
     total,
     next: rest.length > 0 || read < total ? { rows: rest, read, total } : null,
   };
@@ -240,11 +284,8 @@ async function adList<SortName extends string, Fields extends AdFields>(
     requested,
     filters,
     query: (page: Page) => adsQuery(entity, { report, filters, sort: sortOf(body, 'ad_spend'), page }),
-    async toItems(rows: AdRow<Fields>[], hasSeries = true) {
-      const ids = hasSeries ? rows.map(({ id }) => id) : [];
-      const series = await pageSeries(call, report, ids, (part) => adSeriesQuery(entity, part, ids));
-      return rows.map((row) => adItem(fields, report, row, series(row.id)));
-    },
+    toItems: async (rows: AdRow<Fields>[]) => rows.map((row) => adItem(fields, report, row)),
+    seriesOf: (ids: string[]) => pageSeries(call, report, ids, (part) => adSeriesQuery(entity, part, ids)),
   };
 }
 
@@ -256,7 +297,8 @@ async function listAds<SortName extends string, Fields extends AdFields>(
 ) {
   const { body, organizationId } = call;
   const page = parsePage(body, reportParamsOf(call, METRIC_NAMES));
-  const { report, requested, filters, query, toItems } = await adList(call, entity, fields);
+  const list = await adList(call, entity, fields);
+  const { report, requested, filters, query } = list;
   const money = showsMoney(report);
   const currencies = money ? currenciesQuery(entity, organizationId, filters) : undefined;
   const [{ rows, total }, context] = await Promise.all([
@@ -264,7 +306,7 @@ async function listAds<SortName extends string, Fields extends AdFields>(
     contextOf(call, report, requested, currencies),
   ]);
   return {
-    items: await toItems(rows),
+    items: await itemsWithSeries(list, rows),
     page: page.page,
     page_size: page.size,
     total_count: total,
@@ -362,18 +404,16 @@ async function companyList(call: HandlerContext<CompaniesRequest, unknown, Adver
     report,
     filters,
     query: (page: Page) => companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page }),
-    async toItems(rows: CompanyRow[], hasSeries = true) {
+    async toItems(rows: CompanyRow[]) {
       const ids = rows.map(({ id }) => id);
-      const ofSeries = hasSeries ? ids : [];
-      const [series, reach, attributes] = await Promise.all([
-        pageSeries(call, report, ofSeries, (part) => companySeriesQuery(part, ids, campaignIds)),
+      const [reach, attributes] = await Promise.all([
         pageReach(call, report, ids, campaignIds),
         pageAttributes(call, ids),
       ]);
-      return rows.map((row) =>
-        companyItem(report, { ...row, ...attributes(row.id) }, reach.get(row.id), series(row.id)),
-      );
+      return rows.map((row) => companyItem(report, { ...row, ...attributes(row.id) }, reach.get(row.id)));
     },
+    seriesOf: (ids: string[]) =>
+      pageSeries(call, report, ids, (part) => companySeriesQuery(part, ids, campaignIds)),
   };
 }
 
@@ -398,13 +438,14 @@ export const searchCompanies = endpoint({
   },
   async handle(call) {
     const page = parsePage(call.body, reportParamsOf(call, COMPANY_METRIC_NAMES));
-    const { report, filters, query, toItems } = await companyList(call);
+    const list = await companyList(call);
+    const { report, filters, query } = list;
     const [{ rows, total }, context] = await Promise.all([
       run<CompanyRow>(call, query(page)),
       contextOf(call, report, filters),
     ]);
     return {
-      items: await toItems(rows),
+      items: await itemsWithSeries(list, rows),
       page: page.page,
       page_size: page.size,
       total_count: total,
@@ -491,14 +532,14 @@ export const getCompany = endpoint({
       contextOf(call, report, { campaignIds }),
     ]);
     const series = new SeriesBuilder(report, [company.id]);
-    await series.append(report.range, periods.rows, call.signal);
+    await series.append(report.range, periods.rows.map(rowPrinter(report.metrics)), call.signal);
     return {
       company: companyIdentity(company),
       start_date: report.range.start,
       end_date: report.range.end,
       granularity: report.granularity,
       totals: metricWriter(report.metrics)({}, addCounts(periods.rows, requiredSums(report.metrics))),
-      timeseries: series.pointsOf(company.id),
+      timeseries: new JsonText(series.seriesOf(company.id)),
       campaigns: campaigns.rows.map((row) => companyCampaign(report, row)),
       campaign_page: page.page,
       campaign_page_size: page.size,

@@ -1,5 +1,6 @@
 /** Rows of the store → items of the responses. Pure. */
 import type { Static, TSchema, TString } from 'typebox';
+import { type Json, JsonText, toJson } from '../shared/json.js';
 import { type MetricSums, metricWriter } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
 import {
@@ -31,32 +32,29 @@ const fieldsAndMetrics = <F extends Fields>(fields: F, { metrics }: ReportParams
 /** Whether the network may still restate some days of the range. */
 export const isProvisional = ({ range, lastFinalDay }: ReportParams) => range.end > lastFinalDay;
 
-/** A campaign or creative. */
-export const adItem = <F extends AdFields>(
-  fields: F,
-  report: ReportParams,
-  row: AdRow<F>,
-  timeseries: Point[],
-) => ({
+/** An item with its series, its last field. */
+export const withSeries = <Item extends object>(item: Item, timeseries: Json<Point[]>) =>
+  new JsonText<Item & { timeseries: Point[] }>(`${toJson(item).slice(0, -1)},"timeseries":${timeseries}}`);
+
+/** A campaign or creative, without its series. */
+export const adItem = <F extends AdFields>(fields: F, report: ReportParams, row: AdRow<F>) => ({
   ...fieldsAndMetrics(fields, report, row),
   provisional: isProvisional(report),
-  timeseries,
 });
 
 export const companyIdentity = (row: CompanyAttributes) => pick(companyFields, row);
 
+/** A company, without its series. */
 export const companyItem = (
   report: ReportParams,
   row: CompanyRow & CompanyAttributes,
   reach: Reach | undefined,
-  timeseries: Point[],
-): CompanyListItem => ({
+): Omit<CompanyListItem, 'timeseries'> => ({
   ...fieldsAndMetrics(companyFields, report, row),
   campaigns_reached: reach?.campaigns_reached ?? 0,
   campaigns_engaged: reach?.campaigns_engaged ?? 0,
   first_seen: row.first_seen,
   last_seen: row.last_seen,
-  timeseries,
 });
 
 export const companyCampaign = (

@@ -4,7 +4,7 @@ import { countPeriods } from './calendar.js';
 import { requiredSums } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
 import { deliverySource, type SourceName } from './rollups.js';
-import { joinLines, type QueryParams, reportQueryParams, sumColumns } from './sql.js';
+import { joinLines, type QueryParams, reportQueryParams, selectPrinted, sumColumns } from './sql.js';
 
 export interface SeriesSource {
   name: string;
@@ -51,4 +51,17 @@ export function seriesQuery(
       ...delivery.params,
     },
   };
+}
+
+/**
+ * The same rows as arrays: the number of the id in `ids`, from 1, or 0 where the values cannot be printed; the day; and the metrics as
+ * an object.
+ */
+export function printedSeries(
+  { name, sql, params }: AnalyticsQuery,
+  { metrics }: ReportParams,
+): AnalyticsQuery {
+  const number = 'indexOf({ids:Array(String)}, id)';
+  const select = selectPrinted(metrics, requiredSums(metrics), number, ['day']);
+  return { name, sql: `${select}\nFROM (\n${sql}\n)`, params };
 }

@@ -48,9 +48,7 @@ export function definedParams(
 /** `sum(…) AS name` for each metric. Money is summed in 256 bits: 128 would overflow silently. */
 export function sumColumns(names: readonly SummedMetric[], from: string): string[] {
   return names.map((name) =>
-    SUMMED_METRICS[name].kind === 'money'
-      ? `sum(toDecimal256(${from}.${name}, 12)) AS ${name}`
-      : `sum(${from}.${name}) AS ${name}`,
+    isMoney(name) ? `sum(toDecimal256(${from}.${name}, 12)) AS ${name}` : `sum(${from}.${name}) AS ${name}`,
   );
 }
 
@@ -59,24 +57,71 @@ export function metricColumns(names: readonly SummedMetric[], from: string): str
   return names.map((name) => `ifNull(${from}.${name}, 0) AS ${name}`);
 }
 
-/** A metric as a whole number; money in units of 10^-12. */
-const whole = (name: SummedMetric) =>
-  SUMMED_METRICS[name].kind === 'money'
-    ? `toInt256(toDecimal256(${name}, 12) * 1000000000000)`
-    : `toInt256(${name})`;
+const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
+
+/** A sum as a whole number of 128 or 256 bits, cut off where it does not fit; money in units of 10^-12. */
+const whole = (name: SummedMetric, bits: 128 | 256) =>
+  isMoney(name) ? `reinterpret(toDecimal256(${name}, 12), 'Int${bits}')` : `toInt${bits}(${name})`;
+
+/** Numerator and denominator of a rate in millionths, as whole numbers. */
+function fraction(rate: Rate, bits: 128 | 256): { numerator: string; denominator: string } {
+  const { numerator, denominator, factor } = RATES[rate];
+  // Money is in units of 10^-12, counts are not.
+  const scale = (by: SummedMetric, other: SummedMetric) =>
+    isMoney(by) && !isMoney(other) ? ' * 1000000000000' : '';
+  return {
+    numerator: `${whole(numerator, bits)} * ${factor * 1_000_000}${scale(denominator, numerator)}`,
+    denominator: `${whole(denominator, bits)}${scale(numerator, denominator)}`,
+  };
+}
+
+const halfUp = (numerator: string, denominator: string) =>
+  `intDiv(2 * ${numerator} + ${denominator}, nullIf(2 * ${denominator}, 0))`;
 
 /** A rate in millionths, half up, as `metric-values.ts` computes it; null where the denominator is 0. */
 function rateKey(rate: Rate): string {
-  const { numerator, denominator, factor } = RATES[rate];
-  const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
-  const scaledNumerator = `${whole(numerator)} * ${factor * 1_000_000}${isMoney(denominator) ? ' * 1000000000000' : ''}`;
-  const scaledDenominator = `${whole(denominator)}${isMoney(numerator) ? ' * 1000000000000' : ''}`;
-  return `intDiv(2 * ${scaledNumerator} + ${scaledDenominator}, nullIf(2 * ${scaledDenominator}, 0))`;
+  const { numerator, denominator } = fraction(rate, 256);
+  return halfUp(numerator, denominator);
+}
+
+/** Below, rates of money fit into 128 bits. */
+const MONEY_LIMIT = '10000000000000000';
+/** Below, millionths are exact in a JSON number. */
+const RATE_LIMIT = '9007199254';
+
+const isRate = (metric: Metric): metric is Rate => metric in RATES;
+
+/**
+ * SELECT of `columns` and of `metrics`: one named tuple, which JSON shows as an object with the bytes that `metricWriter` gives.
+ * `number` becomes 0 in rows of which it does not, as their sums or rates are too large. Sums are columns under their own names.
+ */
+export function selectPrinted(
+  metrics: readonly Metric[],
+  sums: readonly SummedMetric[],
+  number: string,
+  columns: readonly string[],
+): string {
+  const rates = metrics.filter(isRate);
+  const tooLarge = sums.filter(isMoney).map((name) => `${name} >= ${MONEY_LIMIT}`);
+  if (rates.length > 0) tooLarge.push(`arrayExists(rate -> ifNull(rate, 0) >= ${RATE_LIMIT}, rates)`);
+  const fields = metrics.map((metric): [value: string, type: string] => {
+    if (isRate(metric)) return [`rates[${rates.indexOf(metric) + 1}]`, 'Nullable(Float64)'];
+    return isMoney(metric) ? [metric, 'Decimal(76, 12)'] : [`toFloat64(${metric})`, 'Float64'];
+  });
+  const selected = [
+    tooLarge.length === 0 ? number : `if(${tooLarge.join(' OR ')}, 0, ${number})`,
+    ...columns,
+    `CAST(tuple(${fields.map(([value]) => value).join(', ')}), 'Tuple(${metrics.map((metric, index) => `${metric} ${fields[index]?.[1]}`).join(', ')})') AS metrics`,
+  ];
+  const fractions = rates.map((rate) => fraction(rate, 128));
+  // One function over arrays: the engine takes longer to analyze a function for each rate than to compute them.
+  const computed = `arrayMap((n, d) -> toFloat64(${halfUp('n', 'd')}) / 1000000, [${fractions.map(({ numerator }) => numerator).join(', ')}], [${fractions.map(({ denominator }) => denominator).join(', ')}]) AS rates`;
+  return joinLines(rates.length === 0 ? '' : `WITH ${computed}`, `SELECT ${selected.join(', ')}`);
 }
 
 /** The expression that orders by a metric or rate: exactly the value that is shown. */
 export function metricKey(metric: Metric): string {
-  return metric in RATES ? rateKey(metric as Rate) : (metric as SummedMetric);
+  return isRate(metric) ? rateKey(metric) : metric;
 }
 
 /** Text without regard to case, for columns whose values are plain ASCII codes. */

@@ -58,9 +58,13 @@ export interface MatchList<Body = unknown, Services = unknown> {
   ): Promise<MatchPage>;
 }
 
-/** A response whose fields may be JSON text already. */
+type OrText<T> = T | JsonText<T>;
+
+/** A response whose fields, or the items of its lists, may be JSON text already. */
 export type WithText<Response> = {
-  [Field in keyof Response]: Response[Field] | JsonText<Response[Field]>;
+  [Field in keyof Response]: Response[Field] extends (infer Item)[]
+    ? OrText<Item[]> | JsonText<Item>[]
+    : OrText<Response[Field]>;
 };
 
 export interface Endpoint<

@@ -12,16 +12,26 @@ export function serialize(response: object): string | Promise<Buffer> {
   const fields = Object.entries(response);
   let hasText = false;
   for (const [, value] of fields) {
-    if (value instanceof JsonText) hasText = true;
-    else if (isLargeList(value)) return serializeLarge(fields);
+    if (isLargeList(value)) return serializeLarge(fields);
+    hasText ||= hasJsonText(value);
   }
   return hasText ? spliceText(fields) : JSON.stringify(response);
 }
 
+/** The JSON of a field or item, some of which may be text already; undefined where JSON leaves the field out. */
+function toText(value: unknown): string | undefined {
+  if (value instanceof JsonText) return value.text;
+  if (Array.isArray(value) && value[0] instanceof JsonText) return `[${value.map(toText).join(',')}]`;
+  return JSON.stringify(value);
+}
+
+const hasJsonText = (value: unknown) =>
+  value instanceof JsonText || (Array.isArray(value) && value[0] instanceof JsonText);
+
 function spliceText(fields: [name: string, value: unknown][]): string {
   let text = '';
   for (const [name, value] of fields) {
-    const json = value instanceof JsonText ? value.text : JSON.stringify(value);
+    const json = toText(value);
     if (json !== undefined) text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${json}`;
   }
   return `${text}}`;
@@ -30,7 +40,7 @@ function spliceText(fields: [name: string, value: unknown][]): string {
 /** Estimated from the first item. */
 function isLargeList(value: unknown): value is unknown[] {
   if (!Array.isArray(value) || value.length < 2) return false;
-  return value.length * JSON.stringify(value[0]).length > LARGE_LIST_CHARS;
+  return value.length * (toText(value[0]) ?? '').length > LARGE_LIST_CHARS;
 }
 
 async function serializeLarge(fields: [name: string, value: unknown][]): Promise<Buffer> {
@@ -49,11 +59,11 @@ async function serializeLarge(fields: [name: string, value: unknown][]): Promise
     write(`${separator}${JSON.stringify(name)}:`);
     separator = ',';
     if (!isLargeList(value)) {
-      write(value instanceof JsonText ? value.text : JSON.stringify(value));
+      write(toText(value) as string);
       continue;
     }
     for (const [index, item] of value.entries()) {
-      const json = JSON.stringify(item);
+      const json = toText(item) as string;
       write(`${index === 0 ? '[' : ','}${json}`);
       if (slice.shouldYield(json.length)) await slice.yieldToEventLoop();
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import type { Endpoint } from '../../services/http/endpoint.js';
+import { serialize } from '../../services/http/serialize.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 
@@ -19,7 +20,7 @@ export async function call<Body extends TSchema, Query extends TSchema, Answer e
   today = TODAY,
   signal = new AbortController().signal,
 ): Promise<Static<Answer>> {
-  return (await operation.handle({
+  const answer = await operation.handle({
     body,
     query: {} as Static<Query>,
     keyId: 'key',
@@ -34,7 +35,8 @@ export async function call<Body extends TSchema, Query extends TSchema, Answer e
     idempotency: undefined,
     signal,
     setHeader() {},
-  })) as Static<Answer>;
+  });
+  return JSON.parse(String(await serialize(answer))) as Static<Answer>;
 }
 
 export interface TemporaryStore {

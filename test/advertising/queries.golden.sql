@@ -47,7 +47,7 @@ LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
   GROUP BY creative_id
 ) GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id
 WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0)
-ORDER BY intDiv(2 * toInt256(toDecimal256(conversion_value, 12) * 1000000000000) * 1000000 * 1000000000000 + toInt256(toDecimal256(ad_spend, 12) * 1000000000000) * 1000000000000, nullIf(2 * toInt256(toDecimal256(ad_spend, 12) * 1000000000000) * 1000000000000, 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY intDiv(2 * reinterpret(toDecimal256(conversion_value, 12), 'Int256') * 1000000 + reinterpret(toDecimal256(ad_spend, 12), 'Int256'), nullIf(2 * reinterpret(toDecimal256(ad_spend, 12), 'Int256'), 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- creatives: creatives_page
 SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, campaign.name_key AS campaign_name_key, campaign.currency AS currency, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url, creative.name_key AS name_key, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.clicks, 0) AS clicks
@@ -97,7 +97,7 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
   GROUP BY creative_id
 ) AS metrics ON metrics.creative_id = known.id
 WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0)
-ORDER BY intDiv(2 * toInt256(toDecimal256(ad_spend, 12) * 1000000000000) * 1000000000 + toInt256(impressions) * 1000000000000, nullIf(2 * toInt256(impressions) * 1000000000000, 0)) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY intDiv(2 * reinterpret(toDecimal256(ad_spend, 12), 'Int256') * 1000000000 + toInt256(impressions) * 1000000000000, nullIf(2 * toInt256(impressions) * 1000000000000, 0)) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- series of campaigns: campaigns_series
 SELECT campaign_id AS id, date AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks

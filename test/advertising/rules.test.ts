@@ -99,12 +99,11 @@ describe('the advertising API', () => {
 
   it('rejects a page of more than 100 000 points before it queries the store', async () => {
     const asked: string[] = [];
-    const counting = {
-      query: ({ name }: { name: string }) => {
-        asked.push(name);
-        return Promise.reject(new Error('asked'));
-      },
+    const ask = ({ name }: { name: string }) => {
+      asked.push(name);
+      return Promise.reject(new Error('asked'));
     };
+    const counting = { query: ask, queryLines: ask };
     const decade = { start_date: '2016-01-01', end_date: '2026-01-08' };
     for (const operation of [
       searchCampaigns,

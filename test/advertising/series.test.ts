@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { addDays } from '../../services/advertising/calendar.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
 import { MAX_POINTS, parseReportParams } from '../../services/advertising/report-params.js';
-import { SeriesBuilder, type SeriesRow, seriesParts } from '../../services/advertising/series.js';
+import {
+  type PrintedRow,
+  rowPrinter,
+  SeriesBuilder,
+  seriesParts,
+} from '../../services/advertising/series.js';
+import { fromJson } from '../../services/shared/json.js';
 
 const scopeOf = (end_date: string, granularity: 'daily' | 'monthly' = 'daily', metrics = METRIC_NAMES) =>
   parseReportParams({ start_date: '2025-01-14', end_date, granularity }, metrics, 'org', {
@@ -12,14 +18,12 @@ const scopeOf = (end_date: string, granularity: 'daily' | 'monthly' = 'daily', m
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `c${index}`);
 
 /** Rows as the store answers them: in no order, most periods of every item. */
-function rowsOf(ids: readonly string[], start: string, days: number): SeriesRow[] {
+function rowsOf(ids: readonly string[], start: string, days: number): PrintedRow[] {
+  const print = rowPrinter(['ad_spend', 'impressions', 'cpm']);
   return ids.flatMap((id, item) =>
-    Array.from({ length: days }, (_, day) => ({
-      id,
-      day: addDays(start, days - 1 - day),
-      impressions: item + day,
-      ad_spend: `${day}.5`,
-    })),
+    Array.from({ length: days }, (_, day) =>
+      print({ id, day: addDays(start, days - 1 - day), impressions: item + day, ad_spend: `${day}.5` }),
+    ),
   );
 }
 
@@ -42,7 +46,7 @@ describe('time series of advertising', () => {
           rows.filter(({ day }) => day >= range.start && day <= range.end),
         );
       }
-      for (const id of ids) expect(split.pointsOf(id)).to.deep.equal(whole.pointsOf(id));
+      for (const id of ids) expect(split.seriesOf(id)).to.equal(whole.seriesOf(id));
     }
   });
 
@@ -70,7 +74,9 @@ describe('time series of advertising', () => {
     setImmediate(other);
     await builder.append(report.range, rowsOf(ids, '2025-01-14', 500));
     building = false;
-    expect(ids.reduce((points, id) => points + builder.pointsOf(id).length, 0)).to.equal(MAX_POINTS);
+    expect(ids.reduce((points, id) => points + fromJson(builder.seriesOf(id)).length, 0)).to.equal(
+      MAX_POINTS,
+    );
     expect(others).to.be.greaterThan(3);
   });
 

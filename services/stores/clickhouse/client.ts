@@ -48,6 +48,7 @@ export interface ClickHouse {
   /** Runs `work` between inserts, whose rows and the sums derived from them are then in the tables. Null over HTTP. */
   readonly pauseInserts: (<T>(work: (freeze: FreezeParts) => Promise<T>) => Promise<T>) | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
+  queryLines(query: AnalyticsQuery, signal?: AbortSignal): Promise<string[]>;
   insert(name: string, rows: Rows): Promise<void>;
   /** One in the background does not wait for inserts, nor they for it. */
   command(name: string, sql: string, inBackground?: boolean): Promise<void>;

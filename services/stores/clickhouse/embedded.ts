@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
+import type { ClickHouseClient } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { literal, preamble } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
 import { ConnectionPool } from './connection-pool.js';
 import { openEngine } from './engine.js';
-import { checkBound, settle, toResult } from './result.js';
+import { checkBound, settle, toLines, toResult } from './result.js';
 import { DEFAULT_TIMEOUT_MS, embeddedSettings } from './settings.js';
 
 const READ_CONNECTIONS = 2;
@@ -37,6 +38,30 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     }
   };
 
+  /** `compute` resolves once the engine has computed, with what reads its output. */
+  async function read<T>(
+    { name, sql, params }: AnalyticsQuery,
+    signal: AbortSignal | undefined,
+    compute: (client: ClickHouseClient, text: string) => Promise<() => Promise<T>>,
+  ): Promise<T> {
+    if (closing) throw new StoreUnavailableError('analytics');
+    checkBound({ name, sql, params });
+    const tag = `/* ${++lastTag} */`;
+    const text = `${preamble(embeddedSettings(name, timeoutMs), params)} ${tag} ${sql}`;
+    let computing = false;
+    const running = reads.use(async (client) => {
+      computing = true;
+      const output = await compute(client, text).finally(() => {
+        computing = false;
+      });
+      return output();
+    }, signal);
+    // Only a running computation is killed, because KILL QUERY blocks the event loop.
+    return settle(running, signal, () => {
+      if (computing) kill(tag);
+    });
+  }
+
   return {
     layout: { tables: 'default', views: 'reachline', cluster: null },
     engine,
@@ -52,27 +77,17 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
         }),
       ),
 
-    async query<Row>({ name, sql, params }: AnalyticsQuery, signal?: AbortSignal) {
-      if (closing) throw new StoreUnavailableError('analytics');
-      checkBound({ name, sql, params });
-      const tag = `/* ${++lastTag} */`;
-      const text = `${preamble(embeddedSettings(name, timeoutMs), params)} ${tag} ${sql}`;
-      let computing = false;
-      const running = reads.use(async (client) => {
-        computing = true;
-        try {
-          const result = await client.query({ query: text, format: 'JSONCompact' });
-          computing = false;
-          return await toResult<Row>(await result.json<unknown[]>(), signal);
-        } finally {
-          computing = false;
-        }
-      }, signal);
-      // Only a running computation is killed, because KILL QUERY blocks the event loop.
-      return settle(running, signal, () => {
-        if (computing) kill(tag);
-      });
-    },
+    query: <Row>(query: AnalyticsQuery, signal?: AbortSignal) =>
+      read(query, signal, async (client, text) => {
+        const result = await client.query({ query: text, format: 'JSONCompact' });
+        return async () => toResult<Row>(await result.json<unknown[]>(), signal);
+      }),
+
+    queryLines: (query, signal) =>
+      read(query, signal, async (client, text) => {
+        const result = await client.query({ query: text, format: 'JSONCompactEachRow' });
+        return async () => toLines(await result.text());
+      }),
 
     async insert(name, { table, columns, text }) {
       if (closing) throw new StoreUnavailableError('analytics');

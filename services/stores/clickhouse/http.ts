@@ -2,12 +2,12 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { ClickHouseLogLevel, createClient, type QueryParams } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse, HttpOptions } from './client.js';
 import { onCluster } from './migrations/render.js';
-import { checkBound, settle, toResult } from './result.js';
+import { checkBound, settle, toLines, toResult } from './result.js';
 import { DEFAULT_TIMEOUT_MS, HTTP_READ_SETTINGS, httpSettings } from './settings.js';
 
 const CONNECT_TIMEOUT_MS = 1500;
@@ -45,32 +45,44 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
     if (closing) throw new StoreUnavailableError('analytics');
   };
 
+  /** A restarted server resets kept-alive connections, and a read can be repeated. */
+  async function repeatable<T>(
+    query: AnalyticsQuery,
+    signal: AbortSignal | undefined,
+    read: (request: Omit<QueryParams, 'format'>) => Promise<T>,
+  ): Promise<T> {
+    guard();
+    checkBound(query);
+    signal?.throwIfAborted();
+    const request = {
+      query: query.sql,
+      query_params: query.params,
+      abort_signal: signal,
+      clickhouse_settings: { ...settings(query.name), ...HTTP_READ_SETTINGS },
+    };
+    const running = read(request).catch((error: unknown) => {
+      if (isReset(error) && !signal?.aborted) return read(request);
+      throw error;
+    });
+    return settle(running, signal);
+  }
+
   return {
     layout,
     engine: null,
     pauseInserts: null,
 
-    async query<Row>(query: AnalyticsQuery, signal?: AbortSignal) {
-      guard();
-      checkBound(query);
-      const read = async () => {
-        const result = await client.query({
-          query: query.sql,
-          query_params: query.params,
-          format: 'JSONCompact',
-          abort_signal: signal,
-          clickhouse_settings: { ...settings(query.name), ...HTTP_READ_SETTINGS },
-        });
-        return await toResult<Row>(await result.json<unknown[]>(), signal);
-      };
-      signal?.throwIfAborted();
-      // A restarted server resets kept-alive connections, and a read can be repeated.
-      const running = read().catch((error: unknown) => {
-        if (isReset(error) && !signal?.aborted) return read();
-        throw error;
-      });
-      return settle(running, signal);
-    },
+    query: <Row>(query: AnalyticsQuery, signal?: AbortSignal) =>
+      repeatable(query, signal, async (request) => {
+        const result = await client.query({ ...request, format: 'JSONCompact' });
+        return toResult<Row>(await result.json<unknown[]>(), signal);
+      }),
+
+    queryLines: (query, signal) =>
+      repeatable(query, signal, async (request) => {
+        const result = await client.query({ ...request, format: 'JSONCompactEachRow' });
+        return toLines(await result.text());
+      }),
 
     async insert(name, { table, columns, text }) {
       guard();
