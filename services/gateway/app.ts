@@ -120,7 +120,9 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = endpoi
       const timing = { storeMs: 0 };
       const state = ctx.state as RequestState;
       await admission.run(ctx, principal.keyId, async (request) => {
-        state.json = await handle(ctx, principal, servicesOf(timing), request, () => setHeaders(ctx, state));
+        state.answer = await handle(ctx, principal, servicesOf(timing), request, () =>
+          setHeaders(ctx, state),
+        );
       });
       state.headers.push('Server-Timing', `store;dur=${timing.storeMs.toFixed(1)}`);
     });

@@ -39,13 +39,13 @@ export function createRequestContext(
       if (headers.origin === undefined || cors(ctx, headers.origin)) await next();
       if (sendJson(ctx, state)) return;
     } catch (error) {
-      state.json = undefined;
+      state.answer = undefined;
       setHeaders(ctx, state);
       writeError(ctx, error);
     }
-    if (state.json !== undefined) {
+    if (state.answer !== undefined) {
       ctx.type = 'application/json';
-      ctx.body = state.json;
+      ctx.body = state.answer.json;
     }
     if (ctx.respond !== false) setHeaders(ctx, state);
     await compressResponse(ctx);

@@ -1,3 +1,4 @@
+import type { JsonAnswer } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
 import type { AdmittedRequest } from './admission.js';
 
@@ -9,8 +10,8 @@ export interface RequestState {
   principal?: Principal;
   /** Names and values in turn of headers that the response will have, unless it sets them itself. */
   headers: string[];
-  /** JSON text, or its bytes, of a response with status 200. */
-  json?: string | Buffer;
+  /** A response with status 200. */
+  answer?: JsonAnswer;
   admitted?: AdmittedRequest;
   /** Path pattern of the route: the label of the metrics. */
   operation?: string;

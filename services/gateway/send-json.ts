@@ -12,14 +12,14 @@ export function setHeaders({ res }: Context, { headers }: RequestState): void {
 }
 
 /**
- * Sends `state.json` with one call for all headers, which costs a fraction of Koa's setters; false where the response has headers
+ * Sends `state.answer` with one call for all headers, which costs a fraction of Koa's setters; false where the response has headers
  * of its own or may be compressed.
  */
-export function sendJson(ctx: Context, { json, headers }: RequestState): boolean {
+export function sendJson(ctx: Context, { answer, headers }: RequestState): boolean {
   const { req, res } = ctx;
-  if (json === undefined || req.headers['accept-encoding'] !== undefined) return false;
+  if (answer === undefined || req.headers['accept-encoding'] !== undefined) return false;
   if (res.headersSent || res.destroyed || res.getHeaderNames().length > 0) return false;
-  const bytes = Buffer.byteLength(json);
+  const { json, bytes } = answer;
   if (bytes >= MIN_COMPRESSED_BYTES) headers.push('Vary', 'Accept-Encoding');
   headers.push('Content-Type', 'application/json; charset=utf-8', 'Content-Length', String(bytes));
   ctx.respond = false;

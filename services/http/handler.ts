@@ -17,6 +17,12 @@ const MAX_HEADER_LENGTH = 4096;
 
 const JSON_TYPES = ['application/json', 'application/problem+json'];
 
+/** JSON text, or the bytes of it. */
+export interface JsonAnswer {
+  json: string | Buffer;
+  bytes: number;
+}
+
 export type Handler<Services> = (
   ctx: Context,
   principal: Principal,
@@ -24,7 +30,7 @@ export type Handler<Services> = (
   request: AdmissionTicket,
   /** Sets the other headers of the response; called before an export is sent. */
   setHeaders: () => void,
-) => Promise<string | Buffer | undefined>;
+) => Promise<JsonAnswer | undefined>;
 
 /**
  * Compiles the schemas of an endpoint. The returned function serves one request: it resolves with the JSON of the response, or with
@@ -72,9 +78,10 @@ export function createHandler<Services>(
     }
     const response = (await endpoint.handle(context)) as object;
     const serialized = serialize(response);
-    const written = typeof serialized === 'string' ? serialized : await serialized;
-    request.answer(Buffer.byteLength(written));
-    return written;
+    const json = typeof serialized === 'string' ? serialized : await serialized;
+    const bytes = Buffer.byteLength(json);
+    request.answer(bytes);
+    return { json, bytes };
   };
 }
 
