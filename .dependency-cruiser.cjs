@@ -21,6 +21,7 @@ const LAYERS = [
   ['sql endpoint', '^services/sql-endpoint/'],
   ['open stores', '^services/stores/open-stores\\.ts$'],
   ['backup', '^services/stores/backup/'],
+  ['copy', '^services/stores/copy/'],
   ['adapters', '^services/stores/(sqlite|elasticsearch|clickhouse)/'],
   ['adapters, common', '^services/stores/(common|data-folder)/'],
   ['status', '^services/status/'],

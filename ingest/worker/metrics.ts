@@ -4,6 +4,8 @@ import type { CommittedRecords } from './batch-processor.js';
 /** Metrics of a worker. The names are contract. */
 export interface WorkerMetrics {
   of(stream: string): StreamMetrics;
+  /** Registers how far the copy of records for SQL is behind, in seconds. */
+  copyLag(read: () => number): void;
 }
 
 /** Metrics of one stream. */
@@ -86,6 +88,16 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     registers,
   });
   return {
+    copyLag(read) {
+      new Gauge({
+        name: 'reachline_worker_copy_lag_seconds',
+        help: 'Time since contacts, audiences and visits in ClickHouse were last all of those in Elasticsearch; 0 while they are.',
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
     of(stream) {
       for (const outcome of ['applied', 'rejected']) records.inc({ stream, outcome }, 0);
       retries.inc({ stream }, 0);

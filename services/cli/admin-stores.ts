@@ -10,7 +10,9 @@ export const RUN_KEY_NAME = 'one run of reachline';
 export async function withAdminStore<T>(io: Io, work: (store: AdminStore) => Promise<T>): Promise<T> {
   const config = loadConfig(io.env);
   const store: AdminStore = config.elasticsearch
-    ? await (await import('../stores/elasticsearch/store.js')).openElasticsearchStore(config.elasticsearch)
+    ? await (await import('../stores/elasticsearch/store.js')).openElasticsearchStore(config.elasticsearch, {
+        copy: () => undefined,
+      })
     : await (await loadSqliteAdmin()).openSqliteAdminStore(config);
   try {
     return await work(store);

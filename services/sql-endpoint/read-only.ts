@@ -7,7 +7,7 @@ import { literal } from '../stores/clickhouse/bind.js';
 import type { Body } from './body.js';
 import { CODE, SqlError } from './errors.js';
 import { canonical, type Node, nodes, syntaxTree } from './parser.js';
-import { RECORD_VIEWS } from './record-views.js';
+import { RECORD_VIEW_NAMES } from './record-views.js';
 import type { SqlRequest } from './request.js';
 import { allowedSettings, blanked, takeSettings } from './settings.js';
 import type { Runner, Statement } from './statement.js';
@@ -294,7 +294,7 @@ function filterSettings(organizationId: string | null, tables: readonly string[]
   };
 }
 
-const isRecordView = (name: string) => RECORD_VIEWS.has(name.split('.').at(-1) ?? '');
+const isRecordView = (name: string) => RECORD_VIEW_NAMES.has(name.split('.').at(-1) ?? '');
 
 function namesRecords(tree: Node): boolean {
   for (const { kind, name } of nodes(tree)) {

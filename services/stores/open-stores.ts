@@ -9,10 +9,13 @@ import type { ClickHouse } from './clickhouse/client.js';
 import type { Engine } from './clickhouse/engine.js';
 import { FolderInUseError } from './clickhouse/errors.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
+import type { RecordCopy } from './common/record-copy.js';
 import type { SearchStore } from './common/search-store.js';
+import { RecordCopier } from './copy/record-copier.js';
 import { LockHeldError, toDataFolderError } from './data-folder/errors.js';
 import { ANALYTICS_FOLDER } from './data-folder/layout.js';
 import type { FolderLock } from './data-folder/lock.js';
+import type { RecordFeed } from './elasticsearch/record-feed.js';
 import type { ElasticsearchStoreOptions } from './elasticsearch/store.js';
 import { loadSqlite } from './sqlite/load.js';
 import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
@@ -23,6 +26,8 @@ export interface Stores {
   analytics: AnalyticsStore;
   /** Engine of the embedded analytics store, null with a server. Not to be used once the stores close. */
   engine: Engine | null;
+  /** What keeps the records that SQL reads on a server; null unless both stores are servers. Not started. */
+  copier: RecordCopier | null;
   /** Records the port of this process in the data folder, where it has one. */
   announcePort(port: number): void;
   /** Finishes running requests and releases the data folder. */
@@ -73,11 +78,15 @@ export async function openStores(
   try {
     const folderId = lock && (await import('./data-folder/folder-id.js'));
     folderId?.checkFolderId(dataDir, used);
-    const search = elasticsearch
+    let copy: RecordCopy | null | undefined = clickhouse ? undefined : null;
+    let feed: RecordFeed | undefined;
+    const search: SearchStore = elasticsearch
       ? await retryUntilAvailable(startupRetry, async () => {
           // 120 files, so loaded only where it is used.
           const { openElasticsearchStore } = await import('./elasticsearch/store.js');
-          return openElasticsearchStore(elasticsearch, { clock, log });
+          const store = await openElasticsearchStore(elasticsearch, { clock, log, copy: () => copy });
+          feed = store.feed;
+          return store;
         })
       : await withDataFolderErrors(dataDir, async () =>
           (await loadSqlite()).openSqliteStore({ ...config, clock, onRebuild }),
@@ -87,16 +96,20 @@ export async function openStores(
       store: analytics,
       engine,
       pauseInserts,
+      copy: openedCopy,
     } = clickhouse
       ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse, rollups))
       : await withDataFolderErrors(dataDir, () =>
           openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }, rollups),
         );
     opened.push(analytics);
+    copy = openedCopy;
+    const copier = feed && copy ? new RecordCopier({ source: feed, copy, clock, log }) : null;
+    if (copier) opened.push({ close: () => copier.stop() });
     folderId?.writeFolderId(dataDir, used);
     if (lock) opened.push(await acceptBackups(dataDir, { search, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
-    return { search, analytics, engine, announcePort, close };
+    return { search, analytics, engine, copier, announcePort, close };
   } catch (error) {
     await close();
     throw error;

@@ -100,6 +100,9 @@ export async function startUnrestrictedEndpoint(
 const INLINE_INSERT = /^\s*INSERT\s+INTO\s[^;]*?\sFORMAT\s+(?!Values\b)\w+[ \t]*\r?(\n|$)/i;
 const FORMATTED_INSERT =
   /^(?<into>INSERT INTO (?:(?! SELECT | FORMAT ).)+?)(?<settings> SETTINGS .*?)? FORMAT (?<format>\w+)$/s;
+/** An insert that computes its rows from those of the body. The engine in process reads nothing from `input`. */
+const INPUT_INSERT =
+  /^(?<into>INSERT INTO .+ SELECT .+ FROM )input\((?<structure>'.+')\) FORMAT (?<format>\w+)$/s;
 const HEAD = 64 * 1024;
 
 /** Permits any single statement. The engine reads the rows of an insert from a file, in every format it knows. */
@@ -112,7 +115,7 @@ async function permitAll(
   const data = body.encoding === undefined ? body.data : await decode(body.data, body.encoding, runner, file);
   const { head, rows } = split(request.query, data);
   const formatted = await canonical(head, runner);
-  const insert = rows && FORMATTED_INSERT.exec(formatted)?.groups;
+  const insert = rows && (FORMATTED_INSERT.exec(formatted) ?? INPUT_INSERT.exec(formatted))?.groups;
   const common = { format: request.format, database: request.database, params: request.params };
   const settings = request.settings;
   if (!insert) {
@@ -125,9 +128,11 @@ async function permitAll(
     };
   }
   writeFileSync(file, rows);
-  const { into, settings: own = '', format = request.format } = insert;
-  const sql =
-    rows.length === 0 ? 'SELECT 1 WHERE 0' : `${into} FROM INFILE ${literal(file)}${own} FORMAT ${format}`;
+  const { into, settings: own = '', format = request.format, structure } = insert;
+  const source = structure
+    ? `file(${literal(file)}, ${format}, ${structure})`
+    : ` FROM INFILE ${literal(file)}${own} FORMAT ${format}`;
+  const sql = rows.length === 0 ? 'SELECT 1 WHERE 0' : `${into}${source}`;
   const statement: Statement = { ...common, settings, sql, inserts: true, cancellable: false };
   return { statement, format, release: () => rmSync(file, { force: true }) };
 }

@@ -36,6 +36,8 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   // Each look at the event loop wakes a process that may have nothing else to do.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });
   const metrics = createWorkerMetrics(registry);
+  const copier = stores.copier?.start();
+  if (copier) metrics.copyLag(() => copier.lagSeconds);
   let running: Worker | undefined;
   const retention = new RetentionJob(config.retention, stores, logger).start();
   let health: OperationalServer | undefined;

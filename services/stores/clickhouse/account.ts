@@ -14,6 +14,9 @@ export function accountGrants({ tables, views, cluster }: Layout): string[] {
   return [
     `${TABLE_PRIVILEGES} ON ${tables}.*`,
     `${VIEW_PRIVILEGES} ON ${views}.*`,
+    // Whether an erasure has reached every part.
+    'SELECT ON system.mutations',
+    'SELECT ON system.parts',
     ...(cluster === null ? [] : ['CLUSTER ON *.*']),
   ];
 }

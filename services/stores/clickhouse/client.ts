@@ -50,6 +50,8 @@ export interface ClickHouse {
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
   queryLines(query: AnalyticsQuery, signal?: AbortSignal): Promise<string[]>;
   insert(name: string, rows: Rows): Promise<void>;
+  /** Runs an `INSERT … FORMAT …` with its rows. Over HTTP only. */
+  insertLines(name: string, sql: string, text: string): Promise<void>;
   /** One in the background does not wait for inserts, nor they for it. */
   command(name: string, sql: string, inBackground?: boolean): Promise<void>;
   /** Creates the database of the tables when it is missing. */

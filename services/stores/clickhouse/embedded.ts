@@ -104,6 +104,10 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       );
     },
 
+    async insertLines() {
+      throw new Error('the engine in process has no copies of records');
+    },
+
     async command(name, sql, inBackground) {
       if (closing) throw new StoreUnavailableError('analytics');
       const text = `${preamble(embeddedSettings(name, timeoutMs), {})} ${sql}`;

@@ -2,6 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { ClickHouseLogLevel, createClient, type QueryParams } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
@@ -95,6 +96,20 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
           clickhouse_settings: settings(name),
         }),
       );
+    },
+
+    async insertLines(name, sql, text) {
+      guard();
+      const run = async () => {
+        const { stream } = await client.exec({
+          query: sql,
+          values: Readable.from([text], { objectMode: false }),
+          clickhouse_settings: settings(name),
+        });
+        // Read to its end, so that the connection serves again.
+        await finished(stream.resume());
+      };
+      await settle(run());
     },
 
     async command(name, sql) {

@@ -1,4 +1,5 @@
 import type { AnalyticsStore } from '../../advertising/analytics-store.js';
+import type { RecordCopy } from '../common/record-copy.js';
 import { literal } from './bind.js';
 import type { ClickHouse, ClickHouseOptions, Rows } from './client.js';
 import type { Engine } from './engine.js';
@@ -7,6 +8,7 @@ import { migrate } from './migrations/migrate.js';
 import { onCluster } from './migrations/render.js';
 import { openClickHouse } from './open.js';
 import { requireWholeParts } from './parts.js';
+import { ClickHouseRecordCopy } from './record-copy.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows, splitDeliveriesByMonths } from './rows.js';
 import { MAX_MONTHS_PER_INSERT } from './settings.js';
@@ -27,6 +29,8 @@ export async function openAnalyticsStore(
   engine: Engine | null;
   builder: RollupBuilder | null;
   pauseInserts: ClickHouse['pauseInserts'];
+  /** Null in process. */
+  copy: RecordCopy | null;
 }> {
   const clickhouse = await openClickHouse(options);
   try {
@@ -41,7 +45,8 @@ export async function openAnalyticsStore(
     rollups && clickhouse.layout.cluster === null ? new RollupBuilder(clickhouse, rollups) : null;
   builder?.start();
   const { engine, pauseInserts } = clickhouse;
-  return { store: analyticsStore(clickhouse, builder), engine, builder, pauseInserts };
+  const copy = engine ? null : new ClickHouseRecordCopy(clickhouse);
+  return { store: analyticsStore(clickhouse, builder), engine, builder, pauseInserts, copy };
 }
 
 function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): AnalyticsStore {

@@ -42,7 +42,7 @@ import { ContactWrites, deleteContacts, upsertContacts } from './contacts/writes
 import { Ledger } from './credits.js';
 import { DeadLetters } from './dead-letters.js';
 import { Documents, type DocumentWrite, documentId } from './documents.js';
-import { Erasures } from './erasure/erasures.js';
+import { type CopyToErase, Erasures } from './erasure/erasures.js';
 import { IndexMissingError } from './errors.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
@@ -56,6 +56,7 @@ import {
 } from './migrations/indices.js';
 import { acquireReindexLock } from './migrations/reindex-lock.js';
 import { fetchPage, sortKey, totalHits } from './pages.js';
+import { RecordFeed } from './record-feed.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { RefreshCoalescer } from './refresh-coalescer.js';
 import { type VisitSource, visitDocument, visitFacets, visitQuery } from './visits.js';
@@ -73,6 +74,8 @@ export interface ElasticsearchStoreOptions {
   /** Minimum time between two refreshes. */
   refreshIntervalMs?: number;
   log?: RecoveryLog;
+  /** The copy of records in another store, which erasures must reach. */
+  copy?: CopyToErase;
 }
 
 /**
@@ -82,7 +85,7 @@ export interface ElasticsearchStoreOptions {
 export async function openElasticsearchStore(
   config: ElasticsearchConfig,
   { clock = systemClock, ...options }: ElasticsearchStoreOptions = {},
-): Promise<SearchStore> {
+): Promise<SearchStore & { readonly feed: RecordFeed }> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
   try {
@@ -99,6 +102,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 class ElasticsearchStore implements SearchStore {
   readonly preferredBatchSize = BATCH_RECORDS;
+  readonly feed: RecordFeed;
   readonly #cluster: Cluster;
   readonly #clock: Clock;
   readonly #names: IndexNames;
@@ -123,11 +127,12 @@ class ElasticsearchStore implements SearchStore {
     cluster: Cluster,
     names: IndexNames,
     clock: Clock,
-    { recoveryIntervalMs, refreshIntervalMs, log }: Omit<ElasticsearchStoreOptions, 'clock'>,
+    { recoveryIntervalMs, refreshIntervalMs, log, copy }: Omit<ElasticsearchStoreOptions, 'clock'>,
   ) {
     this.#cluster = cluster;
     this.#clock = clock;
     this.#names = names;
+    this.feed = new RecordFeed(cluster, names, clock);
     this.#contacts = new Documents(cluster, names.alias('contacts'));
     this.#audiences = new Documents(cluster, names.alias('audiences'));
     this.#visits = new Documents(cluster, names.alias('visits'));
@@ -143,6 +148,8 @@ class ElasticsearchStore implements SearchStore {
       idempotencyKeys: this.#idempotencyKeys,
       deadLetters: this.#deadLetters,
       clock,
+      feed: this.feed,
+      copy,
     });
     this.#keys = keyStore(cluster, names);
     this.#refreshCoalescer = new RefreshCoalescer(cluster, names, refreshIntervalMs);

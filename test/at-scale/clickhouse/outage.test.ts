@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { migrate, readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { migrate, serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
 import { startClickHouse } from '../../stack/clickhouse.js';
@@ -109,7 +109,7 @@ await onClickHouse(() =>
         sql: 'SELECT DISTINCT name FROM schema_migrations ORDER BY name',
         params: {},
       });
-      expect(rows.map(({ name }) => name)).to.deep.equal(readMigrations().map(({ name }) => name));
+      expect(rows.map(({ name }) => name)).to.deep.equal(serverMigrations().map(({ name }) => name));
       for (const clickhouse of clients) await clickhouse.close();
       await drop();
     });

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { accountGrants, accountStatements } from '../../../services/stores/clickhouse/account.js';
-import { readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { render } from '../../../services/stores/clickhouse/migrations/render.js';
 
 const folder = process.argv[2] as string;
@@ -37,14 +37,17 @@ const allowed = [
   `USE ${layout.tables}`,
   'CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String) ENGINE = MergeTree ORDER BY name',
   "INSERT INTO schema_migrations VALUES ('a', 'b')",
-  ...readMigrations().flatMap(({ sql }) => render(sql, layout)),
+  ...serverMigrations().flatMap(({ sql }) => render(sql, layout)),
   "INSERT INTO deliveries (organization_id, date, campaign_id, creative_id) VALUES ('o', '2026-01-01', 'c', 'v')",
   "INSERT INTO companies (organization_id, id) VALUES ('o', 'k')",
   'SELECT * FROM creative_deliveries FINAL',
-  ...['campaigns', 'creatives', 'companies', 'campaign_daily', 'creative_daily', 'company_daily'].map(
-    (view) => `SELECT * FROM ${layout.views}.${view}`,
-  ),
+  ...[
+    ...['campaigns', 'creatives', 'companies', 'campaign_daily', 'creative_daily', 'company_daily'],
+    ...['contacts', 'audiences', 'memberships', 'website_visits'],
+  ].map((view) => `SELECT * FROM ${layout.views}.${view}`),
   'SELECT name FROM system.databases',
+  'SELECT name FROM system.parts WHERE NOT active',
+  'SELECT mutation_id FROM system.mutations WHERE NOT is_done',
   ...accountStatements(layout, { username: 'reachline', password: "it's" }).map(
     (statement) => `EXPLAIN AST ${statement}`,
   ),

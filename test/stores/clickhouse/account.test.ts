@@ -34,6 +34,8 @@ describe('The account of Reachline on a ClickHouse server', function () {
     expect(statements.slice(2)).to.deep.equal([
       'GRANT SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW ON r_tables.* TO `app`',
       'GRANT SELECT, CREATE DATABASE, CREATE VIEW, DROP VIEW ON r.* TO `app`',
+      'GRANT SELECT ON system.mutations TO `app`',
+      'GRANT SELECT ON system.parts TO `app`',
     ]);
   });
 });

@@ -633,6 +633,256 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 CREATE TABLE IF NOT EXISTS rollups ON CLUSTER `main` AS rollups_local
 ENGINE = Distributed('main', 'reachline_tables', 'rollups_local', cityHash64(organization_id));
 
+CREATE TABLE IF NOT EXISTS contacts_local ON CLUSTER `main`
+(
+    organization_id String CODEC(ZSTD(1)),
+    contact_id String CODEC(ZSTD(1)),
+    company_id Nullable(String) CODEC(ZSTD(1)),
+    first_name Nullable(String) CODEC(ZSTD(1)),
+    last_name Nullable(String) CODEC(ZSTD(1)),
+    work_emails Array(String) CODEC(ZSTD(1)),
+    personal_emails Array(String) CODEC(ZSTD(1)),
+    phones Array(String) CODEC(ZSTD(1)),
+    network_a_url Nullable(String) CODEC(ZSTD(1)),
+    job_title Nullable(String) CODEC(ZSTD(1)),
+    functional_area Nullable(String) CODEC(ZSTD(1)),
+    company_name Nullable(String) CODEC(ZSTD(1)),
+    company_network_a_url Nullable(String) CODEC(ZSTD(1)),
+    company_domain Nullable(String) CODEC(ZSTD(1)),
+    company_country Nullable(String) CODEC(ZSTD(1)),
+    company_industry Nullable(String) CODEC(ZSTD(1)),
+    city Nullable(String) CODEC(ZSTD(1)),
+    state_region Nullable(String) CODEC(ZSTD(1)),
+    country Nullable(String) CODEC(ZSTD(1)),
+    postal_code Nullable(String) CODEC(ZSTD(1)),
+    age Nullable(Int32) CODEC(ZSTD(1)),
+    dob Nullable(Date32) CODEC(ZSTD(1)),
+    year_of_birth Nullable(Int32) CODEC(ZSTD(1)),
+    gender Nullable(String) CODEC(ZSTD(1)),
+    person_image_url Nullable(String) CODEC(ZSTD(1)),
+    company_image_url Nullable(String) CODEC(ZSTD(1)),
+    audience_ids Array(String) CODEC(ZSTD(1)),
+    created_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
+    updated_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
+    version UInt64 CODEC(ZSTD(1)),
+    is_deleted UInt8 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/contacts', '{replica}', version, is_deleted)
+ORDER BY (organization_id, contact_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10;
+
+CREATE TABLE IF NOT EXISTS contacts ON CLUSTER `main` AS contacts_local
+ENGINE = Distributed('main', 'reachline_tables', 'contacts_local', cityHash64(organization_id));
+
+CREATE TABLE IF NOT EXISTS audiences_local ON CLUSTER `main`
+(
+    organization_id String CODEC(ZSTD(1)),
+    audience_id String CODEC(ZSTD(1)),
+    name String CODEC(ZSTD(1)),
+    description Nullable(String) CODEC(ZSTD(1)),
+    network_a Bool CODEC(ZSTD(1)),
+    network_b Bool CODEC(ZSTD(1)),
+    network_c Bool CODEC(ZSTD(1)),
+    tracking_utm_value Nullable(String) CODEC(ZSTD(1)),
+    created_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
+    version UInt64 CODEC(ZSTD(1)),
+    is_deleted UInt8 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/audiences', '{replica}', version, is_deleted)
+ORDER BY (organization_id, audience_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10;
+
+CREATE TABLE IF NOT EXISTS audiences ON CLUSTER `main` AS audiences_local
+ENGINE = Distributed('main', 'reachline_tables', 'audiences_local', cityHash64(organization_id));
+
+CREATE TABLE IF NOT EXISTS website_visits_local ON CLUSTER `main`
+(
+    organization_id String CODEC(ZSTD(1)),
+    visit_id String CODEC(ZSTD(1)),
+    created_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
+    audience_id Nullable(String) CODEC(ZSTD(1)),
+    start_url Nullable(String) CODEC(ZSTD(1)),
+    country Nullable(String) CODEC(ZSTD(1)),
+    country_code Nullable(String) CODEC(ZSTD(1)),
+    city Nullable(String) CODEC(ZSTD(1)),
+    ip_address Nullable(String) CODEC(ZSTD(1)),
+    browser Nullable(String) CODEC(ZSTD(1)),
+    browser_version Nullable(String) CODEC(ZSTD(1)),
+    platform Nullable(String) CODEC(ZSTD(1)),
+    has_recording Nullable(Bool) CODEC(ZSTD(1)),
+    intent_score Nullable(Int64) CODEC(ZSTD(1)),
+    month UInt32 CODEC(ZSTD(1)),
+    version UInt64 CODEC(ZSTD(1)),
+    is_deleted UInt8 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/website_visits', '{replica}', version, is_deleted)
+PARTITION BY month
+ORDER BY (organization_id, created_at, visit_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10;
+
+CREATE TABLE IF NOT EXISTS website_visits ON CLUSTER `main` AS website_visits_local
+ENGINE = Distributed('main', 'reachline_tables', 'website_visits_local', cityHash64(organization_id));
+
+CREATE TABLE IF NOT EXISTS copied_shards_local ON CLUSTER `main`
+(
+    organization_id String,
+    source String,
+    shard UInt32,
+    uuid String,
+    seq_no Int64,
+    compared_seq_no Int64,
+    version UInt64
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/copied_shards', '{replica}', version)
+ORDER BY (organization_id, source, shard)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS copied_shards ON CLUSTER `main` AS copied_shards_local
+ENGINE = Distributed('main', 'reachline_tables', 'copied_shards_local', cityHash64(organization_id));
+
+CREATE VIEW IF NOT EXISTS reachline.contacts ON CLUSTER `main`
+(
+    organization_id String COMMENT 'Organization the row belongs to',
+    contact_id String COMMENT 'Id of the contact',
+    company_id Nullable(String) COMMENT 'The same for one company domain; not the id of reachline.companies',
+    first_name Nullable(String) COMMENT 'First name',
+    last_name Nullable(String) COMMENT 'Last name',
+    work_emails Array(String) COMMENT 'Work email addresses, kept in lower case',
+    personal_emails Array(String) COMMENT 'Personal email addresses, kept in lower case',
+    phones Array(String) COMMENT 'Phone numbers as written',
+    network_a_url Nullable(String) COMMENT 'Address of the person\'s profile on network_a',
+    job_title Nullable(String) COMMENT 'Job title',
+    functional_area Nullable(String) COMMENT 'Department or function the person works in',
+    company_name Nullable(String) COMMENT 'Name of the company the person works for',
+    company_network_a_url Nullable(String) COMMENT 'Address of the company page on network_a',
+    company_domain Nullable(String) COMMENT 'Domain of that company',
+    company_country Nullable(String) COMMENT 'Country of the company\'s seat',
+    company_industry Nullable(String) COMMENT 'Industry of the company',
+    city Nullable(String) COMMENT 'City',
+    state_region Nullable(String) COMMENT 'State or region',
+    country Nullable(String) COMMENT 'Country: a name or an ISO 3166 code',
+    postal_code Nullable(String) COMMENT 'Postal code',
+    age Nullable(Int32) COMMENT 'Age in years',
+    dob Nullable(Date32) COMMENT 'Date of birth',
+    year_of_birth Nullable(Int32) COMMENT 'Year of birth',
+    gender Nullable(String) COMMENT 'Gender as recorded',
+    person_image_url Nullable(String) COMMENT 'Address of a portrait',
+    company_image_url Nullable(String) COMMENT 'Address of the company logo',
+    audience_ids Array(String) COMMENT 'Audiences the contact is a member of, ascending',
+    created_at DateTime64(3, 'UTC') COMMENT 'When the contact was first recorded',
+    updated_at DateTime64(3, 'UTC') COMMENT 'When the contact last changed'
+)
+AS SELECT
+    organization_id,
+    contact_id,
+    company_id,
+    first_name,
+    last_name,
+    work_emails,
+    personal_emails,
+    phones,
+    network_a_url,
+    job_title,
+    functional_area,
+    company_name,
+    company_network_a_url,
+    company_domain,
+    company_country,
+    company_industry,
+    city,
+    state_region,
+    country,
+    postal_code,
+    age,
+    dob,
+    year_of_birth,
+    gender,
+    person_image_url,
+    company_image_url,
+    audience_ids,
+    created_at,
+    updated_at
+FROM contacts FINAL
+COMMENT 'The contacts, one row each';
+
+CREATE VIEW IF NOT EXISTS reachline.audiences ON CLUSTER `main`
+(
+    organization_id String COMMENT 'Organization the row belongs to',
+    audience_id String COMMENT 'Id of the audience',
+    name String COMMENT 'Name',
+    description Nullable(String) COMMENT 'Description',
+    network_a Bool COMMENT 'Whether it is used on network_a',
+    network_b Bool COMMENT 'Whether it is used on network_b',
+    network_c Bool COMMENT 'Whether it is used on network_c',
+    tracking_utm_value Nullable(String) COMMENT 'UTM value that marks its visits',
+    created_at DateTime64(3, 'UTC') COMMENT 'When the audience was first recorded'
+)
+AS SELECT
+    organization_id,
+    audience_id,
+    name,
+    description,
+    network_a,
+    network_b,
+    network_c,
+    tracking_utm_value,
+    created_at
+FROM audiences FINAL
+COMMENT 'The audiences, one row each';
+
+CREATE VIEW IF NOT EXISTS reachline.memberships ON CLUSTER `main`
+(
+    organization_id String COMMENT 'Organization the row belongs to',
+    audience_id String COMMENT 'Audience',
+    contact_id String COMMENT 'Contact'
+)
+AS SELECT
+    organization_id,
+    member_of AS audience_id,
+    contact_id
+FROM contacts FINAL
+ARRAY JOIN audience_ids AS member_of
+COMMENT 'A row for each audience of each contact';
+
+CREATE VIEW IF NOT EXISTS reachline.website_visits ON CLUSTER `main`
+(
+    organization_id String COMMENT 'Organization the row belongs to',
+    visit_id String COMMENT 'Id of the visit, unique with its moment',
+    created_at DateTime64(3, 'UTC') COMMENT 'When the visit began',
+    audience_id Nullable(String) COMMENT 'Audience the visitor belongs to',
+    start_url Nullable(String) COMMENT 'First page',
+    country Nullable(String) COMMENT 'Country of the visitor',
+    country_code Nullable(String) COMMENT 'ISO 3166 code of that country',
+    city Nullable(String) COMMENT 'City of the visitor',
+    ip_address Nullable(String) COMMENT 'Address of the visitor',
+    browser Nullable(String) COMMENT 'Browser',
+    browser_version Nullable(String) COMMENT 'Version of the browser',
+    platform Nullable(String) COMMENT 'Operating system',
+    has_recording Nullable(Bool) COMMENT 'Whether a recording of the visit exists',
+    intent_score Nullable(Int64) COMMENT 'Buying intent, higher is stronger'
+)
+AS SELECT
+    organization_id,
+    visit_id,
+    created_at,
+    audience_id,
+    start_url,
+    country,
+    country_code,
+    city,
+    ip_address,
+    browser,
+    browser_version,
+    platform,
+    has_recording,
+    intent_score
+FROM website_visits FINAL
+SETTINGS do_not_merge_across_partitions_select_final = 1
+COMMENT 'The visits to the website, one row each';
+
 CREATE ROLE IF NOT EXISTS reachline_analyst ON CLUSTER `main`;
 
 GRANT ON CLUSTER `main` SELECT ON reachline.* TO reachline_analyst;

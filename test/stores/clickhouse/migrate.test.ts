@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ClickHouse } from '../../../services/stores/clickhouse/client.js';
-import { migrate, readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import {
+  migrate,
+  readMigrations,
+  serverMigrations,
+} from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 
 describe('ClickHouse migrations', () => {
@@ -40,10 +44,14 @@ describe('ClickHouse migrations', () => {
   });
 
   it('have numbers without gaps, a verb, and repeatable statements', () => {
-    readMigrations().forEach(({ name, sql }, index) => {
-      expect(name).to.match(/^\d{4}_[a-z]+_[a-z_]+\.sql$/);
-      expect(Number(name.slice(0, 4))).to.equal(index + 1);
-      expect(sql).to.contain('IF NOT EXISTS');
-    });
+    const common = readMigrations();
+    for (const migrations of [common, serverMigrations().slice(common.length)]) {
+      expect(migrations).not.to.deep.equal([]);
+      migrations.forEach(({ name, sql }, index) => {
+        expect(name).to.match(/^(server\/)?\d{4}_[a-z]+_[a-z_]+\.sql$/);
+        expect(Number(/\d{4}/.exec(name)?.[0])).to.equal(index + 1);
+        expect(sql).to.contain('IF NOT EXISTS');
+      });
+    }
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
 import { literal } from '../../../services/stores/clickhouse/bind.js';
-import { readMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { readMigrations, serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { render } from '../../../services/stores/clickhouse/migrations/render.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 
@@ -14,7 +14,7 @@ const GOLDEN = join(packageRoot, 'test/stores/clickhouse/cluster.golden.sql');
 const ACCESS = join(packageRoot, 'mappings/clickhouse/access');
 
 const rendered = () =>
-  [...readMigrations(), ...readMigrations(ACCESS)].flatMap(({ sql }) => render(sql, LAYOUT));
+  [...serverMigrations(), ...readMigrations(ACCESS)].flatMap(({ sql }) => render(sql, LAYOUT));
 
 describe('ClickHouse migrations in a cluster', () => {
   it('match the golden file', () => {

@@ -34,10 +34,16 @@ export function readMigrations(folder: string = FOLDER): Migration[] {
     });
 }
 
+/** Those of a server, which also holds copies of the records of the search store. */
+export function serverMigrations(): Migration[] {
+  const own = readMigrations(`${FOLDER}server/`);
+  return [...readMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];
+}
+
 /** The migrations that are not applied. Throws `MigrationChangedError` when one was applied with another content. */
 export function pendingMigrations(
   applied: readonly { name: string; checksum: string }[],
-  migrations: readonly Migration[] = readMigrations(),
+  migrations: readonly Migration[] = serverMigrations(),
 ): Migration[] {
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
   for (const { name, checksum } of migrations) {
@@ -59,7 +65,7 @@ ENGINE = ${engine} ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_dir
 /** Applies the missing migrations and returns their names. Statements are repeatable, so a crash in between is harmless. */
 export async function migrate(
   clickhouse: ClickHouse,
-  migrations: Migration[] = readMigrations(),
+  migrations: Migration[] = clickhouse.engine ? readMigrations() : serverMigrations(),
 ): Promise<string[]> {
   const { layout } = clickhouse;
   await clickhouse.createDatabase();

@@ -15,6 +15,7 @@ import {
 import { fromJson } from '../../../shared/json.js';
 import { type Clock, formatTimestamp } from '../../../shared/time.js';
 import { type DeadLetterQuery, deadLetterText, storedDeadLetters } from '../../common/dead-letters.js';
+import { nextVersion, type RecordCopy } from '../../common/record-copy.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/creations.js';
 import { type ContactSource, isTombstone, parseContactSource } from '../contacts/mapping.js';
@@ -25,12 +26,18 @@ import { Documents, documentId } from '../documents.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
+import type { RecordFeed } from '../record-feed.js';
 import { type ErasureSource, SuppressionLists } from './suppression.js';
 
 const MAX_RELATED = 100;
 const ERASURES_PER_PAGE = 1000;
+/** The next run of the recovery job goes on. */
+const PURGE_TIMEOUT_MS = 15_000;
 /** Indices that held documents of erased persons. */
 const MERGED = ['contacts', 'idempotency', 'dead-letters'] as const;
+
+/** Null where there is none; undefined before it is opened, and in a process that does not open it: no erasure ends there. */
+export type CopyToErase = () => RecordCopy | null | undefined;
 
 interface ErasureDeps {
   cluster: Cluster;
@@ -39,12 +46,17 @@ interface ErasureDeps {
   idempotencyKeys: IdempotencyKeys;
   deadLetters: DeadLetters;
   clock: Clock;
+  feed: RecordFeed;
+  /** By default none. */
+  copy?: CopyToErase;
 }
 
 export class Erasures {
   readonly suppression: SuppressionLists;
   readonly #deps: ErasureDeps;
   readonly #documents: Documents<ErasureSource>;
+  /** Ids of erasures whose contacts this process has hidden in the copy. */
+  readonly #hidden = new Set<string>();
 
   constructor(deps: ErasureDeps) {
     this.#deps = deps;
@@ -147,12 +159,38 @@ export class Erasures {
     } finally {
       await lock.release();
     }
+    if (!(await this.#eraseCopies(pending))) return;
     for (const { id } of pending) {
       await this.#documents.update(id, ({ contact_ids: _, proof, ...rest }) => ({
         ...rest,
         pending: false,
         proof: { ...proof, completed_at: formatTimestamp(clock.now()) },
       }));
+    }
+  }
+
+  /** Removes the copies of contacts. False while bytes of them may be left. */
+  async #eraseCopies(erasures: readonly { id: string; source: ErasureSource }[]): Promise<boolean> {
+    const { feed, clock, copy: openCopy = () => null } = this.#deps;
+    const copy = openCopy();
+    if (copy === null) return true;
+    // With the lease no copier writes, and what it reads next does not hold them any more.
+    const lease = copy && (await feed.acquireLease());
+    if (!lease) return false;
+    try {
+      const isNew = ({ id }: { id: string }) => !this.#hidden.has(id);
+      await hideCopies(
+        copy,
+        erasures.filter(isNew).map(({ source }) => source),
+        clock.now(),
+      );
+      for (const { id } of erasures) this.#hidden.add(id);
+      const organizationIds = new Set(erasures.map(({ source }) => source.organization_id ?? ''));
+      if (!(await copy.purge('contacts', [...organizationIds], PURGE_TIMEOUT_MS))) return false;
+      for (const { id } of erasures) this.#hidden.delete(id);
+      return true;
+    } finally {
+      await lease.release();
     }
   }
 
@@ -201,6 +239,17 @@ export class Erasures {
     const { hits } = await contacts.search({ ...request, size: MAX_RELATED });
     return hits.hits.map(({ _source }) => fromJson((_source as ContactSource).contact).contact_id);
   }
+}
+
+/** As deleted records are; a purge then removes them. `now` in milliseconds since the epoch. */
+async function hideCopies(copy: RecordCopy, erasures: readonly ErasureSource[], now: number): Promise<void> {
+  const keys = erasures.flatMap(({ organization_id: organizationId = '', contact_ids = [] }) =>
+    contact_ids.map((id) => ({ organizationId, id })),
+  );
+  if (keys.length === 0) return;
+  const version = nextVersion(await copy.shards(), now);
+  await copy.saveShards([{ source: 'erasures', shard: 0, uuid: '', seqNo: -1, comparedSeqNo: -1, version }]);
+  await copy.delete({ kind: 'contacts', month: 0 }, version, keys);
 }
 
 /**

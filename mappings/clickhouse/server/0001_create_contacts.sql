@@ -1,0 +1,41 @@
+-- Copies of records of the search store, which the worker keeps as they are there. A greater `version` was copied later. A row that is
+-- deleted holds its key alone. Parts that a merge or a mutation has replaced are on the disk already, so they need not wait for minutes:
+-- an erasure waits for them.
+CREATE TABLE IF NOT EXISTS contacts
+(
+    organization_id String CODEC(ZSTD(1)),
+    contact_id String CODEC(ZSTD(1)),
+    company_id Nullable(String) CODEC(ZSTD(1)),
+    first_name Nullable(String) CODEC(ZSTD(1)),
+    last_name Nullable(String) CODEC(ZSTD(1)),
+    work_emails Array(String) CODEC(ZSTD(1)),
+    personal_emails Array(String) CODEC(ZSTD(1)),
+    phones Array(String) CODEC(ZSTD(1)),
+    network_a_url Nullable(String) CODEC(ZSTD(1)),
+    job_title Nullable(String) CODEC(ZSTD(1)),
+    functional_area Nullable(String) CODEC(ZSTD(1)),
+    company_name Nullable(String) CODEC(ZSTD(1)),
+    company_network_a_url Nullable(String) CODEC(ZSTD(1)),
+    company_domain Nullable(String) CODEC(ZSTD(1)),
+    company_country Nullable(String) CODEC(ZSTD(1)),
+    company_industry Nullable(String) CODEC(ZSTD(1)),
+    city Nullable(String) CODEC(ZSTD(1)),
+    state_region Nullable(String) CODEC(ZSTD(1)),
+    country Nullable(String) CODEC(ZSTD(1)),
+    postal_code Nullable(String) CODEC(ZSTD(1)),
+    age Nullable(Int32) CODEC(ZSTD(1)),
+    dob Nullable(Date32) CODEC(ZSTD(1)),
+    year_of_birth Nullable(Int32) CODEC(ZSTD(1)),
+    gender Nullable(String) CODEC(ZSTD(1)),
+    person_image_url Nullable(String) CODEC(ZSTD(1)),
+    company_image_url Nullable(String) CODEC(ZSTD(1)),
+    audience_ids Array(String) CODEC(ZSTD(1)),
+    created_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
+    updated_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
+    version UInt64 CODEC(ZSTD(1)),
+    is_deleted UInt8 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version, is_deleted)
+ORDER BY (organization_id, contact_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10

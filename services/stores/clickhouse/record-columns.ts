@@ -1,0 +1,150 @@
+/**
+ * The columns of the views of contacts, audiences and visits: in process a view reads them from lines of JSON, on a server a copy of
+ * the lines is inserted as them.
+ */
+import { CONTACT_FIELDS, isArrayField } from '../../contacts/fields.js';
+
+interface Column {
+  name: string;
+  type: string;
+  comment: string;
+  /** Of the record; equals the name unless given. */
+  field?: string;
+  /** Type that the engine parses the field as; that of the column unless given. */
+  parsed?: string;
+  /** SQL over the field. */
+  value?: string;
+}
+
+export interface RecordView {
+  name: string;
+  source: 'contacts' | 'audiences' | 'visits';
+  comment: string;
+  columns: Column[];
+  /** Clauses behind `FROM`. */
+  join?: string;
+}
+
+const key = (name: string, comment: string, field = name): Column => ({
+  name,
+  type: 'String',
+  comment,
+  field,
+});
+const optional = (name: string, comment: string, field = name, type = 'String'): Column => ({
+  name,
+  type: `Nullable(${type})`,
+  comment,
+  field,
+});
+const moment = (name: string, comment: string, field = name): Column => ({
+  name,
+  type: "DateTime64(3, 'UTC')",
+  comment,
+  field,
+  parsed: 'String',
+  value: `parseDateTime64BestEffort(${field}, 3, 'UTC')`,
+});
+
+const ORGANIZATION = 'Organization the row belongs to';
+
+const contactColumns = Object.entries(CONTACT_FIELDS).map(([name, schema]): Column => {
+  const { type, format, description } = schema as { type?: string; format?: string; description?: string };
+  const comment = (description ?? name).replace(/\.$/, '');
+  if (isArrayField(name as keyof typeof CONTACT_FIELDS)) return { name, type: 'Array(String)', comment };
+  if (type === 'integer') return optional(name, comment, name, 'Int32');
+  if (format === 'date') {
+    return {
+      ...optional(name, comment, name, 'Date32'),
+      parsed: 'Nullable(String)',
+      value: `toDate32OrNull(${name})`,
+    };
+  }
+  return optional(name, comment);
+});
+
+export const RECORD_VIEWS: readonly RecordView[] = [
+  {
+    name: 'contacts',
+    source: 'contacts',
+    comment: 'The contacts, one row each',
+    columns: [
+      key('organization_id', ORGANIZATION),
+      key('contact_id', 'Id of the contact'),
+      optional('company_id', 'The same for one company domain; not the id of reachline.companies'),
+      ...contactColumns,
+      {
+        name: 'audience_ids',
+        type: 'Array(String)',
+        comment: 'Audiences the contact is a member of, ascending',
+      },
+      moment('created_at', 'When the contact was first recorded'),
+      moment('updated_at', 'When the contact last changed'),
+    ],
+  },
+  {
+    name: 'audiences',
+    source: 'audiences',
+    comment: 'The audiences, one row each',
+    columns: [
+      key('organization_id', ORGANIZATION),
+      key('audience_id', 'Id of the audience', 'id'),
+      key('name', 'Name'),
+      optional('description', 'Description'),
+      ...['network_a', 'network_b', 'network_c'].map((name) => ({
+        name,
+        type: 'Bool',
+        comment: `Whether it is used on ${name}`,
+      })),
+      optional('tracking_utm_value', 'UTM value that marks its visits'),
+      moment('created_at', 'When the audience was first recorded'),
+    ],
+  },
+  {
+    name: 'memberships',
+    source: 'contacts',
+    comment: 'A row for each audience of each contact',
+    columns: [
+      key('organization_id', ORGANIZATION),
+      {
+        name: 'audience_id',
+        type: 'String',
+        comment: 'Audience',
+        field: 'audience_ids',
+        parsed: 'Array(String)',
+        value: 'member_of',
+      },
+      key('contact_id', 'Contact'),
+    ],
+    join: ' ARRAY JOIN audience_ids AS member_of',
+  },
+  {
+    name: 'website_visits',
+    source: 'visits',
+    comment: 'The visits to the website, one row each',
+    columns: [
+      key('organization_id', ORGANIZATION, 'organizationId'),
+      key('visit_id', 'Id of the visit, unique with its moment', 'id'),
+      moment('created_at', 'When the visit began', 'createdAt'),
+      optional('audience_id', 'Audience the visitor belongs to', 'audienceId'),
+      optional('start_url', 'First page', 'startUrl'),
+      optional('country', 'Country of the visitor'),
+      optional('country_code', 'ISO 3166 code of that country', 'countryCode'),
+      optional('city', 'City of the visitor'),
+      optional('ip_address', 'Address of the visitor', 'ipAddress'),
+      optional('browser', 'Browser'),
+      optional('browser_version', 'Version of the browser', 'browserVersion'),
+      optional('platform', 'Operating system'),
+      optional('has_recording', 'Whether a recording of the visit exists', 'hasRecording', 'Bool'),
+      optional('intent_score', 'Buying intent, higher is stronger', 'intentScore', 'Int64'),
+    ],
+  },
+];
+
+/** What the fields of a line of JSON are parsed as: a structure of the engine. */
+export const parsedFields = ({ columns }: RecordView): string =>
+  columns.map((column) => `${column.field ?? column.name} ${column.parsed ?? column.type}`).join(', ');
+
+/** SQL of the columns over those fields, in order. */
+export const columnValues = ({ columns }: RecordView): string[] =>
+  columns.map((column) => column.value ?? column.field ?? column.name);

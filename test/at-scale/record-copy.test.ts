@@ -1,0 +1,301 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { Client } from '@elastic/elasticsearch';
+import { expect } from 'chai';
+import { STREAMS } from '../../ingest/streams/index.js';
+import { addDays } from '../../services/advertising/calendar.js';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
+import { demoRecords } from '../../services/demo/load.js';
+import { packageRoot } from '../../services/shared/fs.js';
+import { systemClock } from '../../services/shared/time.js';
+import type { RecordCopy } from '../../services/stores/common/record-copy.js';
+import { RecordCopier } from '../../services/stores/copy/record-copier.js';
+import { migrateElasticsearch } from '../../services/stores/elasticsearch/migrations/migrate.js';
+import { openStores, type Stores } from '../../services/stores/open-stores.js';
+import { TODAY } from '../advertising/helper.js';
+import { freshOrganization } from '../contract/search-support.js';
+import { openSampleEndpoint } from '../sql-endpoint/sample-endpoint.js';
+import { readStack } from '../stack/stack.js';
+import { accepted } from '../support/accepted.js';
+import { filesWith } from '../support/files.js';
+import { until } from '../support/until.js';
+import { type TestDatabase, testDatabase } from './clickhouse/support.js';
+import { type TestIndices, testIndices } from './elasticsearch/support.js';
+import { atScale } from './start-gateway.js';
+
+/** As no run before, whose files the server keeps for a while. */
+const MARK = `xyz${process.pid}`;
+const TRACES = [`quillon${MARK}`, `vexborough${MARK}`, `q.vex${MARK}@`, `quillvex${MARK}`];
+const PERSON = {
+  contact_id: 'person',
+  first_name: `Quillon${MARK}`,
+  last_name: `Vexborough${MARK}`,
+  work_emails: [`q.vex${MARK}@erased.example`],
+  network_a_url: `https://linkedin.com/in/quillvex${MARK}`,
+};
+const VIEWS = ['contacts', 'audiences', 'memberships', 'website_visits'];
+const FROM = addDays(TODAY, -60);
+const TO = addDays(TODAY, -1);
+
+type Row = Record<string, unknown>;
+
+atScale(() => {
+  describe('The copy of records in ClickHouse', function () {
+    this.timeout(180_000);
+    let indices: TestIndices;
+    let database: TestDatabase;
+    let stores: Stores;
+    /** As an analyst connects. */
+    let client: ClickHouseClient;
+    let copier: RecordCopier;
+    let time = Date.UTC(2026, 0, 2);
+
+    before(async () => {
+      indices = testIndices();
+      database = testDatabase();
+      stores = await openStores({
+        elasticsearch: indices.config,
+        clickhouse: database.config,
+        dataDir: '',
+        searchThreads: 1,
+      });
+      const deps = stores.copier?.deps as RecordCopier['deps'];
+      copier = new RecordCopier({ ...deps, clock: systemClock, comparisonRest: 0 });
+      const { url, username, password, database: views } = database.config;
+      client = createClient({ url, username, password, database: views });
+    });
+    after(async () => {
+      await client.close();
+      await stores.close();
+      await indices.remove();
+      await database.drop();
+    });
+
+    /** A round ends after some seconds. */
+    async function copyAll(): Promise<void> {
+      do await copier.run();
+      while (copier.lagSeconds > 0);
+    }
+    async function ask<T = Row>(query: string, parameters: Record<string, string> = {}): Promise<T[]> {
+      const result = await client.query({
+        query,
+        query_params: parameters,
+        format: 'JSON',
+        clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+      });
+      return (await result.json<T>()).data;
+    }
+    const rows = (view: string, organizationId: string) =>
+      ask(`SELECT * FROM ${view} WHERE organization_id = {organization:String} ORDER BY ALL`, {
+        organization: organizationId,
+      });
+    const ids = async (organizationId: string) =>
+      (await rows('contacts', organizationId)).map(({ contact_id }) => contact_id);
+    const write = (name: keyof typeof STREAMS, organizationId: string, records: object[]) => {
+      const whole = records.map((record) => ({ organization_id: organizationId, ...record }));
+      time += 1000;
+      return STREAMS[name].write(stores, accepted(whole as never[], time));
+    };
+    const visit = (organizationId: string, id: string, createdAt: string) => ({
+      organization_id: undefined,
+      organizationId,
+      id,
+      createdAt,
+      audienceId: 'a',
+      startUrl: 'https://a.example/pricing',
+      country: 'Germany',
+      hasRecording: true,
+      intentScore: 80,
+    });
+
+    it('answers the questions about people and visits of docs/analysts.md as the embedded form does', async () => {
+      const page = readFileSync(join(packageRoot, 'docs/analysts.md'), 'utf8');
+      const questions = [...page.matchAll(/^### (?<number>\d+)\. .+\n\n```sql\n(?<sql>[^`]+)```$/gm)].filter(
+        ({ groups }) => Number(groups?.number) > 10,
+      );
+      expect(questions).to.have.length(10);
+      const embedded = await openSampleEndpoint(TODAY, { withRecords: true });
+      try {
+        for (const [name, records] of demoRecords(TODAY)) {
+          await STREAMS[name].write(stores, accepted(records as never[], Date.parse(TODAY)));
+        }
+        await copyAll();
+        for (const view of VIEWS) {
+          const described = (name: string) =>
+            `SELECT name, type, comment FROM system.columns WHERE database = '${name}' AND table = '${view}' ORDER BY position`;
+          expect(await ask(described(database.config.database)), view).to.deep.equal(
+            await embedded.ask(described('reachline')),
+          );
+          const all = `SELECT * FROM ${view} ORDER BY ALL`;
+          const expected = await embedded.ask<Row>(all);
+          expect(expected).not.to.have.length(0);
+          expect(await ask(all), view).to.deep.equal(expected);
+        }
+        const parameters = { organization: DEMO_ORGANIZATION, from: FROM, to: TO };
+        const named = Object.entries(parameters).map(([name, value]) => [`param_${name}`, value]);
+        for (const { groups } of questions) {
+          const sql = groups?.sql as string;
+          const expected = await embedded.ask<Row>(sql, Object.fromEntries(named));
+          expect(expected, sql).not.to.have.length(0);
+          expect(await ask(sql, parameters), sql).to.deep.equal(expected);
+        }
+      } finally {
+        await embedded.close();
+      }
+    });
+
+    it('follows records as they are written, changed and deleted, and keeps organizations apart', async () => {
+      const one = freshOrganization();
+      const other = freshOrganization();
+      await write('audiences', one, [
+        { id: 'a', name: 'A' },
+        { id: 'b', name: 'B' },
+      ]);
+      await write('contacts', one, [
+        { contact_id: 'ann', first_name: 'Ann', audience_ids: ['a', 'b'], dob: '1990-01-31' },
+        { contact_id: 'bob', first_name: 'Bob' },
+      ]);
+      await write('contacts', other, [{ contact_id: 'ann', first_name: 'Other' }]);
+      await write('website-visits', one, [
+        visit(one, 'v1', '2026-01-01T00:00:00.001Z'),
+        visit(one, 'v2', '1999-01-01T00:00:00Z'),
+        visit(one, 'v3', '0004-01-01T00:00:00Z'),
+      ]);
+      await copyAll();
+      expect(copier.lagSeconds).to.equal(0);
+      expect(await ids(one)).to.deep.equal(['ann', 'bob']);
+      expect(await rows('contacts', other)).to.deep.include.members([
+        { ...(await rows('contacts', other))[0], first_name: 'Other' },
+      ]);
+      expect(await rows('memberships', one)).to.deep.equal([
+        { organization_id: one, audience_id: 'a', contact_id: 'ann' },
+        { organization_id: one, audience_id: 'b', contact_id: 'ann' },
+      ]);
+      expect((await rows('website_visits', one)).map(({ visit_id }) => visit_id)).to.deep.equal(['v1', 'v2']);
+
+      await write('contacts', one, [
+        { contact_id: 'ann', city: 'Oslo' },
+        { contact_id: 'bob', deleted: true },
+      ]);
+      await write('audiences', one, [{ id: 'b', deleted: true }]);
+      await stores.search.removeMembership({ organizationId: one, audienceId: 'a', contactId: 'ann' });
+      await copyAll();
+      const [ann, ...more] = await rows('contacts', one);
+      expect(more).to.deep.equal([]);
+      expect(ann).to.include({ contact_id: 'ann', first_name: 'Ann', city: 'Oslo', dob: '1990-01-31' });
+      expect(ann).to.have.deep.property('audience_ids', ['b']);
+      expect((await rows('audiences', one)).map(({ audience_id }) => audience_id)).to.deep.equal(['a']);
+
+      await stores.search.deleteContacts(one, ['ann']);
+      await copyAll();
+      expect(await ids(one)).to.deep.equal([]);
+      expect(await ids(other)).to.deep.equal(['ann']);
+      await write('contacts', one, [
+        { contact_id: 'bob', first_name: 'Bob', updated_at: '2030-01-01T00:00:00Z' },
+      ]);
+      await copyAll();
+      expect(await ids(one)).to.deep.equal(['bob']);
+    });
+
+    it('loses visits that retention deletes, and those of a month whose index is deleted', async () => {
+      const organizationId = freshOrganization();
+      const moments = ['2026-03-01T00:00:00Z', '2026-03-20T00:00:00Z', '2026-04-01T00:00:00Z'];
+      await write(
+        'website-visits',
+        organizationId,
+        moments.map((createdAt, index) => visit(organizationId, `v${index}`, createdAt)),
+      );
+      await copyAll();
+      const left = async () => (await rows('website_visits', organizationId)).map(({ visit_id }) => visit_id);
+      expect(await left()).to.deep.equal(['v0', 'v1', 'v2']);
+      await stores.search.deleteVisitsBefore(Date.UTC(2026, 2, 10), 1000);
+      await stores.search.deleteVisitsBefore(Date.UTC(2026, 2, 10), 1000);
+      await copyAll();
+      expect(await left()).to.deep.equal(['v1', 'v2']);
+      await stores.search.deleteVisitsBefore(Date.UTC(2026, 3, 1), 1000);
+      await copyAll();
+      expect(await left()).to.deep.equal(['v2']);
+    });
+
+    it('is made anew from an index that was rebuilt, also of what was deleted from it unseen', async () => {
+      const organizationId = freshOrganization();
+      await write('contacts', organizationId, [{ contact_id: 'ann' }, { contact_id: 'bob' }]);
+      await copyAll();
+      const elasticsearch = new Client({ nodes: indices.config.nodes });
+      const index = `${indices.config.indexPrefix}-contacts`;
+      await elasticsearch.delete({
+        index,
+        id: `${organizationId}/bob`,
+        routing: organizationId,
+        refresh: true,
+      });
+      await elasticsearch.close();
+      await migrateElasticsearch(indices.config, { reindexed: ['contacts'] });
+      await write('contacts', organizationId, [{ contact_id: 'cid' }]);
+      await copyAll();
+      expect(await ids(organizationId)).to.deep.equal(['ann', 'cid']);
+    });
+
+    it('repeats what was copied when the copier dies between a write and its checkpoint', async () => {
+      const organizationId = freshOrganization();
+      const many = Array.from({ length: 2500 }, (_, index) => ({
+        contact_id: `c${String(index).padStart(4, '0')}`,
+      }));
+      await write('contacts', organizationId, many);
+      const { source, copy } = copier.deps;
+      const dying = new Proxy(copy, {
+        get(target, name: keyof RecordCopy) {
+          if (name === 'saveShards') return () => Promise.reject(new Error('killed'));
+          return (target[name] as CallableFunction).bind(target);
+        },
+      });
+      const other = new RecordCopier({ source, copy: dying, clock: systemClock });
+      expect(await other.run().catch((error: Error) => error.message)).to.equal('killed');
+      expect((await ids(organizationId)).length).to.be.within(1000, 2500);
+      await write('contacts', organizationId, [
+        { contact_id: 'c0000', city: 'Oslo' },
+        { contact_id: 'c2499', deleted: true },
+      ]);
+      await copyAll();
+      const [first] = await rows('contacts', organizationId);
+      expect(first).to.include({ contact_id: 'c0000', city: 'Oslo' });
+      expect(await ids(organizationId)).to.deep.equal(many.slice(0, -1).map(({ contact_id }) => contact_id));
+    });
+
+    it('keeps no byte of an erased person, and the proof waits for it', async () => {
+      const organizationId = freshOrganization();
+      const others = Array.from({ length: 50 }, (_, index) => ({
+        contact_id: `other_${index}`,
+        first_name: 'Ann',
+      }));
+      await write('contacts', organizationId, others);
+      await copyAll();
+      await write('contacts', organizationId, [PERSON]);
+      await copyAll();
+      await write('contacts', organizationId, [{ ...PERSON, city: 'Oslo' }]);
+      await copyAll();
+      const { folder } = readStack().clickhouse ?? {};
+      const files = () => (folder === undefined ? [] : filesWith(folder, TRACES));
+      if (folder !== undefined) expect(files()).not.to.deep.equal([]);
+      await stores.search.eraseContacts({
+        organizationId,
+        proofId: 'era_1',
+        keyId: 'key',
+        contactIds: ['person'],
+        named: [{ kind: 'email', value: `q.vex${MARK}@erased.example` }],
+      });
+      const completed = async () =>
+        (await stores.search.listErasures(organizationId))[0]?.completed_at !== null;
+      await until(completed, 'the erasure is complete', { pollMs: 500, timeoutMs: 120_000 });
+      expect(files()).to.deep.equal([]);
+      const kept = await ask(
+        `SELECT count() AS rows FROM ${database.config.database}_tables.contacts WHERE organization_id = '${organizationId}' AND contact_id = 'person'`,
+      );
+      expect(kept).to.deep.equal([{ rows: 0 }]);
+      await copyAll();
+      expect(await ids(organizationId)).to.have.length(others.length);
+      expect(files()).to.deep.equal([]);
+    });
+  });
+});
