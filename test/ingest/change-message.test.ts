@@ -53,18 +53,23 @@ describe('Messages of Kafka Connect and Debezium', () => {
 
   it('become deletions: tombstones by their key, deletes by what was before', () => {
     const keys = ['org_a/c1', { organization_id: 'org_a', contact_id: 'c1' }];
-    for (const key of [...keys, { schema, payload: keys[1] }]) {
+    const asJson = [JSON.stringify(keys[0]), { schema: { type: 'string' }, payload: keys[0] }];
+    for (const key of [...keys, ...asJson, { schema, payload: keys[1] }]) {
       expect(decoded(null, key), JSON.stringify(key)).to.deep.equal(DELETION);
       expect(decoded({ before: null, after: null, op: 'd' }, key)).to.deep.equal(DELETION);
       expect(decoded({ schema, payload: null }, key)).to.deep.equal(DELETION);
     }
     expect(decoded({ before: { ...CONTACT, other: 1 }, after: null, op: 'd' })).to.deep.equal(DELETION);
     expect(decoded({ ...CONTACT, deleted: true })).to.deep.equal(DELETION);
+    const audience = { organization_id: 'org_a', id: 'a1', deleted: true };
+    expect(decoded(null, 'org_a/a1', 'audiences')).to.deep.equal(audience);
   });
 
   it('become dead letters when they name no record, or more than one', () => {
     for (const key of [null, 'c1', 'org_a/c1/x', '"c1"']) expect(decoded(null, key)).to.equal('no_value');
     expect(decoded(null, { id: 'c1' })).to.equal('required');
+    for (const key of ['/', 'org_a/', '/c1']) expect(decoded(null, key), key).to.equal('required');
+    expect(decoded(null, 'org a/c1')).to.equal('invalid_format');
     expect(decoded(null, 'org_a/v1', 'website-visits')).to.equal('no_value');
     expect(decoded({ before: null, after: null, op: 't' })).to.equal('unsupported_operation');
     expect(decoded({ ...CONTACT, op: 'x', payload: 1 })).to.equal('unknown_field');

@@ -43,13 +43,14 @@ function payloadOf(value: unknown): unknown {
 const isChange = (value: unknown): value is Fields & { op: string } =>
   isObject(value) && typeof value.op === 'string' && ('before' in value || 'after' in value);
 
-/** What a key names: fields as JSON, or `organization/id` as Reachline writes it. Undefined where the stream has no deletions. */
+/** What a key names: fields as JSON, or `organization/id` as Reachline writes it, also as JSON. Undefined where the stream has no deletions. */
 function keyFields(key: Buffer | null, { organizationField, deletableBy }: Stream): Fields | undefined {
   if (key === null || deletableBy === undefined) return undefined;
   const parsed: { value: unknown } | DeadLetter = parseJson(key);
   const fields = 'value' in parsed ? payloadOf(parsed.value) : undefined;
   if (isObject(fields)) return fields;
-  const [organization, ...parts] = key.toString().split('/');
+  const text = typeof fields === 'string' ? fields : key.toString();
+  const [organization, ...parts] = text.split('/');
   if (parts.length !== deletableBy.length) return undefined;
   const named = deletableBy.map((name, index): [string, unknown] => [name, parts[index]]);
   return { [organizationField]: organization, ...Object.fromEntries(named) };
