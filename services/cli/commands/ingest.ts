@@ -89,10 +89,11 @@ function rejectsOf(
   }
   mkdirSync(rejects, { recursive: true });
   const names = new Map<string, string>();
+  const taken = new Set<string>();
   for (const file of files) {
     const name = basename(file).replace(/\.(gz|zst)$/i, '');
-    const isTaken = [...names.values()].includes(name);
-    names.set(file, isTaken ? `${names.size + 1}-${name}` : name);
+    names.set(file, taken.has(name) ? `${names.size + 1}-${name}` : name);
+    taken.add(name);
   }
   return (file) => join(rejects, names.get(file) as string);
 }

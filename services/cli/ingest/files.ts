@@ -4,22 +4,27 @@ import { UsageError } from '../errors.js';
 import { type Io, printErr } from '../io.js';
 import { isReadable } from './input.js';
 
+/** Files of one command, each with an entry in its checkpoints; and those looked at, of which a pattern may take a few. */
+const LIMITS = { files: 10_000, found: 100_000 };
+
 /**
  * The files that arguments name: paths, folders with everything in them, and patterns with `*`, `**`, `?` and `{a,b}`, which a shell
- * leaves alone in quotes. Sorted within an argument, each once. Throws UsageError when an argument names none.
+ * leaves alone in quotes. Sorted within an argument, each once. Throws UsageError when an argument names none, or too many.
  */
-export function findFiles(io: Io, paths: readonly string[]): string[] {
+export function findFiles(io: Io, paths: readonly string[], limits = LIMITS): string[] {
   if (paths.includes('-')) {
     if (paths.length > 1) throw new UsageError('- stands for standard input; name it alone.');
     return ['-'];
   }
-  return [...new Set(paths.flatMap((path) => filesOf(io, path)))];
+  const files = [...new Set(paths.flatMap((path) => filesOf(io, path, limits.found)))];
+  if (files.length <= limits.files) return files;
+  throw new UsageError(`${files.length} files are named; load at most ${limits.files} with one command.`);
 }
 
-function filesOf(io: Io, path: string): string[] {
+function filesOf(io: Io, path: string, maxFound: number): string[] {
   if (existsSync(path)) {
     if (!statSync(path).isDirectory()) return [path];
-    const all = filesBelow(path);
+    const all = filesBelow(path, maxFound);
     const readable = all.filter(isReadable);
     if (readable.length === 0)
       throw new UsageError(`${path} has no file of records; name one with --format.`);
@@ -31,21 +36,24 @@ function filesOf(io: Io, path: string): string[] {
   const pattern = normalize(path);
   const folder = dirname(`${pattern.slice(0, pattern.search(/[*?{]/))}x`);
   const expression = globExpression(pattern);
-  const found = existsSync(folder) ? filesBelow(folder).filter((file) => expression.test(file)) : [];
+  const found = existsSync(folder)
+    ? filesBelow(folder, maxFound).filter((file) => expression.test(file))
+    : [];
   if (found.length === 0) throw new UsageError(`No file matches ${path}.`);
   return found;
 }
 
-/** Sorted, without hidden ones. */
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => !name.startsWith('.'))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) return filesBelow(path);
-      return statSync(path, { throwIfNoEntry: false })?.isFile() ? [path] : [];
-    });
+/** Sorted, without hidden ones. Throws UsageError for more than `most`. */
+function filesBelow(folder: string, most: number, found: string[] = []): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) filesBelow(path, most, found);
+    else if (statSync(path, { throwIfNoEntry: false })?.isFile()) found.push(path);
+    if (found.length > most)
+      throw new UsageError(`More than ${most} files lie below ${folder}; name a smaller folder.`);
+  }
+  return found;
 }
 
 function globExpression(pattern: string): RegExp {

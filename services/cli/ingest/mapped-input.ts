@@ -18,7 +18,7 @@ import { resumed } from '../../../ingest/sources/resumed.js';
 import { mapText, type OpenedText, openText } from '../../../ingest/sources/text.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
-import { UsageError } from '../errors.js';
+import { CommandError, UsageError } from '../errors.js';
 import { type Io, printErr } from '../io.js';
 import { type Format, formatOf, type Input, openInput, peekArray } from './input.js';
 
@@ -204,23 +204,39 @@ function findTable(table: string, options: MappedOptions): string | undefined {
   return found === undefined ? undefined : join(folder, found);
 }
 
-/** The newest row of each key, of which only what the mapping uses is kept. */
-async function readTable(io: Io, file: string, plan: JoinPlan, onlyMessages: boolean): Promise<JoinedRows> {
+/** Rows of a joined table in memory. */
+const MAX_JOINED_ROWS = 1_000_000;
+
+/** The newest row of each key, of which only what the mapping uses is kept. Throws CommandError for more than `maxRows`. */
+export async function readTable(
+  io: Io,
+  file: string,
+  plan: JoinPlan,
+  onlyMessages: boolean,
+  maxRows = MAX_JOINED_ROWS,
+): Promise<JoinedRows> {
   const { input, text } = await openFile(io, file);
   const newest = new Map<string, { version: string; row: SourceRecord }>();
-  for await (const records of text.records) {
-    for (const raw of records) {
-      const row = rowOf(raw);
-      if (row === undefined) continue;
-      const key = plan.keyOf(row, onlyMessages);
-      if (key === undefined) continue;
-      const version = plan.versionOf(row);
-      const before = newest.get(key);
-      if (before === undefined || version >= before.version)
+  try {
+    for await (const records of text.records) {
+      for (const raw of records) {
+        const row = rowOf(raw);
+        if (row === undefined) continue;
+        const key = plan.keyOf(row, onlyMessages);
+        if (key === undefined) continue;
+        const version = plan.versionOf(row);
+        const before = newest.get(key);
+        if (before !== undefined && version < before.version) continue;
         newest.set(key, { version, row: plan.pick(row) });
+        if (newest.size <= maxRows) continue;
+        throw new CommandError(
+          `${input.name} has more than ${maxRows} different rows of ${plan.table}, the most that are joined.`,
+        );
+      }
     }
+  } finally {
+    input.close();
   }
-  input.close();
   return new Map([...newest].map(([key, { row }]) => [key, row]));
 }
 
