@@ -8,6 +8,8 @@ import { answerAttacks } from './attacks/answers.js';
 import { bodyAttacks } from './attacks/bodies.js';
 import { connectionAttacks } from './attacks/connections.js';
 import { credentialAttacks } from './attacks/credentials.js';
+import { ingestAttacks } from './attacks/ingest.js';
+import { personAttacks } from './attacks/persons.js';
 import { recordAttacks } from './attacks/records.js';
 import { searchAttacks } from './attacks/searches.js';
 import { sqlAttacks } from './attacks/sql-endpoint.js';
@@ -32,6 +34,8 @@ const ATTACKS = [
   ...recordAttacks,
   ...answerAttacks,
   ...sqlAttacks,
+  ...ingestAttacks,
+  ...personAttacks,
 ];
 
 const percentile = (values: readonly number[], share: number) =>

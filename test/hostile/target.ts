@@ -27,6 +27,8 @@ export interface Target {
   /** Key of the well-behaved client. */
   demoKey: string;
   call(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  /** Takes a backup of the data folder; resolves with the output of the command. */
+  backup(name: string): Promise<string>;
   /** Bytes of memory that the process and those it started have now. */
   residentBytes(): number;
   openFiles(): number;
@@ -63,6 +65,7 @@ export async function startTarget(): Promise<Target> {
     key,
     demoKey,
     call: server.call,
+    backup: (name) => runCommand(['backup', join(folder.path, name)], environment),
     residentBytes: () => residentBytes(server.pid),
     openFiles: () => readdirSync(`/proc/${server.pid}/fd`).length,
     async stop() {

@@ -138,6 +138,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
         ...given.headers,
       },
       body: method === 'GET' ? undefined : (given.raw ?? JSON.stringify(body)),
+      duplex: 'half',
     });
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('Content-Type') ?? '') && text !== '';

@@ -11,7 +11,7 @@ export interface Attack {
 export const organization_id = HOSTILE_ORGANIZATION;
 
 /** What an ordinary key may be answered; anything else is a failure of the server. */
-const EXPECTED = new Set([200, 400, 401, 404, 409, 413, 422, 429, 503, 504]);
+const EXPECTED = new Set([200, 400, 401, 404, 408, 409, 413, 422, 429, 503, 504]);
 
 /** Sends one request and expects an answer that a well-behaved server gives to anybody. */
 export async function ask(
