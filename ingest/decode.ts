@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { decimalText, readMoney } from '../services/advertising/money.js';
-import type { UnknownFields } from '../services/shared/config.js';
 import { strictObject } from '../services/shared/schema.js';
+import type { UnknownFields } from '../services/shared/settings.js';
 import type { FieldError } from '../services/shared/validation.js';
 import { compileValidator } from '../services/shared/validation.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/outcome.js';

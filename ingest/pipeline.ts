@@ -1,7 +1,7 @@
 import { isSuppressed } from '../services/contacts/suppression.js';
 import { TimeSlice } from '../services/shared/async.js';
-import type { UnknownFields } from '../services/shared/config.js';
 import type { Acceptance } from '../services/shared/record-order.js';
+import type { UnknownFields } from '../services/shared/settings.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
 import type { Mapping } from './mapping/compile.js';

@@ -4,7 +4,7 @@
 
 import { isSuppressed } from '../../services/contacts/suppression.js';
 import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/async.js';
-import type { UnknownFields } from '../../services/shared/config.js';
+import type { UnknownFields } from '../../services/shared/settings.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
 import { RECORDS_AFTER_REJECTION } from '../sources/kafka/batch-size.js';

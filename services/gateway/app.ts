@@ -8,7 +8,7 @@ import { createHandler } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
 import { Problem } from '../http/problems.js';
 import { cached } from '../shared/cache.js';
-import type { UnknownFields } from '../shared/config.js';
+import type { UnknownFields } from '../shared/settings.js';
 import { type Clock, utcDate } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
 import { StatusReader } from '../status/status-reader.js';

@@ -6,10 +6,11 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import { startHealthServer } from '../../ingest/worker/health-server.js';
-import { loadConfig, settingNames } from '../../services/shared/config.js';
+import { loadConfig } from '../../services/shared/config.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { createLogger } from '../../services/shared/logger.js';
 import type { OperationalServer } from '../../services/shared/operational-server.js';
+import { settingNames } from '../../services/shared/settings.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 interface Service {

@@ -3,7 +3,7 @@ import { configurationPage } from './configuration.js';
 import { readDoc } from './support.js';
 
 describe('docs/configuration.md', () => {
-  it('lists every setting as services/shared/config.ts declares it (npm run docs writes it anew)', () => {
+  it('lists every setting as services/shared/settings.ts declares it (npm run docs writes it anew)', () => {
     expect(readDoc('docs/configuration.md')).to.equal(configurationPage());
   });
 });

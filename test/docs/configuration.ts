@@ -1,4 +1,4 @@
-import { settingSchemas } from '../../services/shared/config.js';
+import { settingSchemas } from '../../services/shared/settings.js';
 
 type Setting = keyof typeof settingSchemas;
 interface SettingSchema {
@@ -84,7 +84,7 @@ const COMPUTED_DEFAULTS: Partial<Record<Setting, string>> = {
 
 const INTRODUCTION = `# Configuration
 
-<!-- Made from services/shared/config.ts by \`npm run docs\`; a test compares. -->
+<!-- Made from services/shared/settings.ts by \`npm run docs\`; a test compares. -->
 
 Settings are environment variables; there is no configuration file. An empty variable counts as absent. \`reachline doctor\` checks them
 and says what to fix. A name that begins with \`REACHLINE_\` and resembles a setting is an error; other unknown names are ignored, with a
