@@ -4,7 +4,7 @@ import type { Acceptance } from '../services/shared/record-order.js';
 import type { UnknownFields } from '../services/shared/settings.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
-import type { Mapping } from './mapping/compile.js';
+import type { Mapping } from './mapping/mapping.js';
 import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.js';
 import type { RawRecord, RecordSource } from './records/raw-record.js';
 import { LINE_TOO_LONG } from './sources/lines.js';

@@ -1,8 +1,8 @@
 /** Compiles a mapping into a function from source records to records of a stream. */
-import { createHash } from 'node:crypto';
 import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { type DeadLetter, deadLetter } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
+import type { JoinedRows, JoinPlan, Mapping, SourceRecord } from './mapping.js';
 import {
   type Join,
   type MappingFile,
@@ -11,6 +11,7 @@ import {
   type ValueSource,
 } from './mapping-file.js';
 import { compilePath, parseTemplate, type Read, rootOf } from './path.js';
+import { fillTemplate, hashed, textOf, withPrefix } from './source-values.js';
 import {
   type Convert,
   converterTo,
@@ -24,46 +25,6 @@ import {
 } from './target-types.js';
 import { type TimeZone, timeZone } from './time-zone.js';
 
-export type SourceRecord = Readonly<Record<string, unknown>>;
-
-/** A record of the stream, its rejection, or `skipped` where the mapping's `where` leaves it out. Pointers name fields of the stream. */
-export type MappingOutcome = { record: Record<string, unknown> } | DeadLetter | 'skipped';
-
-/** The rows of a joined table by key, each with the values at the paths of `JoinPlan`. */
-export type JoinedRows = ReadonlyMap<string, SourceRecord>;
-
-/** How another table of the export is read. */
-export interface JoinPlan {
-  table: string;
-  /** Whether the rows may be messages among others, as in the file that is loaded. */
-  isAmongMessages: boolean;
-  /** The key of a row, with `onlyMessages` of one in an envelope alone; undefined where it has none. */
-  keyOf(row: SourceRecord, onlyMessages?: boolean): string | undefined;
-  /** The version of a row, to be compared as text; '' without one. */
-  versionOf(row: SourceRecord): string;
-  /** The parts of a row to keep. */
-  pick(row: SourceRecord): SourceRecord;
-}
-
-export interface Mapping {
-  /** Pure. May be called with any JSON object. */
-  apply(source: SourceRecord): MappingOutcome;
-  /** The paths of `recognize` that a source record lacks; null where `where` leaves the record out. */
-  missingMarks(source: SourceRecord): string[] | null;
-  /** What to read of each join before `apply`. */
-  joins: { [name: string]: JoinPlan };
-  /** The mapping with the rows of other tables. */
-  withJoins(rows: { [name: string]: JoinedRows }): Mapping;
-  /** The problems with a table of these columns, as sentences. */
-  checkColumns(columns: readonly string[]): string[];
-  /** The paths that none of these columns gives. */
-  missingPaths(columns: readonly string[]): string[];
-  /** Whether a record of this stream names its organization. */
-  givesOrganization(columns: readonly string[]): boolean;
-}
-
-/** Longest text that a template gives: that of the longest field. */
-const MAX_TEMPLATE_TEXT = 8192;
 const MAX_LISTED = 10;
 
 /** Reads a value of the source that is converted later; undefined where there is none. */
@@ -464,42 +425,3 @@ class Rejection {
 
 const rejection = (field: string, { code, detail }: Unconvertible) =>
   new Rejection(deadLetter(code, `/${field}`, `${field} ${detail}.`));
-
-/** The trimmed text of a scalar; '' for anything else. An object may have a `toString` of its own, so it is never converted. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value.trim();
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
-}
-
-/** The text behind the prefix; of a list all such entries, or the first where the field holds one value. */
-function withPrefix(value: unknown, prefix: string, isList: boolean): unknown {
-  const behind = (entry: unknown) =>
-    typeof entry === 'string' && entry.startsWith(prefix) ? entry.slice(prefix.length) : undefined;
-  if (!Array.isArray(value)) return behind(typeof value === 'string' ? value.trim() : value);
-  const found = value.map(behind).filter((entry) => entry !== undefined);
-  return isList ? found : found[0];
-}
-
-function hashed(value: unknown, prefix: string): unknown {
-  const text = textOf(value).toLowerCase();
-  return text === '' ? undefined : prefix + createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-const tooLong = new Unconvertible('too_long', `would have more than ${MAX_TEMPLATE_TEXT} characters`);
-
-function fillTemplate(
-  parts: readonly { literal: string; read: Read | undefined }[],
-  record: SourceRecord,
-): string | undefined | Unconvertible {
-  let text = '';
-  let isAnyGiven = false;
-  for (const { literal, read } of parts) {
-    text += literal;
-    const value = textOf(read?.(record));
-    if (value === '') continue;
-    isAnyGiven = true;
-    text += value;
-    if (text.length > MAX_TEMPLATE_TEXT) return tooLong;
-  }
-  return isAnyGiven ? text.replace(/ {2,}/g, ' ').trim() : undefined;
-}

@@ -1,7 +1,7 @@
 import { TimeSlice } from '../../services/shared/async.js';
 import { parseJson } from '../records/parse-json.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
-import type { Mapping, SourceRecord } from './compile.js';
+import type { Mapping, SourceRecord } from './mapping.js';
 
 /** The records of a source, each mapped, rejected, or skipped. */
 export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncGenerator<RawRecord[]> {

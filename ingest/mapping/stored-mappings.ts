@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findStream } from '../streams/index.js';
 import type { Stream } from '../streams/stream.js';
-import { compileMapping, type Mapping } from './compile.js';
+import { compileMapping } from './compile.js';
+import type { Mapping } from './mapping.js';
 import { MAX_MAPPING_BYTES, MappingError, type MappingFile, parseMappingFile } from './mapping-file.js';
 
 export interface StoredMapping {

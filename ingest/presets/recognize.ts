@@ -1,5 +1,5 @@
 /** Finds the preset of an export by its columns, or by the fields of its first records. */
-import type { SourceRecord } from '../mapping/compile.js';
+import type { SourceRecord } from '../mapping/mapping.js';
 import { PRESETS } from './index.js';
 import { presetMapping } from './named-mappings.js';
 import type { Preset } from './preset.js';

@@ -1,6 +1,7 @@
 /** Texts of source records in any format. */
-import { compileMapping, type Mapping } from '../mapping/compile.js';
+import { compileMapping } from '../mapping/compile.js';
 import { mapSource } from '../mapping/map-source.js';
+import type { Mapping } from '../mapping/mapping.js';
 import type { RecordSource } from '../records/raw-record.js';
 import type { Stream } from '../streams/stream.js';
 import { ColumnsError, type CsvOptions, openCsv } from './csv.js';

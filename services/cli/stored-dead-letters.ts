@@ -1,8 +1,8 @@
 /** Rejected records of HTTP ingest, which the search store keeps. Those of Kafka are in its topics. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Mapping } from '../../ingest/mapping/compile.js';
 import { mapSource } from '../../ingest/mapping/map-source.js';
+import type { Mapping } from '../../ingest/mapping/mapping.js';
 import { type IngestOptions, ingestRecords } from '../../ingest/pipeline.js';
 import { namedMappings } from '../../ingest/presets/named-mappings.js';
 import type { RawRecord } from '../../ingest/records/raw-record.js';

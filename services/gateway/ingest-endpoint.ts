@@ -2,7 +2,7 @@ import { PassThrough, Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { DeadLetterCollector } from '../../ingest/dead-letter-collector.js';
-import type { Mapping } from '../../ingest/mapping/compile.js';
+import type { Mapping } from '../../ingest/mapping/mapping.js';
 import { MAX_NAME_LENGTH, type StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import { type IngestResult, ingestText } from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';

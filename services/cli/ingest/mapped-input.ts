@@ -1,13 +1,8 @@
 /** A file as records of a stream: opened in its format, and mapped. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import {
-  compileMapping,
-  type JoinedRows,
-  type JoinPlan,
-  type Mapping,
-  type SourceRecord,
-} from '../../../ingest/mapping/compile.js';
+import { compileMapping } from '../../../ingest/mapping/compile.js';
+import type { JoinedRows, JoinPlan, Mapping, SourceRecord } from '../../../ingest/mapping/mapping.js';
 import { MappingError, type MappingFile, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
 import { PRESETS } from '../../../ingest/presets/index.js';
 import { presetsNamed, recognizePreset } from '../../../ingest/presets/recognize.js';

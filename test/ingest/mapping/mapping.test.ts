@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { compileMapping, type Mapping } from '../../../ingest/mapping/compile.js';
+import { compileMapping } from '../../../ingest/mapping/compile.js';
+import type { Mapping } from '../../../ingest/mapping/mapping.js';
 import { MAPPING_SCHEMA, type MappingFile, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
 import { STREAMS, type StreamName } from '../../../ingest/streams/index.js';
 

@@ -1,0 +1,40 @@
+/** What a compiled mapping does. */
+import type { DeadLetter } from '../records/outcome.js';
+
+export type SourceRecord = Readonly<Record<string, unknown>>;
+
+/** A record of the stream, its rejection, or `skipped` where the mapping's `where` leaves it out. Pointers name fields of the stream. */
+export type MappingOutcome = { record: Record<string, unknown> } | DeadLetter | 'skipped';
+
+/** The rows of a joined table by key, each with the values at the paths of `JoinPlan`. */
+export type JoinedRows = ReadonlyMap<string, SourceRecord>;
+
+/** How another table of the export is read. */
+export interface JoinPlan {
+  table: string;
+  /** Whether the rows may be messages among others, as in the file that is loaded. */
+  isAmongMessages: boolean;
+  /** The key of a row, with `onlyMessages` of one in an envelope alone; undefined where it has none. */
+  keyOf(row: SourceRecord, onlyMessages?: boolean): string | undefined;
+  /** The version of a row, to be compared as text; '' without one. */
+  versionOf(row: SourceRecord): string;
+  /** The parts of a row to keep. */
+  pick(row: SourceRecord): SourceRecord;
+}
+
+export interface Mapping {
+  /** Pure. May be called with any JSON object. */
+  apply(source: SourceRecord): MappingOutcome;
+  /** The paths of `recognize` that a source record lacks; null where `where` leaves the record out. */
+  missingMarks(source: SourceRecord): string[] | null;
+  /** What to read of each join before `apply`. */
+  joins: { [name: string]: JoinPlan };
+  /** The mapping with the rows of other tables. */
+  withJoins(rows: { [name: string]: JoinedRows }): Mapping;
+  /** The problems with a table of these columns, as sentences. */
+  checkColumns(columns: readonly string[]): string[];
+  /** The paths that none of these columns gives. */
+  missingPaths(columns: readonly string[]): string[];
+  /** Whether a record of this stream names its organization. */
+  givesOrganization(columns: readonly string[]): boolean;
+}

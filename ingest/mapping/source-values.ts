@@ -1,0 +1,46 @@
+/** Values of a source record before they have the type of their field. */
+import { createHash } from 'node:crypto';
+import type { SourceRecord } from './mapping.js';
+import type { Read } from './path.js';
+import { Unconvertible } from './target-types.js';
+
+/** The trimmed text of a scalar; '' for anything else. An object may have a `toString` of its own, so it is never converted. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+/** The text behind the prefix; of a list all such entries, or the first where the field holds one value. */
+export function withPrefix(value: unknown, prefix: string, isList: boolean): unknown {
+  const behind = (entry: unknown) =>
+    typeof entry === 'string' && entry.startsWith(prefix) ? entry.slice(prefix.length) : undefined;
+  if (!Array.isArray(value)) return behind(typeof value === 'string' ? value.trim() : value);
+  const found = value.map(behind).filter((entry) => entry !== undefined);
+  return isList ? found : found[0];
+}
+
+export function hashed(value: unknown, prefix: string): unknown {
+  const text = textOf(value).toLowerCase();
+  return text === '' ? undefined : prefix + createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** Longest text that a template gives: that of the longest field. */
+const MAX_TEMPLATE_TEXT = 8192;
+const tooLong = new Unconvertible('too_long', `would have more than ${MAX_TEMPLATE_TEXT} characters`);
+
+export function fillTemplate(
+  parts: readonly { literal: string; read: Read | undefined }[],
+  record: SourceRecord,
+): string | undefined | Unconvertible {
+  let text = '';
+  let isAnyGiven = false;
+  for (const { literal, read } of parts) {
+    text += literal;
+    const value = textOf(read?.(record));
+    if (value === '') continue;
+    isAnyGiven = true;
+    text += value;
+    if (text.length > MAX_TEMPLATE_TEXT) return tooLong;
+  }
+  return isAnyGiven ? text.replace(/ {2,}/g, ' ').trim() : undefined;
+}

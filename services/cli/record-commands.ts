@@ -1,0 +1,203 @@
+/** Commands that load, export and replay records. */
+import { Argument, type Command, Option } from 'commander';
+import type { Io } from './io.js';
+import { examples, organizationOption, positiveNumber, STREAM_NAMES, wholeNumber } from './options.js';
+
+const STREAMS_HELP = `
+Streams: ${STREAM_NAMES.slice(0, 6).join(', ')},
+${STREAM_NAMES[6]}. Records are those of POST /api/ingest/{stream}; loading them again changes nothing.
+`;
+
+const MAPPING_HELP = `
+CSV: the first row names the columns, which have the names of the stream's fields unless a mapping says otherwise; lists
+are split at semicolons, and an empty cell gives no value.
+
+Mapping: --map takes a file that says where the value of each field comes from (docs/ingest-mapping.md), of CSV and JSON:
+
+  { "timezone": "Europe/Berlin",
+    "fields": { "contact_id": ["CRM ID", { "path": "E-Mail", "hash": "email_" }],
+                "work_emails": "E-Mail",
+                "created_at": { "path": "Created", "format": "DD.MM.YYYY HH:mm" } },
+    "ignore": ["Notes"] }
+
+--preset takes the name of a mapping that comes with Reachline (reachline presets), or of a source, such as hubspot; auto
+recognizes the export of any of them. What a table lacks is read from the other tables of the same export, beside the file
+or named with --with.
+`;
+
+export function addIngest(program: Command, io: Io, exit: (code: number) => void): void {
+  program
+    .command('ingest')
+    .description('load records from files, folders or standard input')
+    .argument('<stream>', 'stream the records belong to')
+    .argument(
+      '<files...>',
+      'NDJSON, CSV or JSON arrays, also compressed (.gz, .zst); folders, patterns, or - for standard input',
+    )
+    .addOption(
+      new Option('--format <format>', 'format, where the file name does not show it').choices([
+        'ndjson',
+        'csv',
+        'json',
+      ]),
+    )
+    .addOption(new Option('--organization <id>', 'organization of records without one'))
+    .option('--map <file>', 'mapping file: how source records become records of the stream; see below')
+    .option('--preset <name>', 'mapping of a known source instead of a file; auto recognizes it')
+    .option('--with <file...>', 'other tables of the same export, which the mapping joins')
+    .option(
+      '--dry-run',
+      'write nothing: show what the first records become, and everything that would be rejected',
+    )
+    .option(
+      '--rejects <file>',
+      'write rejected records to this file, byte for byte; with several files, a folder with one for each',
+    )
+    .option('--restart', 'load everything again, also what an interrupted command has loaded')
+    .option('--url <base>', 'send through this gateway instead of into the data folder (or REACHLINE_URL)')
+    .option(
+      '--api-key <key>',
+      'key for --url, with the scope ingest:write (better REACHLINE_API_KEY, hidden from ps)',
+    )
+    .addHelpText('after', STREAMS_HELP + MAPPING_HELP)
+    .addHelpText(
+      'after',
+      examples(
+        'reachline ingest contacts contacts.ndjson',
+        "reachline ingest website-visits exports/ 'archive/2026-*.ndjson.zst' --organization org_acme",
+        'reachline ingest contacts crm.csv --organization org_acme --map crm.json --dry-run',
+        'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --preset auto',
+        'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
+        'zcat visits.ndjson.gz | reachline ingest website-visits -',
+      ),
+    )
+    .action(async (stream, files, options) =>
+      exit(await (await import('./commands/ingest.js')).ingest(io, { stream, files, ...options })),
+    );
+}
+
+export function addExport(program: Command, io: Io): void {
+  program
+    .command('export')
+    .description('write every match of a search or list to a file or standard output')
+    .addArgument(
+      new Argument('<what>', 'what to export').choices([
+        'contacts',
+        'audiences',
+        'website-visits',
+        'network-a-campaigns',
+        'network-a-creatives',
+        'network-a-companies',
+      ]),
+    )
+    .addOption(
+      new Option('--format <format>', 'by the name of --out, else ndjson').choices(['csv', 'ndjson']),
+    )
+    .option(
+      '--filter <field=value...>',
+      'fields of the request; several values of a list separated by commas',
+    )
+    .option('--out <file>', 'file to write; it appears once it is complete. Standard output when absent')
+    .addOption(organizationOption())
+    .option('--url <base>', 'read through this gateway instead of the data folder (or REACHLINE_URL)')
+    .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)')
+    .addHelpText(
+      'after',
+      `
+Filters are the fields of the request in the API reference, such as query, country or sort_by. Contacts with the filter audience_id
+are those of one audience. The lists of network_a need start_date and end_date. The organization is that of the key; without --url,
+--organization names it. A server that holds the data folder is read through.
+
+What was exported goes into a store again with: reachline ingest <what> <file>. NDJSON is exact; in CSV, values of a list are joined
+by semicolons, time series are left out, and ' stands before a cell that a spreadsheet would run as a formula.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
+        'reachline export contacts --out contacts.csv',
+        'reachline export contacts --filter query="marketing lead" country=US --out leads.ndjson',
+        'reachline export network-a-campaigns --filter start_date=2026-10-01 end_date=2026-10-31 --format csv',
+        'reachline export audiences --organization org_acme | wc -l',
+      ),
+    )
+    .action(async (what, options) =>
+      (await import('./commands/export.js')).exportMatches(io, { what, ...options }),
+    );
+}
+
+export function addDeadLetters(program: Command, io: Io): void {
+  const deadLetters = program
+    .command('dead-letters')
+    .description('list rejected records of HTTP ingest and Kafka, and replay them')
+    .addHelpText('after', examples('reachline dead-letters list', 'reachline dead-letters replay --dry-run'));
+  deadLetters
+    .command('list')
+    .description('list those not replayed yet, oldest first')
+    .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
+    .addOption(new Option('--organization <id>', 'only those of HTTP ingest of this organization'))
+    .option('--code <code>', 'only those rejected with this code')
+    .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
+    .option('--all', 'also those already replayed')
+    .option('--json', 'print one JSON object per line, with the whole record')
+    .addHelpText(
+      'after',
+      `
+PLACE is partition/offset in the topic of the stream, or the line of an HTTP request; TIMES how often the record was rejected.
+HTTP ingest keeps the newest 10 000 of an organization, 16 MiB at most, for 30 days; topics keep theirs for 30 days.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'reachline dead-letters list --stream contacts --code invalid_json',
+        'reachline dead-letters list --json > dead-letters.ndjson',
+      ),
+    )
+    .action(async (options) => (await import('./commands/dead-letters.js')).listDeadLetters(io, options));
+  deadLetters
+    .command('replay')
+    .description('send them again, once each: to their topics, or through HTTP ingest')
+    .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
+    .addOption(new Option('--organization <id>', 'only those of HTTP ingest of this organization'))
+    .option('--from <file>', 'send corrected records of HTTP ingest: lines of list --json with another value')
+    .option('--dry-run', 'print how many there are, and send none')
+    .option('--rate <number>', 'records of Kafka per second; unlimited when absent', positiveNumber)
+    .addHelpText(
+      'after',
+      examples(
+        'reachline dead-letters replay --dry-run',
+        'reachline dead-letters replay --stream contacts --rate 100',
+        'reachline dead-letters list --organization org_acme --json > rejected.ndjson',
+        'reachline dead-letters replay --from rejected.ndjson   # once its values are corrected',
+      ),
+    )
+    .action(async (options) => (await import('./commands/dead-letters.js')).replay(io, options));
+  deadLetters
+    .command('skip')
+    .description('move a record that blocks its partition to the dead letters')
+    .requiredOption('--stream <stream>', 'stream of the record')
+    .requiredOption('--partition <number>', 'partition of the record', wholeNumber)
+    .requiredOption('--offset <number>', 'offset of the record', wholeNumber)
+    .option('--dry-run', 'print how many records would be skipped, and skip none')
+    .addHelpText(
+      'after',
+      `
+For a blocked partition: its lag grows, and the log of the worker repeats which partition and offset it waits for. First check
+whether the store is out; a worker waits for it by itself. Then:
+
+  1. Stop all workers of the stream (the others may run).
+  2. reachline dead-letters skip --stream <stream> --partition <number> --offset <number>
+  3. Start the workers.
+
+Uncommitted records before the offset are moved too. All of them become dead letters with the code skipped, so nothing is lost:
+fix the cause, then run reachline dead-letters replay --stream <stream>.
+`,
+    )
+    .addHelpText(
+      'after',
+      examples('reachline dead-letters skip --stream contacts --partition 3 --offset 120451 --dry-run'),
+    )
+    .action(async (options) => (await import('./commands/dead-letters.js')).skip(io, options));
+}
