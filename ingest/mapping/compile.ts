@@ -26,6 +26,8 @@ import {
 import { type TimeZone, timeZone } from './time-zone.js';
 
 const MAX_LISTED = 10;
+/** Problems with columns that are listed. */
+const MAX_COLUMN_PROBLEMS = 100;
 
 /** Reads a value of the source that is converted later; undefined where there is none. */
 type Draw = (source: SourceRecord) => unknown | Unconvertible;
@@ -386,6 +388,7 @@ class Compiler {
     const problems: string[] = [];
     const taken = new Set<string>();
     for (const [index, column] of columns.entries()) {
+      if (problems.length >= MAX_COLUMN_PROBLEMS) break;
       const isMentioned = mentioned.has(column);
       if (!isMentioned && ignore === 'rest') continue;
       if (taken.has(column)) problems.push(`The file has two columns ${JSON.stringify(column)}.`);

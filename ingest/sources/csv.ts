@@ -9,6 +9,8 @@ import { asUtf8 } from './utf16.js';
 
 const ROWS_PER_CHUNK = 100;
 const HEADER_SEARCH_BYTES = 64 * 1024;
+/** Of a header or row. A row of a mebibyte could have a million empty cells. */
+const MAX_COLUMNS = 10_000;
 
 /** The columns of a file cannot be used; no record was read. The message says what to change. */
 export class ColumnsError extends Error {
@@ -57,6 +59,8 @@ export async function openCsv(
       encoding: 'latin1',
       info: true,
       max_record_size: MAX_LINE_BYTES,
+      // The types do not know that it receives `info` and `raw` too.
+      on_record: withoutFurtherCells as never,
       raw: true,
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
@@ -88,9 +92,18 @@ export async function openCsv(
 
 function headerOf({ done, value: row }: IteratorResult<ParsedRow>): Pick<CsvFile, 'header' | 'headerBytes'> {
   if (done) throw new ColumnsError('The file is empty: a CSV file begins with a row of column names.');
+  if (row.record.length > MAX_COLUMNS) {
+    throw new ColumnsError(`The header names more than ${MAX_COLUMNS} columns.`);
+  }
   const headerBytes = rawBytes(row);
   if (!isUtf8(headerBytes)) throw new ColumnsError('The header is not UTF-8. Save the file as CSV in UTF-8.');
   return { header: row.record.map((name: string) => decodeCell(name).trim()), headerBytes };
+}
+
+/** Keeps one too many of a row that has too many, before the parser gathers more such rows. */
+function withoutFurtherCells(row: ParsedRow): ParsedRow {
+  if (row.record.length > MAX_COLUMNS) row.record.length = MAX_COLUMNS + 1;
+  return row;
 }
 
 async function* readRows(
@@ -120,6 +133,9 @@ function objectOf(cells: string[], bytes: Buffer, header: readonly string[]): Pa
       'The row is not valid UTF-8. Save the file as CSV in UTF-8.',
     );
     return { rejection };
+  }
+  if (cells.length > MAX_COLUMNS) {
+    return { rejection: deadLetter('column_count', '', `The row has more than ${MAX_COLUMNS} cells.`) };
   }
   const beyond = cells.slice(header.length);
   if (cells.length < header.length || beyond.some((cell) => cell.trim() !== '')) {

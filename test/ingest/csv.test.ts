@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import type { RawRecord } from '../../ingest/records/raw-record.js';
 import { type CsvFile, openCsv } from '../../ingest/sources/csv.js';
 import { until } from '../support/until.js';
 
@@ -41,6 +42,17 @@ describe('A CSV file', () => {
       const csv = await openCsv(bytes(text), { headers: [['a', 'c']] });
       expect(await rows(csv)).to.deep.equal([[2, { a: '1', b: 'ä' }]]);
     }
+  });
+
+  it('has at most 10 000 columns, and rows with more cells are rejected without keeping them', async () => {
+    const commas = ','.repeat(10_000);
+    const error = await openCsv(bytes(Buffer.from(`${commas}\n`))).catch((reason: Error) => reason);
+    expect(error).to.include({ name: 'ColumnsError', message: 'The header names more than 10000 columns.' });
+    const csv = await openCsv(bytes(Buffer.from(`a\n1${commas.slice(1)}\n2${commas}\n`)));
+    const { value } = await csv.records().next();
+    expect((value as RawRecord[]).map(({ value: row, rejection }) => row ?? rejection?.detail)).to.deep.equal(
+      [{ a: '1' }, 'The row has more than 10000 cells.'],
+    );
   });
 
   it('releases its source when reading ends early, and when its header cannot be used', async () => {

@@ -465,6 +465,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expectProblem(await send('contact_id,age\nq1,1\n"q2,2\n', csv), 400, 'invalid_body');
       const columns = await send('contact_id,aeg,\nq1,1,2\n', csv);
       expectProblem(columns, 422, 'validation_failed');
+      expectProblem(await send(','.repeat(500_000), csv), 422, 'validation_failed');
       expect(columns.text).to.contain('Did you mean age?').and.to.contain('Column 3 has no name.');
       expectProblem(await send('x'.repeat(16 * 1024 * 1024 + 1)), 413, 'body_too_large');
       expectProblem(
