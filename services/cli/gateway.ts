@@ -74,7 +74,7 @@ export async function withFolder<T>(
   const config = loadConfig(io.env);
   let stores: Stores;
   try {
-    stores = await openStores(config);
+    stores = await openStores(config, { analyticsOnDemand: true });
   } catch (error) {
     if (!(error instanceof LockHeldError)) throw error;
     const url = await findServer({ ...config, port: error.owner?.port ?? 0 });

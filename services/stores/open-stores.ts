@@ -8,6 +8,7 @@ import type { Freeze } from './backup/freeze-socket.js';
 import type { ClickHouse } from './clickhouse/client.js';
 import type { Engine } from './clickhouse/engine.js';
 import { FolderInUseError } from './clickhouse/errors.js';
+import { analyticsStoreOnDemand } from './clickhouse/on-demand.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
 import type { RecordCopy } from './common/record-copy.js';
 import type { SearchStore } from './common/search-store.js';
@@ -24,7 +25,7 @@ import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
 export interface Stores {
   search: SearchStore;
   analytics: AnalyticsStore;
-  /** Engine of the embedded analytics store, null with a server. Not to be used once the stores close. */
+  /** Engine of the embedded analytics store, null with a server or where that store opens on demand. Not to be used once the stores close. */
   engine: Engine | null;
   /** What keeps the records that SQL reads on a server; null unless both stores are servers. Not started. */
   copier: RecordCopier | null;
@@ -51,6 +52,8 @@ export interface OpenStoresOptions {
   log?: ElasticsearchStoreOptions['log'];
   /** Whether this process sums months of deliveries in the background: a server does, a command that ends does not. */
   buildsRollups?: boolean;
+  /** Opens an embedded analytics store with its first use, which then throws what opening it throws: most commands use the search store alone. */
+  analyticsOnDemand?: boolean;
   /** Called while an embedded store derives its search terms anew. */
   onRebuild?: RebuildProgress;
 }
@@ -64,7 +67,14 @@ const RETRY_INTERVAL_MS = 1000;
  */
 export async function openStores(
   config: StoresConfig,
-  { startupRetry, clock = systemClock, log, buildsRollups, onRebuild }: OpenStoresOptions = {},
+  {
+    startupRetry,
+    clock = systemClock,
+    log,
+    buildsRollups,
+    analyticsOnDemand,
+    onRebuild,
+  }: OpenStoresOptions = {},
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
   const rollups = buildsRollups ? { log } : undefined;
@@ -92,21 +102,26 @@ export async function openStores(
           (await loadSqlite()).openSqliteStore({ ...config, clock, onRebuild }),
         );
     opened.push(search);
+    folderId?.writeFolderId(dataDir, { ...used, analytics: false });
+    const openAnalytics = async () => {
+      const analytics = clickhouse
+        ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse, rollups))
+        : await withDataFolderErrors(dataDir, () =>
+            openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }, rollups),
+          );
+      folderId?.writeFolderId(dataDir, used);
+      return analytics;
+    };
     const {
       store: analytics,
       engine,
       pauseInserts,
       copy: openedCopy,
-    } = clickhouse
-      ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse, rollups))
-      : await withDataFolderErrors(dataDir, () =>
-          openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }, rollups),
-        );
+    } = analyticsOnDemand && !clickhouse ? analyticsStoreOnDemand(openAnalytics) : await openAnalytics();
     opened.push(analytics);
     copy = openedCopy;
     const copier = feed && copy ? new RecordCopier({ source: feed, copy, clock, log }) : null;
     if (copier) opened.push({ close: () => copier.stop() });
-    folderId?.writeFolderId(dataDir, used);
     if (lock) opened.push(await acceptBackups(dataDir, { search, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
     return { search, analytics, engine, copier, announcePort, close };

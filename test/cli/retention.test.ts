@@ -11,7 +11,7 @@ const range = { start_date: utcDate(NOW - 200 * DAY_MS), end_date: utcDate(NOW) 
 describe('The retention of records', () => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startTestGateway({}, { now: () => NOW });
+    gateway = await startTestGateway({}, { now: () => NOW }, { analyticsOnDemand: false });
     const days = [0, 29, 31, 100];
     for (const organization of ['org_a', 'org_b']) {
       const key = await gateway.keyFor(organization);

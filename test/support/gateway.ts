@@ -49,10 +49,11 @@ export const gatewaySuite =
   (start: StartGateway): void =>
     void describe(title, () => tests(start));
 
-/** A gateway over embedded stores in a folder of its own, save where the settings name others. */
+/** A gateway over embedded stores in a folder of its own, save where the settings name others. Most tests never start the engine. */
 export async function startTestGateway(
   settings: Partial<Config> = {},
   clock: Clock = systemClock,
+  { analyticsOnDemand = true } = {},
 ): Promise<TestGateway> {
   const folder = await temporaryFolder();
   const config: Config = {
@@ -64,7 +65,7 @@ export async function startTestGateway(
     }),
     ...settings,
   };
-  const stores = await openStores(config, { clock });
+  const stores = await openStores(config, { clock, analyticsOnDemand });
   const gateway = await startGateway(config, stores, createLogger('silent'), { clock });
   const keyFor = (organizationId: string, scopes: readonly string[] = ['*']) =>
     issueKey(stores.search, { organizationId, scopes }, clock);

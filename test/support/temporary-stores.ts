@@ -7,6 +7,7 @@ export async function openTemporaryStores(): Promise<Stores> {
   const folder = await temporaryFolder();
   const stores = await openStores(
     loadConfig({ REACHLINE_DATA_DIR: folder.path, REACHLINE_SEARCH_THREADS: '1' }),
+    { analyticsOnDemand: true },
   );
   return {
     ...stores,

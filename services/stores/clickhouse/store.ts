@@ -14,24 +14,26 @@ import { campaignRows, companyRows, creativeRows, deliveryRows, splitDeliveriesB
 import { MAX_MONTHS_PER_INSERT } from './settings.js';
 
 /** Each month of an insert becomes a part, so a large batch costs little more than a small one. */
-const BATCH_RECORDS = 25_000;
+export const BATCH_RECORDS = 25_000;
 
 /** Fails without a table of the schema, and without a view: an insert of deliveries would succeed and be lost. */
 const PING = `SELECT throwIf(count() < 4, 'views of deliveries are missing') FROM system.tables
 WHERE database = currentDatabase() AND engine = 'MaterializedView' AND (SELECT count() FROM creative_deliveries WHERE 0) = 0`;
 
-/** Opens and migrates the analytics store, which builds sums of months where `rollups` is given. Throws `FolderInUseError` when another process has the folder, and `BrokenPartsError`. */
-export async function openAnalyticsStore(
-  options: ClickHouseOptions,
-  rollups?: RollupBuilderOptions,
-): Promise<{
+export interface OpenedAnalyticsStore {
   store: AnalyticsStore;
   engine: Engine | null;
   builder: RollupBuilder | null;
   pauseInserts: ClickHouse['pauseInserts'];
   /** Null in process. */
   copy: RecordCopy | null;
-}> {
+}
+
+/** Opens and migrates the analytics store, which builds sums of months where `rollups` is given. Throws `FolderInUseError` when another process has the folder, and `BrokenPartsError`. */
+export async function openAnalyticsStore(
+  options: ClickHouseOptions,
+  rollups?: RollupBuilderOptions,
+): Promise<OpenedAnalyticsStore> {
   const clickhouse = await openClickHouse(options);
   try {
     if ('path' in options) await requireWholeParts(clickhouse, options.path);

@@ -15,6 +15,7 @@ import { DataFolderError } from '../../../services/stores/data-folder/errors.js'
 import { openStores } from '../../../services/stores/open-stores.js';
 import { openSqliteAdminStore } from '../../../services/stores/sqlite/admin-store.js';
 import { checkIntegrity } from '../../../services/stores/sqlite/integrity.js';
+import { run } from '../../cli/support.js';
 import { removeTempFolders, tempFolder } from '../sqlite/temp-folder.js';
 
 const open = (dataDir: string) => openStores({ dataDir, searchThreads: 1 });
@@ -66,6 +67,27 @@ describe('A data folder', () => {
     } finally {
       process.umask(mask);
     }
+  });
+
+  it('gets its analytics store with the first use of it where that opens on demand, also for a backup', async () => {
+    const dataDir = join(tempFolder(), 'data');
+    const openOnDemand = () => openStores({ dataDir, searchThreads: 1 }, { analyticsOnDemand: true });
+    const folder = join(dataDir, 'clickhouse');
+    await (await openOnDemand()).close();
+    expect(existsSync(folder)).to.equal(false);
+    const env = { REACHLINE_DATA_DIR: dataDir };
+    const stopped = join(tempFolder(), 'stopped');
+    expect(await run(['backup', stopped], { env })).to.include({ code: 0 });
+    expect((await run(['restore', stopped, '--dry-run'], { env })).stdout).to.include('is whole');
+    const stores = await openOnDemand();
+    const held = join(tempFolder(), 'held');
+    const backup = await run(['backup', held], { env });
+    expect(backup.code, backup.stderr).to.equal(0);
+    expect(existsSync(folder)).to.equal(true);
+    await stores.analytics.ping();
+    await stores.close();
+    rmSync(folder, { recursive: true });
+    expect((await openingError(dataDir)).message).to.match(/clickhouse\/ .* is missing or empty/);
   });
 
   it('is opened under a path that is too long for a socket', async () => {
