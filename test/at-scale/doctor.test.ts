@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
-import { run } from '../cli/support.js';
+import { runProcess as run } from '../cli/support.js';
 import { freePort } from '../stack/free-port.js';
 import { temporaryFolder } from '../support/gateway.js';
 import { type TestDatabase, testDatabase } from './clickhouse/support.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseKey } from '../../services/accounts/keys.js';
 import { temporaryFolder } from '../support/gateway.js';
-import { run, type Served, serve, takenPort } from './support.js';
+import { run, runProcess, type Served, serve, takenPort } from './support.js';
 
 const COMMANDS = [
   ['serve'],
@@ -74,7 +74,7 @@ describe('The command line', function () {
     const register = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hook))});`;
     const recording = { ...env, NODE_OPTIONS: `--import=${dataUrl(register)}` };
     for (const args of [['--help'], ['keys', 'list'], ['credits', 'show', '--organization', 'org_a']]) {
-      expect(await run(args, { env: recording }), args.join(' ')).to.include({ code: 0 });
+      expect(await runProcess(args, { env: recording }), args.join(' ')).to.include({ code: 0 });
     }
     expect(await readFile(loaded, 'utf8'))
       .to.contain('services/cli/commands/keys.js')
@@ -82,7 +82,7 @@ describe('The command line', function () {
   });
 
   it('says its version', async () => {
-    expect((await run(['--version'])).stdout).to.match(/^\d+\.\d+\.\d+\n$/);
+    expect((await runProcess(['--version'])).stdout).to.match(/^\d+\.\d+\.\d+\n$/);
   });
 
   const misuse: [args: string[], message: RegExp][] = [
@@ -337,7 +337,8 @@ describe('The command line', function () {
     const file = join(folder.path, 'not-a-folder');
     await writeFile(file, '');
     for (const command of [['keys', 'list'], ['serve', '--port', '0'], ['doctor']]) {
-      const { code, stdout, stderr } = await run(command, { env: { REACHLINE_DATA_DIR: file, PORT: '0' } });
+      const runIt = command[0] === 'serve' ? runProcess : run;
+      const { code, stdout, stderr } = await runIt(command, { env: { REACHLINE_DATA_DIR: file, PORT: '0' } });
       expect(code, command.join(' ')).to.equal(1);
       expect(stdout + stderr, command.join(' ')).to.contain(file);
       expect(stderr).to.not.match(/\n\s+at /);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
@@ -116,8 +116,11 @@ describe('reachline export', () => {
       const wrote = await exported(stream, [...filters], from.key, ['--out', file]);
       expect(wrote.stderr).to.include(`${stream}: ${RECORDS[stream]?.length} exported`);
       const text = readFileSync(file, 'utf8').replaceAll('org_a', 'org_c');
-      const args = ['ingest', stream, '-', '--format', 'csv'];
-      const took = await run(args, { env: { REACHLINE_URL: from.url, REACHLINE_API_KEY: key }, stdin: text });
+      const renamedFile = join(folder.path, `renamed-${stream}.csv`);
+      writeFileSync(renamedFile, text);
+      const took = await run(['ingest', stream, renamedFile], {
+        env: { REACHLINE_URL: from.url, REACHLINE_API_KEY: key },
+      });
       expect(took.code, took.stdout + took.stderr).to.equal(0);
       const again = await exported(stream, filters, key, ['--format', 'csv']);
       expect(stable(again.stdout)).to.equal(stable(text));

@@ -16,7 +16,8 @@ import { until } from '../support/until.js';
 import { MAIN, run, serve, start, takenPort } from './support.js';
 
 async function withStores<T>(dataDir: string, work: (stores: Stores) => Promise<T>): Promise<T> {
-  const stores = await openStores(loadConfig({ REACHLINE_DATA_DIR: dataDir, REACHLINE_SEARCH_THREADS: '1' }));
+  const config = loadConfig({ REACHLINE_DATA_DIR: dataDir, REACHLINE_SEARCH_THREADS: '1' });
+  const stores = await openStores(config, { analyticsOnDemand: true });
   try {
     return await work(stores);
   } finally {
@@ -40,6 +41,7 @@ describe('reachline ingest', function () {
     await writeFile(join(folder.path, name), content);
     return join(folder.path, name);
   };
+  const ndjson = (text: string) => file('lines.ndjson', text);
   const contact = (id: string) => withStores(dataDir, ({ search }) => parsed(search).getContact('org_a', id));
 
   it('takes lines from standard input, with the organization given beside', async () => {
@@ -110,7 +112,7 @@ describe('reachline ingest', function () {
   });
 
   it('shows twenty rejections and counts the others', async () => {
-    const { stderr } = await run(['ingest', 'contacts', '-'], { env, stdin: 'x\n'.repeat(50) });
+    const { stderr } = await run(['ingest', 'contacts', await ndjson('x\n'.repeat(50))], { env });
     expect(stderr.match(/^line /gm)?.length).to.equal(20);
     expect(stderr.match(/more rejected/g)).to.have.lengthOf(1);
     expect(stderr).to.match(/and 30 more rejected/);
@@ -235,8 +237,9 @@ describe('reachline ingest', function () {
   it('fails without waiting when nothing listens on the port', async () => {
     const { port, release } = await takenPort();
     await release();
-    const args = ['ingest', 'contacts', '-', '--url', `http://127.0.0.1:${port}`, '--api-key', 'k'];
-    const { code, stderr } = await run(args, { stdin: '{"contact_id":"x"}' });
+    const input = await ndjson('{"contact_id":"x"}');
+    const args = ['ingest', 'contacts', input, '--url', `http://127.0.0.1:${port}`, '--api-key', 'k'];
+    const { code, stderr } = await run(args);
     expect(code).to.equal(1);
     expect(stderr).to.match(/cannot be reached \(ECONNREFUSED\).*reachline serve/);
     expect(stderr).to.not.include('trying again');
@@ -246,13 +249,13 @@ describe('reachline ingest', function () {
     const own = { REACHLINE_DATA_DIR: join(folder.path, 'served') };
     const served = await serve([], { env: own });
     try {
-      const args = ['ingest', 'contacts', '-', '--organization', 'org_a'];
-      const sent = await run(args, { env: own, stdin: '{"contact_id":"t1"}' });
+      const args = ['ingest', 'contacts', await ndjson('{"contact_id":"t1"}')];
+      const sent = await run([...args, '--organization', 'org_a'], { env: own });
       expect(sent, sent.stderr).to.include({ code: 0 });
       expect(sent.stderr).to.contain(`The server at ${served.url} has the data folder`);
       expect(sent.stdout).to.match(/1 accepted/);
       expect(await run(['keys', 'list', '--json'], { env: own })).to.include({ code: 0, stdout: '' });
-      const unnamed = await run(['ingest', 'contacts', '-'], { env: own, stdin: '{"contact_id":"t2"}' });
+      const unnamed = await run(args, { env: own });
       expect(unnamed.code).to.equal(2);
       expect(unnamed.stderr).to.match(/in use by the server at .*--organization/);
     } finally {
@@ -416,20 +419,21 @@ describe('reachline ingest', function () {
     });
 
     it('counts every rejected record once, also those that no answer lists', async () => {
-      const stdin = 'x\n'.repeat(250);
-      const { stderr } = await run(['ingest', 'contacts', '-', ...through(gateway.key)], { stdin });
+      const input = await ndjson('x\n'.repeat(250));
+      const { stderr } = await run(['ingest', 'contacts', input, ...through(gateway.key)]);
       expect(stderr.match(/more rejected/g)).to.have.lengthOf(1);
       expect(stderr).to.contain('and 230 more rejected');
     });
 
     it('takes address and key from the environment', async () => {
       const env = { REACHLINE_URL: gateway.url, REACHLINE_API_KEY: gateway.key };
-      const loaded = await run(['ingest', 'contacts', '-'], { env, stdin: '{"contact_id":"ge1"}' });
+      const input = await ndjson('{"contact_id":"ge1"}');
+      const loaded = await run(['ingest', 'contacts', input], { env });
       expect(loaded).to.include({ code: 0 });
       expect(await parsed(gateway.stores.search).getContact('org_a', 'ge1')).to.include({
         contact_id: 'ge1',
       });
-      const keyless = await run(['ingest', 'contacts', '-'], { env: { REACHLINE_URL: gateway.url } });
+      const keyless = await run(['ingest', 'contacts', input], { env: { REACHLINE_URL: gateway.url } });
       expect(keyless).to.include({ code: 2 });
       expect(keyless.stderr).to.contain('REACHLINE_API_KEY');
     });
@@ -441,28 +445,26 @@ describe('reachline ingest', function () {
     });
 
     it('writes the organization into records that name none, and is told when it is not that of the key', async () => {
-      const args = ['ingest', 'contacts', '-', '--organization', 'org_b', ...through(gateway.key)];
-      const { code, stderr } = await run(args, { stdin: '{"contact_id":"go1"}' });
+      const input = await ndjson('{"contact_id":"go1"}');
+      const args = ['ingest', 'contacts', input, '--organization', 'org_b', ...through(gateway.key)];
+      const { code, stderr } = await run(args);
       expect(code).to.equal(1);
       expect(stderr).to.match(/organization_mismatch/);
     });
 
     it('says why a key is not taken', async () => {
       const key = await gateway.keyFor('org_a', ['contacts:read']);
-      const rejected = await run(['ingest', 'contacts', '-', ...through(key)], {
-        stdin: '{"contact_id":"x"}',
-      });
+      const input = await ndjson('{"contact_id":"x"}');
+      const rejected = await run(['ingest', 'contacts', input, ...through(key)]);
       expect(rejected).to.include({ code: 1 });
       expect(rejected.stderr).to.match(/403 insufficient_scope.*ingest:write/s);
-      const unknown = await run(['ingest', 'contacts', '-', ...through('nonsense')], {
-        stdin: '{"contact_id":"x"}',
-      });
+      const unknown = await run(['ingest', 'contacts', input, ...through('nonsense')]);
       expect(unknown.stderr).to.match(/401 invalid_api_key/);
     });
 
     it('is what a held data folder is told to use', async () => {
       const held = { REACHLINE_DATA_DIR: gateway.dataDir };
-      const { code, stderr } = await run(['ingest', 'contacts', '-'], { env: held, stdin: '{}' });
+      const { code, stderr } = await run(['ingest', 'contacts', await ndjson('{}')], { env: held });
       expect(code).to.equal(1);
       expect(stderr).to.match(/in use.*--url/);
       expect((await run(['keys', 'create', '--organization', 'org_a'], { env: held })).code).to.equal(0);

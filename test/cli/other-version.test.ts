@@ -1,9 +1,10 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 import { temporaryFolder } from '../support/gateway.js';
-import { run } from './support.js';
+import { run, runProcess } from './support.js';
 
 describe('A data folder of another version', function () {
   this.timeout(60_000);
@@ -18,7 +19,8 @@ describe('A data folder of another version', function () {
 
   const expectRejected = async (...commands: string[][]) => {
     for (const command of commands) {
-      const { code, stdout, stderr } = await run(command, { env: { REACHLINE_DATA_DIR: dataDir } });
+      const runIt = command[0] === 'serve' ? runProcess : run;
+      const { code, stdout, stderr } = await runIt(command, { env: { REACHLINE_DATA_DIR: dataDir } });
       expect({ command, code }).to.deep.equal({ command, code: 1 });
       expect(stdout + stderr).to.match(/created by another version of Reachline .* cannot upgrade/);
       expect(stdout + stderr).to.contain('name an empty folder with REACHLINE_DATA_DIR and load the records');
@@ -30,7 +32,9 @@ describe('A data folder of another version', function () {
     const database = new DatabaseSync(join(dataDir, 'reachline.db'));
     database.exec(`UPDATE schema_migrations SET sha256 = 'other' WHERE name LIKE '%contacts%'`);
     database.close();
-    const ingest = ['ingest', 'contacts', '-', '--format', 'ndjson'];
+    const file = join(folder.path, 'none.ndjson');
+    await writeFile(file, '');
+    const ingest = ['ingest', 'contacts', file];
     await expectRejected(['migrate'], ['serve', '--port', '0'], ['keys', 'list'], ingest, ['doctor']);
   });
 

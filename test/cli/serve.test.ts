@@ -1,8 +1,9 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { temporaryFolder } from '../support/gateway.js';
 import { until } from '../support/until.js';
-import { run, serve, takenPort } from './support.js';
+import { run, runProcess, serve, takenPort } from './support.js';
 
 describe('reachline serve', function () {
   this.timeout(120_000);
@@ -17,7 +18,7 @@ describe('reachline serve', function () {
   it('answers until it is told to end, and lets no second server onto its folder', async () => {
     const served = await serve([], { env });
     expect((await fetch(`${served.url}/readyz`)).status).to.equal(200);
-    const second = await run(['serve', '--port', '0'], { env });
+    const second = await runProcess(['serve', '--port', '0'], { env });
     expect(second.code).to.equal(1);
     expect(second.stderr).to.match(/in use by another Reachline process/);
     expect(second.stderr.trim().split('\n').length).to.equal(1);
@@ -46,7 +47,7 @@ describe('reachline serve', function () {
 
   it('says in a line that its port is taken', async () => {
     const { port, release } = await takenPort();
-    const { code, stderr } = await run(['serve', '--port', String(port)], { env });
+    const { code, stderr } = await runProcess(['serve', '--port', String(port)], { env });
     await release();
     expect(code).to.equal(1);
     expect(stderr).to.match(new RegExp(`^Port ${port} is in use.*\\n$`));
@@ -55,7 +56,7 @@ describe('reachline serve', function () {
   it('opens a port for SQL only when told a port and a password', async () => {
     const { port, release } = await takenPort();
     const sql = { ...env, REACHLINE_SQL_PORT: String(port), REACHLINE_SQL_PASSWORD: 'open sesame' };
-    const taken = await run(['serve', '--port', '0'], { env: sql });
+    const taken = await runProcess(['serve', '--port', '0'], { env: sql });
     expect(taken).to.include({ code: 1 });
     expect(taken.stderr).to.equal(`Port ${port} is in use. Choose another with REACHLINE_SQL_PORT.\n`);
     await release();
@@ -63,7 +64,7 @@ describe('reachline serve', function () {
       ['REACHLINE_SQL_PORT', String(port)],
       ['REACHLINE_SQL_PASSWORD', 'x'],
     ] as const) {
-      const rejected = await run(['serve', '--port', '0'], { env: { ...env, [name]: value } });
+      const rejected = await runProcess(['serve', '--port', '0'], { env: { ...env, [name]: value } });
       expect(rejected.stderr).to.match(/^REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together/);
     }
     const ask = (password: string) =>
@@ -89,8 +90,10 @@ describe('reachline serve', function () {
     ];
     for (const [stream, record] of records) {
       const own = { ...env, REACHLINE_DATA_DIR: join(folder.path, stream) };
-      const args = ['ingest', stream, '-', '--organization', 'org_mine'];
-      expect(await run(args, { env: own, stdin: JSON.stringify(record) })).to.include({ code: 0 });
+      const file = join(folder.path, `${stream}.ndjson`);
+      await writeFile(file, JSON.stringify(record));
+      const args = ['ingest', stream, file, '--organization', 'org_mine'];
+      expect(await run(args, { env: own })).to.include({ code: 0 });
       const served = await serve(['--demo'], { env: own });
       expect(served.output(), stream).to.contain('Nothing was loaded');
       await served.stop();

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { run as runCommand } from '../../services/cli/run.js';
 import { packageRoot } from '../../services/shared/fs.js';
 
 export const MAIN = join(packageRoot, 'dist/services/cli/main.js');
@@ -14,20 +16,43 @@ export interface Outcome {
 
 export interface RunOptions {
   env?: Record<string, string>;
-  cwd?: string;
   stdin?: string | Buffer;
 }
 
-export function start(args: string[], { env = {}, cwd }: RunOptions = {}): ChildProcess {
+export function start(args: string[], { env = {} }: RunOptions = {}): ChildProcess {
   const { PATH = '' } = process.env;
   return spawn(process.execPath, [MAIN, ...args], {
-    cwd,
     env: { PATH, REACHLINE_SEARCH_THREADS: '1', ...env },
   });
 }
 
-/** Runs the built command to its end. */
+/**
+ * Runs a command to its end as main.ts does, but in this process: starting Node.js and loading modules is most of what a command
+ * costs. Only a process of its own can read standard input, which is descriptor 0.
+ */
 export async function run(args: string[], options: RunOptions = {}): Promise<Outcome> {
+  if (args.includes('-')) return runProcess(args, options);
+  const written = { stdout: '', stderr: '' };
+  const into = (output: keyof typeof written) =>
+    new Writable({
+      decodeStrings: false,
+      write(chunk, _, done) {
+        written[output] += chunk;
+        done();
+      },
+    });
+  const io = {
+    stdin: Readable.from([]),
+    stdout: into('stdout'),
+    stderr: into('stderr'),
+    env: { REACHLINE_SEARCH_THREADS: '1', ...options.env },
+  };
+  const code = await runCommand(args, io);
+  return { code, ...written };
+}
+
+/** Runs the built command in a process of its own: for servers, and where the process itself is tested. */
+export async function runProcess(args: string[], options: RunOptions = {}): Promise<Outcome> {
   const child = start(args, options);
   let stdout = '';
   let stderr = '';

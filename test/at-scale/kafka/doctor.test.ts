@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { run } from '../../cli/support.js';
+import { runProcess as run } from '../../cli/support.js';
 import { freePort } from '../../stack/free-port.js';
 import { temporaryFolder } from '../../support/gateway.js';
 import { type TestTopics, testTopics } from './topics.js';

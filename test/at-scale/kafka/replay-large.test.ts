@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { deadLetterTopicOf, groupOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { run } from '../../cli/support.js';
+import { runProcess as run } from '../../cli/support.js';
 import { endOf, spawnServer } from '../../support/server-process.js';
 import { type TestTopics, testTopics } from './topics.js';
 

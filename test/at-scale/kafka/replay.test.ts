@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { run } from '../../cli/support.js';
+import { runProcess as run } from '../../cli/support.js';
 import type { TestDatabase } from '../clickhouse/support.js';
 import { actualDeliveries, expectSame } from './actual.js';
 import type { TestTopics } from './topics.js';
