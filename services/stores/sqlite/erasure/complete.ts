@@ -58,15 +58,3 @@ function truncateLog(connection: Connection): void {
     cause: new Error('readers keep the write-ahead log from being truncated'),
   });
 }
-
-export function readErasure(connection: Connection, id: string): ErasureProof {
-  const [proof] = connection.row<[string]>(`SELECT proof FROM erasures WHERE id = ?`, id) as [string];
-  return JSON.parse(proof) as ErasureProof;
-}
-
-export function listErasures(connection: Connection, organizationId: string): ErasureProof[] {
-  return connection
-    .rows<[string]>(`SELECT proof FROM erasures WHERE organization_id = ?`, organizationId)
-    .map(([proof]) => JSON.parse(proof) as ErasureProof)
-    .sort((left, right) => left.requested_at.localeCompare(right.requested_at));
-}

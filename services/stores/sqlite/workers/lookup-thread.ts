@@ -5,7 +5,7 @@ import type { DeadLetterQuery } from '../../common/dead-letters.js';
 import type { Connection } from '../connection.js';
 import { readCredits } from '../credits.js';
 import { listDeadLetters } from '../dead-letters.js';
-import { listErasures, readErasure } from '../erasure/complete.js';
+import { listErasures, readErasure } from '../erasure/proofs.js';
 import { readFigures } from '../figures.js';
 import { findKey, listKeys } from '../keys.js';
 import { hasOtherOrganization } from '../organizations.js';
