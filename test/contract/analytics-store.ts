@@ -5,6 +5,9 @@ import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { accepted } from '../support/accepted.js';
 import { KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
 
+/** Cases of each property. */
+const RUNS = Number(process.env.TEST_ORDER_RUNS ?? 10);
+
 export interface OpenedStore {
   store: AnalyticsStore;
   dispose(): Promise<void>;
@@ -203,7 +206,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
             ).to.deep.equal(expected);
           }
         }),
-        { numRuns: 30 },
+        { numRuns: RUNS },
       );
     });
 
@@ -253,7 +256,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
             ).to.deep.equal(expected);
           }
         }),
-        { numRuns: 15 },
+        { numRuns: RUNS },
       );
     });
 

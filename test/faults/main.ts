@@ -27,6 +27,8 @@ const FULL: Record<string, string> = {
   TEST_BATCHES_PER_KILL: '50',
   TEST_FUZZ_REQUESTS: '20000',
   ORACLE_SEEDS: '1,2,3,4',
+  ROLLUP_SEEDS: '1,2,3,4',
+  TEST_ORDER_RUNS: '100',
   TEST_CREATES: '20000',
   TEST_CREATE_SEARCH_PAIRS: '10000',
 };
@@ -44,6 +46,8 @@ const FILES = [
   'gateway/embedded.test.js',
   'at-scale/gateway.test.js',
   'advertising/oracle.test.js',
+  'advertising/rollups.test.js',
+  'at-scale/clickhouse/analytics-store.test.js',
   'at-scale/clickhouse/advertising.test.js',
   'at-scale/stack.test.js',
 ];
