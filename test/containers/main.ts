@@ -133,18 +133,13 @@ function earlierImage(name: string): EarlierImage | undefined {
     console.log(`Rolling upgrade: not run, ${name} is not a commit of this folder's history`);
     return undefined;
   }
-  const rewritten = git(
-    'diff',
-    '--name-only',
-    '--diff-filter=MDR',
-    commit,
-    '--',
-    ':(glob)mappings/clickhouse/*.sql',
-  );
-  if (rewritten === '') {
+  // Gateways of both commits use the same indices and tables for a while.
+  const stores = [':(glob)mappings/clickhouse/*.sql', 'mappings/elasticsearch'];
+  const changed = git('diff', '--name-only', '--diff-filter=MDR', commit, '--', ...stores);
+  if (changed === '') {
     return { commit, current: git('describe', '--always', '--dirty'), image: `${REPOSITORY}:${commit}` };
   }
-  console.log(`Rolling upgrade: not run, migrations of ${commit} were rewritten since:\n${rewritten}`);
+  console.log(`Rolling upgrade: not run, these files of ${commit} were changed since:\n${changed}`);
   return undefined;
 }
 

@@ -50,7 +50,7 @@ const networkOf = (store: Store) => `${PROJECT}_${store}`;
 
 const cutFromAll = (store: Store): Scenario => ({
   name: `The network to ${store} cut`,
-  done: `\`docker network disconnect\` of ${store} under traffic until worker and gateway are unhealthy, then connected again`,
+  done: `\`docker network disconnect\` of ${store} under traffic until ${store === 'kafka' ? 'the worker is' : 'worker and gateway are'} unhealthy, then connected again`,
   async run(stack) {
     const container = await stack.containerOf(store);
     const result = await withoutRestarts(stack, () =>
