@@ -14,8 +14,12 @@ const SECONDS = 4;
 const PAGE = '/api/contacts/search';
 const GET = '/api/contacts/get';
 
-/** Contacts of each organization, all accepted at one moment. */
-const ORGANIZATIONS = { org_bench: 2000, org_few: 3000, org_many: 300_000 };
+/** Contacts of each organization, and how many share a moment: an import accepts about 20 a millisecond, a file may give all one date. */
+const ORGANIZATIONS = {
+  org_bench: { count: 2000, perMs: 20 },
+  org_few: { count: 3000, perMs: Number.POSITIVE_INFINITY },
+  org_many: { count: 300_000, perMs: Number.POSITIVE_INFINITY },
+};
 const ACCEPTED_AT = Date.UTC(2026, 0, 1);
 const RECORDS_PER_WRITE = 5000;
 
@@ -163,12 +167,12 @@ async function newestPageMs(served: Served, organizationId: string): Promise<num
 async function fill(dataDir: string): Promise<string> {
   const stores = await openStores({ dataDir, searchThreads: 1 });
   let contactId = '';
-  for (const [organizationId, count] of Object.entries(ORGANIZATIONS)) {
+  for (const [organizationId, { count, perMs }] of Object.entries(ORGANIZATIONS)) {
     let batch: Parameters<typeof stores.search.upsertContacts>[0][number][] = [];
     let sequence = 0;
     for (const contact of syntheticContacts(count, 1)) {
       const record = { ...contact, organization_id: organizationId } as (typeof batch)[number]['record'];
-      batch.push({ record, acceptedAt: ACCEPTED_AT, sequence: sequence++ });
+      batch.push({ record, acceptedAt: ACCEPTED_AT + Math.floor(sequence / perMs), sequence: sequence++ });
       if (organizationId === 'org_bench') contactId = record.contact_id;
       if (batch.length < RECORDS_PER_WRITE) continue;
       await stores.search.upsertContacts(batch);
