@@ -50,10 +50,11 @@ const COMPANY_RECORDS = `(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION}
 const NETWORK_IDS = 'network_a_company_ids';
 
 /** Days with activity. Where `active` is false there was none, and both days are meaningless. */
+const ACTIVE = 'max(delivery.active) AS active';
 const activity = (first = 'date', last = 'date') => [
   `minIf(${first}, delivery.active) AS first_seen`,
   `maxIf(${last}, delivery.active) AS last_seen`,
-  'max(delivery.active) AS active',
+  ACTIVE,
 ];
 const ACTIVITY = activity();
 const SUMMED_ACTIVITY = activity('delivery.first_seen', 'delivery.last_seen');
@@ -64,7 +65,7 @@ const REACH = {
 };
 const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
 
-/** One page of companies with their metrics over the range, and how many match. */
+/** One page of companies, and how many match. Of all companies only what they are ordered by is summed; the page gets its figures afterwards. */
 export function companiesQuery({
   report,
   filters,
@@ -72,10 +73,7 @@ export function companiesQuery({
   page,
 }: ListParams<CompanyFilters, CompanySort>): AnalyticsQuery {
   const { campaignIds, companyIds, networkIds, domains, search } = filters;
-  const names = requiredSums([
-    ...report.metrics,
-    ...COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by),
-  ]);
+  const names = requiredSums(COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by));
   const onlyIds = inList('company_id', 'company_ids', companyIds);
   const ofRecords = [
     inList('network_a_company_id', NETWORK_IDS, networkIds),
@@ -93,8 +91,6 @@ export function companiesQuery({
     ...(needsRecord ? ['company.name_key AS name_key'] : []),
     ...metricColumns(names, 'metrics'),
     ...reach.map((name) => `ifNull(metrics.${name}, 0) AS ${name}`),
-    'if(metrics.active, metrics.first_seen, NULL) AS first_seen',
-    'if(metrics.active, metrics.last_seen, NULL) AS last_seen',
   ];
   // Sums are of all campaigns, and do not count them.
   const isOfAll = campaignIds === undefined && reach.length === 0;
@@ -105,7 +101,7 @@ export function companiesQuery({
   ]);
   const aggregates = [
     ...sumColumns(names, 'delivery'),
-    ...(delivery.isSummed ? SUMMED_ACTIVITY : ACTIVITY),
+    ACTIVE,
     ...reach.map((name) => `${REACH[name]} AS ${name}`),
   ];
   const metrics = `(
@@ -140,6 +136,45 @@ export function companiesQuery({
       }),
       ...reportQueryParams(report),
       ...pageParams(page),
+      ...delivery.params,
+    },
+  };
+}
+
+/** The figures of some companies over the range; those without deliveries have no row. */
+export function companyFiguresQuery(
+  report: ReportParams,
+  ids: readonly string[],
+  campaignIds: string[] | undefined,
+): AnalyticsQuery {
+  const names = requiredSums(report.metrics);
+  const delivery = deliverySource(
+    'company',
+    campaignIds === undefined ? report : { range: report.range },
+    names,
+    [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaignIds)],
+  );
+  const aggregates = [...sumColumns(names, 'delivery'), ...(delivery.isSummed ? SUMMED_ACTIVITY : ACTIVITY)];
+  const columns = [
+    'metrics.company_id AS id',
+    ...metricColumns(names, 'metrics'),
+    'if(metrics.active, metrics.first_seen, NULL) AS first_seen',
+    'if(metrics.active, metrics.last_seen, NULL) AS last_seen',
+  ];
+  return {
+    name: 'companies_figures',
+    sql: joinLines(
+      `SELECT ${columns.join(', ')}`,
+      `FROM (
+  SELECT company_id, ${aggregates.join(', ')}
+  ${delivery.from}
+  GROUP BY company_id
+) AS metrics`,
+    ),
+    params: {
+      ...reportQueryParams(report),
+      ids,
+      ...definedParams({ campaign_ids: campaignIds }),
       ...delivery.params,
     },
   };

@@ -28,6 +28,7 @@ import {
   companyAttributesQuery,
   companyByIdQuery,
   companyCampaignsQuery,
+  companyFiguresQuery,
   companyReachQuery,
   companySeriesQuery,
   OUR_ID,
@@ -379,6 +380,20 @@ async function pageReach(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** The figures of the companies of a page. */
+async function pageFigures(
+  call: AnyCall,
+  report: ReportParams,
+  ids: string[],
+  campaignIds: string[] | undefined,
+): Promise<(id: string) => CompanyRow> {
+  const none = (id: string) => ({ id, first_seen: null, last_seen: null });
+  if (ids.length === 0) return none;
+  const { rows } = await run<CompanyRow>(call, companyFiguresQuery(report, ids, campaignIds));
+  const known = new Map(rows.map((row) => [row.id, row]));
+  return (id) => known.get(id) ?? none(id);
+}
+
 /** The attributes of the companies of a page, null where nothing describes one. */
 async function pageAttributes(call: AnyCall, ids: string[]): Promise<(id: string) => CompanyAttributes> {
   const unknown = Object.fromEntries(Object.keys(companyFields).map((name) => [name, null]));
@@ -404,13 +419,14 @@ async function companyList(call: HandlerContext<CompaniesRequest, unknown, Adver
     report,
     filters,
     query: (page: Page) => companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page }),
-    async toItems(rows: CompanyRow[]) {
+    async toItems(rows: { id: string }[]) {
       const ids = rows.map(({ id }) => id);
-      const [reach, attributes] = await Promise.all([
+      const [figures, reach, attributes] = await Promise.all([
+        pageFigures(call, report, ids, campaignIds),
         pageReach(call, report, ids, campaignIds),
         pageAttributes(call, ids),
       ]);
-      return rows.map((row) => companyItem(report, { ...row, ...attributes(row.id) }, reach.get(row.id)));
+      return ids.map((id) => companyItem(report, { ...figures(id), ...attributes(id) }, reach.get(id)));
     },
     seriesOf: (ids: string[]) =>
       pageSeries(call, report, ids, (part) => companySeriesQuery(part, ids, campaignIds)),
@@ -434,14 +450,14 @@ export const searchCompanies = endpoint({
     item: CompanyListItem,
     pageFields: PAGE_FIELDS,
     readPage: async (call, next, format) =>
-      readRows(call, await companyList(call), next as UnsentRows<CompanyRow> | undefined, format),
+      readRows(call, await companyList(call), next as UnsentRows<{ id: string }> | undefined, format),
   },
   async handle(call) {
     const page = parsePage(call.body, reportParamsOf(call, COMPANY_METRIC_NAMES));
     const list = await companyList(call);
     const { report, filters, query } = list;
     const [{ rows, total }, context] = await Promise.all([
-      run<CompanyRow>(call, query(page)),
+      run<{ id: string }>(call, query(page)),
       contextOf(call, report, filters),
     ]);
     return {

@@ -114,9 +114,9 @@ GROUP BY id, day
 LIMIT {limit:UInt32}
 
 -- companies: companies_page
-SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT metrics.company_id AS id, ifNull(metrics.engagements, 0) AS engagements
 FROM (
-  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
+  SELECT company_id, sum(delivery.engagements) AS engagements, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY company_id
@@ -125,14 +125,14 @@ WHERE metrics.active
 ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, of a month with sums: companies_page
-SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT metrics.company_id AS id, ifNull(metrics.engagements, 0) AS engagements
 FROM (
-  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, minIf(delivery.first_seen, delivery.active) AS first_seen, maxIf(delivery.last_seen, delivery.active) AS last_seen, max(delivery.active) AS active
+  SELECT company_id, sum(delivery.engagements) AS engagements, max(delivery.active) AS active
   FROM (
-  SELECT date, company_id, impressions, clicks, landing_page_clicks, engagements, reactions, comments, shares, follows, video_views, video_completions, leads, lead_form_opens, conversions, date AS first_seen, date AS last_seen, active FROM company_deliveries FINAL
+  SELECT date, company_id, engagements, date AS first_seen, date AS last_seen, active FROM company_deliveries FINAL
   WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND toStartOfMonth(date) NOT IN {summed_months:Array(Date)}
   UNION ALL
-  SELECT month AS date, company_id, impressions, clicks, landing_page_clicks, engagements, reactions, comments, shares, follows, video_views, video_completions, leads, lead_form_opens, conversions, first_seen, last_seen, active FROM company_months
+  SELECT month AS date, company_id, engagements, first_seen, last_seen, active FROM company_months
   WHERE organization_id = {organization_id:String} AND month IN {summed_months:Array(Date)} AND build IN {builds:Array(String)}
 ) AS delivery
   GROUP BY company_id
@@ -162,9 +162,9 @@ INNER JOIN (SELECT date AS month, mark FROM company_deliveries FINAL WHERE organ
 ORDER BY month
 
 -- companies, by reach: companies_page
-SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.campaigns_reached, 0) AS campaigns_reached, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT metrics.company_id AS id, ifNull(metrics.campaigns_reached, 0) AS campaigns_reached
 FROM (
-  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active, uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached
+  SELECT company_id, max(delivery.active) AS active, uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached
   FROM company_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)}
   GROUP BY company_id
@@ -173,10 +173,10 @@ WHERE metrics.active
 ORDER BY campaigns_reached DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, by ids: companies_page
-SELECT known.id AS id, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT known.id AS id, company.name_key AS name_key
 FROM (SELECT company_id AS id FROM (SELECT id AS company_id FROM companies WHERE organization_id = {organization_id:String} UNION DISTINCT SELECT company_id FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {company_ids:Array(String)}) WHERE company_id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
-  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
+  SELECT company_id, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {company_ids:Array(String)}
   GROUP BY company_id
@@ -185,10 +185,10 @@ LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_i
 ORDER BY name_key ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, filtered: companies_page
-SELECT known.id AS id, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.engagements, 0) AS engagements, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+SELECT known.id AS id, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.engagements, 0) AS engagements
 FROM (SELECT company_id AS id FROM (SELECT DISTINCT * FROM (SELECT id AS company_id FROM companies WHERE organization_id = {organization_id:String})) WHERE company_id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
-  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.engagements) AS engagements, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
+  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.engagements) AS engagements, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)})
   GROUP BY company_id
@@ -213,6 +213,29 @@ SELECT company_id AS id, uniqExactIf(campaign_id, delivery.impressions > 0) AS c
 FROM company_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {ids:Array(String)}
 GROUP BY id
+
+-- figures of companies: companies_figures
+SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+FROM (
+  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
+  FROM company_deliveries AS delivery FINAL
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {ids:Array(String)} AND campaign_id IN {campaign_ids:Array(String)}
+  GROUP BY company_id
+) AS metrics
+
+-- figures of companies, a month summed: companies_figures
+SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
+FROM (
+  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(delivery.first_seen, delivery.active) AS first_seen, maxIf(delivery.last_seen, delivery.active) AS last_seen, max(delivery.active) AS active
+  FROM (
+  SELECT date, company_id, impressions, clicks, date AS first_seen, date AS last_seen, active FROM company_deliveries FINAL
+  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND toStartOfMonth(date) NOT IN {summed_months:Array(Date)} AND company_id IN {ids:Array(String)}
+  UNION ALL
+  SELECT month AS date, company_id, impressions, clicks, first_seen, last_seen, active FROM company_months
+  WHERE organization_id = {organization_id:String} AND month IN {summed_months:Array(Date)} AND build IN {builds:Array(String)} AND company_id IN {ids:Array(String)}
+) AS delivery
+  GROUP BY company_id
+) AS metrics
 
 -- campaigns of a company: company_campaigns
 SELECT metrics.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type

@@ -15,6 +15,7 @@ import {
   companyAttributesQuery,
   companyByIdQuery,
   companyCampaignsQuery,
+  companyFiguresQuery,
   companyReachQuery,
   companySeriesQuery,
 } from '../../services/advertising/company-queries.js';
@@ -151,6 +152,11 @@ const CASES: [string, AnalyticsQuery][] = [
   ['attributes of companies', companyAttributesQuery('org_hostile', HOSTILE)],
   ['series of companies', companySeriesQuery(report(['ctr']), HOSTILE, HOSTILE)],
   ['reach of companies', companyReachQuery(report(['ctr']), HOSTILE, undefined)],
+  ['figures of companies', companyFiguresQuery(report(['ctr']), HOSTILE, HOSTILE)],
+  [
+    'figures of companies, a month summed',
+    companyFiguresQuery({ ...report(['ctr']), sealed: SEALED }, HOSTILE, undefined),
+  ],
   ['campaigns of a company', companyCampaignsQuery(report(['ctr']), HOSTILE[0] as string, HOSTILE, page)],
   ['company by id', companyByIdQuery('org_hostile', HOSTILE[0] as string, 20)],
   ['companies by domain', companiesByDomainQuery('org_hostile', HOSTILE[0] as string, 20)],

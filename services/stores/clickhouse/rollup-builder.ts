@@ -1,5 +1,5 @@
 /** Sums the months of organizations whose deliveries have come to rest (decision 0014). Every process of a server may run it. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildStatements, SOURCES, type SourceName } from '../../advertising/rollups.js';
 import { literal } from './bind.js';
@@ -126,7 +126,7 @@ ORDER BY touched.touched, organization_id, month LIMIT ${MONTHS_PER_RUN}`,
     const statements = buildStatements(source, {
       organization: literal(organization_id),
       month: literal(month),
-      build: literal(randomUUID()),
+      build: literal(randomBytes(8).toString('hex')),
       readAt: read_at,
       lifetimeSeconds: recent ? RECENT_LIFETIME_SECONDS : LIFETIME_SECONDS,
     });

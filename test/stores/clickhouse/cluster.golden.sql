@@ -633,6 +633,46 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 CREATE TABLE IF NOT EXISTS rollups ON CLUSTER `main` AS rollups_local
 ENGINE = Distributed('main', 'reachline_tables', 'rollups_local', cityHash64(organization_id));
 
+ALTER TABLE company_deliveries_local ON CLUSTER `main` MODIFY SETTING min_compress_block_size = 16384;
+
+DROP TABLE IF EXISTS company_months_local ON CLUSTER `main` SYNC;
+
+CREATE TABLE IF NOT EXISTS company_months_local ON CLUSTER `main`
+(
+    organization_id String CODEC(ZSTD(1)),
+    month Date CODEC(ZSTD(1)),
+    build String CODEC(ZSTD(1)),
+    company_id String CODEC(ZSTD(1)),
+    impressions UInt64 CODEC(ZSTD(1)),
+    clicks UInt64 CODEC(ZSTD(1)),
+    landing_page_clicks UInt64 CODEC(ZSTD(1)),
+    engagements UInt64 CODEC(ZSTD(1)),
+    reactions UInt64 CODEC(ZSTD(1)),
+    comments UInt64 CODEC(ZSTD(1)),
+    shares UInt64 CODEC(ZSTD(1)),
+    follows UInt64 CODEC(ZSTD(1)),
+    video_views UInt64 CODEC(ZSTD(1)),
+    video_completions UInt64 CODEC(ZSTD(1)),
+    leads UInt64 CODEC(ZSTD(1)),
+    lead_form_opens UInt64 CODEC(ZSTD(1)),
+    conversions UInt64 CODEC(ZSTD(1)),
+    first_seen Date CODEC(ZSTD(1)),
+    last_seen Date CODEC(ZSTD(1)),
+    active Bool CODEC(ZSTD(1)),
+    mark UInt64 CODEC(ZSTD(1)),
+    expires_at DateTime CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_months', '{replica}')
+PARTITION BY toDate(expires_at)
+ORDER BY (organization_id, month, build, company_id)
+TTL expires_at
+SETTINGS index_granularity = 512, min_compress_block_size = 8192, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS company_months ON CLUSTER `main` AS company_months_local
+ENGINE = Distributed('main', 'reachline_tables', 'company_months_local', cityHash64(organization_id));
+
+TRUNCATE TABLE IF EXISTS rollups_local ON CLUSTER `main`;
+
 CREATE TABLE IF NOT EXISTS contacts_local ON CLUSTER `main`
 (
     organization_id String CODEC(ZSTD(1)),

@@ -1,0 +1,31 @@
+-- As creative_months, for companies, whose money is not reported. A page reads a few dozen companies of each month, so granules are small.
+CREATE TABLE IF NOT EXISTS company_months
+(
+    organization_id String CODEC(ZSTD(1)),
+    month Date CODEC(ZSTD(1)),
+    build String CODEC(ZSTD(1)),
+    company_id String CODEC(ZSTD(1)),
+    impressions UInt64 CODEC(ZSTD(1)),
+    clicks UInt64 CODEC(ZSTD(1)),
+    landing_page_clicks UInt64 CODEC(ZSTD(1)),
+    engagements UInt64 CODEC(ZSTD(1)),
+    reactions UInt64 CODEC(ZSTD(1)),
+    comments UInt64 CODEC(ZSTD(1)),
+    shares UInt64 CODEC(ZSTD(1)),
+    follows UInt64 CODEC(ZSTD(1)),
+    video_views UInt64 CODEC(ZSTD(1)),
+    video_completions UInt64 CODEC(ZSTD(1)),
+    leads UInt64 CODEC(ZSTD(1)),
+    lead_form_opens UInt64 CODEC(ZSTD(1)),
+    conversions UInt64 CODEC(ZSTD(1)),
+    first_seen Date CODEC(ZSTD(1)),
+    last_seen Date CODEC(ZSTD(1)),
+    active Bool CODEC(ZSTD(1)),
+    mark UInt64 CODEC(ZSTD(1)),
+    expires_at DateTime CODEC(ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY toDate(expires_at)
+ORDER BY (organization_id, month, build, company_id)
+TTL expires_at
+SETTINGS index_granularity = 512, min_compress_block_size = 8192, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1
