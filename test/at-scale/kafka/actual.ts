@@ -33,19 +33,14 @@ export async function actualDeliveries(
 }
 
 export const actualVisits = (config: ElasticsearchConfig, organizations: readonly string[]) =>
-  everything(config, 'visits', organizations, (source) => {
-    const { organization_id, visit_id, created_at, visit } = source as {
-      organization_id: string;
-      visit_id: string;
-      created_at: number;
-      visit: { city: string };
-    };
-    return [`${organization_id}/${visit_id}/${created_at}`, visit.city];
+  everything(config, 'visits', organizations, ({ visit = '' }) => {
+    const { organizationId, id, createdAt, city } = JSON.parse(visit);
+    return [`${organizationId}/${id}/${Date.parse(createdAt)}`, city];
   });
 
 export const actualContacts = (config: ElasticsearchConfig, organizations: readonly string[]) =>
   everything(config, 'contacts', organizations, (source) => {
-    const { contact } = source as { contact: { organization_id: string; contact_id: string } };
+    const contact = JSON.parse(source.contact ?? '');
     return [`${contact.organization_id}/${contact.contact_id}`, contactState(contact)];
   });
 
@@ -53,12 +48,13 @@ async function everything(
   { nodes, indexPrefix }: ElasticsearchConfig,
   resource: string,
   organizations: readonly string[],
-  stateOf: (source: unknown) => [string, string],
+  /** Of the text that a record is kept as. */
+  stateOf: (source: { visit?: string; contact?: string }) => [string, string],
 ): Promise<Map<string, string>> {
   const client = new Client({ nodes });
   const states = new Map<string, string>();
   await client.indices.refresh({ index: `${indexPrefix}-${resource}` });
-  const documents = client.helpers.scrollDocuments({
+  const documents = client.helpers.scrollDocuments<{ visit?: string; contact?: string }>({
     index: `${indexPrefix}-${resource}`,
     size: 5000,
     query: { terms: { organization_id: [...organizations] } },
