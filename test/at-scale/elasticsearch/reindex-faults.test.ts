@@ -38,7 +38,9 @@ describe('A reindex that fails', () => {
     indices = testIndices();
     client = new Client({ nodes: indices.config.nodes });
     proxy = await startProxy();
-    store = parsed(await openElasticsearchStore(indices.config, { clock, recoveryIntervalMs: 100 }));
+    store = parsed(
+      await openElasticsearchStore(indices.config, { clock, recoveryIntervalMs: 100, refreshIntervalMs: 0 }),
+    );
     traffic = await Traffic.start(store);
   });
   beforeEach(() => {
