@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { elasticsearchDistribution } from './distributions.js';
 import { freePort } from './free-port.js';
 import { findJava } from './java.js';
+import { quickJavaOptions } from './quick.js';
 import { type Server, type ServerPlan, startServer } from './server.js';
 import { makeServerFolder } from './server-folder.js';
 import { unprivilegedUser } from './unprivileged-user.js';
@@ -52,7 +53,7 @@ export async function planElasticsearch({
       ES_JAVA_HOME: java,
       ES_PATH_CONF: config,
       ES_TMPDIR: join(folder, 'tmp'),
-      ES_JAVA_OPTS: `-Xms${heapMegabytes}m -Xmx${heapMegabytes}m`,
+      ES_JAVA_OPTS: [`-Xms${heapMegabytes}m`, `-Xmx${heapMegabytes}m`, ...quickJavaOptions()].join(' '),
     },
     user: unprivilegedUser(),
     async answers() {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { kafkaDistribution } from './distributions.js';
 import { freePort } from './free-port.js';
 import { findJava } from './java.js';
+import { quickJavaOptions } from './quick.js';
 import { type Server, type ServerPlan, startServer } from './server.js';
 import { makeServerFolder } from './server-folder.js';
 import { unprivilegedUser } from './unprivileged-user.js';
@@ -66,7 +67,18 @@ export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan>
   const clusterId = Buffer.concat([Buffer.from([0]), randomBytes(15)]).toString('base64url');
   await promisify(execFile)(
     java,
-    ['-cp', classPath, logging, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties],
+    [
+      ...quickJavaOptions(),
+      '-cp',
+      classPath,
+      logging,
+      'kafka.tools.StorageTool',
+      'format',
+      '-t',
+      clusterId,
+      '-c',
+      properties,
+    ],
     { ...user },
   );
   return {
@@ -77,6 +89,7 @@ export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan>
     args: [
       `-Xms${heapMegabytes}m`,
       `-Xmx${heapMegabytes}m`,
+      ...quickJavaOptions(),
       '-cp',
       classPath,
       logging,

@@ -4,6 +4,7 @@
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isRunning } from './process-identity.js';
+import { QUICK } from './quick.js';
 import { runOnStack } from './run-on-stack.js';
 import { readStack, SERVER_NAMES, type ServerName, startStack, stopStack, VARIABLES } from './stack.js';
 import { StackError } from './stack-error.js';
@@ -43,8 +44,10 @@ program
   .description(
     'run a command with the addresses in its environment, on servers started for it where it has none',
   )
+  .option('--quick', 'servers for many short tests, with their data in memory')
   .argument('<command...>', 'after --')
-  .action(async ([command = '', ...args]: string[]) => {
+  .action(async ([command = '', ...args]: string[], { quick }: { quick?: true }) => {
+    if (quick) Object.assign(process.env, QUICK);
     process.exitCode = await runOnStack(command, args, tell);
   });
 
