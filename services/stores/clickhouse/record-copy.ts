@@ -218,8 +218,8 @@ ORDER BY ${key.join(', ')} LIMIT ${KEYS_PER_PAGE}`,
         return true;
       }
       this.#replaced.set(kind, before);
-      if (performance.now() >= expiresAt) return false;
       await this.#deleteReplacedParts(kind);
+      if (performance.now() >= expiresAt) return false;
       await pause(PURGE_POLL_MS);
     }
   }

@@ -31,8 +31,8 @@ import { type ErasureSource, SuppressionLists } from './suppression.js';
 
 const MAX_RELATED = 100;
 const ERASURES_PER_PAGE = 1000;
-/** The next run of the recovery job goes on. */
-const PURGE_TIMEOUT_MS = 15_000;
+/** The next run of the recovery job goes on. Short, as a process that stops waits for the run. */
+const PURGE_TIMEOUT_MS = 2000;
 /** Indices that held documents of erased persons. */
 const MERGED = ['contacts', 'idempotency', 'dead-letters'] as const;
 
