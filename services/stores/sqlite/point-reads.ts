@@ -4,7 +4,7 @@ import type { FacetField } from '../../contacts/fields.js';
 import type { Contact } from '../../contacts/schema.js';
 import { KeyedMutex, TimeSlice } from '../../shared/async.js';
 import { fromJson, type Json } from '../../shared/json.js';
-import { OverloadedError } from '../../shared/store-errors.js';
+import { OverloadedError, StoreUnavailableError } from '../../shared/store-errors.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
 import { PageBuilder } from '../common/page-builder.js';
 import { getAudience } from './audiences.js';
@@ -24,6 +24,7 @@ export class PointReads {
   readonly #batches = new KeyedMutex();
   readonly #inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES);
   #connection: Connection | undefined;
+  #isClosed = false;
 
   constructor(data: WorkerData) {
     this.#data = data;
@@ -70,10 +71,13 @@ export class PointReads {
   }
 
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#connection?.close();
   }
 
   #read<T>(work: (connection: Connection) => T): T {
+    if (this.#isClosed) throw new StoreUnavailableError('search');
     return withStoreErrors(() => {
       this.#connection ??= new Connection(this.#data.path, { cacheMb: this.#data.cacheMb, readOnly: true });
       return work(this.#connection);
