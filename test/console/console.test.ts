@@ -128,6 +128,8 @@ describe('The console in Chromium', function () {
     await page.locator(`tbody a[href*="contact=${found?.contact_id}"]`).click();
     const card = page.getByRole('complementary', { name: 'Contact' });
     await card.getByRole('heading', { name }).waitFor();
+    // The ids of its audiences are there with the contact, their names come later.
+    await card.getByRole('button', { name: 'Remove from aud_' }).first().waitFor({ state: 'detached' });
     for (const audience of ['Customers', 'Trial users']) {
       const remove = card.getByRole('button', { name: `Remove from ${audience}` });
       if (await remove.isVisible()) {
