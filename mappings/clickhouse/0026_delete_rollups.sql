@@ -1,2 +1,2 @@
 -- The builds that company_months had. Months are summed again in the background.
-TRUNCATE TABLE IF EXISTS rollups{{local}} {{on_cluster}}
+ALTER TABLE rollups{{local}} {{on_cluster}} DELETE WHERE true SETTINGS mutations_sync = 2

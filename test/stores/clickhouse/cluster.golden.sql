@@ -671,7 +671,7 @@ SETTINGS index_granularity = 512, min_compress_block_size = 8192, ttl_only_drop_
 CREATE TABLE IF NOT EXISTS company_months ON CLUSTER `main` AS company_months_local
 ENGINE = Distributed('main', 'reachline_tables', 'company_months_local', cityHash64(organization_id));
 
-TRUNCATE TABLE IF EXISTS rollups_local ON CLUSTER `main`;
+ALTER TABLE rollups_local ON CLUSTER `main` DELETE WHERE true SETTINGS mutations_sync = 2;
 
 CREATE TABLE IF NOT EXISTS contacts_local ON CLUSTER `main`
 (

@@ -50,7 +50,7 @@ describe('ClickHouse migrations', () => {
       migrations.forEach(({ name, sql }, index) => {
         expect(name).to.match(/^(server\/)?\d{4}_[a-z]+_[a-z_]+\.sql$/);
         expect(Number(/\d{4}/.exec(name)?.[0])).to.equal(index + 1);
-        expect(sql).to.match(/ IF (NOT )?EXISTS | MODIFY SETTING /);
+        expect(sql).to.match(/ IF (NOT )?EXISTS |^ALTER TABLE .* (MODIFY SETTING|DELETE WHERE) /m);
       });
     }
   });
