@@ -19,7 +19,8 @@ import type { Observation } from './well-behaved-client.js';
 /** The p99 of the well-behaved client under attack, over its p99 before. */
 const ALLOWED_SLOWDOWN = 5;
 const LIVEZ_MS = 250;
-const ALLOWED_GROWTH_BYTES = 600 * 1024 * 1024;
+/** What a server with all of its processes may take under load (docs/performance.md). */
+const ALLOWED_BYTES = 1_500_000_000;
 /** Requests of the well-behaved client that a phase needs for its figures. */
 const REQUESTS_PER_PHASE = 150;
 const QUIET_REQUESTS = 400;
@@ -138,7 +139,7 @@ describe('A server under attack', function () {
 
   after(async () => {
     clearInterval(sampler);
-    client?.disconnect();
+    if (client?.connected) client.disconnect();
     await target?.stop();
     console.log(rows.join('\n'));
   });
@@ -185,10 +186,13 @@ describe('A server under attack', function () {
   });
 
   it('takes a bounded amount of memory', () => {
-    expect(peakBytes - startBytes).to.be.below(ALLOWED_GROWTH_BYTES);
+    rows.push(`    ${Math.round(startBytes / 1e6)} MB before, ${Math.round(peakBytes / 1e6)} MB at most`);
+    expect(peakBytes).to.be.below(ALLOWED_BYTES);
   });
 
   it('is afterwards as it was before', async () => {
+    // Its idle connections are no leak, however many it needed while it was slowed down.
+    client.disconnect();
     await until(() => target.openFiles() < openFilesBefore + 50);
     expect(await answersOfOthers()).to.deep.equal(answersBefore);
     expect(target.server.output()).not.to.match(/"code":"internal"/);
