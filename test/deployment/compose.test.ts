@@ -11,6 +11,7 @@ import { packageRoot } from '../../services/shared/fs.js';
 import { createLogger } from '../../services/shared/logger.js';
 import type { OperationalServer } from '../../services/shared/operational-server.js';
 import { settingNames } from '../../services/shared/settings.js';
+import { systemClock } from '../../services/shared/time.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 interface Service {
@@ -233,7 +234,7 @@ describe('The health checks of the worker', () => {
 describe('The health checks of the gateway', () => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startTestGateway();
+    gateway = await startTestGateway({}, systemClock, { analyticsOnDemand: false });
   });
   after(() => gateway.close());
 

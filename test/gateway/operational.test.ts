@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { ListenError, startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
+import { systemClock } from '../../services/shared/time.js';
 import { freePort } from '../stack/free-port.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
@@ -11,7 +12,7 @@ const SEARCH = '/api/contacts/search';
 describe('The operational endpoints of a gateway', () => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startTestGateway();
+    gateway = await startTestGateway({}, systemClock, { analyticsOnDemand: false });
   });
   after(() => gateway.close());
 

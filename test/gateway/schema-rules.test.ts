@@ -3,6 +3,7 @@ import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
 import { endpoints } from '../../services/gateway/api.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { SCOPES } from '../../services/http/scopes.js';
+import { systemClock } from '../../services/shared/time.js';
 import { compileValidator } from '../../services/shared/validation.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { openApi, PROBLEM_EXTRAS, resolvePointer } from '../support/schema-check.js';
@@ -203,7 +204,7 @@ describe('Every operation', () => {
 describe('The OpenAPI document', () => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startTestGateway();
+    gateway = await startTestGateway({}, systemClock, { analyticsOnDemand: false });
   });
   after(() => gateway.close());
 

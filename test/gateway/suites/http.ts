@@ -12,6 +12,8 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await start();
+    // Opens the store, for which readiness does not wait long.
+    await gateway.stores.analytics.ping();
     await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }]);
     await gateway.ingest('contacts', [{ contact_id: 'con_1', first_name: 'Maria', audience_ids: ['aud_1'] }]);
   });
