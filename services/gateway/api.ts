@@ -1,6 +1,7 @@
 /** The list of operations, the services they use, and their OpenAPI document. */
 import type { TSchema } from 'typebox';
-import { type AdvertisingServices, advertisingEndpoints } from '../advertising/endpoints.js';
+import { advertisingEndpoints } from '../advertising/endpoints.js';
+import type { AdvertisingServices } from '../advertising/operation.js';
 import { type AudienceServices, audienceEndpoints } from '../audiences/endpoints.js';
 import { type ContactServices, contactEndpoints } from '../contacts/endpoints.js';
 import type { Endpoint } from '../http/endpoint.js';

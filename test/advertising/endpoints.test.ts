@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
-import {
-  getCompany,
-  searchCampaigns,
-  searchCompanies,
-  searchCreatives,
-} from '../../services/advertising/endpoints.js';
+import { searchCampaigns, searchCreatives } from '../../services/advertising/campaign-endpoints.js';
+import { searchCompanies } from '../../services/advertising/companies-endpoint.js';
+import { getCompany } from '../../services/advertising/company-endpoint.js';
 import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 

@@ -1,12 +1,9 @@
 import { expect } from 'chai';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
-import {
-  advertisingEndpoints,
-  getCompany,
-  searchCampaigns,
-  searchCompanies,
-  searchCreatives,
-} from '../../services/advertising/endpoints.js';
+import { searchCampaigns, searchCreatives } from '../../services/advertising/campaign-endpoints.js';
+import { searchCompanies } from '../../services/advertising/companies-endpoint.js';
+import { getCompany } from '../../services/advertising/company-endpoint.js';
+import { advertisingEndpoints } from '../../services/advertising/endpoints.js';
 import { METRIC_NAMES } from '../../services/advertising/metrics.js';
 import { Problem } from '../../services/http/problems.js';
 import { compileValidator } from '../../services/shared/validation.js';

@@ -1,0 +1,156 @@
+/** The lists of campaigns and of creatives. */
+import type { TSchema } from 'typebox';
+import type { HandlerContext, MatchList } from '../http/endpoint.js';
+import {
+  type AdEntity,
+  adSeriesQuery,
+  adsQuery,
+  CAMPAIGNS,
+  CREATIVES,
+  currenciesQuery,
+} from './campaign-queries.js';
+import { requiredSums } from './metric-values.js';
+import { METRIC_NAMES, SUMMED_METRICS, type SummedMetric } from './metrics.js';
+import { isKnownObjective, isKnownStatus, normalizeObjective, normalizeStatus } from './normalization.js';
+import {
+  type AdvertisingServices,
+  describe,
+  endpoint,
+  exampleRange,
+  listing,
+  PAGE_FIELDS,
+} from './operation.js';
+import { itemsWithSeries, readRows, searchFilter, sortOf, type UnsentRows } from './report-list.js';
+import { listFilter, type Page, parsePage, type ReportParams } from './report-params.js';
+import { contextOf, pageSeries, reportParamsOf, run, withSealedMonths } from './report-queries.js';
+import { CampaignsRequest, CreativesRequest } from './requests.js';
+import { type AdFields, type AdRow, adItem, isProvisional } from './response-mapping.js';
+import {
+  CampaignItem,
+  CampaignsResponse,
+  CreativeItem,
+  CreativesResponse,
+  campaignFields,
+  creativeFields,
+} from './responses.js';
+import { isSparse } from './series.js';
+import { warningsOf } from './warnings.js';
+
+/** Unknown values match nothing; when every given value is unknown, the filter is empty and nothing matches. */
+const knownFilter = (
+  values: readonly string[] | null | undefined,
+  isKnown: (value: string) => boolean,
+  normalize: (value: string) => string,
+) => listFilter(values)?.filter(isKnown).map(normalize);
+
+const showsMoney = (report: ReportParams) =>
+  requiredSums(report.metrics).some((name: SummedMetric) => SUMMED_METRICS[name].kind === 'money');
+
+type AdsBody<SortName extends string> = Omit<CampaignsRequest, 'sort_by'> &
+  Pick<Partial<CreativesRequest>, 'creative_ids'> & { sort_by?: SortName | 'ad_spend' | null };
+
+/** Campaigns or creatives as a request asks for them. */
+async function adList<SortName extends string, Fields extends AdFields>(
+  call: HandlerContext<AdsBody<SortName>, unknown, AdvertisingServices>,
+  entity: AdEntity<SortName | 'ad_spend'>,
+  fields: Fields,
+) {
+  const { body } = call;
+  const report = await withSealedMonths(call, reportParamsOf(call, METRIC_NAMES), 'creative');
+  const requested = {
+    campaignIds: listFilter(body.campaign_ids),
+    creativeIds: listFilter(body.creative_ids),
+  };
+  const filters = {
+    ...requested,
+    statuses: knownFilter(body.statuses, isKnownStatus, normalizeStatus),
+    objectiveTypes: knownFilter(body.objective_types, isKnownObjective, normalizeObjective),
+    search: searchFilter(body.search),
+  };
+  return {
+    report,
+    requested,
+    filters,
+    query: (page: Page) => adsQuery(entity, { report, filters, sort: sortOf(body, 'ad_spend'), page }),
+    toItems: async (rows: AdRow<Fields>[]) => rows.map((row) => adItem(fields, report, row)),
+    seriesOf: (ids: string[]) => pageSeries(call, report, ids, (part) => adSeriesQuery(entity, part, ids)),
+  };
+}
+
+/** One page of campaigns or creatives, with their series. */
+async function listAds<SortName extends string, Fields extends AdFields>(
+  call: HandlerContext<AdsBody<SortName>, unknown, AdvertisingServices>,
+  entity: AdEntity<SortName | 'ad_spend'>,
+  fields: Fields,
+) {
+  const { body, organizationId } = call;
+  const page = parsePage(body, reportParamsOf(call, METRIC_NAMES));
+  const list = await adList(call, entity, fields);
+  const { report, requested, filters, query } = list;
+  const money = showsMoney(report);
+  const currencies = money ? currenciesQuery(entity, organizationId, filters) : undefined;
+  const [{ rows, total }, context] = await Promise.all([
+    run<AdRow<Fields>>(call, query(page)),
+    contextOf(call, report, requested, currencies),
+  ]);
+  return {
+    items: await itemsWithSeries(list, rows),
+    page: page.page,
+    page_size: page.size,
+    total_count: total,
+    provisional: isProvisional(report),
+    warnings: warningsOf({
+      report,
+      context,
+      requested,
+      statuses: body.statuses,
+      objectiveTypes: body.objective_types,
+      sparse: isSparse(report, rows.length),
+      money,
+    }),
+  };
+}
+
+/** Every campaign or creative of a list, in its order. */
+const everyAd = <SortName extends string, Fields extends AdFields>(
+  item: TSchema,
+  entity: AdEntity<SortName | 'ad_spend'>,
+  fields: Fields,
+): MatchList<AdsBody<SortName>, AdvertisingServices> => ({
+  item,
+  pageFields: PAGE_FIELDS,
+  readPage: async (call, next, format) =>
+    readRows(call, await adList(call, entity, fields), next as UnsentRows<AdRow<Fields>> | undefined, format),
+});
+
+export const searchCampaigns = endpoint({
+  ...listing,
+  path: '/api/advertising/network_a/campaigns',
+  name: 'SearchCampaigns',
+  summary: 'Search campaigns and their performance',
+  description: describe('Campaigns with their figures over the range, also those without any.'),
+  request: CampaignsRequest,
+  response: CampaignsResponse,
+  get example(): CampaignsRequest {
+    return { ...exampleRange(), granularity: 'monthly', statuses: ['ACTIVE'], page_size: 1 };
+  },
+  list: everyAd(CampaignItem, CAMPAIGNS, campaignFields),
+  handle: (call) => listAds(call, CAMPAIGNS, campaignFields),
+});
+
+export const searchCreatives = endpoint({
+  ...listing,
+  path: '/api/advertising/network_a/creatives',
+  name: 'SearchCreatives',
+  summary: 'Search creatives and their performance',
+  description: describe(
+    'Creatives with their figures over the range, also those without any. `statuses` are of the creative, `objective_types` of its campaign.',
+  ),
+  request: CreativesRequest,
+  response: CreativesResponse,
+  get example(): CreativesRequest {
+    return { ...exampleRange(), granularity: 'monthly', sort_by: 'ctr', page_size: 1 };
+  },
+  list: everyAd(CreativeItem, CREATIVES, creativeFields),
+  handle: (call) => listAds(call, CREATIVES, creativeFields),
+});

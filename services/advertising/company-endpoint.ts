@@ -1,0 +1,124 @@
+/** The analytics of one company. */
+import type { HandlerContext } from '../http/endpoint.js';
+import { Problem } from '../http/problems.js';
+import { normalizeDomain } from '../search/normalize.js';
+import { JsonText } from '../shared/json.js';
+import {
+  companiesByDomainQuery,
+  companyByIdQuery,
+  companyCampaignsQuery,
+  companySeriesQuery,
+  OUR_ID,
+} from './company-queries.js';
+import { addCounts, metricWriter, requiredSums } from './metric-values.js';
+import { COMPANY_METRIC_NAMES } from './metrics.js';
+import { type AdvertisingServices, advertising, describe, endpoint, exampleRange } from './operation.js';
+import { listFilter } from './report-params.js';
+import { contextOf, reportParamsOf, run } from './report-queries.js';
+import { CompanyRequest } from './requests.js';
+import {
+  type CompanyAttributes,
+  type CompanyCampaignRow,
+  companyCampaign,
+  companyIdentity,
+  isProvisional,
+} from './response-mapping.js';
+import { CompanyResponse } from './responses.js';
+import { isSparse, rowPrinter, SeriesBuilder, type SeriesRow } from './series.js';
+import { warningsOf } from './warnings.js';
+
+const MAX_CANDIDATES = 20;
+
+/** The company a request means. Throws a `Problem`: 404 `company_not_found`, 409 `ambiguous_company` or `ambiguous_domain`. */
+async function findCompany(
+  call: HandlerContext<CompanyRequest, unknown, AdvertisingServices>,
+): Promise<CompanyAttributes> {
+  const { organizationId } = call;
+  const id = call.body.company_id;
+  const domain = normalizeDomain(call.body.domain ?? '');
+  const { rows, total } = await run<CompanyAttributes & { rank?: number }>(
+    call,
+    id
+      ? companyByIdQuery(organizationId, id, MAX_CANDIDATES)
+      : companiesByDomainQuery(organizationId, domain, MAX_CANDIDATES),
+  );
+  const [company, other] = rows;
+  if (!company) {
+    const detail = id ? `There is no company ${id}.` : `No company has the domain ${domain}.`;
+    throw new Problem('company_not_found', detail, { organization_id: organizationId });
+  }
+  if (!other || company.rank === OUR_ID) return company;
+  const shared = id ? `the network_a id ${id}` : `the domain ${domain}`;
+  throw new Problem(
+    id ? 'ambiguous_company' : 'ambiguous_domain',
+    `${total} companies have ${shared}; give the id of one as company_id.`,
+    {
+      organization_id: organizationId,
+      candidates: rows.map((row) => ({
+        id: row.id,
+        network_a_company_id: row.network_a_company_id,
+        name: row.name,
+      })),
+    },
+  );
+}
+
+export const getCompany = endpoint({
+  ...advertising,
+  path: '/api/advertising/network_a/company',
+  name: 'GetCompany',
+  summary: 'Get the analytics of one company',
+  description: describe(
+    'Totals, series and campaigns of one company. Exactly one of `company_id` and `domain` is given; `campaign_ids` narrows everything.',
+  ),
+  request: CompanyRequest,
+  slots: () => 2,
+  response: CompanyResponse,
+  get example(): CompanyRequest {
+    return { ...exampleRange(), granularity: 'monthly', company_id: 'cmp_0001', campaign_page_size: 1 };
+  },
+  problems: ['company_not_found', 'ambiguous_company', 'ambiguous_domain'],
+  async handle(call) {
+    const { body } = call;
+    const problem = {
+      pointer: '/company_id',
+      code: 'exactly_one_of',
+      detail: 'Exactly one of company_id and domain must be given.',
+    };
+    const report = reportParamsOf(
+      call,
+      COMPANY_METRIC_NAMES,
+      !body.company_id === !body.domain ? [problem] : [],
+    );
+    const company = await findCompany(call);
+    const campaignIds = listFilter(body.campaign_ids);
+    const page = { page: body.campaign_page ?? 1, size: body.campaign_page_size ?? 50 };
+    const [periods, campaigns, context] = await Promise.all([
+      run<SeriesRow & { active: boolean }>(call, companySeriesQuery(report, [company.id], campaignIds)),
+      run<CompanyCampaignRow>(call, companyCampaignsQuery(report, company.id, campaignIds, page)),
+      contextOf(call, report, { campaignIds }),
+    ]);
+    const series = new SeriesBuilder(report, [company.id]);
+    await series.append(report.range, periods.rows.map(rowPrinter(report.metrics)), call.signal);
+    return {
+      company: companyIdentity(company),
+      start_date: report.range.start,
+      end_date: report.range.end,
+      granularity: report.granularity,
+      totals: metricWriter(report.metrics)({}, addCounts(periods.rows, requiredSums(report.metrics))),
+      timeseries: new JsonText(series.seriesOf(company.id)),
+      campaigns: campaigns.rows.map((row) => companyCampaign(report, row)),
+      campaign_page: page.page,
+      campaign_page_size: page.size,
+      campaign_total_count: campaigns.total,
+      provisional: isProvisional(report),
+      warnings: warningsOf({
+        report,
+        context,
+        requested: { campaignIds },
+        sparse: isSparse(report, 1),
+        companyMetrics: periods.rows.some(({ active }) => active),
+      }),
+    };
+  },
+});

@@ -1,0 +1,29 @@
+/** What the operations on advertising declare alike. */
+import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
+import { type Clock, utcDate } from '../shared/time.js';
+import type { AnalyticsReader } from './analytics-store.js';
+import { addDays } from './calendar.js';
+
+export interface AdvertisingServices {
+  analytics: AnalyticsReader;
+  clock: Clock;
+  /** Days before today that networks still restate (contract 5.11). */
+  provisionalDays: number;
+}
+
+export const endpoint = endpointsWith<AdvertisingServices>();
+
+export type AdvertisingContext = HandlerContext<unknown, unknown, AdvertisingServices>;
+
+/** Last month, for which recent sample data has deliveries. */
+export const exampleRange = () => {
+  const today = utcDate(Date.now());
+  return { start_date: addDays(today, -31), end_date: addDays(today, -1) };
+};
+
+export const describe = (what: string) =>
+  `${what}\n\nSums are of the newest report of each day: of money exact, of counts exact up to 2^53. \`warnings\` say what to know when reading the figures.`;
+
+export const advertising = { tag: 'Advertising', scope: 'advertising:read' } as const;
+export const PAGE_FIELDS = ['page', 'page_size'];
+export const listing = { ...advertising, slots: () => 4, problems: ['too_many_points'] } as const;
