@@ -170,7 +170,7 @@ async function copyStores({ dataDir, used, onProgress }: BackupOptions, partial:
     return JSON.parse(text) as Manifest;
   } finally {
     snapshot?.close();
-    frozen?.release();
+    await frozen?.release();
     held?.release();
   }
 }

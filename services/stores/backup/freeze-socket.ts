@@ -3,7 +3,8 @@
  * ClickHouse. It listens on a socket in the data folder, so that whoever may write the folder may take a backup, and nobody else.
  *
  * The command sends `freeze <name>` and reads `frozen`: now nothing is written. It opens its snapshot of SQLite and sends `release`;
- * `released` confirms that nothing was written in between. The frozen parts stay until the connection ends.
+ * `released` confirms that nothing was written in between. The frozen parts stay until the command ends its side of the connection;
+ * the process ends the other side when they are removed, so nothing is left once the command has ended.
  */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
@@ -20,6 +21,8 @@ import { REMOVED } from './files.js';
 const PAUSE_TIMEOUT_MS = 5000;
 /** Of a command for its turn: inserts that run end first. */
 const FREEZE_TIMEOUT_MS = 120_000;
+/** Of a command for the removal of its frozen parts. */
+const RELEASE_TIMEOUT_MS = 30_000;
 /** Of the address of a socket, on macOS; Linux takes 4 more. Node.js cuts a longer one off without an error. */
 const MAX_PATH_BYTES = 103;
 /** Each pauses writes in its turn. Another is turned away. */
@@ -49,17 +52,19 @@ export function listenForFreezes(
     return Promise.resolve({ close: async () => undefined });
   }
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket.unref());
-    socket.on('error', () => undefined);
-    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-    void closed.then(() => sockets.delete(socket));
+    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
+    const ended = new Promise<void>((resolve) => socket.once('end', resolve).once('close', () => resolve()));
     void serveFreeze(socket, async (name, work) => {
       try {
         await freeze(name, work);
       } finally {
         // Also where the command was gone before its turn came. What cannot be removed goes at the next start.
-        void closed.then(() => rm(join(frozenParts, name), REMOVED)).catch(() => undefined);
+        void ended
+          .then(() => rm(join(frozenParts, name), REMOVED))
+          .catch(() => undefined)
+          .then(() => socket.end());
       }
     });
   });
@@ -102,7 +107,8 @@ async function serveFreeze(socket: Socket, freeze: Freeze): Promise<void> {
 export interface FrozenParts {
   /** Of their folder in `shadow`. */
   name: string;
-  release(): void;
+  /** Resolves when they are removed, or the process that holds them does not answer. */
+  release(): Promise<void>;
 }
 
 /**
@@ -126,7 +132,7 @@ export async function requestFreeze(dataDir: string, work: () => Promise<void>):
     await work();
     socket.write('release\n');
     await expectLine('released');
-    return { name, release: () => socket.destroy() };
+    return { name, release: () => endConnection(socket) };
   } catch (error) {
     socket.destroy();
     const { code, message } = error as NodeJS.ErrnoException;
@@ -135,6 +141,15 @@ export async function requestFreeze(dataDir: string, work: () => Promise<void>):
       { cause: error },
     );
   }
+}
+
+/** Ends this side, and waits until the other one has ended, too. */
+async function endConnection(socket: Socket): Promise<void> {
+  await withTimeout(
+    RELEASE_TIMEOUT_MS,
+    () => new Promise<void>((resolve) => (socket.closed ? resolve() : socket.once('close', resolve).end())),
+  ).catch(() => undefined);
+  socket.destroy();
 }
 
 /** Reads one line per call; an empty one at the end of the stream. */
