@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { until } from '../support/until.js';
 import { freshOrganization, newContact, type Open, type OpenStore, T0 } from './search-support.js';
@@ -62,6 +63,26 @@ export function searchStoreFigures(open: Open): void {
       await store.refresh();
       const { contacts } = await store.readFigures(organization_id);
       expect(contacts).to.deep.equal({ records: 1, lastAcceptedAt: null });
+    });
+
+    it('do not name the acceptance of a record that is rejected, as its person was erased', async () => {
+      const { store } = opened;
+      const organization_id = freshOrganization();
+      const write = (contact_id: string, acceptedAt: number) =>
+        store.upsertContacts(accepted([{ organization_id, contact_id }], acceptedAt));
+      await write('c1', T0);
+      await store.eraseContacts({
+        organizationId: organization_id,
+        proofId: `proof_${organization_id}`,
+        keyId: 'key',
+        contactIds: ['c1'],
+        named: [{ kind: 'id', value: 'c1' }],
+      });
+      const error = await write('c1', T0 + MINUTE_MS).catch((error: unknown) => error);
+      expect(error).to.be.instanceOf(PartialWriteError);
+      await store.refresh();
+      const { contacts } = await store.readFigures(organization_id);
+      expect(contacts).to.deep.equal({ records: 0, lastAcceptedAt: T0 });
     });
 
     it('are the same in every process', async () => {

@@ -76,11 +76,13 @@ function upsertContact(
   const before = readContactRow(connection, organization, contactId);
   const deletion = before ? undefined : readDeletion(connection, organization, contactId);
   const stored = applyRecord(before ?? deletion, ordered);
+  if (stored !== null) {
+    const identifiers = () =>
+      isDeletion(stored) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(stored.body);
+    if (suppression.includes(organizationId, identifiers)) throw suppressedRecord();
+  }
   session.noteAccepted('contacts', organization, ordered.acceptedAt);
   if (stored === null) return;
-  const identifiers = () =>
-    isDeletion(stored) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(stored.body);
-  if (suppression.includes(organizationId, identifiers)) throw suppressedRecord();
   if (isDeletion(stored)) {
     if (before) deleted.push(deleteRow(session, changes, organization, before));
     writeDeletion(connection, organization, contactId, stored);
