@@ -88,7 +88,7 @@ export function searchAudiences(connection: Connection, search: AudienceSearch):
           { after },
         )
       : {
-          rows: newestRows(connection, source, limit, after).map((row) => ({ ...row, rank: 0 })),
+          rows: newestRows(connection, source, limit, after),
           total: countRows(connection, source),
         };
     const items = rows.slice(offset).map(({ id }) => bodyOf(connection, organization, id));

@@ -6,6 +6,17 @@ export function findOrganizationKey(connection: Connection, id: string): number 
   return row && Number(row[0]);
 }
 
+export interface Organization {
+  key: number;
+  /** How many it has. */
+  contacts: number;
+}
+
+export function findOrganization(connection: Connection, id: string): Organization | undefined {
+  const row = connection.row<[bigint, bigint]>(`SELECT key, contacts FROM organizations WHERE id = ?`, id);
+  return row && { key: Number(row[0]), contacts: Number(row[1]) };
+}
+
 /** Whether any record, API key or credit balance belongs to another organization. */
 export function hasOtherOrganization(connection: Connection, organizationId: string): boolean {
   const others = ['organizations WHERE id', 'keys WHERE organization_id', 'credits WHERE organization_id'];

@@ -9,7 +9,7 @@ import { InFlightBytes } from '../common/in-flight-bytes.js';
 import { PageBuilder } from '../common/page-builder.js';
 import { getAudience } from './audiences.js';
 import { Connection } from './connection.js';
-import { getContact, isQuickSearch, searchContacts } from './contacts/search.js';
+import { getContact, quickSearch } from './contacts/search.js';
 import { withStoreErrors } from './errors.js';
 import type { JsonPage } from './pages.js';
 import type { WorkerData } from './workers/rpc.js';
@@ -36,9 +36,7 @@ export class PointReads {
 
   /** Null where the search may take long, and belongs to a process that can be killed. */
   searchContacts(search: ContactSearch): JsonPage<Contact, FacetField> | null {
-    return this.#read((connection) =>
-      isQuickSearch(connection, search) ? searchContacts(connection, search) : null,
-    );
+    return this.#read((connection) => quickSearch(connection, search));
   }
 
   getAudience(organizationId: string, id: string): Audience | null {

@@ -1,6 +1,6 @@
 import type { SortKey } from '../../../search/query.js';
 import type { Connection, SqlValue } from '../connection.js';
-import { bucketEnd, bucketStart, bucketStartAt, LAST_ROW_ID, type RowId } from '../row-ids.js';
+import { bucketEnd, bucketStartAt, bucketStartSql, LAST_ROW_ID, type RowId } from '../row-ids.js';
 import type { FtsQuery } from './fts-query.js';
 import type { TextIndex } from './text-index.js';
 
@@ -17,8 +17,9 @@ export interface RowSource {
   updatedAfter?: number;
 }
 
-export interface OrderedRow {
-  rowId: RowId;
+export interface RankedRow {
+  key: bigint;
+  rank: number;
   createdMs: number;
   id: string;
 }
@@ -43,36 +44,44 @@ export function bodyFields(
   return connection.each(`SELECT ${columns.join(', ')} FROM ${from} WHERE ${where}`, ...values);
 }
 
-/** Rows by creation time and id, descending, from the end of the previous page on. */
+/** Rows by creation time and id, descending, from the end of the previous page on. `rank` is that of all of them. */
 export function newestRows(
   connection: Connection,
   source: RowSource,
   limit: number,
   after?: PageEnd,
-): OrderedRow[] {
+  rank = 0,
+): RankedRow[] {
+  return newestColumns(connection, source, limit, after).map(([key, created, id]) => ({
+    key,
+    rank,
+    createdMs: Number(created),
+    id,
+  }));
+}
+
+type RowColumns = [key: bigint, createdMs: bigint, id: string];
+
+function newestColumns(
+  connection: Connection,
+  source: RowSource,
+  limit: number,
+  after?: PageEnd,
+): RowColumns[] {
   if (source.rows === 'contacts' && !source.match && source.audience === undefined) {
     return newestContacts(connection, source, limit, after);
   }
-  const found: OrderedRow[] = [];
-  let bound = LAST_ROW_ID;
-  if (after) {
-    const start = bucketStartAt(after.createdAt);
-    found.push(...rowsInBucket(connection, source, start, limit, after));
-    bound = start - 1n;
-  }
-  while (found.length < limit && bound >= 0n) {
-    const missing = limit - found.length;
-    const rows = rowsBelow(connection, source, bound, missing + 1);
-    const last = rows[missing];
-    if (last === undefined) {
-      found.push(...rows.sort(newestFirst));
-      break;
-    }
-    const start = bucketStart(last.rowId);
-    found.push(...rows.filter(({ rowId }) => rowId > bucketEnd(start)).sort(newestFirst));
-    if (found.length < limit) found.push(...rowsInBucket(connection, source, start, limit - found.length));
-    bound = start - 1n;
-  }
+  if (!after) return rowsBelow(connection, source, LAST_ROW_ID, limit);
+  const start = bucketStartAt(after.createdAt);
+  const found = rowsBetween(
+    connection,
+    source,
+    { sql: '?', values: [start] },
+    bucketEnd(start),
+    limit,
+    after,
+  );
+  if (found.length < limit) found.push(...rowsBelow(connection, source, start - 1n, limit - found.length));
   return found;
 }
 
@@ -82,66 +91,53 @@ function newestContacts(
   { organization, updatedAfter }: RowSource,
   limit: number,
   after?: PageEnd,
-): OrderedRow[] {
-  return toRows(
-    connection.rows(
-      `SELECT position, created_ms, id FROM contacts WHERE organization = ?
+): RowColumns[] {
+  return connection.rows(
+    `SELECT key, created_ms, id FROM contacts WHERE organization = ?
          ${updatedAfter === undefined ? '' : 'AND updated_ms > ?'}
          ${after ? 'AND (created_ms, id) < (?, ?)' : ''}
         ORDER BY created_ms DESC, id DESC LIMIT ?`,
-      organization,
-      ...(updatedAfter === undefined ? [] : [updatedAfter]),
-      ...(after ? [after.createdAt, after.id] : []),
-      limit,
-    ),
+    organization,
+    ...(updatedAfter === undefined ? [] : [updatedAfter]),
+    ...(after ? [after.createdAt, after.id] : []),
+    limit,
   );
 }
 
-function newestFirst(left: OrderedRow, right: OrderedRow): number {
-  return right.createdMs - left.createdMs || (left.id < right.id ? 1 : -1);
-}
-
-function rowsBelow(connection: Connection, source: RowSource, bound: RowId, limit: number): OrderedRow[] {
+/** Buckets down to the one in which the last row lies: only in that may there be more rows than `limit`. */
+function rowsBelow(connection: Connection, source: RowSource, bound: RowId, limit: number): RowColumns[] {
   const { from, where, values, rowId } = select(source);
-  return toRows(
-    connection.rows(
-      `SELECT r.position, r.created_ms, r.id FROM ${from}
-         CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${rowId}
-        WHERE ${where} AND ${rowId} <= ? ORDER BY ${rowId} DESC LIMIT ?`,
-      source.organization,
-      ...values,
-      bound,
-      limit,
-    ),
-  );
+  const lastBucket = `coalesce((SELECT ${bucketStartSql(rowId)} FROM ${from} WHERE ${where} AND ${rowId} <= ?
+    ORDER BY ${rowId} DESC LIMIT 1 OFFSET ?), 0)`;
+  const first = { sql: lastBucket, values: [...values, bound, limit - 1] };
+  return rowsBetween(connection, source, first, bound, limit);
 }
 
-/** Rows of one bucket: few, unless many were imported with the same time. */
-function rowsInBucket(
+/** The newest rows of whole buckets; few are sorted, unless many were imported with the same time. */
+function rowsBetween(
   connection: Connection,
   source: RowSource,
-  start: RowId,
+  first: { sql: string; values: SqlValue[] },
+  last: RowId,
   limit: number,
   after?: PageEnd,
-): OrderedRow[] {
+): RowColumns[] {
   const { from, where, values, rowId } = select(source);
-  return toRows(
-    connection.rows(
-      `SELECT r.position, r.created_ms, r.id FROM ${from}
+  return connection.rows(
+    `SELECT r.key, r.created_ms, r.id FROM ${from}
          CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${rowId}
-        WHERE ${where} AND ${rowId} BETWEEN ? AND ? ${after ? 'AND (r.created_ms, r.id) < (?, ?)' : ''}
+        WHERE ${where} AND ${rowId} BETWEEN ${first.sql} AND ? ${after ? 'AND (r.created_ms, r.id) < (?, ?)' : ''}
         ORDER BY r.created_ms DESC, r.id DESC LIMIT ?`,
-      source.organization,
-      ...values,
-      start,
-      bucketEnd(start),
-      ...(after ? [after.createdAt, after.id] : []),
-      limit,
-    ),
+    source.organization,
+    ...values,
+    ...first.values,
+    last,
+    ...(after ? [after.createdAt, after.id] : []),
+    limit,
   );
 }
 
-export interface GradedRow extends OrderedRow {
+export interface GradedRow extends Omit<RankedRow, 'rank'> {
   points: number;
 }
 
@@ -168,7 +164,7 @@ export function gradedRows(
        summed AS (
          SELECT position, sum(typos) + max(sum(names), max(groups)) AS points FROM graded GROUP BY position
        )
-     SELECT r.position, r.created_ms, r.id, s.points FROM summed s
+     SELECT r.key, r.created_ms, r.id, s.points FROM summed s
        CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = s.position
       ${after ? 'WHERE (s.points, r.created_ms, r.id) < (?, ?, ?)' : ''}
       ORDER BY s.points DESC, r.created_ms DESC, r.id DESC LIMIT ?`,
@@ -177,8 +173,8 @@ export function gradedRows(
     ...(after ? [after.points, after.createdAt, after.id] : []),
     limit,
   );
-  return rows.map(([rowId, created, id, points]) => ({
-    rowId,
+  return rows.map(([key, created, id, points]) => ({
+    key,
     createdMs: Number(created),
     id,
     points: Number(points),
@@ -249,8 +245,4 @@ function selectRows({ rows, organization, match, audience }: RowSource): Selecti
     rowId: 'p.position',
     row: 'p',
   };
-}
-
-function toRows(rows: [bigint, bigint, string][]): OrderedRow[] {
-  return rows.map(([rowId, created, id]) => ({ rowId, createdMs: Number(created), id }));
 }

@@ -1,13 +1,9 @@
 import type { SortKey } from '../../../search/query.js';
 import type { Connection } from '../connection.js';
 import type { FtsQuery } from './fts-query.js';
-import { countRows, gradedRows, newestRows, type OrderedRow, type RowSource } from './ordered-rows.js';
+import { countRows, gradedRows, newestRows, type RankedRow, type RowSource } from './ordered-rows.js';
 import type { MatchPlan, RankStep } from './query-plan.js';
 import type { TextIndex } from './text-index.js';
-
-export interface RankedRow extends OrderedRow {
-  rank: number;
-}
 
 /** Rows of a text search in the order of contract 3.9, from the end of the previous page on, and their total, 0 where it is skipped. */
 export function rankedRows(
@@ -53,8 +49,7 @@ function rowsOfStep(
   if (after && after.rank > last) return [];
   const isWithin = after !== undefined && after.rank >= first;
   if (!grades) {
-    const rows = newestRows(connection, matching(match), limit, isWithin ? after : undefined);
-    return rows.map((row) => ({ ...row, rank: first }));
+    return newestRows(connection, matching(match), limit, isWithin ? after : undefined, first);
   }
   const rows = gradedRows(
     connection,
