@@ -122,7 +122,8 @@ async function readPage<Services>(
   signal.throwIfAborted();
   signal.addEventListener('abort', abort, { once: true });
   try {
-    return await list.readPage({ ...context, signal: controller.signal }, next, format);
+    const own = Object.create(context, { signal: { value: controller.signal } }) as typeof context;
+    return await list.readPage(own, next, format);
   } finally {
     signal.removeEventListener('abort', abort);
     controller.abort();

@@ -58,19 +58,9 @@ export function createHandler<Services>(
     if (format && endpoint.list) errors.push(...pageFieldErrors(body, endpoint.list));
     if (errors.length > 0) throw invalid(...errors);
     request.bodyArrived(endpoint.slots?.(body) ?? 1);
-    const context: HandlerContext<unknown, unknown, Services> = {
-      body,
-      query,
-      organizationId: principal.organizationId,
-      keyId: principal.keyId,
-      services,
-      idempotency:
-        key === undefined ? undefined : { route: endpoint.path, key, fingerprint: fingerprint(body, query) },
-      get signal() {
-        return request.signal;
-      },
-      setHeader: (name, value) => ctx.set(name, value),
-    };
+    const idempotency =
+      key === undefined ? undefined : { route: endpoint.path, key, fingerprint: fingerprint(body, query) };
+    const context = new RequestContext(ctx, request, principal, { body, query, services, idempotency });
     if (format && endpoint.list) {
       setHeaders();
       await sendExport(ctx, request, endpoint.list, context, format);
@@ -83,6 +73,45 @@ export function createHandler<Services>(
     request.answer(bytes);
     return { json, bytes };
   };
+}
+
+/**
+ * What a handler is given. A class, because of the accessor: V8 gives each object literal with one a hidden class of its own, which
+ * is allocated among old objects and keeps the whole request until the next full collection.
+ */
+class RequestContext<Services> implements HandlerContext<unknown, unknown, Services> {
+  readonly body: unknown;
+  readonly query: unknown;
+  readonly organizationId: string;
+  readonly keyId: string;
+  readonly services: Services;
+  readonly idempotency: HandlerContext<unknown, unknown>['idempotency'];
+  readonly ctx: Context;
+  readonly ticket: AdmissionTicket;
+
+  constructor(
+    ctx: Context,
+    ticket: AdmissionTicket,
+    { organizationId, keyId }: Principal,
+    fields: Pick<HandlerContext<unknown, unknown, Services>, 'body' | 'query' | 'services' | 'idempotency'>,
+  ) {
+    this.body = fields.body;
+    this.query = fields.query;
+    this.organizationId = organizationId;
+    this.keyId = keyId;
+    this.services = fields.services;
+    this.idempotency = fields.idempotency;
+    this.ctx = ctx;
+    this.ticket = ticket;
+  }
+
+  get signal(): AbortSignal {
+    return this.ticket.signal;
+  }
+
+  setHeader(name: string, value: string): void {
+    this.ctx.set(name, value);
+  }
 }
 
 /** Throws the same 403 whether the other organization exists or not. */
