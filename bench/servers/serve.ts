@@ -23,11 +23,6 @@ const stores = await openStores(config);
 const logger = createLogger('info', logFile('/dev/null'));
 const gateway = await startGateway(config, stores, logger);
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-let peakMemory = 0;
-setInterval(() => {
-  peakMemory = Math.max(peakMemory, process.memoryUsage.rss());
-}, 100).unref();
-
 const cpuMs = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -42,7 +37,7 @@ process.on('message', async (message: 'reset' | 'read' | { keyFor: string }) => 
     process.send?.({
       delayP99: delay.percentile(99) / 1e6 - RESOLUTION_MS,
       delayMax: delay.max / 1e6 - RESOLUTION_MS,
-      peakMemory,
+      peakMemory: process.resourceUsage().maxRSS * 1024,
       cpuMs: cpuMs(),
     });
   } else {
