@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Publisher } from '../../../ingest/publisher.js';
-import { superviseWorker } from '../../../ingest/worker/supervisor.js';
+import type { Publisher } from '../../../ingest/publisher.js';
+import type { superviseWorker } from '../../../ingest/worker/supervisor.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
 import { hasOtherData } from '../../demo/load.js';
 import { startPrimary } from '../../gateway/cluster/primary.js';
@@ -93,14 +93,14 @@ async function listen(
   clusterWorker?: ClusterWorker,
 ): Promise<{ url: string; closed: Promise<number> }> {
   const { kafka } = config;
-  const publisher = kafka ? new Publisher(kafka, logger) : undefined;
+  const publisher = kafka ? await createPublisher(kafka, logger) : undefined;
   const gateway = await orClose(stores, () =>
     startGateway(config, stores, logger, { clusterWorker, publisher }),
   );
   stores.announcePort(Number(new URL(gateway.url).port || 80));
   // Only this process can write to an embedded store.
   const isWorker = kafka && !(config.elasticsearch && config.clickhouse);
-  const worker = isWorker ? superviseWorker(kafka, stores, gateway.registry, logger) : undefined;
+  const worker = isWorker ? await startWorker(kafka, stores, gateway.registry, logger) : undefined;
   const retention = new RetentionJob(config.retention, stores, logger).start();
   const stop = async () => {
     // The gateway first, then the stores, so that requests under way are answered.
@@ -114,6 +114,15 @@ async function listen(
     repeatable: clusterWorker && ['SIGTERM', 'SIGINT', 'SIGHUP'],
   });
   return { url: gateway.url, closed };
+}
+
+// The client of Kafka is loaded only where it is used.
+async function createPublisher(...args: ConstructorParameters<typeof Publisher>): Promise<Publisher> {
+  return new (await import('../../../ingest/publisher.js')).Publisher(...args);
+}
+
+async function startWorker(...args: Parameters<typeof superviseWorker>) {
+  return (await import('../../../ingest/worker/supervisor.js')).superviseWorker(...args);
 }
 
 async function orClose<T>(stores: Stores, work: () => Promise<T>): Promise<T> {
