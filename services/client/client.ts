@@ -18,7 +18,7 @@ export type RequestOf<Path extends OperationPath> = Omit<Body<Path>, 'organizati
 export type ResponseOf<Path extends OperationPath> = Operations[Path]['response'];
 
 /** The fields that hold the list of a page, whose operations can be iterated. */
-const LIST_FIELDS = ['contacts', 'audiences', 'visits', 'items'] as const;
+const LIST_FIELDS = ['contacts', 'audiences', 'visits', 'erasures', 'items'] as const;
 type ListField = (typeof LIST_FIELDS)[number];
 /** The operations that answer a page: by cursor or by number. */
 export type PagedPath = {

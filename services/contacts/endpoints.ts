@@ -1,7 +1,7 @@
 import type { AudienceStore } from '../audiences/audience-store.js';
 import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
 import { SMALL_BODY_LIMIT } from '../http/body.js';
-import { writeCursor } from '../http/cursor.js';
+import { DEFAULT_LIMIT, readCursor, writeCursor } from '../http/cursor.js';
 import { endpointsWith, type MatchList } from '../http/endpoint.js';
 import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
@@ -27,6 +27,7 @@ import {
   EraseContactsQuery,
   EraseContactsRequest,
   EraseContactsResponse,
+  ErasureProof,
   GetContactRequest,
   GetContactResponse,
   GetContactsRequest,
@@ -52,6 +53,7 @@ export interface ContactServices {
 const endpoint = endpointsWith<ContactServices>();
 
 const SEARCH_PATH = '/api/contacts/search';
+const ERASURES_PATH = '/api/contacts/erasures';
 const SEARCH_AUDIENCE_PATH = '/api/audiences/contacts/search';
 
 /** A page of a thousand holds a store and the process longer than one of fifty. */
@@ -253,20 +255,35 @@ const eraseContacts = endpoint({
 });
 
 const listErasures = endpoint({
-  path: '/api/contacts/erasures',
+  path: ERASURES_PATH,
   name: 'ListErasures',
   summary: 'List proofs of erasures',
-  description: 'Every erasure of the organization, the oldest first, without personal data.',
+  description:
+    'The erasures of the organization, the oldest first, without personal data. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB.',
   tag: 'Contacts',
   scope: 'contacts:erase',
   bodyLimit: SMALL_BODY_LIMIT,
   request: ListErasuresRequest,
   response: ListErasuresResponse,
+  list: {
+    item: ErasureProof,
+    pageFields: ['limit', 'cursor'],
+    readPage: ({ organizationId, services }, next) =>
+      services.search.listErasures({ organizationId, limit: EXPORT_PAGE_ITEMS, after: next as SortKey }),
+  },
   example: { organization_id: 'org_demo' },
-  async handle({ organizationId, services }) {
+  async handle({ body, organizationId, services }) {
+    const scope = { operation: ERASURES_PATH, organizationId, filters: {} };
+    const page = await services.search.listErasures({
+      organizationId,
+      limit: body.limit ?? DEFAULT_LIMIT,
+      after: readCursor(scope, body.cursor, false),
+    });
     return {
       organization_id: organizationId,
-      erasures: await services.search.listErasures(organizationId),
+      erasures: jsonArray(page.items),
+      next_cursor: writeCursor(scope, page.next),
+      total_count: page.total,
     };
   },
 });

@@ -1,3 +1,5 @@
+import type { Page, SortKey } from '../search/query.js';
+import type { Json } from '../shared/json.js';
 import { formatTimestamp } from '../shared/time.js';
 import type { Identifier } from './suppression.js';
 
@@ -46,6 +48,13 @@ export interface ErasureResult {
   proof: ErasureProof;
 }
 
+export interface ErasureSearch {
+  organizationId: string;
+  limit: number;
+  /** Where the page before ended, by `requested_at` and `proof_id`. */
+  after?: SortKey;
+}
+
 export interface ErasureStore {
   /**
    * Removes contacts and everything derived from them, and suppresses their identifiers. Resolves when no byte of them is left in the
@@ -53,5 +62,5 @@ export interface ErasureStore {
    */
   eraseContacts(command: EraseCommand): Promise<ErasureResult>;
   /** Oldest first. */
-  listErasures(organizationId: string): Promise<ErasureProof[]>;
+  listErasures(search: ErasureSearch): Promise<Page<Json<ErasureProof>>>;
 }

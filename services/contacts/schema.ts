@@ -1,4 +1,5 @@
 import type { Static, TArray, TOptional } from 'typebox';
+import { cursorRequest, cursorResponse } from '../http/cursor.js';
 import { MATCH_KINDS } from '../search/explain.js';
 import { FacetCount } from '../search/facet-schema.js';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
@@ -209,11 +210,16 @@ export const EraseContactsResponse = looseObject({
   proof: Type.Optional(ErasureProof),
 });
 
-export const ListErasuresRequest = strictObject({ organization_id: organizationId });
+export const ListErasuresRequest = strictObject({
+  organization_id: organizationId,
+  ...cursorRequest('Proofs'),
+});
+export type ListErasuresRequest = Static<typeof ListErasuresRequest>;
 
 export const ListErasuresResponse = looseObject({
   organization_id: id('Organization of the erasures.'),
-  erasures: arrayOf('The proofs, oldest first.', ErasureProof),
+  erasures: arrayOf('The proofs of this page, oldest first.', ErasureProof),
+  ...cursorResponse('proofs'),
 });
 
 const wordFilter = (field: string) =>
@@ -299,13 +305,6 @@ export const Explanation = looseObject({
 });
 export type Explanation = Static<typeof Explanation>;
 
-const paging = {
-  limit: optional(integer('Contacts a page.', { minimum: 1, maximum: 1000, default: 50 })),
-  cursor: optional(
-    Type.String({ description: '`next_cursor` of the page before, with the same filters.', maxLength: 2048 }),
-  ),
-};
-
 export const SearchContactsRequest = strictObject({
   organization_id: organizationId,
   ...contactFilters,
@@ -317,7 +316,7 @@ export const SearchContactsRequest = strictObject({
   ),
   ...facets,
   ...explain,
-  ...paging,
+  ...cursorRequest('Contacts'),
 });
 export type SearchContactsRequest = Static<typeof SearchContactsRequest>;
 
@@ -326,14 +325,13 @@ export const SearchAudienceContactsRequest = strictObject({
   audience_id: id('Audience to search in.'),
   ...contactFilters,
   ...facets,
-  ...paging,
+  ...cursorRequest('Contacts'),
 });
 export type SearchAudienceContactsRequest = Static<typeof SearchAudienceContactsRequest>;
 
 const contactsPage = {
   contacts: arrayOf('The contacts of this page.', Contact),
-  next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
-  total_count: integer('How many contacts match, exactly.', { minimum: 0 }),
+  ...cursorResponse('contacts'),
   facets: facetCounts,
 };
 

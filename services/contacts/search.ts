@@ -1,5 +1,5 @@
 /** Requests to contact searches: pure, and the same for every store. */
-import { type CursorScope, readCursor } from '../http/cursor.js';
+import { type CursorScope, DEFAULT_LIMIT, readCursor } from '../http/cursor.js';
 import { invalid, noWords } from '../http/problems.js';
 import { toTextQuery } from '../http/text-query.js';
 import { normalizeCountry } from '../search/countries.js';
@@ -16,7 +16,6 @@ import type { ContactFilter, ContactSearch } from './contact-store.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
 import { SEARCH_FIELDS, type ValueField, WORD_FIELDS, type WordField } from './searchable.js';
 
-export const DEFAULT_LIMIT = 50;
 /** Each is a filter on every row (contract 3.8). */
 const MAX_FILTER_WORDS = 32;
 

@@ -264,7 +264,7 @@ export const RESPONSE_EXAMPLES: Json = {
     related: [],
     proof_id: null,
   },
-  '/api/contacts/erasures': { organization_id: 'org_demo', erasures: [] },
+  '/api/contacts/erasures': { organization_id: 'org_demo', erasures: [], next_cursor: null, total_count: 0 },
   '/api/contacts/search': {
     organization_id: 'org_demo',
     contacts: [

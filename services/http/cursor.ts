@@ -1,7 +1,24 @@
 import { hash } from 'node:crypto';
 import type { SortKey } from '../search/query.js';
+import { integer, nullable, optional, Type } from '../shared/schema.js';
 import type { FieldError } from '../shared/validation.js';
 import { invalid } from './problems.js';
+
+export const DEFAULT_LIMIT = 50;
+
+/** What a request of pages by cursor has besides its filters. */
+export const cursorRequest = (noun: string) => ({
+  limit: optional(integer(`${noun} a page.`, { minimum: 1, maximum: 1000, default: DEFAULT_LIMIT })),
+  cursor: optional(
+    Type.String({ description: '`next_cursor` of the page before, with the same filters.', maxLength: 2048 }),
+  ),
+});
+
+/** What its response has besides the items. */
+export const cursorResponse = (noun: string) => ({
+  next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
+  total_count: integer(`How many ${noun} match, exactly.`, { minimum: 0 }),
+});
 
 /** A cursor is only valid for the same search of the same organization. The page size may change between pages. */
 export interface CursorScope {

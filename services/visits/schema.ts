@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { cursorRequest, cursorResponse } from '../http/cursor.js';
 import { FacetCount } from '../search/facet-schema.js';
 import {
   arrayOf,
@@ -97,18 +98,14 @@ export const SearchVisitsRequest = strictObject({
       { minItems: 1, maxItems: 5, examples: [['day']] },
     ),
   ),
-  limit: optional(integer('Visits a page.', { minimum: 1, maximum: 1000, default: 50 })),
-  cursor: optional(
-    Type.String({ description: '`next_cursor` of the page before, with the same filters.', maxLength: 2048 }),
-  ),
+  ...cursorRequest('Visits'),
 });
 export type SearchVisitsRequest = Static<typeof SearchVisitsRequest>;
 
 export const SearchVisitsResponse = looseObject({
   organization_id: id('Organization searched.'),
   visits: arrayOf('The visits of this page, newest first.', Visit),
-  next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
-  total_count: integer('How many visits match, exactly.', { minimum: 0 }),
+  ...cursorResponse('visits'),
   facets: Type.Optional(
     looseObject(
       {

@@ -1,5 +1,5 @@
 /** Requests to visit searches: pure, and the same for every store. */
-import { type CursorScope, readCursor } from '../http/cursor.js';
+import { type CursorScope, DEFAULT_LIMIT, readCursor } from '../http/cursor.js';
 import { noWords } from '../http/problems.js';
 import { normalizeCountry } from '../search/countries.js';
 import { normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
@@ -8,8 +8,6 @@ import { foldValue } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
 import type { SearchVisitsRequest } from './schema.js';
 import type { VisitSearch } from './visit-store.js';
-
-const DEFAULT_LIMIT = 50;
 
 const given = <T, R>(value: T | null | undefined, change: (value: T) => R): R | undefined =>
   value === null || value === undefined ? undefined : change(value);

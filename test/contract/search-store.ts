@@ -6,6 +6,7 @@ import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
 import { searchStoreDeadLetters } from './search-store-dead-letters.js';
 import { searchStoreDeletions } from './search-store-deletions.js';
+import { searchStoreErasures } from './search-store-erasures.js';
 import { searchStoreExplain } from './search-store-explain.js';
 import { searchStoreFacets } from './search-store-facets.js';
 import { searchStoreFigures } from './search-store-figures.js';
@@ -46,6 +47,7 @@ export function searchStoreContract(
     searchStoreValues(open);
     searchStoreOrder(open);
     searchStoreDeletions(open);
+    searchStoreErasures(open);
     searchStoreExplain(open);
     searchStoreFacets(open);
     searchStoreGetMany(open);

@@ -145,7 +145,7 @@ describe('Every operation', () => {
       '/api/contacts/create': `organization_id! audience_id! ${filters} company_network_a_url work_emails personal_emails phones age gender`,
       '/api/contacts/delete': 'organization_id! contact_id contact_ids email network_a_url',
       '/api/contacts/erase': 'organization_id! contact_id email network_a_url',
-      '/api/contacts/erasures': 'organization_id!',
+      '/api/contacts/erasures': 'organization_id! limit cursor',
       '/api/contacts/get': 'organization_id! contact_id!',
       '/api/contacts/get-many': 'organization_id! contact_ids!',
       '/api/contacts/search': `organization_id! ${filters} email updated_after query facets explain limit`,

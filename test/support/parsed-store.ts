@@ -1,7 +1,9 @@
 import type { ContactBatch, ContactSearch } from '../../services/contacts/contact-store.js';
+import type { ErasureProof, ErasureSearch } from '../../services/contacts/erasure-store.js';
 import type { FacetField } from '../../services/contacts/fields.js';
 import type { Contact } from '../../services/contacts/schema.js';
 import type { FacetedPage } from '../../services/search/facets.js';
+import type { Page } from '../../services/search/query.js';
 import type { Cancellable } from '../../services/shared/async.js';
 import { fromJson, type Json } from '../../services/shared/json.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
@@ -17,9 +19,10 @@ interface ParsedReads {
   ): Promise<Omit<ContactBatch, 'contacts'> & { contacts: Contact[] }>;
   searchContacts(search: ContactSearch, request?: Cancellable): Promise<FacetedPage<Contact, FacetField>>;
   searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Visit, VisitFacet>>;
+  listErasures(search: ErasureSearch): Promise<Page<ErasureProof>>;
 }
 
-/** A search store whose contacts and visits are objects, as tests compare them. */
+/** A search store whose contacts, visits and proofs are objects, as tests compare them. */
 export type ParsedStore = Omit<SearchStore, keyof ParsedReads> & ParsedReads;
 
 export function parsed(store: SearchStore): ParsedStore {
@@ -34,6 +37,7 @@ export function parsed(store: SearchStore): ParsedStore {
     },
     searchContacts: async (...args) => parsedPage(await store.searchContacts(...args)),
     searchVisits: async (...args) => parsedPage(await store.searchVisits(...args)),
+    listErasures: async (...args) => parsedPage(await store.listErasures(...args)),
   };
   return new Proxy(store, {
     get(target, name) {

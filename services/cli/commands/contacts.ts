@@ -75,8 +75,9 @@ export async function eraseContacts(io: Io, options: PersonOptions): Promise<voi
 /** Prints proofs, one JSON object per line. */
 export async function listErasures(io: Io, options: PersonOptions): Promise<void> {
   await withOperations(io, options, ['contacts:erase'], async (call) => {
-    const { erasures } = await call('/api/contacts/erasures', {});
-    for (const proof of erasures as object[]) printOut(io, terminalJson(proof));
+    for await (const page of pagesOf(call, '/api/contacts/erasures', {})) {
+      for (const proof of page.erasures as object[]) printOut(io, terminalJson(proof));
+    }
   });
 }
 
@@ -133,13 +134,19 @@ async function contactsOfPerson(call: Call, person: Body): Promise<Body[]> {
     return contacts as Body[];
   }
   const contacts: Body[] = [];
+  for await (const page of pagesOf(call, '/api/contacts/search', person)) {
+    contacts.push(...(page.contacts as Body[]));
+  }
+  return contacts;
+}
+
+async function* pagesOf(call: Call, path: string, body: Body): AsyncGenerator<Body, void> {
   let cursor: unknown;
   do {
-    const page = await call('/api/contacts/search', { ...person, cursor, limit: 1000 });
-    contacts.push(...(page.contacts as Body[]));
+    const page = await call(path, { ...body, cursor, limit: 1000 });
+    yield page;
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
-  return contacts;
 }
 
 const idsOf = async (call: Call, person: Body): Promise<string[]> =>

@@ -10,7 +10,7 @@ import {
   isReplayable,
   type Membership,
 } from '../../contacts/contact-store.js';
-import type { EraseCommand, ErasureResult } from '../../contacts/erasure-store.js';
+import type { EraseCommand, ErasureResult, ErasureSearch } from '../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import { type Cancellable, KeyedMutex } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
@@ -254,8 +254,8 @@ class ElasticsearchStore implements SearchStore {
     return result;
   }
 
-  listErasures(organizationId: string) {
-    return this.#erasures.list(organizationId);
+  listErasures(search: ErasureSearch) {
+    return this.#erasures.list(search);
   }
 
   async getAudience(organizationId: string, audienceId: string, request?: Cancellable) {

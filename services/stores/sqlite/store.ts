@@ -9,7 +9,7 @@ import {
   deletionResult,
   type Membership,
 } from '../../contacts/contact-store.js';
-import type { EraseCommand, ErasureResult } from '../../contacts/erasure-store.js';
+import type { EraseCommand, ErasureResult, ErasureSearch } from '../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
 import type { Cancellable } from '../../shared/async.js';
 import type { IdempotencyConflict } from '../../shared/idempotency.js';
@@ -174,8 +174,8 @@ class SqliteStore implements SearchStore {
     return { ...result, proof };
   }
 
-  listErasures(organizationId: string) {
-    return this.#lookups.call('listErasures', organizationId);
+  listErasures(search: ErasureSearch) {
+    return this.#lookups.call('listErasures', search);
   }
 
   async getAudience(organizationId: string, audienceId: string) {

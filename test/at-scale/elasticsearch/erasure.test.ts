@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { ErasureProof } from '../../../services/contacts/erasure-store.js';
+import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
@@ -92,7 +93,8 @@ describe('An erasure on Elasticsearch', function () {
 
     const completed = async (): Promise<ErasureProof> => {
       for (;;) {
-        const [found] = await store.listErasures(organizationId);
+        const { items } = await store.listErasures({ organizationId, limit: 1 });
+        const [found] = items.map((proof) => fromJson(proof));
         if (found?.completed_at) return found;
         await pause(500);
       }

@@ -1,8 +1,10 @@
 /** Erasures: what is found is overwritten at once; its bytes leave the segments when the recovery job has merged them. */
+import type { estypes } from '@elastic/elasticsearch';
 import {
   type EraseCommand,
   type ErasureProof,
   type ErasureResult,
+  type ErasureSearch,
   pendingProof,
 } from '../../../contacts/erasure-store.js';
 import type { StoredContact } from '../../../contacts/stored-contact.js';
@@ -12,7 +14,8 @@ import {
   mentionsAny,
   uniqueIdentifiers,
 } from '../../../contacts/suppression.js';
-import { fromJson } from '../../../shared/json.js';
+import type { Page } from '../../../search/query.js';
+import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { type Clock, formatTimestamp } from '../../../shared/time.js';
 import { type DeadLetterQuery, deadLetterText, storedDeadLetters } from '../../common/dead-letters.js';
 import { nextVersion, type RecordCopy } from '../../common/record-copy.js';
@@ -26,11 +29,13 @@ import { Documents, documentId } from '../documents.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
+import { fetchPage, searchAfter } from '../pages.js';
 import type { RecordFeed } from '../record-feed.js';
 import { type ErasureSource, SuppressionLists } from './suppression.js';
 
 const MAX_RELATED = 100;
 const ERASURES_PER_PAGE = 1000;
+const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
 /** The next run of the recovery job goes on. Short, as a process that stops waits for the run. */
 const PURGE_TIMEOUT_MS = 2000;
 /** Indices that held documents of erased persons. */
@@ -97,6 +102,7 @@ export class Erasures {
     const source: ErasureSource = {
       organization_id: organizationId,
       requested_at: now,
+      proof_id: proofId,
       pending: true,
       contact_ids: [...new Set([...contactIds, ...ids])],
       proof,
@@ -115,19 +121,33 @@ export class Erasures {
     };
   }
 
-  async list(organizationId: string): Promise<ErasureProof[]> {
-    const proofs: ErasureProof[] = [];
-    for await (const { source } of this.#find({ term: { organization_id: organizationId } })) {
-      proofs.push(source.proof as ErasureProof);
-    }
-    return proofs;
+  async list({ organizationId, limit, after }: ErasureSearch): Promise<Page<Json<ErasureProof>>> {
+    const filter = [{ term: { organization_id: organizationId } }, { exists: { field: 'proof_id' } }];
+    const { result } = await fetchPage<ErasureSource, ErasureProof>(
+      {
+        query: { bool: { filter } },
+        sort: ORDER,
+        search_after: searchAfter(after, null),
+      },
+      { limit, bestScore: null, toJson: ({ proof }) => toJson(proof as ErasureProof) },
+      (request) => this.#documents.search(request),
+    );
+    return result;
   }
 
   /** Takes what is pending out of the segments. Does nothing during a reindex; the next run goes on. */
   async complete(): Promise<void> {
     const { cluster, names, contacts, idempotencyKeys, clock } = this.#deps;
     const pending: { id: string; source: ErasureSource }[] = [];
-    for await (const each of this.#find({ term: { pending: true } })) pending.push(each);
+    const pages = this.#documents.pages({
+      size: ERASURES_PER_PAGE,
+      query: { term: { pending: true } },
+      sort: ORDER,
+    });
+    for await (const hits of pages) {
+      for (const { _id, _source } of hits)
+        pending.push({ id: _id as string, source: _source as ErasureSource });
+    }
     if (pending.length === 0) return;
     const lock = await acquireReindexLock(cluster, names, clock);
     if (!lock) return;
@@ -164,7 +184,7 @@ export class Erasures {
       await this.#documents.update(id, ({ contact_ids: _, proof, ...rest }) => ({
         ...rest,
         pending: false,
-        proof: { ...proof, completed_at: formatTimestamp(clock.now()) },
+        proof: { ...(proof as ErasureProof), completed_at: formatTimestamp(clock.now()) },
       }));
     }
   }
@@ -211,17 +231,6 @@ export class Erasures {
     }
     await deadLetters.delete(ids);
     return ids.length;
-  }
-
-  async *#find(filter: object): AsyncGenerator<{ id: string; source: ErasureSource }, void> {
-    const pages = this.#documents.pages({
-      size: ERASURES_PER_PAGE,
-      query: { bool: { filter: [filter, { exists: { field: 'pending' } }] } },
-      sort: [{ requested_at: 'asc' }, { _seq_no: 'asc' }],
-    });
-    for await (const hits of pages) {
-      for (const { _id, _source } of hits) yield { id: _id as string, source: _source as ErasureSource };
-    }
   }
 
   /** Ids of the contacts that have the identifier. */

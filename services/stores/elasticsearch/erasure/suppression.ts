@@ -1,6 +1,7 @@
 /** The suppression list, one document per hash; and the secret of the hashes. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ErasureProof } from '../../../contacts/erasure-store.js';
 import { type Identifier, identifierHash, SECRET_BYTES } from '../../../contacts/suppression.js';
 import type { Clock } from '../../../shared/time.js';
 import { type Documents, documentId } from '../documents.js';
@@ -13,10 +14,11 @@ export interface ErasureSource {
   hash?: string;
   /** Milliseconds since the epoch. */
   requested_at?: number;
+  proof_id?: string;
   /** Whether bytes may be left; then `contact_ids` names what to delete. */
   pending?: boolean;
   contact_ids?: string[];
-  proof?: object;
+  proof?: ErasureProof;
 }
 
 const SECRET_ID = 'secret';

@@ -13,6 +13,7 @@ import {
   parseSource,
   type Tombstone,
 } from '../contacts/mapping.js';
+import type { ErasureSource } from '../erasure/suppression.js';
 import type { IdempotencySource } from '../idempotency.js';
 import { visitDocument } from '../visits.js';
 import {
@@ -49,6 +50,9 @@ export const toDocument: { [name in Resource]?: (source: never) => object } = {
   // In version 1 the owner of a lease was called `attempt`.
   idempotency: ({ attempt, ...rest }: IdempotencySource & { attempt?: string }) =>
     attempt === undefined ? rest : { ...rest, owner: attempt },
+  // Version 1 had no `proof_id`.
+  erasures: (source: ErasureSource) =>
+    source.proof === undefined ? source : { ...source, proof_id: source.proof.proof_id },
 };
 
 /** In version 6 the contact was an object, its times and audiences fields beside it. */

@@ -1,14 +1,36 @@
-import type { ErasureProof } from '../../../contacts/erasure-store.js';
+import type { ErasureProof, ErasureSearch } from '../../../contacts/erasure-store.js';
+import type { Json } from '../../../shared/json.js';
+import { formatTimestamp } from '../../../shared/time.js';
+import { rowsToFetch } from '../../common/page-builder.js';
 import type { Connection } from '../connection.js';
+import { buildPage, type JsonPage } from '../pages.js';
 
 export function readErasure(connection: Connection, id: string): ErasureProof {
   const [proof] = connection.row<[string]>(`SELECT proof FROM erasures WHERE id = ?`, id) as [string];
   return JSON.parse(proof) as ErasureProof;
 }
 
-export function listErasures(connection: Connection, organizationId: string): ErasureProof[] {
-  return connection
-    .rows<[string]>(`SELECT proof FROM erasures WHERE organization_id = ?`, organizationId)
-    .map(([proof]) => JSON.parse(proof) as ErasureProof)
-    .sort((left, right) => left.requested_at.localeCompare(right.requested_at));
+export function listErasures(
+  connection: Connection,
+  { organizationId, limit, after }: ErasureSearch,
+): JsonPage<ErasureProof> {
+  return connection.readTransaction(() => {
+    const where = 'organization_id = ?';
+    const [total] = connection.row(`SELECT count(*) FROM erasures WHERE ${where}`, organizationId) as [
+      bigint,
+    ];
+    const rows = connection.each<[proof: Json<ErasureProof>, requestedAt: string, id: string]>(
+      `SELECT proof, proof ->> 'requested_at' AS requested_at, id FROM erasures
+        WHERE ${where} ${after ? 'AND (requested_at, id) > (?, ?)' : ''}
+        ORDER BY requested_at, id LIMIT ?`,
+      organizationId,
+      ...(after ? [formatTimestamp(after.createdAt), after.id] : []),
+      rowsToFetch(limit),
+    );
+    return buildPage(rows, Number(total), {
+      limit,
+      toJson: ([proof]) => proof,
+      sortKeyOf: ([, requestedAt, id]) => ({ rank: 0, createdAt: Date.parse(requestedAt), id }),
+    });
+  });
 }

@@ -1,5 +1,6 @@
 /** Entry of the thread for reads that are cheap but not at once, so that they never wait for a search. */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { ErasureSearch } from '../../../contacts/erasure-store.js';
 import { toJson } from '../../../shared/json.js';
 import type { DeadLetterQuery } from '../../common/dead-letters.js';
 import type { Connection } from '../connection.js';
@@ -20,7 +21,7 @@ const operations = (connection: Connection) => ({
   readFigures: (organizationId: string) => readFigures(connection, organizationId),
   hasOtherOrganization: (organizationId: string) => toJson(hasOtherOrganization(connection, organizationId)),
   readErasure: (id: string) => toJson(readErasure(connection, id)),
-  listErasures: (organizationId: string) => toJson(listErasures(connection, organizationId)),
+  listErasures: (search: ErasureSearch) => toJson(listErasures(connection, search)),
   listDeadLetters: (query: DeadLetterQuery) => listDeadLetters(connection, query),
   ping: () => toJson(connection.row(`SELECT 1 FROM schema_migrations`) !== undefined),
 });
