@@ -6,6 +6,13 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 /** The command failed for a reason that its message explains. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
+  /** Code of the problem that an operation answered. */
+  readonly problemCode: string | undefined;
+
+  constructor(message: string, { problemCode }: { problemCode?: string } = {}) {
+    super(message);
+    this.problemCode = problemCode;
+  }
 }
 
 /** The command was called in a way that cannot work; it did nothing. */

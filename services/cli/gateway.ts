@@ -130,6 +130,7 @@ export function gatewayError(error: unknown, url: string): unknown {
   const { status, code, message } = error;
   return new CommandError(
     `The gateway answers ${status}${code === 'unknown' ? '' : ` ${code}`}: ${message}${HINTS[code] ?? ''}`,
+    { problemCode: code },
   );
 }
 

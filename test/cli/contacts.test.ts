@@ -1,4 +1,6 @@
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { temporaryFolder } from '../support/gateway.js';
@@ -55,6 +57,29 @@ describe('The commands for single persons', function () {
     expect((await contacts('delete', ...person, '--dry-run')).stdout).to.equal(
       '1 contact would be deleted: ada.\n',
     );
+  });
+
+  it('export nothing rather than leave audiences out that the gateway did not answer', async () => {
+    const problem = {
+      status: 403,
+      code: 'insufficient_scope',
+      detail: 'The key has no scope audiences:read.',
+    };
+    const gateway = createServer(({ url }, response) => {
+      const isSearch = url === '/api/contacts/search';
+      response.writeHead(isSearch ? 200 : problem.status, {
+        'Content-Type': isSearch ? 'application/json' : 'application/problem+json',
+      });
+      const found = { contacts: [{ contact_id: 'ada', audience_ids: ['a'] }], next_cursor: null };
+      response.end(JSON.stringify(isSearch ? found : problem));
+    });
+    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+    const { port } = gateway.address() as AddressInfo;
+    const through = ['--url', `http://127.0.0.1:${port}`, '--api-key', 'rk_a_b'];
+    const { code, stderr } = await contacts('export-person', ...person, ...through);
+    gateway.close();
+    expect(stderr).to.contain('insufficient_scope');
+    expect(code).to.equal(1);
   });
 
   it('erase a person through the server that holds the folder, after which the file leaves the person out', async () => {

@@ -89,7 +89,7 @@ export async function exportPerson(io: Io, options: PersonOptions): Promise<void
     const audienceIds = [...new Set(contacts.flatMap((contact) => contact.audience_ids as string[]))];
     const audiences: unknown[] = [];
     for (const audience_id of audienceIds) {
-      const found = await call('/api/audiences/get', { audience_id }).catch(ifNotFound);
+      const found = await call('/api/audiences/get', { audience_id }).catch(ifAudienceNotFound);
       if (found) audiences.push(found.audience);
     }
     const dead_letters = await deadLettersOf(io, options, contacts, person);
@@ -116,8 +116,8 @@ async function deadLettersOf(
   return found;
 }
 
-function ifNotFound(error: unknown): null {
-  if (/\b404\b|No such|has no/.test(String((error as Error).message))) return null;
+function ifAudienceNotFound(error: unknown): null {
+  if (error instanceof CommandError && error.problemCode === 'audience_not_found') return null;
   throw error;
 }
 
@@ -217,7 +217,9 @@ function callStores(stores: Stores, organizationId: string): Call {
     };
     const response = await (endpoint.handle as (context: unknown) => Promise<object>)(context).catch(
       (reason: unknown) => {
-        throw reason instanceof Problem ? new CommandError(reason.message) : reason;
+        throw reason instanceof Problem
+          ? new CommandError(reason.message, { problemCode: reason.code })
+          : reason;
       },
     );
     return JSON.parse(String(await serialize(response))) as Body;
