@@ -86,7 +86,7 @@ export interface StoredReplayResult {
 /**
  * Sends them through the pipeline again, as records of their organization and with the mapping that they came with. Those that are
  * accepted are deleted; the others stay, with their new reason. Their order is that of their first acceptance, except through a server,
- * which accepts them anew. Throws CommandError for a mapping that is gone.
+ * which accepts them anew. Throws CommandError for a mapping that is gone, and, before any is sent, for a correction of none of them.
  */
 export async function replayStoredDeadLetters(
   io: Io,
@@ -95,6 +95,7 @@ export async function replayStoredDeadLetters(
   const result: StoredReplayResult = { records: 0, rejected: 0, truncated: 0 };
   if (!hasSearchStore(io)) return result;
   return withAdminStore(io, async (store) => {
+    await requireCorrected(store, options);
     for (const id of await organizationsOf(store, options.organization)) {
       const letters = await lettersToReplay(store, id, options, result);
       result.records += letters.length;
@@ -117,6 +118,24 @@ export async function replayStoredDeadLetters(
     }
     return result;
   });
+}
+
+const MAX_NAMED_IDS = 10;
+
+async function requireCorrected(
+  store: DeadLetterStore,
+  { organization, streams, corrections = new Map() }: StoredReplayOptions,
+): Promise<void> {
+  const unknown = new Set(corrections.keys());
+  if (unknown.size === 0) return;
+  for await (const page of storedDeadLetters(store, organization))
+    for (const { id, stream } of page) if (streams.includes(stream)) unknown.delete(id);
+  if (unknown.size === 0) return;
+  const named = [...unknown].slice(0, MAX_NAMED_IDS).join(', ');
+  const more = unknown.size > MAX_NAMED_IDS ? ` and ${unknown.size - MAX_NAMED_IDS} more` : '';
+  throw new CommandError(
+    `No dead letter of HTTP ingest has the id ${named}${more}. Nothing was sent: leave out what was replayed already, and list again what was rejected again.`,
+  );
 }
 
 async function organizationsOf(store: DeadLetterStore, organization?: string): Promise<Iterable<string>> {

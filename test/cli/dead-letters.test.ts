@@ -95,6 +95,21 @@ describe('Dead letters of HTTP ingest', function () {
     expect((await list('--organization', 'org_a')).map(({ attempts }) => attempts)).to.deep.equal([2, 2, 1]);
   });
 
+  it('are not replayed at all while corrections are of unknown ids, which are named', async () => {
+    const [first] = await list('--organization', 'org_a');
+    const corrected = join(folder.path, 'corrected.ndjson');
+    const lines = [first, { id: 'rej_gone', value: '{"contact_id":"k5"}' }];
+    await writeFile(corrected, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const { code, stderr } = await run(['dead-letters', 'replay', '--from', corrected], { env });
+    expect(code, stderr).to.equal(1);
+    expect(stderr).to.contain('No dead letter of HTTP ingest has the id rej_gone.');
+    expect((await list('--organization', 'org_a')).map(({ id }) => id)).to.include(first?.id);
+    const [other] = await list('--organization', 'org_b');
+    await writeFile(corrected, JSON.stringify(other));
+    const args = ['dead-letters', 'replay', '--organization', 'org_a', '--from', corrected];
+    expect((await run(args, { env })).stderr).to.contain(other?.id);
+  });
+
   it('are corrected in a file and accepted', async () => {
     const [first, second] = await list('--organization', 'org_a');
     const corrected = join(folder.path, 'corrected.ndjson');
