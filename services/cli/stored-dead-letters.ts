@@ -193,6 +193,7 @@ async function send(
     stream,
     organizationId,
     source: map === undefined ? source : mapSource(source, findMapping(io, map)),
+    unknownFields: loadConfig(io.env).unknownFields,
     onRejected,
     acceptance: { now: () => acceptedAt, sequence: sequence - line },
   });

@@ -39,7 +39,7 @@ export const settingSchemas = {
     enum: ['reject', 'ignore'],
     default: 'reject',
     description:
-      'What becomes of fields that a stream does not have, in records from Kafka and, without unknown_fields in the request, over HTTP: reject rejects the record, ignore leaves them out.',
+      'What becomes of fields that a stream does not have, in records from Kafka, from files loaded into the data folder and, without unknown_fields in the request, over HTTP: reject rejects the record, ignore leaves them out.',
   }),
   REACHLINE_MAPPINGS: string({
     default: '',

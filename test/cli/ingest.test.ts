@@ -111,6 +111,18 @@ describe('reachline ingest', function () {
     expect((await readFile(rejects)).length).to.equal(0);
   });
 
+  it('leaves unknown fields out where REACHLINE_INGEST_UNKNOWN_FIELDS=ignore, also in a dry run', async () => {
+    const input = await file('unknown.ndjson', '{"contact_id":"u1","shoe_size":41}');
+    const args = ['ingest', 'contacts', input, '--organization', 'org_u'];
+    const ignoring = { env: { ...env, REACHLINE_INGEST_UNKNOWN_FIELDS: 'ignore' } };
+    expect((await run([...args, '--dry-run'], { env })).code).to.equal(1);
+    for (const more of [['--dry-run'], []]) {
+      const { code, stdout, stderr } = await run([...args, ...more], ignoring);
+      expect(code, stderr).to.equal(0);
+      expect(stdout).to.contain('1 accepted (unknown fields of 1 left out), 0 rejected');
+    }
+  });
+
   it('shows twenty rejections and counts the others', async () => {
     const { stderr } = await run(['ingest', 'contacts', await ndjson('x\n'.repeat(50))], { env });
     expect(stderr.match(/^line /gm)?.length).to.equal(20);

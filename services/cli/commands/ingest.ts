@@ -210,6 +210,7 @@ async function loadFile(io: Io, command: IngestCommand, load: FileLoad): Promise
           stores: destination,
           acceptance: accept(),
           others: 'allow',
+          unknownFields: loadConfig(io.env).unknownFields,
         })
       : await sendRecords({
           ...options,

@@ -4,6 +4,7 @@ import type { DeadLetter } from '../../../ingest/records/outcome.js';
 import type { RawRecord } from '../../../ingest/records/raw-record.js';
 import { LINE_TOO_LONG } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
+import { loadConfig } from '../../shared/config.js';
 import { EXIT } from '../errors.js';
 import { type Io, printOut } from '../io.js';
 import { Progress } from '../progress.js';
@@ -26,14 +27,15 @@ export async function dryRun(
   const opened = await openMapped(io, stream, options);
   const organizationId =
     options.organization ?? (options.organizationOptional ? ANY_ORGANIZATION : undefined);
-  const decode = decoder(stream, { organizationId, others: 'allow' });
+  const { unknownFields } = loadConfig(io.env);
+  const decode = decoder(stream, { organizationId, others: 'allow' }, { unknownFields });
   const rejects =
     options.rejects === undefined ? undefined : new Rejects(options.rejects, opened.headerBytes, false);
   const report = new Report(io, opened.input.size, await Progress.start(io), {
     maxShown: Number.POSITIVE_INFINITY,
   });
   report.begin(opened.input, '');
-  const result = emptyResult();
+  const result = { ...emptyResult(), ignored: 0 };
   const acceptedAt = Date.now();
   let shown = 0;
   for await (const records of opened.source) {
@@ -51,6 +53,7 @@ export async function dryRun(
         if (outcome.kind === 'ok') {
           result.accepted++;
           if (outcome.isRounded) result.rounded++;
+          if (outcome.hadUnknownFields) result.ignored++;
           becomes = JSON.stringify(outcome.record);
         } else {
           result.rejected++;

@@ -70,12 +70,13 @@ export class Report {
   #label = '';
   /** Bytes of the files before this one, and what became of their records. */
   #readBefore = 0;
-  readonly total: Omit<IngestResult, 'errors'> = {
+  readonly total: Required<Omit<IngestResult, 'errors'>> = {
     accepted: 0,
     rejected: 0,
     skipped: 0,
     rounded: 0,
     suppressed: 0,
+    ignored: 0,
   };
   #shown = 0;
   #accepted = 0;
@@ -109,8 +110,8 @@ export class Report {
 
   /** The file is loaded. */
   endFile(result: IngestResult): void {
-    for (const name of ['accepted', 'rejected', 'skipped', 'rounded', 'suppressed'] as const) {
-      this.total[name] += result[name];
+    for (const name of ['accepted', 'rejected', 'skipped', 'rounded', 'suppressed', 'ignored'] as const) {
+      this.total[name] += result[name] ?? 0;
     }
     this.skip(this.#input?.size ?? 0);
   }
@@ -145,13 +146,14 @@ export class Report {
   }
 
   summary(streamName: string): string {
-    const { accepted, rejected, skipped, rounded, suppressed } = this.total;
+    const { accepted, rejected, skipped, rounded, suppressed, ignored } = this.total;
     const seconds = Math.max(0.001, (performance.now() - this.#startedAt) / 1000);
     const rate = formatCount((accepted + rejected) / seconds);
     const money =
       rounded > 0 ? ` (money of ${formatCount(rounded)} rounded to 12 digits after the point)` : '';
     const erased = suppressed > 0 ? ` (${formatCount(suppressed)} of erased persons left out)` : '';
+    const unknown = ignored > 0 ? ` (unknown fields of ${formatCount(ignored)} left out)` : '';
     const leftOut = skipped > 0 ? `, ${formatCount(skipped)} skipped` : '';
-    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}, ${formatCount(rejected)} rejected${leftOut} in ${seconds.toFixed(1)} s (${rate} records/s)`;
+    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}${unknown}, ${formatCount(rejected)} rejected${leftOut} in ${seconds.toFixed(1)} s (${rate} records/s)`;
   }
 }
