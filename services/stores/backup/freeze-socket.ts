@@ -27,6 +27,8 @@ const RELEASE_TIMEOUT_MS = 30_000;
 const MAX_PATH_BYTES = 103;
 /** Each pauses writes in its turn. Another is turned away. */
 const MAX_BACKUPS = 4;
+/** Of all lines of one command. */
+const MAX_REQUEST_BYTES = 1024;
 const FROZEN_NAME = /^\w{1,64}$/;
 
 /** Runs `work` while no embedded store is written, and the parts of ClickHouse are hard-linked under `name`. */
@@ -89,6 +91,10 @@ export function listenForFreezes(
 
 async function serveFreeze(socket: Socket, freeze: Freeze): Promise<void> {
   const next = lineReader(socket);
+  // A line without an end would be held in memory, however long.
+  socket.on('data', () => {
+    if (socket.bytesRead > MAX_REQUEST_BYTES) socket.destroy();
+  });
   try {
     const name = /^freeze (.*)$/.exec(await next())?.[1] ?? '';
     if (!FROZEN_NAME.test(name)) throw new Error('freeze takes a name');

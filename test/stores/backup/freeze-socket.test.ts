@@ -62,6 +62,14 @@ describe('The socket of backups', () => {
     await until(() => frozen.includes('gone') && !existsSync(partsOf('gone')), 'the parts are removed');
   });
 
+  it('ends a connection that sends more than a command takes', async () => {
+    const socket = connect(join(folder.path, FREEZE_SOCKET));
+    // The listener may close it while it is written.
+    socket.on('error', () => undefined);
+    socket.write('x'.repeat(100_000));
+    await new Promise((resolve) => socket.once('close', resolve));
+  });
+
   it('turns the fifth backup at once away', async () => {
     turn = new Promise(() => {});
     const waiting = Array.from({ length: 4 }, () => requestFreeze(folder.path, async () => undefined));
