@@ -165,7 +165,9 @@ function upsertAudience(
     JSON.stringify(audience),
     key,
   );
-  const columns = audienceColumns(session.encoder('audience_terms', organization), audience);
+  const text = session.encoder('audience_terms', organization);
+  const columns = audienceColumns(text, audience);
+  session.addWords('audience_terms', organization, text.takeWords());
   if (stays) {
     changes.replace(newRowId, columns);
   } else {

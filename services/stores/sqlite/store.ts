@@ -30,6 +30,7 @@ import type { RebuildProgress } from './migrations/rebuild.js';
 import { parsePage } from './pages.js';
 import { PointReads } from './point-reads.js';
 import type { LookupOperations } from './workers/lookup-thread.js';
+import type { PreparationOperations } from './workers/preparation-thread.js';
 import type { Result } from './workers/rpc.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
@@ -42,17 +43,32 @@ import type {
   WriteOperations,
 } from './writes/write-operations.js';
 
+type Preparation = WorkerClient<PreparationOperations>;
 type Writer = WorkerClient<WriteOperations & MaintenanceOperations & RecordOperations>;
 
 const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
 const LOOKUPS = new URL('./workers/lookup-thread.js', import.meta.url);
+const PREPARATION = new URL('./workers/preparation-thread.js', import.meta.url);
 const SEARCHES = new URL('./workers/search-process.js', import.meta.url);
 
 /** Page caches in MiB; that of the searches is shared between their processes. */
-const CACHE_MB = { migrations: 64, writer: 96, searches: { all: 192, least: 16 }, lookups: 8, points: 16 };
+const CACHE_MB = {
+  migrations: 64,
+  writer: 96,
+  searches: { all: 192, least: 16 },
+  lookups: 8,
+  points: 16,
+  preparation: 1,
+};
 
 /** Few enough that serializing them does not hold up the event loop. */
 const RECORDS_PER_MESSAGE = 500;
+
+/** Messages per batch of an input: together they fill transactions. */
+const MESSAGES_PER_BATCH = 4;
+
+/** Fewer contacts are not worth the way over another thread. */
+const MIN_PREPARED_RECORDS = 100;
 
 /** Each looks its words up in the text index. */
 const DELETIONS_PER_MESSAGE = 50;
@@ -81,10 +97,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   const path = join(dataDir, SEARCH_FILE);
   const writer: Writer = new WorkerClient(WRITER, { path, cacheMb: CACHE_MB.writer });
   const lookups = new WorkerClient<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
+  const preparation: Preparation = new WorkerClient(PREPARATION, { path, cacheMb: CACHE_MB.preparation });
   const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchThreads));
   const searches = new SearchPool<SearchOperations>(SEARCHES, { path, cacheMb }, { size: searchThreads });
   const points = new PointReads({ path, cacheMb: CACHE_MB.points });
-  const store = new SqliteStore(writer, lookups, searches, points, clock);
+  const store = new SqliteStore(writer, preparation, lookups, searches, points, clock);
   try {
     await store.ping();
   } catch (error) {
@@ -95,25 +112,28 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
 }
 
 class SqliteStore implements SearchStore {
-  readonly preferredBatchSize = RECORDS_PER_MESSAGE;
+  readonly preferredBatchSize = MESSAGES_PER_BATCH * RECORDS_PER_MESSAGE;
   readonly #writer: Writer;
+  readonly #preparation: Preparation;
   readonly #lookups: WorkerClient<LookupOperations>;
   readonly #searches: SearchPool<SearchOperations>;
   readonly #points: PointReads;
   readonly #clock: Clock;
   /** Idempotency keys of writes in progress. */
   readonly #running = new Set<string>();
-  #sending: Promise<void> = Promise.resolve();
+  #sending: Promise<unknown> = Promise.resolve();
   readonly #completion: CompletionSchedule;
 
   constructor(
     writer: Writer,
+    preparation: Preparation,
     lookups: WorkerClient<LookupOperations>,
     searches: SearchPool<SearchOperations>,
     points: PointReads,
     clock: Clock,
   ) {
     this.#writer = writer;
+    this.#preparation = preparation;
     this.#lookups = lookups;
     this.#searches = searches;
     this.#points = points;
@@ -273,6 +293,7 @@ class SqliteStore implements SearchStore {
     this.#completion.close();
     await this.#sending;
     this.#points.close();
+    await this.#preparation.close();
     await Promise.all([this.#writer.close(), this.#lookups.close(), this.#searches.close()]);
   }
 
@@ -296,7 +317,7 @@ class SqliteStore implements SearchStore {
     }
   }
 
-  /** Sends records in the order of calls, and yields to the event loop between two messages. */
+  /** Sends records in the order of calls but for those that are prepared, and yields to the event loop between two messages. */
   async #writeRecords(writer: RecordWriter, records: readonly OrderedRecord<unknown>[]): Promise<void> {
     const tenant = tenantOf(records);
     const written: Promise<RecordResults | { error: unknown }>[] = [];
@@ -304,7 +325,11 @@ class SqliteStore implements SearchStore {
       for (let start = 0; start < records.length; start += RECORDS_PER_MESSAGE) {
         if (start > 0) await yieldToEventLoop();
         const json = JSON.stringify(records.slice(start, start + RECORDS_PER_MESSAGE));
-        written.push(this.#writer.callFor(tenant, writer, json).then(numbered(start), failedWith));
+        const isPrepared = writer === 'upsertContacts' && records.length >= MIN_PREPARED_RECORDS;
+        const sent = isPrepared
+          ? this.#sendPrepared(tenant, json)
+          : this.#writer.callFor(tenant, writer, json);
+        written.push(sent.then(numbered(start), failedWith));
       }
     };
     const sent = this.#sending.then(send);
@@ -316,6 +341,12 @@ class SqliteStore implements SearchStore {
       for (const [index, error] of result) rejected.set(index, error);
     }
     if (rejected.size > 0) throw new PartialWriteError(rejected);
+  }
+
+  /** Unprepared where the thread that prepares has failed. */
+  async #sendPrepared(tenant: string, json: string) {
+    const prepared = await this.#preparation.textFor(tenant, 'prepareContacts', json).catch(() => undefined);
+    return this.#writer.callFor(tenant, 'upsertContacts', json, prepared);
   }
 }
 

@@ -51,10 +51,10 @@ export function contactColumns(text: TermEncoder, body: ContactBody): string[] {
 }
 
 /** The words of a contact that queries may misspell. */
-export function vocabularyOf(organization: number, body: ContactBody): Set<string> {
-  const words = new Set<string>();
-  contactColumns(new TermEncoder(new OrganizationTerms(organization), (word) => words.add(word)), body);
-  return words;
+export function vocabularyOf(organization: number, body: ContactBody): ReadonlySet<string> {
+  const text = new TermEncoder(new OrganizationTerms(organization));
+  contactColumns(text, body);
+  return text.takeWords();
 }
 
 /** One term stands for a profile address and, by its beginning, for the slug. */

@@ -14,7 +14,6 @@ import {
   contactJson,
   createdContact,
   joinedAudience,
-  type StoredContact,
   toContact,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
@@ -25,22 +24,35 @@ import type { Connection } from '../connection.js';
 import { addCredits, readCredits } from '../credits.js';
 import { Suppression } from '../erasure/suppression.js';
 import { findOrganizationKey } from '../organizations.js';
+import type { RowId } from '../row-ids.js';
 import { IndexChanges } from '../text/text-index.js';
+import { vocabularyVersion } from '../text/vocabulary.js';
 import { type BatchResult, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery, vocabularyOf } from './mapping.js';
-import { type ContactRow, readContactRow, readDeletion } from './rows.js';
+import { type NewContact, newContactOf, type PreparedRecord } from './prepared-contact.js';
+import { type ContactRow, hasDeletion, readContactRow, readDeletion } from './rows.js';
 
 /** Applies stream records (contract 6.2) until time is up. */
 export function upsertContacts(
   session: WriteSession,
-  records: readonly OrderedRecord<ContactRecord>[],
+  records: readonly (OrderedRecord<ContactRecord> | PreparedRecord)[],
   isTimeUp: () => boolean,
 ): BatchResult {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
   const deleted: DeletedRow[] = [];
-  const batch = { session, changes, deleted, suppression: new Suppression(session.connection) };
-  const written = writeBatch(records, isTimeUp, (record) => upsertContact(batch, record));
+  const batch: Batch = {
+    session,
+    changes,
+    deleted,
+    deletions: new Map(),
+    vocabularyVersion: vocabularyVersion(session.connection),
+    suppression: new Suppression(session.connection),
+  };
+  const written = writeBatch(records, isTimeUp, (record) => {
+    if (!('contact' in record)) upsertContact(batch, record);
+    else if (!insertPrepared(batch, record)) upsertContact(batch, record.parse());
+  });
   changes.apply();
   forgetWords(session, deleted);
   return written;
@@ -62,12 +74,34 @@ interface Batch {
   session: WriteSession;
   changes: IndexChanges;
   deleted: DeletedRow[];
+  /** Whether an organization has deletions. */
+  deletions: Map<number, boolean>;
+  vocabularyVersion: number;
   suppression: Suppression;
+}
+
+/** False, and nothing is written, where a contact is stored or deleted, persons are suppressed, or words were forgotten meanwhile. */
+function insertPrepared(
+  { session, changes, deletions, vocabularyVersion: currentVersion, suppression }: Batch,
+  { organizationId, acceptedAt, vocabularyVersion: version, contact }: PreparedRecord,
+): boolean {
+  const { connection } = session;
+  const { organization, id } = contact;
+  if (version !== currentVersion || suppression.isUsed(organizationId)) return false;
+  let hasDeletions = deletions.get(organization);
+  if (hasDeletions === undefined) {
+    hasDeletions = hasDeletion(connection, organization);
+    deletions.set(organization, hasDeletions);
+  }
+  if (hasDeletions && readDeletion(connection, organization, id)) return false;
+  if (!insertContact(session, changes, contact)) return false;
+  session.noteAccepted('contacts', organization, acceptedAt);
+  return true;
 }
 
 /** Throws `RecordRejectedError`. */
 function upsertContact(
-  { session, changes, deleted, suppression }: Batch,
+  { session, changes, deleted, deletions, suppression }: Batch,
   ordered: OrderedRecord<ContactRecord>,
 ): void {
   const { connection } = session;
@@ -86,13 +120,19 @@ function upsertContact(
   if (isDeletion(stored)) {
     if (before) deleted.push(deleteRow(session, changes, organization, before));
     writeDeletion(connection, organization, contactId, stored);
+    deletions.set(organization, true);
     return;
   }
   if (deletion) removeDeletion(connection, organization, contactId);
-  const moved = before !== undefined && before.createdMs !== stored.createdMs;
-  writeContact(session, changes, organization, before, {
+  if (!before) {
+    const text = session.encoder('contact_terms', organization);
+    insertContact(session, changes, newContactOf(text, organization, stored));
+    return;
+  }
+  const moved = before.createdMs !== stored.createdMs;
+  updateContact(session, changes, organization, before, {
     ...stored,
-    rowId: before && !moved ? before.rowId : session.newRowId('contact_terms', stored.createdMs),
+    rowId: moved ? session.newRowId('contact_terms', stored.createdMs) : before.rowId,
   });
 }
 
@@ -164,33 +204,39 @@ function removeDeletion(connection: Connection, organization: number, id: string
   connection.run(`DELETE FROM deleted_contacts WHERE organization = ? AND id = ?`, organization, id);
 }
 
+/** Writes the row, its memberships, its words and the index. False when the contact is stored already. */
+function insertContact(session: WriteSession, changes: IndexChanges, contact: NewContact): boolean {
+  const { organization, createdMs } = contact;
+  const rowId = session.newRowId('contact_terms', createdMs);
+  const inserted = session.connection.run(
+    `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    organization,
+    contact.id,
+    rowId,
+    createdMs,
+    contact.updatedMs,
+    contact.recordOrder,
+    contact.body,
+  );
+  if (inserted === 0) return false;
+  changes.add(rowId, contact.columns);
+  session.addWords('contact_terms', organization, contact.words);
+  session.count('contacts', organization);
+  for (const id of contact.audienceIds) insertMembership(session, organization, id, rowId);
+  return true;
+}
+
 /** Writes the row, its memberships and, where words changed, the index. */
-function writeContact(
+function updateContact(
   session: WriteSession,
   changes: IndexChanges,
   organization: number,
-  before: ContactRow | undefined,
+  before: ContactRow,
   after: ContactRow,
 ): void {
   const { connection } = session;
   const text = session.encoder('contact_terms', organization);
-  if (!before) {
-    connection.run(
-      `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      organization,
-      after.body.id,
-      after.rowId,
-      after.createdMs,
-      after.updatedMs,
-      after.recordOrder,
-      contactJson(after),
-    );
-    changes.add(after.rowId, contactColumns(text, after.body));
-    session.count('contacts', organization);
-    for (const id of after.audienceIds) insertMembership(session, organization, id, after);
-    return;
-  }
   connection.run(
     `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?
       WHERE organization = ? AND id = ?`,
@@ -213,20 +259,21 @@ function writeContact(
   }
   const held = new Set(moved ? [] : before.audienceIds);
   for (const id of after.audienceIds) {
-    if (!held.has(id)) insertMembership(session, organization, id, after);
+    if (!held.has(id)) insertMembership(session, organization, id, after.rowId);
   }
+  session.addWords('contact_terms', organization, text.takeWords());
 }
 
 function insertMembership(
   session: WriteSession,
   organization: number,
   audienceId: string,
-  row: ContactRow,
+  rowId: RowId,
 ): void {
   session.connection.run(
     `INSERT INTO memberships (audience, position) VALUES (?, ?) ON CONFLICT DO NOTHING`,
     session.audienceKey(organization, audienceId),
-    row.rowId,
+    rowId,
   );
 }
 
@@ -277,7 +324,10 @@ export function createContact(session: WriteSession, command: CreateContact, now
         if (readContactRow(connection, organization, contact.contact_id)) return { created: null };
         if (!dryRun) {
           addCredits(connection, organizationId, -requiredCredits);
-          insertContact(session, organization, created);
+          const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
+          const text = session.encoder('contact_terms', organization);
+          insertContact(session, changes, newContactOf(text, organization, created));
+          changes.apply();
         }
         return { created };
     }
@@ -288,13 +338,6 @@ export function createContact(session: WriteSession, command: CreateContact, now
     if (typeof decision === 'object') return decision;
     facts = { ...facts, ...lookUp(decision) };
   }
-}
-
-function insertContact(session: WriteSession, organization: number, created: StoredContact): void {
-  const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  const rowId = session.newRowId('contact_terms', created.createdMs);
-  writeContact(session, changes, organization, undefined, { ...created, rowId });
-  changes.apply();
 }
 
 /** The key of an organization that has the audience. */
@@ -360,7 +403,7 @@ function writeJoined(
   audienceId: string,
 ): void {
   if (joined === before) return;
-  insertMembership(session, organization, audienceId, joined);
+  insertMembership(session, organization, audienceId, joined.rowId);
   writeMembershipChange(session, organization, joined);
 }
 

@@ -15,13 +15,18 @@ export class Suppression {
 
   /** Whether one of the identifiers is suppressed. `identifiers` is called only where the organization has a list. */
   includes(organizationId: string, identifiers: () => readonly Identifier[]): boolean {
+    return this.isUsed(organizationId) && identifiers().some((each) => this.#has(organizationId, each));
+  }
+
+  /** Whether the organization has a list. */
+  isUsed(organizationId: string): boolean {
     let isUsed = this.#inUse.get(organizationId);
     if (isUsed === undefined) {
       const entry = `SELECT 1 FROM suppressed WHERE organization_id = ? LIMIT 1`;
       isUsed = this.#connection.row(entry, organizationId) !== undefined;
       this.#inUse.set(organizationId, isUsed);
     }
-    return isUsed && identifiers().some((each) => this.#has(organizationId, each));
+    return isUsed;
   }
 
   /** Adds identifiers; returns their hashes. */

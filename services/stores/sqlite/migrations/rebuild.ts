@@ -114,7 +114,9 @@ function textRebuild(
       );
       const changes = new IndexChanges(session.connection, index, columnNames);
       for (const [, organization, position, body] of rows) {
-        changes.add(position, columnsOf(session.encoder(index, Number(organization)), body));
+        const encoder = session.encoder(index, Number(organization));
+        changes.add(position, columnsOf(encoder, body));
+        session.addWords(index, Number(organization), encoder.takeWords());
       }
       changes.apply();
       return rows.at(-1)?.[0];

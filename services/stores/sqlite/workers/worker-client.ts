@@ -11,7 +11,7 @@ import {
   type WorkerData,
 } from './rpc.js';
 
-/** Records live for one transaction: a large young generation saves the garbage collector from copying them. */
+/** Records live for one message or transaction: a large young generation saves the garbage collector from copying them. */
 const LIMITS = { maxYoungGenerationSizeMb: 48 };
 
 /** Requests without a response, those that wait for exclusive work among them. */
@@ -57,6 +57,15 @@ export class WorkerClient<Of extends Operations> {
     operation: Name,
     ...args: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
+    return fromJson(await this.textFor(tenant, operation, ...args)) as Result<Of[Name]>;
+  }
+
+  /** As `callFor`, but resolves with the response as text. */
+  async textFor<Name extends keyof Of & string>(
+    tenant: string,
+    operation: Name,
+    ...args: Parameters<Of[Name]>
+  ): Promise<string> {
     this.#requireOpen();
     if (this.#pending.size + this.#waiting >= MAX_PENDING) throw new OverloadedError('search');
     if (this.#paused) {
@@ -65,8 +74,7 @@ export class WorkerClient<Of extends Operations> {
       this.#waiting--;
       this.#requireOpen();
     }
-    const json = await this.#send(tenant, operation, args);
-    return fromJson(json) as Result<Of[Name]>;
+    return this.#send(tenant, operation, args);
   }
 
   /** Runs `work` once every call is answered; those that come meanwhile are sent after it. */

@@ -1,4 +1,3 @@
-import type { OrderedRecord } from '../../../shared/record-order.js';
 import { RecordRejectedError } from '../../../shared/store-errors.js';
 
 export interface BatchResult {
@@ -9,9 +8,9 @@ export interface BatchResult {
 
 /** Writes records in order until all are done or time is up, at least one. */
 export function writeBatch<Record>(
-  records: readonly OrderedRecord<Record>[],
+  records: readonly Record[],
   isTimeUp: () => boolean,
-  write: (record: OrderedRecord<Record>) => void,
+  write: (record: Record) => void,
 ): BatchResult {
   const result: BatchResult = { done: 0, rejected: [] };
   for (const record of records) {

@@ -8,6 +8,7 @@ import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
 import type { StoredDeadLetter } from '../../common/dead-letters.js';
 import { upsertAudiences } from '../audiences.js';
+import type { PreparedRecord } from '../contacts/prepared-contact.js';
 import {
   addMembership,
   createContact,
@@ -83,16 +84,12 @@ export function maintenanceOperations({ connection }: WriteSession) {
 }
 export type MaintenanceOperations = ReturnType<typeof maintenanceOperations>;
 
-type WriteRecords = (
-  session: WriteSession,
-  records: OrderedRecord<unknown>[],
-  isTimeUp: () => boolean,
-) => BatchResult;
+type WriteRecords = (session: WriteSession, records: unknown[], isTimeUp: () => boolean) => BatchResult;
 
 /** Operations that write records, a batch per transaction. */
 export const recordWriters = {
   upsertContacts: (session, records, isTimeUp) =>
-    upsertContacts(session, records as OrderedRecord<ContactRecord>[], isTimeUp),
+    upsertContacts(session, records as (OrderedRecord<ContactRecord> | PreparedRecord)[], isTimeUp),
   upsertAudiences: (session, records, isTimeUp) =>
     upsertAudiences(session, records as OrderedRecord<AudienceRecord>[], isTimeUp),
   insertVisits: (session, records, isTimeUp) =>
@@ -100,5 +97,8 @@ export const recordWriters = {
 } satisfies Record<string, WriteRecords>;
 export type RecordWriter = keyof typeof recordWriters;
 
-/** Records are sent as JSON, which is cheaper than a structured clone on both sides. */
-export type RecordOperations = Record<RecordWriter, (records: string) => Json<BatchResult['rejected']>>;
+/** Records are sent as JSON, which is cheaper than a structured clone on both sides; contacts also as `prepareContacts` prepared them. */
+export type RecordOperations = Record<
+  RecordWriter,
+  (records: string, prepared?: string) => Json<BatchResult['rejected']>
+>;

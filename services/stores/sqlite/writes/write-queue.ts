@@ -1,4 +1,4 @@
-import type { OrderedRecord } from '../../../shared/record-order.js';
+import { readPrepared } from '../contacts/prepared-contact.js';
 import { isUnavailable, serializeError } from '../errors.js';
 import { FairQueue } from '../workers/fair-queue.js';
 import type { RpcRequest, RpcResponse } from '../workers/rpc.js';
@@ -24,7 +24,9 @@ interface RecordsJob {
   id: number;
   tenant: string;
   writer: RecordWriter;
-  records: OrderedRecord<unknown>[];
+  /** Parsed when their turn comes, as text outlives garbage collections at no cost. */
+  parse: () => unknown[];
+  records?: unknown[];
   done: number;
   rejected: BatchResult['rejected'];
 }
@@ -72,10 +74,11 @@ export class WriteQueue {
       this.#requests.push(tenant, request);
       return;
     }
-    const [json] = args as [string];
-    const records = JSON.parse(json) as OrderedRecord<unknown>[];
+    const [json, prepared] = args as [string, string?];
+    const parse = () =>
+      prepared === undefined ? (JSON.parse(json) as unknown[]) : readPrepared(json, prepared);
     const writer = operation as RecordWriter;
-    this.#jobs.push(tenant, { id, tenant, writer, records, done: 0, rejected: [] });
+    this.#jobs.push(tenant, { id, tenant, writer, parse, done: 0, rejected: [] });
   }
 
   /** Runs one transaction of waiting requests and one of records, else maintenance. Never throws: errors go to the callers. */
@@ -145,7 +148,7 @@ export class WriteQueue {
         job.rejected.push({ ...rejected, index: job.done + rejected.index });
       }
       job.done += result.done;
-      if (job.done < job.records.length) this.#jobs.unshift(job.tenant, job);
+      if (job.done < (job.records as unknown[]).length) this.#jobs.unshift(job.tenant, job);
       else this.#respond({ id: job.id, json: JSON.stringify(job.rejected) });
     }
   }
@@ -157,6 +160,7 @@ export class WriteQueue {
       const job = this.#jobs.shift(anyTenant);
       if (!job) break;
       taken.push(job);
+      job.records ??= job.parse();
       const records = job.records.slice(job.done, job.done + room);
       const result = recordWriters[job.writer](this.#session, records, isTimeUp);
       batches.push({ job, result });

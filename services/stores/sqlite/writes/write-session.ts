@@ -6,7 +6,7 @@ import { TermEncoder } from '../text/term-encoder.js';
 import type { TextIndex } from '../text/text-index.js';
 import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 
-/** Entries of all term encoders, about 200 bytes each. */
+/** Values of all term encoders and known words, about 200 bytes each. */
 const MAX_CACHED_TERMS = 400_000;
 type Counted = 'contacts' | 'visits';
 type Accepted = Counted | 'audiences';
@@ -23,6 +23,8 @@ export class WriteSession {
   readonly #organizations = new Map<string, number>();
   readonly #audiences = new Map<string, number>();
   readonly #encoders = new Map<string, TermEncoder>();
+  /** Words in the vocabulary, by index and organization. */
+  readonly #knownWords = new Map<string, Set<string>>();
   /** Added to the counts of organizations at the commit. */
   #added: Record<Counted, Map<number, number>> = { contacts: new Map(), visits: new Map() };
   /** When their newest records were accepted, noted at the commit. */
@@ -109,31 +111,42 @@ export class WriteSession {
     return key;
   }
 
-  /** Encodes the columns of rows, and adds their words to the vocabulary. */
+  /** Encodes the columns of rows; their words are to be added to the vocabulary. */
   encoder(index: TextIndex, organization: number): TermEncoder {
     const name = `${index}${organization}`;
     let encoder = this.#encoders.get(name);
     if (!encoder) {
-      encoder = new TermEncoder(new OrganizationTerms(organization), (word) =>
-        addToVocabulary(this.connection, index, organization, word),
-      );
+      encoder = new TermEncoder(new OrganizationTerms(organization));
       this.#encoders.set(name, encoder);
     }
     return encoder;
   }
 
+  /** Adds words of rows to the vocabulary. */
+  addWords(index: TextIndex, organization: number, words: Iterable<string>): void {
+    const name = `${index}${organization}`;
+    let known = this.#knownWords.get(name);
+    if (!known) {
+      known = new Set();
+      this.#knownWords.set(name, known);
+    }
+    for (const word of words) {
+      if (known.has(word)) continue;
+      // A copy: a part of a text keeps all of it in memory.
+      known.add(Buffer.from(word).toString());
+      addToVocabulary(this.connection, index, organization, word);
+    }
+  }
+
   /** Removes words from the vocabulary that no row of the index holds any more. */
   forgetWords(index: TextIndex, organization: number, words: Iterable<string>): void {
     const terms = new OrganizationTerms(organization);
-    let isForgotten = false;
     for (const word of words) {
       const match = `SELECT 1 FROM ${index} WHERE ${index} MATCH ? LIMIT 1`;
       if (this.connection.row(match, terms.exact([word])) !== undefined) continue;
       removeFromVocabulary(this.connection, index, organization, word);
-      isForgotten = true;
+      this.#knownWords.get(`${index}${organization}`)?.delete(word);
     }
-    // It remembers which words are in the vocabulary.
-    if (isForgotten) this.#encoders.delete(`${index}${organization}`);
   }
 
   newRowId(index: TextIndex, createdMs: number): RowId {
@@ -188,8 +201,11 @@ export class WriteSession {
 
   #trimCaches(): void {
     let terms = 0;
-    for (const { size } of this.#encoders.values()) terms += size;
-    if (terms > MAX_CACHED_TERMS) this.#encoders.clear();
+    for (const { size } of [...this.#encoders.values(), ...this.#knownWords.values()]) terms += size;
+    if (terms > MAX_CACHED_TERMS) {
+      this.#encoders.clear();
+      this.#knownWords.clear();
+    }
     if (this.#audiences.size > MAX_CACHED_KEYS) this.#audiences.clear();
     if (this.#organizations.size > MAX_CACHED_KEYS) this.#organizations.clear();
   }
@@ -198,6 +214,7 @@ export class WriteSession {
     this.#organizations.clear();
     this.#audiences.clear();
     this.#encoders.clear();
+    this.#knownWords.clear();
     this.#added = { contacts: new Map(), visits: new Map() };
     for (const newest of Object.values(this.#accepted)) newest.clear();
   }
