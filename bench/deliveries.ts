@@ -14,7 +14,7 @@ import type { ClickHouse } from '../services/stores/clickhouse/client.js';
 import { migrate } from '../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../services/stores/clickhouse/open.js';
 import { RollupBuilder } from '../services/stores/clickhouse/rollup-builder.js';
-import { call } from '../test/advertising/helper.js';
+import { callText } from '../test/advertising/helper.js';
 import { type Comparison, compare, type Figure, figure, median } from './measure.js';
 
 const ORGANIZATION = 'org';
@@ -53,7 +53,7 @@ async function createTablesOfBefore(clickhouse: ClickHouse): Promise<void> {
     const sql = readFileSync(join(packageRoot, `mappings/clickhouse/${file}.sql`), 'utf8')
       .replaceAll(' CODEC(ZSTD(1))', '')
       .replaceAll(/(organization_id|campaign_id|creative_id) String/g, '$1 LowCardinality(String)')
-      .replace('index_granularity = 2048', 'index_granularity = 1024')
+      .replace('index_granularity = 2048, min_compress_block_size = 16384', 'index_granularity = 1024')
       .replace(/EXISTS \w+_deliveries/, (name) => name.replace('EXISTS ', 'EXISTS before_'));
     await clickhouse.command('bench', sql);
   }
@@ -91,10 +91,10 @@ async function load(
 const rowsOf = async <Row>(clickhouse: ClickHouse, sql: string) =>
   (await clickhouse.query<Row>({ name: 'bench', sql, params: {} })).rows;
 
-async function merge(clickhouse: ClickHouse): Promise<void> {
+async function merge(clickhouse: ClickHouse, tables: string): Promise<void> {
   const parts = await rowsOf<{ table: string; partition_id: string }>(
     clickhouse,
-    "SELECT DISTINCT table, partition_id FROM system.parts WHERE active AND database = currentDatabase() AND table LIKE '%_deliveries'",
+    `SELECT DISTINCT table, partition_id FROM system.parts WHERE active AND database = currentDatabase() AND table LIKE '${tables}'`,
   );
   for (const { table, partition_id } of parts)
     await clickhouse.command('bench', `OPTIMIZE TABLE ${table} PARTITION ID '${partition_id}' FINAL`);
@@ -105,7 +105,7 @@ async function measure(
   note: (text: string) => void,
 ): Promise<(Comparison | Figure)[]> {
   note('merging …');
-  await merge(clickhouse);
+  await merge(clickhouse, '%_deliveries');
   const results: (Comparison | Figure)[] = [];
   const sizes = await rowsOf<{ before: number | boolean; bytes: number; kept: number }>(
     clickhouse,
@@ -124,10 +124,10 @@ async function measure(
     queryLines: (query, signal) => raw.queryLines(onTablesOfBefore(query), signal),
   };
   const campaigns = (reader: AnalyticsReader) =>
-    cpu(() => call(searchCampaigns, reader, ORGANIZATION, ninety, TODAY));
+    cpu(() => callText(searchCampaigns, reader, ORGANIZATION, ninety, TODAY));
   const year = { start_date: '2025-01-01', end_date: LAST, granularity: 'monthly' as const };
   const companies = (reader: AnalyticsReader) =>
-    cpu(() => call(searchCompanies, reader, ORGANIZATION, year, TODAY));
+    cpu(() => callText(searchCompanies, reader, ORGANIZATION, year, TODAY));
   note('campaigns …');
   results.push(
     await compare(
@@ -142,6 +142,7 @@ async function measure(
   note('summing months …');
   const builder = new RollupBuilder(clickhouse, { settleSeconds: 0, minRows: 1 });
   await builder.run();
+  await merge(clickhouse, '%_months');
   const sums = `12 months of companies by month of ${kept} deliveries`;
   results.push(
     await compare(

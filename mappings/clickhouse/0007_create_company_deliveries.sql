@@ -1,4 +1,5 @@
--- Deliveries that name a company, sorted for reports on companies, in small granules because a page reads a few dozen of them.
+-- Deliveries that name a company, sorted for reports on companies, in small granules because a page reads one of each company and month.
+-- A granule of a column has 16 to 32 kB; by default, blocks of at least 64 kB are decompressed for it.
 -- `active`: any metric above zero.
 -- A row without a company is a mark, as in creative_deliveries.
 CREATE TABLE IF NOT EXISTS company_deliveries
@@ -30,6 +31,6 @@ CREATE TABLE IF NOT EXISTS company_deliveries
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(date)
 ORDER BY (organization_id, company_id, date, campaign_id, creative_id)
-SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1,
+SETTINGS index_granularity = 2048, min_compress_block_size = 16384, fsync_after_insert = 1, fsync_part_directory = 1,
     min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
     enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480

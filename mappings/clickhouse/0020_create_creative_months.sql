@@ -1,10 +1,11 @@
--- Sums of a month, from its rows with FINAL. The rows of a build never change and are read only as rollups says; one without is left over.
+-- Sums of a month, whose first day is `date`, from its rows with FINAL. The rows of a build never change and are read only as rollups says; one
+-- without is left over.
 -- The row without a campaign has the mark that was read together with the deliveries.
 CREATE TABLE IF NOT EXISTS creative_months
 (
     organization_id String CODEC(ZSTD(1)),
-    month Date CODEC(ZSTD(1)),
-    build String CODEC(ZSTD(1)),
+    date Date CODEC(ZSTD(1)),
+    build UInt64 CODEC(ZSTD(1)),
     campaign_id String CODEC(ZSTD(1)),
     creative_id String CODEC(ZSTD(1)),
     ad_spend Decimal(76, 12) CODEC(ZSTD(1)),
@@ -27,6 +28,8 @@ CREATE TABLE IF NOT EXISTS creative_months
 )
 ENGINE = MergeTree
 PARTITION BY toDate(expires_at)
-ORDER BY (organization_id, month, build, campaign_id, creative_id)
+ORDER BY (organization_id, build, campaign_id, creative_id)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
+    enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480

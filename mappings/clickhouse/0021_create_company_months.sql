@@ -1,9 +1,10 @@
--- As creative_months, for companies, whose money is not reported.
+-- As creative_months, for companies, whose money is not reported. A page reads a few dozen companies: their months lie side by side, in small
+-- granules. `reached` and `engaged`: campaigns with impressions and with engagements.
 CREATE TABLE IF NOT EXISTS company_months
 (
     organization_id String CODEC(ZSTD(1)),
-    month Date CODEC(ZSTD(1)),
-    build String CODEC(ZSTD(1)),
+    date Date CODEC(ZSTD(1)),
+    build UInt64 CODEC(ZSTD(1)),
     company_id String CODEC(ZSTD(1)),
     impressions UInt64 CODEC(ZSTD(1)),
     clicks UInt64 CODEC(ZSTD(1)),
@@ -21,11 +22,15 @@ CREATE TABLE IF NOT EXISTS company_months
     first_seen Date CODEC(ZSTD(1)),
     last_seen Date CODEC(ZSTD(1)),
     active Bool CODEC(ZSTD(1)),
+    reached Array(String) CODEC(ZSTD(1)),
+    engaged Array(String) CODEC(ZSTD(1)),
     mark UInt64 CODEC(ZSTD(1)),
     expires_at DateTime CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY toDate(expires_at)
-ORDER BY (organization_id, month, build, company_id)
+ORDER BY (organization_id, company_id, date, build)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 512, min_compress_block_size = 8192, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
+    enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480

@@ -4,7 +4,7 @@ CREATE TABLE IF NOT EXISTS rollups
     organization_id String,
     source String,
     month Date,
-    build String,
+    build UInt64,
     mark UInt64,
     built_at DateTime,
     expires_at DateTime

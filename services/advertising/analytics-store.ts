@@ -19,7 +19,7 @@ export interface AnalyticsResult<Row> {
 
 export interface AnalyticsReader {
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
-  /** Rows as the store prints them, a JSON array each. */
+  /** Rows as the store prints them, a JSON object each, in the order of the columns. */
   queryLines(query: AnalyticsQuery, signal?: AbortSignal): Promise<string[]>;
 }
 

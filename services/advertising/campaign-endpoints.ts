@@ -3,7 +3,8 @@ import type { TSchema } from 'typebox';
 import type { HandlerContext, MatchList } from '../http/endpoint.js';
 import {
   type AdEntity,
-  adSeriesQuery,
+  adAttributesQuery,
+  adFiguresQuery,
   adsQuery,
   CAMPAIGNS,
   CREATIVES,
@@ -20,11 +21,11 @@ import {
   listing,
   PAGE_FIELDS,
 } from './operation.js';
-import { itemsWithSeries, readRows, searchFilter, sortOf, type UnsentRows } from './report-list.js';
+import { itemsWithSeries, readIds, readNext, searchFilter, sortOf, type UnsentIds } from './report-list.js';
 import { listFilter, type Page, parsePage, type ReportParams } from './report-params.js';
-import { contextOf, pageSeries, reportParamsOf, run, withSealedMonths } from './report-queries.js';
+import { contextOf, reportParamsOf, type Totals, withSealedMonths } from './report-queries.js';
 import { CampaignsRequest, CreativesRequest } from './requests.js';
-import { type AdFields, type AdRow, adItem, isProvisional } from './response-mapping.js';
+import { type AdAttributes, type AdFields, adItem, isProvisional } from './response-mapping.js';
 import {
   CampaignItem,
   CampaignsResponse,
@@ -34,6 +35,7 @@ import {
   creativeFields,
 } from './responses.js';
 import { isSparse } from './series.js';
+import type { FigureRows } from './series-query.js';
 import { warningsOf } from './warnings.js';
 
 /** Unknown values match nothing; when every given value is unknown, the filter is empty and nothing matches. */
@@ -56,7 +58,9 @@ async function adList<SortName extends string, Fields extends AdFields>(
   fields: Fields,
 ) {
   const { body } = call;
-  const report = await withSealedMonths(call, reportParamsOf(call, METRIC_NAMES), 'creative');
+  const params = reportParamsOf(call, METRIC_NAMES);
+  // A series by day reads the deliveries anyway, and sums of months spare the page little.
+  const report = params.granularity === 'daily' ? params : await withSealedMonths(call, params, 'creative');
   const requested = {
     campaignIds: listFilter(body.campaign_ids),
     creativeIds: listFilter(body.creative_ids),
@@ -72,8 +76,13 @@ async function adList<SortName extends string, Fields extends AdFields>(
     requested,
     filters,
     query: (page: Page) => adsQuery(entity, { report, filters, sort: sortOf(body, 'ad_spend'), page }),
-    toItems: async (rows: AdRow<Fields>[]) => rows.map((row) => adItem(fields, report, row)),
-    seriesOf: (ids: string[]) => pageSeries(call, report, ids, (part) => adSeriesQuery(entity, part, ids)),
+    attributesQuery: (ids: string[]) => adAttributesQuery(entity, report.organizationId, ids),
+    others: [],
+    figuresQuery: (part: ReportParams, ids: string[], figureRows: FigureRows) =>
+      adFiguresQuery(entity, part, ids, figureRows),
+    // Every known id has attributes.
+    toItem: (_: string, attributes: AdAttributes<Fields> | undefined, totals: Totals) =>
+      adItem(fields, report, attributes as AdAttributes<Fields>, totals.metrics),
   };
 }
 
@@ -89,12 +98,12 @@ async function listAds<SortName extends string, Fields extends AdFields>(
   const { report, requested, filters, query } = list;
   const money = showsMoney(report);
   const currencies = money ? currenciesQuery(entity, organizationId, filters) : undefined;
-  const [{ rows, total }, context] = await Promise.all([
-    run<AdRow<Fields>>(call, query(page)),
+  const [{ ids, total }, context] = await Promise.all([
+    readIds(call, query(page)),
     contextOf(call, report, requested, currencies),
   ]);
   return {
-    items: await itemsWithSeries(list, rows),
+    items: await itemsWithSeries(call, list, ids),
     page: page.page,
     page_size: page.size,
     total_count: total,
@@ -105,7 +114,7 @@ async function listAds<SortName extends string, Fields extends AdFields>(
       requested,
       statuses: body.statuses,
       objectiveTypes: body.objective_types,
-      sparse: isSparse(report, rows.length),
+      sparse: isSparse(report, ids.length),
       money,
     }),
   };
@@ -120,7 +129,7 @@ const everyAd = <SortName extends string, Fields extends AdFields>(
   item,
   pageFields: PAGE_FIELDS,
   readPage: async (call, next, format) =>
-    readRows(call, await adList(call, entity, fields), next as UnsentRows<AdRow<Fields>> | undefined, format),
+    readNext(call, await adList(call, entity, fields), next as UnsentIds | undefined, format),
 });
 
 export const searchCampaigns = endpoint({

@@ -2,11 +2,11 @@
 import type { AnalyticsQuery } from './analytics-store.js';
 import { campaignAttributes, creativeAttributes } from './attributes.js';
 import { requiredSums } from './metric-values.js';
-import { METRIC_NAMES } from './metrics.js';
+import { METRIC_NAMES, type Metric } from './metrics.js';
 import type { ListParams, ReportParams } from './report-params.js';
 import type { CampaignSort, CreativeSort } from './requests.js';
 import { deliverySource } from './rollups.js';
-import { seriesQuery } from './series-query.js';
+import { type FigureRows, figuresQuery } from './series-query.js';
 import {
   asciiKey,
   columnsOf,
@@ -20,7 +20,6 @@ import {
   orderAndPage,
   pageParams,
   type QueryParams,
-  reportQueryParams,
   sumColumns,
   where,
 } from './sql.js';
@@ -38,20 +37,18 @@ export interface AdFilters {
 /** All that differs between the queries of campaigns and of creatives. */
 export interface AdEntity<SortName extends string> {
   name: 'campaign' | 'creative';
-  /** The ids, as `known`, and the records they are joined with. */
-  from: string;
-  /** Joined after the metrics. */
-  join: string;
+  /** All ids, as `known`. */
+  known: string;
+  /** The records that filters and orders read, joined with `known`. */
+  records: string;
+  /** The ids in `ids`, as `known`, joined with what `columns` reads. */
+  attributesFrom: string;
   columns: string[];
   conditions(filters: AdFilters): (string | undefined)[];
   ids(filters: AdFilters): string[] | undefined;
-  sortKeys: Record<SortName, string>;
+  /** Orders other than those by metrics. */
+  sortKeys: Record<Exclude<SortName, Metric>, string>;
 }
-
-const metricKeys = Object.fromEntries(METRIC_NAMES.map((metric) => [metric, metricKey(metric)])) as Record<
-  (typeof METRIC_NAMES)[number],
-  string
->;
 
 /** Campaigns that a record describes or a delivery names. */
 const ALL_CAMPAIGNS = `(
@@ -61,26 +58,28 @@ const ALL_CAMPAIGNS = `(
 
 /** Creatives that a record describes, or else a delivery names, with their campaign (of several, the first by id). */
 const ALL_CREATIVES = `(
-  SELECT id, campaign_id FROM creatives FINAL WHERE ${IN_ORGANIZATION}
-  UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_names
-  WHERE ${IN_ORGANIZATION} AND creative_id != ''
-    AND creative_id NOT IN (SELECT id FROM creatives WHERE ${IN_ORGANIZATION})
-  GROUP BY creative_id
+  SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
+    SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE ${IN_ORGANIZATION}
+    UNION ALL
+    SELECT creative_id, campaign_id, true FROM delivery_names WHERE ${IN_ORGANIZATION} AND creative_id != ''
+  ) GROUP BY id
 )`;
 
 const CAMPAIGN_RECORDS = `(SELECT * FROM campaigns FINAL WHERE ${IN_ORGANIZATION})`;
 const CREATIVE_RECORDS = `(SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION})`;
+const OF_PAGE = 'IN {ids:Array(String)}';
 
 export const CAMPAIGNS: AdEntity<CampaignSort> = {
   name: 'campaign',
-  from: joinLines(
-    `FROM ${ALL_CAMPAIGNS} AS known`,
-    `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.id`,
+  known: ALL_CAMPAIGNS,
+  records: `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.id`,
+  attributesFrom: joinLines(
+    'FROM (SELECT arrayJoin({ids:Array(String)}) AS id) AS known',
+    `LEFT JOIN (SELECT * FROM campaigns FINAL WHERE ${IN_ORGANIZATION} AND id ${OF_PAGE}) AS campaign ON campaign.id = known.id`,
+    `LEFT JOIN (SELECT campaign_id, count() AS creatives FROM ${ALL_CREATIVES} WHERE campaign_id ${OF_PAGE} GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id`,
   ),
-  join: `LEFT JOIN (SELECT campaign_id, count() AS creatives FROM ${ALL_CREATIVES} GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id`,
   columns: [
-    ...columnsOf('campaign', [...Object.keys(campaignAttributes), 'name_key']),
+    ...columnsOf('campaign', Object.keys(campaignAttributes)),
     'ifNull(counted.creatives, 0) AS creatives_count',
   ],
   conditions: ({ campaignIds, statuses, objectiveTypes, search }) => [
@@ -91,28 +90,30 @@ export const CAMPAIGNS: AdEntity<CampaignSort> = {
   ],
   ids: ({ campaignIds }) => campaignIds,
   sortKeys: {
-    ...metricKeys,
-    name: 'name_key',
-    status: asciiKey('status'),
-    objective_type: asciiKey('objective_type'),
-    start_date: 'start_date',
+    name: 'campaign.name_key',
+    status: asciiKey('campaign.status'),
+    objective_type: asciiKey('campaign.objective_type'),
+    start_date: 'campaign.start_date',
   },
 };
 
 export const CREATIVES: AdEntity<CreativeSort> = {
   name: 'creative',
-  from: joinLines(
-    `FROM ${ALL_CREATIVES} AS known`,
+  known: ALL_CREATIVES,
+  records: joinLines(
     `LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
     `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
   ),
-  join: '',
+  attributesFrom: joinLines(
+    `FROM (SELECT id, campaign_id FROM ${ALL_CREATIVES} WHERE id ${OF_PAGE}) AS known`,
+    `LEFT JOIN (SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION} AND id ${OF_PAGE}) AS creative ON creative.id = known.id`,
+    `LEFT JOIN (SELECT id, name, currency FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = known.campaign_id`,
+  ),
   columns: [
     'known.campaign_id AS campaign_id',
     'campaign.name AS campaign_name',
-    'campaign.name_key AS campaign_name_key',
     'campaign.currency AS currency',
-    ...columnsOf('creative', [...Object.keys(creativeAttributes), 'name_key']),
+    ...columnsOf('creative', Object.keys(creativeAttributes)),
   ],
   conditions: ({ campaignIds, creativeIds, statuses, objectiveTypes, search }) => [
     inList('known.campaign_id', 'campaign_ids', campaignIds),
@@ -123,11 +124,10 @@ export const CREATIVES: AdEntity<CreativeSort> = {
   ],
   ids: ({ creativeIds }) => creativeIds,
   sortKeys: {
-    ...metricKeys,
-    name: 'name_key',
-    status: asciiKey('status'),
-    campaign_name: 'campaign_name_key',
-    review_status: asciiKey('review_status'),
+    name: 'creative.name_key',
+    status: asciiKey('creative.status'),
+    campaign_name: 'campaign.name_key',
+    review_status: asciiKey('creative.review_status'),
   },
 };
 
@@ -141,56 +141,72 @@ const filterParams = (organizationId: string, filters: AdFilters): QueryParams =
     search: filters.search,
   });
 
-/** One page of campaigns or creatives with their metrics over the range, and how many match. */
+/** The ids of one page of campaigns or creatives, and how many match. Only what they are ordered by is summed. */
 export function adsQuery<SortName extends string>(
-  { name, from, join, columns, conditions, ids, sortKeys }: AdEntity<SortName>,
+  { name, known, records, conditions, ids, sortKeys }: AdEntity<SortName>,
   { report, filters, sort, page }: ListParams<AdFilters, SortName>,
 ): AnalyticsQuery {
-  const sums = requiredSums([...report.metrics, ...METRIC_NAMES.filter((metric) => metric === sort.by)]);
-  const id = `${name}_id`;
+  const metric = METRIC_NAMES.find((each) => each === sort.by);
   const { statuses, objectiveTypes, search, campaignIds } = filters;
-  const isFiltered = [statuses, objectiveTypes, search, id === 'creative_id' && campaignIds].some(Boolean);
-  const delivery = deliverySource('creative', report, sums, [
-    inList(id, `${id}s`, ids(filters)),
-    isFiltered && `${id} IN (SELECT known.id ${from} ${where(...conditions(filters))})`,
-  ]);
-  return {
-    name: `${name}s_page`,
-    sql: joinLines(
-      `SELECT ${['known.id AS id', ...columns, ...metricColumns(sums, 'metrics')].join(', ')}`,
-      from,
-      `LEFT JOIN (
+  const readsRecords = [statuses, objectiveTypes, search, !metric].some(Boolean);
+  const from = joinLines(`FROM ${known} AS known`, readsRecords ? records : '');
+  const selected = where(...conditions(filters));
+  const parts = [from];
+  let params: QueryParams = {};
+  const sums = metric ? requiredSums([metric]) : [];
+  if (metric) {
+    const id = `${name}_id`;
+    const isFiltered = readsRecords || (name === 'creative' && campaignIds !== undefined);
+    const delivery = deliverySource('creative', report, sums, [
+      inList(id, `${id}s`, ids(filters)),
+      isFiltered && `${id} IN (SELECT known.id ${from} ${selected})`,
+    ]);
+    parts.push(`LEFT JOIN (
   SELECT ${[id, ...sumColumns(sums, 'delivery')].join(', ')}
   ${delivery.from}
   GROUP BY ${id}
-) AS metrics ON metrics.${id} = known.id`,
-      join,
-      where(...conditions(filters)),
-      orderAndPage(sort, sortKeys),
+) AS metrics ON metrics.${id} = known.id`);
+    params = delivery.params;
+  }
+  const order = metric ? metricKey(metric) : sortKeys[sort.by as Exclude<SortName, Metric>];
+  return {
+    name: `${name}s_page`,
+    sql: joinLines(
+      `SELECT ${['known.id AS id', ...metricColumns(sums, 'metrics')].join(', ')}`,
+      ...parts,
+      selected,
+      orderAndPage(order, sort.descending),
     ),
-    params: {
-      ...filterParams(report.organizationId, filters),
-      ...reportQueryParams(report),
-      ...pageParams(page),
-      ...delivery.params,
-    },
+    params: { ...filterParams(report.organizationId, filters), ...pageParams(page), ...params },
   };
 }
 
-/** Sums by period of some campaigns or creatives. */
-export function adSeriesQuery(
+/** The attributes of the campaigns or creatives of a page. */
+export const adAttributesQuery = (
+  { name, attributesFrom, columns }: Pick<AdEntity<never>, 'name' | 'attributesFrom' | 'columns'>,
+  organizationId: string,
+  ids: readonly string[],
+): AnalyticsQuery => ({
+  name: `${name}s_attributes`,
+  sql: joinLines(`SELECT ${['known.id AS id', ...columns].join(', ')}`, attributesFrom),
+  params: { organization_id: organizationId, ids },
+});
+
+/** The figures of some campaigns or creatives. */
+export function adFiguresQuery(
   { name }: Pick<AdEntity<never>, 'name'>,
   report: ReportParams,
   ids: readonly string[],
+  rows: FigureRows,
 ): AnalyticsQuery {
   const by = `${name}_id` as const;
   const conditions = [inList(by, 'ids', ids)];
-  return seriesQuery({ name: `${name}s_series`, by, source: 'creative', conditions }, report, ids);
+  return figuresQuery({ name: `${name}s_figures`, by, source: 'creative', conditions }, report, ids, rows);
 }
 
 /** Currencies of the campaigns of everything that matches, not only of one page. */
 export function currenciesQuery(
-  { name, from, conditions }: Pick<AdEntity<never>, 'name' | 'from' | 'conditions'>,
+  { name, known, records, conditions }: Pick<AdEntity<never>, 'name' | 'known' | 'records' | 'conditions'>,
   organizationId: string,
   filters: AdFilters,
 ): AnalyticsQuery {
@@ -198,7 +214,8 @@ export function currenciesQuery(
     name: `${name}_currencies`,
     sql: joinLines(
       'SELECT arraySort(groupUniqArray(campaign.currency))',
-      from,
+      `FROM ${known} AS known`,
+      records,
       where(...conditions(filters)),
     ),
     params: filterParams(organizationId, filters),

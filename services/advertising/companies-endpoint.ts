@@ -2,15 +2,13 @@
 import type { HandlerContext } from '../http/endpoint.js';
 import { normalizeDomain } from '../search/normalize.js';
 import {
+  COMPANY_FIGURES,
   companiesQuery,
   companyAttributesQuery,
   companyFiguresQuery,
-  companyReachQuery,
-  companySeriesQuery,
 } from './company-queries.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import {
-  type AdvertisingContext,
   type AdvertisingServices,
   describe,
   endpoint,
@@ -18,52 +16,15 @@ import {
   listing,
   PAGE_FIELDS,
 } from './operation.js';
-import { itemsWithSeries, readRows, searchFilter, sortOf, type UnsentRows } from './report-list.js';
+import { itemsWithSeries, readIds, readNext, searchFilter, sortOf, type UnsentIds } from './report-list.js';
 import { listFilter, type Page, parsePage, type ReportParams } from './report-params.js';
-import { contextOf, pageSeries, reportParamsOf, run, withSealedMonths } from './report-queries.js';
+import { contextOf, reportParamsOf, withSealedMonths } from './report-queries.js';
 import { CompaniesRequest } from './requests.js';
-import { type CompanyAttributes, type CompanyRow, companyItem, type Reach } from './response-mapping.js';
-import { CompaniesResponse, CompanyListItem, companyFields } from './responses.js';
+import { companyItem } from './response-mapping.js';
+import { CompaniesResponse, CompanyListItem } from './responses.js';
 import { isSparse } from './series.js';
+import type { FigureRows } from './series-query.js';
 import { warningsOf } from './warnings.js';
-
-/** The number of campaigns that each company of a page saw. */
-async function pageReach(
-  call: AdvertisingContext,
-  report: ReportParams,
-  ids: string[],
-  campaignIds: string[] | undefined,
-) {
-  if (ids.length === 0) return new Map<string, Reach>();
-  const { rows } = await run<Reach & { id: string }>(call, companyReachQuery(report, ids, campaignIds));
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** The figures of the companies of a page. */
-async function pageFigures(
-  call: AdvertisingContext,
-  report: ReportParams,
-  ids: string[],
-  campaignIds: string[] | undefined,
-): Promise<(id: string) => CompanyRow> {
-  const none = (id: string) => ({ id, first_seen: null, last_seen: null });
-  if (ids.length === 0) return none;
-  const { rows } = await run<CompanyRow>(call, companyFiguresQuery(report, ids, campaignIds));
-  const known = new Map(rows.map((row) => [row.id, row]));
-  return (id) => known.get(id) ?? none(id);
-}
-
-/** The attributes of the companies of a page, null where nothing describes one. */
-async function pageAttributes(
-  call: AdvertisingContext,
-  ids: string[],
-): Promise<(id: string) => CompanyAttributes> {
-  const unknown = Object.fromEntries(Object.keys(companyFields).map((name) => [name, null]));
-  if (ids.length === 0) return (id) => ({ ...unknown, id }) as CompanyAttributes;
-  const { rows } = await run<CompanyAttributes>(call, companyAttributesQuery(call.organizationId, ids));
-  const known = new Map(rows.map((row) => [row.id, row]));
-  return (id) => known.get(id) ?? ({ ...unknown, id } as CompanyAttributes);
-}
 
 /** Companies as a request asks for them. */
 async function companyList(call: HandlerContext<CompaniesRequest, unknown, AdvertisingServices>) {
@@ -81,17 +42,11 @@ async function companyList(call: HandlerContext<CompaniesRequest, unknown, Adver
     report,
     filters,
     query: (page: Page) => companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page }),
-    async toItems(rows: { id: string }[]) {
-      const ids = rows.map(({ id }) => id);
-      const [figures, reach, attributes] = await Promise.all([
-        pageFigures(call, report, ids, campaignIds),
-        pageReach(call, report, ids, campaignIds),
-        pageAttributes(call, ids),
-      ]);
-      return ids.map((id) => companyItem(report, { ...figures(id), ...attributes(id) }, reach.get(id)));
-    },
-    seriesOf: (ids: string[]) =>
-      pageSeries(call, report, ids, (part) => companySeriesQuery(part, ids, campaignIds)),
+    attributesQuery: (ids: string[]) => companyAttributesQuery(report.organizationId, ids),
+    others: COMPANY_FIGURES,
+    figuresQuery: (part: ReportParams, ids: string[], figureRows: FigureRows) =>
+      companyFiguresQuery(part, ids, campaignIds, figureRows),
+    toItem: companyItem,
   };
 }
 
@@ -112,18 +67,18 @@ export const searchCompanies = endpoint({
     item: CompanyListItem,
     pageFields: PAGE_FIELDS,
     readPage: async (call, next, format) =>
-      readRows(call, await companyList(call), next as UnsentRows<{ id: string }> | undefined, format),
+      readNext(call, await companyList(call), next as UnsentIds | undefined, format),
   },
   async handle(call) {
     const page = parsePage(call.body, reportParamsOf(call, COMPANY_METRIC_NAMES));
     const list = await companyList(call);
     const { report, filters, query } = list;
-    const [{ rows, total }, context] = await Promise.all([
-      run<{ id: string }>(call, query(page)),
+    const [{ ids, total }, context] = await Promise.all([
+      readIds(call, query(page)),
       contextOf(call, report, filters),
     ]);
     return {
-      items: await itemsWithSeries(list, rows),
+      items: await itemsWithSeries(call, list, ids),
       page: page.page,
       page_size: page.size,
       total_count: total,
@@ -131,8 +86,8 @@ export const searchCompanies = endpoint({
         report,
         context,
         requested: filters,
-        sparse: isSparse(report, rows.length),
-        companyMetrics: rows.length > 0,
+        sparse: isSparse(report, ids.length),
+        companyMetrics: ids.length > 0,
       }),
     };
   },

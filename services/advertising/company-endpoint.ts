@@ -7,10 +7,10 @@ import {
   companiesByDomainQuery,
   companyByIdQuery,
   companyCampaignsQuery,
-  companySeriesQuery,
+  companyFiguresQuery,
   OUR_ID,
 } from './company-queries.js';
-import { addCounts, metricWriter, requiredSums } from './metric-values.js';
+import { type MetricSums, metricWriter } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import { type AdvertisingServices, advertising, describe, endpoint, exampleRange } from './operation.js';
 import { listFilter } from './report-params.js';
@@ -93,19 +93,23 @@ export const getCompany = endpoint({
     const company = await findCompany(call);
     const campaignIds = listFilter(body.campaign_ids);
     const page = { page: body.campaign_page ?? 1, size: body.campaign_page_size ?? 50 };
-    const [periods, campaigns, context] = await Promise.all([
-      run<SeriesRow & { active: boolean }>(call, companySeriesQuery(report, [company.id], campaignIds)),
+    const [rows, campaigns, context] = await Promise.all([
+      run<SeriesRow>(
+        call,
+        companyFiguresQuery(report, [company.id], campaignIds, { points: true, totals: true }),
+      ),
       run<CompanyCampaignRow>(call, companyCampaignsQuery(report, company.id, campaignIds, page)),
       contextOf(call, report, { campaignIds }),
     ]);
     const series = new SeriesBuilder(report, [company.id]);
-    await series.append(report.range, periods.rows.map(rowPrinter(report.metrics)), call.signal);
+    await series.append(report.range, rows.rows.map(rowPrinter(report.metrics)), call.signal);
+    const totals: MetricSums & { first_seen?: string | null } = rows.rows.find(({ day }) => day === '') ?? {};
     return {
       company: companyIdentity(company),
       start_date: report.range.start,
       end_date: report.range.end,
       granularity: report.granularity,
-      totals: metricWriter(report.metrics)({}, addCounts(periods.rows, requiredSums(report.metrics))),
+      totals: metricWriter(report.metrics)({}, totals),
       timeseries: new JsonText(series.seriesOf(company.id)),
       campaigns: campaigns.rows.map((row) => companyCampaign(report, row)),
       campaign_page: page.page,
@@ -117,7 +121,7 @@ export const getCompany = endpoint({
         context,
         requested: { campaignIds },
         sparse: isSparse(report, 1),
-        companyMetrics: periods.rows.some(({ active }) => active),
+        companyMetrics: Boolean(totals.first_seen),
       }),
     };
   },

@@ -6,7 +6,7 @@ import { COMPANY_METRIC_NAMES } from './metrics.js';
 import type { ListParams, Page, ReportParams } from './report-params.js';
 import type { CompanySort } from './requests.js';
 import { deliverySource } from './rollups.js';
-import { type SeriesSource, seriesQuery } from './series-query.js';
+import { type FigureRows, figuresQuery } from './series-query.js';
 import {
   columnsOf,
   containsAny,
@@ -50,20 +50,33 @@ const COMPANY_RECORDS = `(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION}
 const NETWORK_IDS = 'network_a_company_ids';
 
 /** Days with activity. Where `active` is false there was none, and both days are meaningless. */
-const ACTIVE = 'max(delivery.active) AS active';
-const activity = (first = 'date', last = 'date') => [
-  `minIf(${first}, delivery.active) AS first_seen`,
-  `maxIf(${last}, delivery.active) AS last_seen`,
-  ACTIVE,
+const ACTIVITY = [
+  'minIf(date, delivery.active) AS first_seen',
+  'maxIf(date, delivery.active) AS last_seen',
+  'max(delivery.active) AS active',
 ];
-const ACTIVITY = activity();
-const SUMMED_ACTIVITY = activity('delivery.first_seen', 'delivery.last_seen');
 
 const REACH = {
   campaigns_reached: 'uniqExactIf(campaign_id, delivery.impressions > 0)',
   campaigns_engaged: 'uniqExactIf(campaign_id, delivery.engagements > 0)',
 };
+const SUMMED_REACH = {
+  campaigns_reached: 'uniqExactArray(delivery.reached)',
+  campaigns_engaged: 'uniqExactArray(delivery.engaged)',
+};
 const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
+
+/** What is known of a company besides the metrics. */
+export const COMPANY_FIGURES = [...REACH_NAMES, 'first_seen', 'last_seen'];
+
+const companyFigures = (isSummed: boolean) => {
+  const [first, last] = isSummed ? ['delivery.first_seen', 'delivery.last_seen'] : ['date', 'date'];
+  return {
+    ...(isSummed ? SUMMED_REACH : REACH),
+    first_seen: `if(max(delivery.active), minIf(${first}, delivery.active), NULL)`,
+    last_seen: `if(max(delivery.active), maxIf(${last}, delivery.active), NULL)`,
+  };
+};
 
 /** One page of companies, and how many match. Of all companies only what they are ordered by is summed; the page gets its figures afterwards. */
 export function companiesQuery({
@@ -79,7 +92,7 @@ export function companiesQuery({
     inList('network_a_company_id', NETWORK_IDS, networkIds),
     inList('domain', 'domains', domains),
   ];
-  // Counting it for every company takes longer than all the rest, so only to order by it.
+  // Counting them for every company takes longer than all the rest, so only to order by it.
   const reach = REACH_NAMES.filter((name) => name === sort.by);
   const byRecord = networkIds !== undefined || domains !== undefined;
   const isNamed = byRecord || companyIds !== undefined;
@@ -92,17 +105,15 @@ export function companiesQuery({
     ...metricColumns(names, 'metrics'),
     ...reach.map((name) => `ifNull(metrics.${name}, 0) AS ${name}`),
   ];
-  // Sums are of all campaigns, and do not count them.
-  const isOfAll = campaignIds === undefined && reach.length === 0;
-  const delivery = deliverySource('company', isOfAll ? report : { range: report.range }, names, [
+  const delivery = deliverySource('company', ofAllCampaigns(report, campaignIds), names, [
     inList('campaign_id', 'campaign_ids', campaignIds),
     onlyIds,
     byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...ofRecords)})`,
   ]);
   const aggregates = [
     ...sumColumns(names, 'delivery'),
-    ACTIVE,
-    ...reach.map((name) => `${REACH[name]} AS ${name}`),
+    'max(delivery.active) AS active',
+    ...reach.map((name) => `${(delivery.isSummed ? SUMMED_REACH : REACH)[name]} AS ${name}`),
   ];
   const metrics = `(
   SELECT company_id, ${aggregates.join(', ')}
@@ -124,7 +135,7 @@ export function companiesQuery({
         inList('company.domain', 'domains', domains),
         containsAny(['company.name_key', 'company.domain_key'], search),
       ),
-      orderAndPage(sort, SORT_KEYS),
+      orderAndPage(SORT_KEYS[sort.by], sort.descending),
     ),
     params: {
       ...definedParams({
@@ -134,51 +145,37 @@ export function companiesQuery({
         domains,
         search,
       }),
-      ...reportQueryParams(report),
+      organization_id: report.organizationId,
       ...pageParams(page),
       ...delivery.params,
     },
   };
 }
 
-/** The figures of some companies over the range; those without deliveries have no row. */
-export function companyFiguresQuery(
+/** Sums of months are of all campaigns. */
+const ofAllCampaigns = (report: ReportParams, campaignIds: string[] | undefined): ReportParams =>
+  campaignIds === undefined ? report : { ...report, sealed: [] };
+
+/** The figures of some companies, with `COMPANY_FIGURES`. */
+export const companyFiguresQuery = (
   report: ReportParams,
   ids: readonly string[],
   campaignIds: string[] | undefined,
-): AnalyticsQuery {
-  const names = requiredSums(report.metrics);
-  const delivery = deliverySource(
-    'company',
-    campaignIds === undefined ? report : { range: report.range },
-    names,
-    [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaignIds)],
-  );
-  const aggregates = [...sumColumns(names, 'delivery'), ...(delivery.isSummed ? SUMMED_ACTIVITY : ACTIVITY)];
-  const columns = [
-    'metrics.company_id AS id',
-    ...metricColumns(names, 'metrics'),
-    'if(metrics.active, metrics.first_seen, NULL) AS first_seen',
-    'if(metrics.active, metrics.last_seen, NULL) AS last_seen',
-  ];
-  return {
-    name: 'companies_figures',
-    sql: joinLines(
-      `SELECT ${columns.join(', ')}`,
-      `FROM (
-  SELECT company_id, ${aggregates.join(', ')}
-  ${delivery.from}
-  GROUP BY company_id
-) AS metrics`,
-    ),
-    params: {
-      ...reportQueryParams(report),
-      ids,
-      ...definedParams({ campaign_ids: campaignIds }),
-      ...delivery.params,
+  rows: FigureRows,
+): AnalyticsQuery =>
+  figuresQuery(
+    {
+      name: 'companies_figures',
+      by: 'company_id',
+      source: 'company',
+      others: companyFigures,
+      conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaignIds)],
+      params: definedParams({ campaign_ids: campaignIds }),
     },
-  };
-}
+    ofAllCampaigns(report, campaignIds),
+    ids,
+    rows,
+  );
 
 /** The attributes of some companies; those without a record have no row. */
 export function companyAttributesQuery(organizationId: string, ids: readonly string[]): AnalyticsQuery {
@@ -195,46 +192,6 @@ function allCompanies(onlyIds: string | undefined, byRecord: boolean): string {
   const named = `SELECT company_id FROM company_deliveries ${where(IN_ORGANIZATION, onlyIds)}`;
   const all = byRecord ? `SELECT DISTINCT * FROM (${companies})` : `${companies} UNION DISTINCT ${named}`;
   return `(SELECT company_id AS id FROM (${all}) ${where(onlyIds)})`;
-}
-
-/** Sums by period of some companies. */
-export function companySeriesQuery(
-  report: ReportParams,
-  ids: readonly string[],
-  campaignIds: string[] | undefined,
-): AnalyticsQuery {
-  const source: SeriesSource = {
-    name: 'companies_series',
-    by: 'company_id',
-    source: 'company',
-    columns: ['max(delivery.active) AS active'],
-    conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaignIds)],
-    params: definedParams({ campaign_ids: campaignIds }),
-  };
-  return seriesQuery(source, campaignIds === undefined ? report : { ...report, sealed: [] }, ids);
-}
-
-/** The number of campaigns each company saw; companies without deliveries in the range have no row. */
-export function companyReachQuery(
-  report: ReportParams,
-  ids: readonly string[],
-  campaignIds: string[] | undefined,
-): AnalyticsQuery {
-  return {
-    name: 'companies_reach',
-    sql: joinLines(
-      `SELECT company_id AS id, ${REACH_NAMES.map((name) => `${REACH[name]} AS ${name}`).join(', ')}`,
-      'FROM company_deliveries AS delivery FINAL',
-      where(
-        IN_ORGANIZATION,
-        IN_RANGE,
-        inList('company_id', 'ids', ids),
-        inList('campaign_id', 'campaign_ids', campaignIds),
-      ),
-      'GROUP BY id',
-    ),
-    params: { ...reportQueryParams(report), ids, ...definedParams({ campaign_ids: campaignIds }) },
-  };
 }
 
 /** The campaigns one company saw, by engagements, then impressions, then id; and how many. */

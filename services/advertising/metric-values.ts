@@ -100,12 +100,3 @@ export function metricWriter(metrics: readonly Metric[]): MetricWriter {
     return target as typeof target & MetricValues;
   };
 }
-
-/** Adds up the counts of rows. Rows of companies have no money. */
-export function addCounts(rows: readonly MetricSums[], names: readonly SummedMetric[]): MetricSums {
-  const total: MetricSums = {};
-  for (const name of names) {
-    total[name] = rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0);
-  }
-  return total;
-}

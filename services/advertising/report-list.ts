@@ -1,13 +1,12 @@
 /** A list of a report: a page with its series, and an export page by page. */
 import type { ExportFormat, MatchPage } from '../http/endpoint.js';
-import type { Json } from '../shared/json.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { caseFold } from './normalization.js';
 import type { AdvertisingContext } from './operation.js';
-import type { Page, ReportParams, Sort } from './report-params.js';
-import { run } from './report-queries.js';
+import type { Page, Sort } from './report-params.js';
+import { type FigureList, pageFigures, rowsById, run, type Totals } from './report-queries.js';
 import { withSeries } from './response-mapping.js';
-import { completeItems, type Point } from './series.js';
+import { completeItems } from './series.js';
 
 export const searchFilter = (search: string | null | undefined) => (search ? caseFold(search) : undefined);
 
@@ -17,54 +16,78 @@ export const sortOf = <Name extends string>(
   standard: Name,
 ): Sort<Name> => ({ by: sort_by ?? standard, descending: sort_direction !== 'asc' });
 
-/** Rows of a list that an export has read and not sent yet. */
-export interface UnsentRows<Row> {
-  rows: Row[];
-  /** Rows read so far. */
+type Id = { id: string };
+
+/** Ids of a list that an export has read and not sent yet. */
+export interface UnsentIds {
+  ids: string[];
+  /** Ids read so far. */
   read: number;
   total: number;
 }
 
-interface RowList<Row, Item extends { id: string }> {
-  report: ReportParams;
+export interface ReportList<Attributes extends Id, Item extends object> extends FigureList {
+  /** The ids of a page. */
   query(page: Page): AnalyticsQuery;
-  /** The items of rows, without their series. */
-  toItems(rows: Row[]): Promise<Item[]>;
-  seriesOf(ids: string[]): Promise<(id: string) => Json<Point[]>>;
+  attributesQuery(ids: string[]): AnalyticsQuery;
+  /** An item without its series. */
+  toItem(id: string, attributes: Attributes | undefined, totals: Totals): Item;
 }
 
-export async function itemsWithSeries<Row extends { id: string }, Item extends { id: string }>(
-  { toItems, seriesOf }: Pick<RowList<Row, Item>, 'toItems' | 'seriesOf'>,
-  rows: Row[],
-) {
-  const [items, series] = await Promise.all([toItems(rows), seriesOf(rows.map(({ id }) => id))]);
-  return items.map((item) => withSeries(item, series(item.id)));
+/** The ids of a page, and how many match. */
+export async function readIds(call: AdvertisingContext, query: AnalyticsQuery) {
+  const { rows, total } = await run<Id>(call, query);
+  return { ids: rows.map(({ id }) => id), total };
 }
 
-/** Rows that an export reads in one statement: each statement computes all, and orders it. */
-const EXPORT_ROWS = 2000;
-
-/** The next rows of a list with their series, as many as have every period (contract 5.4). */
-export async function readRows<Row extends { id: string }, Item extends { id: string }>(
+async function itemsOf<Attributes extends Id, Item extends object>(
   call: AdvertisingContext,
-  list: RowList<Row, Item>,
-  unsent: UnsentRows<Row> | undefined,
+  list: ReportList<Attributes, Item>,
+  ids: string[],
+  hasSeries: boolean,
+) {
+  const [attributes, figures] = await Promise.all([
+    rowsById<Attributes>(call, ids, list.attributesQuery(ids)),
+    pageFigures(call, list, ids, hasSeries),
+  ]);
+  const items = ids.map((id) => list.toItem(id, attributes.get(id), figures.totalsOf(id)));
+  return { items, figures };
+}
+
+export async function itemsWithSeries<Attributes extends Id, Item extends object>(
+  call: AdvertisingContext,
+  list: ReportList<Attributes, Item>,
+  ids: string[],
+) {
+  const { items, figures } = await itemsOf(call, list, ids, true);
+  return items.map((item, index) => withSeries(item, figures.seriesOf(ids[index] as string)));
+}
+
+/** Ids that an export reads in one statement: each statement computes all, and orders them. */
+const EXPORT_IDS = 2000;
+
+/** The next items of a list with their series, as many as have every period (contract 5.4). */
+export async function readNext<Attributes extends Id, Item extends object>(
+  call: AdvertisingContext,
+  list: ReportList<Attributes, Item>,
+  unsent: UnsentIds | undefined,
   format: ExportFormat,
 ): Promise<MatchPage> {
-  const { report, query, toItems } = list;
-  let { rows, read, total } = unsent ?? { rows: [], read: 0, total: 0 };
-  if (rows.length === 0) {
-    ({ rows, total } = await run<Row>(call, query({ page: read / EXPORT_ROWS + 1, size: EXPORT_ROWS })));
-    read += EXPORT_ROWS;
+  let { ids, read, total } = unsent ?? { ids: [], read: 0, total: 0 };
+  if (ids.length === 0) {
+    ({ ids, total } = await readIds(call, list.query({ page: read / EXPORT_IDS + 1, size: EXPORT_IDS })));
+    read += EXPORT_IDS;
   }
-  const count = format === 'csv' ? rows.length : completeItems(report);
-  const some = rows.slice(0, count);
-  const rest = rows.slice(count);
+  const count = format === 'csv' ? ids.length : completeItems(list.report);
+  const some = ids.slice(0, count);
+  const rest = ids.slice(count);
   return {
     // CSV has no room for series.
     items:
-      format === 'csv' ? await toItems(some) : (await itemsWithSeries(list, some)).map(({ text }) => text),
+      format === 'csv'
+        ? (await itemsOf(call, list, some, false)).items
+        : (await itemsWithSeries(call, list, some)).map(({ text }) => text),
     total,
-    next: rest.length > 0 || read < total ? { rows: rest, read, total } : null,
+    next: rest.length > 0 || read < total ? { ids: rest, read, total } : null,
   };
 }

@@ -7,6 +7,7 @@ import { type ContextRow, contextQuery, type RequestedIds } from './context-quer
 import type { METRIC_NAMES } from './metrics.js';
 import type { AdvertisingContext, AdvertisingServices } from './operation.js';
 import { parseReportParams, type ReportParams, type SealedMonth } from './report-params.js';
+import type { MetricValues } from './responses.js';
 import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
 import {
   type Point,
@@ -17,7 +18,7 @@ import {
   type SeriesRow,
   seriesParts,
 } from './series.js';
-import { printedSeries } from './series-query.js';
+import { type FigureRows, printedFigures } from './series-query.js';
 
 export function reportParamsOf<Body extends Parameters<typeof parseReportParams>[0]>(
   { body, organizationId, services }: HandlerContext<Body, unknown, AdvertisingServices>,
@@ -56,36 +57,82 @@ export async function contextOf(
   return rows[0] as ContextRow;
 }
 
-/** Sums by period that the store prints itself, or as its rows where it cannot print one of them. */
+/** The metrics over the whole range, and what is known besides them. */
+export interface Totals {
+  metrics: MetricValues;
+  others: object;
+}
+
+/** Figures of the items of a page. */
+interface PageFigures {
+  totalsOf(id: string): Totals;
+  seriesOf(id: string): Json<Point[]>;
+}
+
+/** How a list asks for figures: the names of what it answers besides the metrics, and its statement. */
+export interface FigureList {
+  report: ReportParams;
+  others: readonly string[];
+  figuresQuery(part: ReportParams, ids: string[], rows: FigureRows): AnalyticsQuery;
+}
+
+/** Figures that the store prints itself, or as its rows where it cannot print one of them. */
 async function printedRows(
   { services, signal }: AdvertisingContext,
-  part: ReportParams,
+  { others }: FigureList,
+  { metrics }: ReportParams,
   ids: readonly string[],
   query: AnalyticsQuery,
 ): Promise<PrintedRow[]> {
-  const lines = await services.analytics.queryLines(printedSeries(query, part), signal);
+  const lines = await services.analytics.queryLines(printedFigures(query, metrics, others), signal);
   const printed: PrintedRow[] = [];
   for (const line of lines) {
     const row = parsePrintedRow(line, ids);
     if (row === null) {
       const { rows } = await services.analytics.query<SeriesRow>(query, signal);
-      return rows.map(rowPrinter(part.metrics));
+      return rows.map(rowPrinter(metrics, others));
     }
     printed.push(row);
   }
   return printed;
 }
 
-/** The series of the items of a page; an empty page queries nothing. */
-export async function pageSeries(
+/** The figures of a page with their series, if wanted; an empty page queries nothing. One statement answers both where it is short enough. */
+export async function pageFigures(
   call: AdvertisingContext,
-  report: ReportParams,
+  list: FigureList,
   ids: string[],
-  query: (part: ReportParams) => AnalyticsQuery,
-): Promise<(id: string) => Json<Point[]>> {
+  hasSeries: boolean,
+): Promise<PageFigures> {
+  const { report } = list;
   const series = new SeriesBuilder(report, ids);
-  for (const part of ids.length === 0 ? [] : seriesParts(report, ids.length)) {
-    await series.append(part.range, await printedRows(call, part, ids, query(part)), call.signal);
-  }
-  return (id) => series.seriesOf(id);
+  const totals = new Map<string, PrintedRow>();
+  const read = async (part: ReportParams, rows: FigureRows) => {
+    const printed = await printedRows(call, list, part, ids, list.figuresQuery(part, ids, rows));
+    if (rows.totals) for (const row of printed) if (row.day === '') totals.set(row.id, row);
+    if (rows.points) await series.append(part.range, printed, call.signal);
+  };
+  const parts = hasSeries && ids.length > 0 ? seriesParts(report, ids.length) : [];
+  const isTogether = parts.length === 1;
+  if (!isTogether && ids.length > 0) await read(report, { totals: true, points: false });
+  for (const part of parts) await read(part, { totals: isTogether, points: true });
+  const none = rowPrinter(report.metrics)({ id: '', day: '' });
+  return {
+    totalsOf(id) {
+      const { fields, others } = totals.get(id) ?? none;
+      return { metrics: JSON.parse(`{${fields}}`) as MetricValues, others };
+    },
+    seriesOf: (id) => series.seriesOf(id),
+  };
+}
+
+/** The rows of some ids, by id. */
+export async function rowsById<Row extends { id: string }>(
+  call: AdvertisingContext,
+  ids: readonly string[],
+  query: AnalyticsQuery,
+): Promise<Map<string, Row>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await run<Row>(call, query);
+  return new Map(rows.map((row) => [row.id, row]));
 }

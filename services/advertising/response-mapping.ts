@@ -3,11 +3,13 @@ import type { Static, TSchema, TString } from 'typebox';
 import { type Json, JsonText, toJson } from '../shared/json.js';
 import { type MetricSums, metricWriter } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
+import type { Totals } from './report-queries.js';
 import {
   type CompanyListItem,
   type CompanyResponse,
   companyCampaignFields,
   companyFields,
+  type MetricValues,
 } from './responses.js';
 import type { Point } from './series.js';
 
@@ -15,11 +17,10 @@ type Fields = Record<string, TSchema>;
 type Values<F extends Fields> = { [Name in keyof F]: Static<F[Name]> };
 type Row<F extends Fields> = MetricSums & Values<F>;
 export type AdFields = Fields & { id: TString };
-export type AdRow<F extends AdFields> = Row<F> & { id: string };
+export type AdAttributes<F extends AdFields> = Values<F> & { id: string };
 export type CompanyAttributes = Values<typeof companyFields>;
-export type Reach = Pick<CompanyListItem, 'campaigns_reached' | 'campaigns_engaged'>;
+type Reach = Pick<CompanyListItem, 'campaigns_reached' | 'campaigns_engaged'>;
 type Seen = Pick<CompanyListItem, 'first_seen' | 'last_seen'>;
-export type CompanyRow = MetricSums & { id: string } & Seen;
 export type CompanyCampaignRow = Row<typeof companyCampaignFields> & Seen;
 
 /** The named fields of a row, and nothing else of it. */
@@ -37,24 +38,35 @@ export const withSeries = <Item extends object>(item: Item, timeseries: Json<Poi
   new JsonText<Item & { timeseries: Point[] }>(`${toJson(item).slice(0, -1)},"timeseries":${timeseries}}`);
 
 /** A campaign or creative, without its series. */
-export const adItem = <F extends AdFields>(fields: F, report: ReportParams, row: AdRow<F>) => ({
-  ...fieldsAndMetrics(fields, report, row),
-  provisional: isProvisional(report),
-});
+export const adItem = <F extends AdFields>(
+  fields: F,
+  report: ReportParams,
+  attributes: AdAttributes<F>,
+  metrics: MetricValues,
+) => ({ ...pick(fields, attributes), ...metrics, provisional: isProvisional(report) });
 
 export const companyIdentity = (row: CompanyAttributes) => pick(companyFields, row);
 
-/** A company, without its series. */
+const UNKNOWN = Object.fromEntries(
+  Object.keys(companyFields).map((name) => [name, null]),
+) as object as CompanyAttributes;
+const UNSEEN: Reach & Seen = {
+  campaigns_reached: 0,
+  campaigns_engaged: 0,
+  first_seen: null,
+  last_seen: null,
+};
+
+/** A company, without its series; its attributes are null where nothing describes it. */
 export const companyItem = (
-  report: ReportParams,
-  row: CompanyRow & CompanyAttributes,
-  reach: Reach | undefined,
+  id: string,
+  attributes: CompanyAttributes | undefined,
+  { metrics, others }: Totals,
 ): Omit<CompanyListItem, 'timeseries'> => ({
-  ...fieldsAndMetrics(companyFields, report, row),
-  campaigns_reached: reach?.campaigns_reached ?? 0,
-  campaigns_engaged: reach?.campaigns_engaged ?? 0,
-  first_seen: row.first_seen,
-  last_seen: row.last_seen,
+  ...companyIdentity({ ...(attributes ?? UNKNOWN), id }),
+  ...metrics,
+  ...UNSEEN,
+  ...others,
 });
 
 export const companyCampaign = (

@@ -1,9 +1,9 @@
 /** Sums of whole months that stand for their deliveries (decision 0014). Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
-import { type DateRange, lastOfMonth, periodsOf } from './calendar.js';
+import { countPeriods, type DateRange, lastOfMonth, periodsOf } from './calendar.js';
 import { COMPANY_METRIC_NAMES, SUMMED_METRICS, SUMMED_NAMES, type SummedMetric } from './metrics.js';
 import type { ReportParams } from './report-params.js';
-import { IN_ORGANIZATION, IN_RANGE, type QueryParams, where } from './sql.js';
+import { IN_ORGANIZATION, IN_RANGE, type QueryParams, rangeParams, where } from './sql.js';
 
 /** A breakdown of deliveries: its table, the sums of its months, and what they are by. */
 interface Source {
@@ -12,9 +12,15 @@ interface Source {
   /** The first is empty in a mark. */
   ids: readonly string[];
   metrics: readonly SummedMetric[];
-  /** Aggregates of deliveries other than sums, by column of the sums. */
-  aggregates: Readonly<Record<string, string>>;
+  /** Columns of the sums other than metrics: what they are of one delivery, and of all. */
+  others: Readonly<Record<string, { one: string; all: string }>>;
 }
+
+/** Campaigns, sorted, as that takes fewer bytes. */
+const campaignsWith = (metric: SummedMetric) => ({
+  one: `if(${metric} > 0, [campaign_id], [])`,
+  all: `arraySort(groupUniqArrayIf(campaign_id, delivery.${metric} > 0))`,
+});
 
 export const SOURCES = {
   creative: {
@@ -22,17 +28,19 @@ export const SOURCES = {
     months: 'creative_months',
     ids: ['campaign_id', 'creative_id'],
     metrics: SUMMED_NAMES,
-    aggregates: {},
+    others: {},
   },
   company: {
     table: 'company_deliveries',
     months: 'company_months',
     ids: ['company_id'],
     metrics: SUMMED_NAMES.filter((name) => COMPANY_METRIC_NAMES.includes(name)),
-    aggregates: {
-      first_seen: 'minIf(date, delivery.active)',
-      last_seen: 'maxIf(date, delivery.active)',
-      active: 'max(delivery.active)',
+    others: {
+      first_seen: { one: 'date', all: 'minIf(date, delivery.active)' },
+      last_seen: { one: 'date', all: 'maxIf(date, delivery.active)' },
+      active: { one: 'active', all: 'max(delivery.active)' },
+      reached: campaignsWith('impressions'),
+      engaged: campaignsWith('engagements'),
     },
   },
 } as const satisfies Record<string, Source>;
@@ -42,10 +50,11 @@ const isMoney = (metric: SummedMetric) => SUMMED_METRICS[metric].kind === 'money
 
 /** Deliveries of a range as the table `delivery`, with sums in place of the deliveries of sealed months. */
 export interface DeliverySource {
-  /** A FROM clause, with its conditions. */
+  /** A FROM clause, with its conditions on the organization, the range and others. */
   from: string;
+  /** All of them but the organization, and those of the conditions that were given. */
   params: QueryParams;
-  /** Whether some rows are sums: of companies, `first_seen` and `last_seen` take the place of `date` then. */
+  /** Whether some rows are sums: of companies, `first_seen`, `last_seen`, `reached` and `engaged` take the place of date and campaign then. */
   isSummed: boolean;
 }
 
@@ -55,31 +64,32 @@ export function deliverySource(
   metrics: readonly SummedMetric[],
   conditions: readonly (string | false | undefined)[],
 ): DeliverySource {
-  const { table, months, ids, aggregates }: Source = SOURCES[name];
+  const { table, months, ids, others }: Source = SOURCES[name];
   const used = sealed.filter(({ month }) => month >= range.start && lastOfMonth(month) <= range.end);
+  const inRange = [IN_ORGANIZATION, IN_RANGE, ...conditions];
+  // A build is of one month.
+  const inBuilds = [IN_ORGANIZATION, "build IN CAST({builds:Array(String)}, 'Array(UInt64)')", ...conditions];
   if (used.length === 0) {
-    const from = `FROM ${table} AS delivery FINAL\n${where(IN_ORGANIZATION, IN_RANGE, ...conditions)}`;
-    return { from, params: {}, isSummed: false };
+    return {
+      from: `FROM ${table} AS delivery FINAL\n${where(...inRange)}`,
+      params: rangeParams(range),
+      isSummed: false,
+    };
   }
-  const others = Object.keys(aggregates);
-  const raw = [
-    'date',
-    ...ids,
-    ...metrics.map((metric) => (isMoney(metric) ? `toDecimal256(${metric}, 12) AS ${metric}` : metric)),
-    ...others.map((column) => (column === 'active' ? column : `date AS ${column}`)),
-  ];
+  const builds = used.map(({ build }) => build);
+  if (used.length === countPeriods(range, 'monthly')) {
+    return { from: `FROM ${months} AS delivery\n${where(...inBuilds)}`, params: { builds }, isSummed: true };
+  }
+  const columns = ['date', ...ids, ...metrics];
   const from = `FROM (
-  SELECT ${raw.join(', ')} FROM ${table} FINAL
-  ${where(IN_ORGANIZATION, IN_RANGE, 'toStartOfMonth(date) NOT IN {summed_months:Array(Date)}', ...conditions)}
+  SELECT ${[...columns, ...Object.entries(others).map(([column, { one }]) => `${one} AS ${column}`)].join(', ')} FROM ${table} FINAL
+  ${where(...inRange, 'toStartOfMonth(date) NOT IN {summed_months:Array(Date)}')}
   UNION ALL
-  SELECT ${['month AS date', ...ids, ...metrics, ...others].join(', ')} FROM ${months}
-  ${where(IN_ORGANIZATION, 'month IN {summed_months:Array(Date)}', 'build IN {builds:Array(String)}', ...conditions)}
+  SELECT ${[...columns, ...Object.keys(others)].join(', ')} FROM ${months}
+  ${where(...inBuilds)}
 ) AS delivery`;
-  const params = {
-    summed_months: used.map(({ month }) => month),
-    builds: used.map(({ build }) => build),
-  };
-  return { from, params, isSummed: true };
+  const summed_months = used.map(({ month }) => month);
+  return { from, params: { ...rangeParams(range), summed_months, builds }, isSummed: true };
 }
 
 /** First days of the months that lie in a range from their first day to their last. */
@@ -100,7 +110,7 @@ export function sealedMonthsQuery(
 ): AnalyticsQuery {
   return {
     name: `${name}_sealed_months`,
-    sql: `SELECT rollup.month AS month, rollup.build AS build
+    sql: `SELECT rollup.month AS month, toString(rollup.build) AS build
 FROM (
   SELECT month, build, mark FROM rollups FINAL
   WHERE ${IN_ORGANIZATION} AND source = '${name}' AND month IN {months:Array(Date)} AND expires_at > now() + 3600
@@ -126,27 +136,28 @@ export function buildStatements(
   name: SourceName,
   { organization, month, build, readAt, lifetimeSeconds }: BuildParams,
 ): string[] {
-  const { table, months, ids, metrics, aggregates } = SOURCES[name];
+  const { table, months, ids, metrics, others }: Source = SOURCES[name];
   const columns = [
     'organization_id',
-    'month',
+    'date',
     'build',
     ...ids,
     ...metrics,
-    ...Object.keys(aggregates),
+    ...Object.keys(others),
     'mark',
     'expires_at',
   ];
   const sums = metrics.map((metric) =>
     isMoney(metric) ? `sum(toDecimal256(delivery.${metric}, 12))` : `sum(delivery.${metric})`,
   );
-  const key = `organization_id = ${organization} AND month = ${month} AND build = ${build}`;
+  const key = `organization_id = ${organization} AND date = ${month} AND build = ${build}`;
   return [
     `INSERT INTO ${months} (${columns.join(', ')})
-SELECT ${[organization, `toDate(${month})`, build, ...ids, ...sums, ...Object.values(aggregates), 'max(delivery.mark)', `now() + ${lifetimeSeconds}`].join(', ')}
+SELECT ${[organization, `toDate(${month})`, build, ...ids, ...sums, ...Object.values(others).map(({ all }) => all), 'max(delivery.mark)', `now() + ${lifetimeSeconds}`].join(', ')}
 FROM ${table} AS delivery FINAL
 WHERE organization_id = ${organization} AND date BETWEEN toDate(${month}) AND toLastDayOfMonth(toDate(${month}))
-GROUP BY ${ids.join(', ')}`,
+GROUP BY ${ids.join(', ')}
+SETTINGS optimize_aggregation_in_order = 1`,
     `INSERT INTO rollups (organization_id, source, month, build, mark, built_at, expires_at)
 SELECT ${organization}, '${name}', toDate(${month}), ${build}, max(mark), toDateTime(${readAt}), now() + ${lifetimeSeconds}
 FROM ${months} WHERE ${key} AND ${ids[0]} = ''`,

@@ -1,52 +1,66 @@
-/** Sums by period as statements. Pure. */
+/** Figures of entities as statements. Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods } from './calendar.js';
 import { requiredSums } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
 import { deliverySource, type SourceName } from './rollups.js';
-import { joinLines, type QueryParams, reportQueryParams, selectPrinted, sumColumns } from './sql.js';
+import { joinLines, type QueryParams, selectPrinted, sumColumns } from './sql.js';
 
-export interface SeriesSource {
+/** Which rows of an entity a statement answers: one per period, one of the whole range, whose day is empty, or both. */
+export interface FigureRows {
+  points: boolean;
+  totals: boolean;
+}
+
+export interface FigureSource {
   name: string;
   by: 'campaign_id' | 'creative_id' | 'company_id';
   source: SourceName;
-  columns?: string[];
+  /** Aggregates besides the metrics, by their names; `isSummed` where sums take the place of deliveries. */
+  others?: (isSummed: boolean) => Readonly<Record<string, string>>;
   /** In addition to those on organization and range. */
   conditions: (string | undefined)[];
   params?: QueryParams;
 }
 
 /**
- * Sums by period of the entities with these ids; periods without deliveries have no row. Limited to one row per id and period,
- * whatever a store may answer.
+ * Figures of the entities with these ids; periods and entities without deliveries have no row. Limited to the rows there can be, whatever a
+ * store may answer.
  */
-export function seriesQuery(
-  { name, by, source, columns = [], conditions, params }: SeriesSource,
+export function figuresQuery(
+  { name, by, source, others, conditions, params }: FigureSource,
   report: ReportParams,
   ids: readonly string[],
+  { points, totals }: FigureRows,
 ): AnalyticsQuery {
   const { metrics, granularity, range } = report;
   const isDaily = granularity === 'daily';
   const sums = requiredSums(metrics);
-  const delivery = deliverySource(source, isDaily ? { range } : report, sums, conditions);
+  // Sums of months have no days.
+  const delivery = deliverySource(source, points && isDaily ? { range } : report, sums, conditions);
+  const period = isDaily ? 'date' : 'toStartOfMonth(date)';
+  const both = points && totals;
+  const day = both ? `if(grouping(${period}) = 1, '', toString(${period}))` : points ? period : "''";
   const selected = [
     `${by} AS id`,
-    `${isDaily ? 'date' : 'toStartOfMonth(date)'} AS day`,
+    `${day} AS day`,
     ...sumColumns(sums, 'delivery'),
-    ...columns,
+    ...Object.entries(others?.(delivery.isSummed) ?? {}).map(([column, value]) => `${value} AS ${column}`),
   ];
   return {
     name,
     sql: joinLines(
       `SELECT ${selected.join(', ')}`,
       delivery.from,
-      'GROUP BY id, day',
+      `GROUP BY ${points ? `${by}, ${period}` : by}${both ? ' WITH ROLLUP' : ''}`,
+      // The row of all entities.
+      both ? "HAVING id != ''" : '',
       'LIMIT {limit:UInt32}',
     ),
     params: {
-      ...reportQueryParams(report),
+      organization_id: report.organizationId,
       ids,
-      limit: ids.length * countPeriods(range, granularity),
+      limit: ids.length * ((points ? countPeriods(range, granularity) : 0) + (totals ? 1 : 0)),
       ...params,
       ...delivery.params,
     },
@@ -54,14 +68,15 @@ export function seriesQuery(
 }
 
 /**
- * The same rows as arrays: the number of the id in `ids`, from 1, or 0 where the values cannot be printed; the day; and the metrics as
- * an object.
+ * The same rows, each a JSON object: the number of the id in `ids`, from 1, or 0 where the values cannot be printed; the day; `others`; and
+ * behind `PRINTED_METRICS` the metrics.
  */
-export function printedSeries(
+export function printedFigures(
   { name, sql, params }: AnalyticsQuery,
-  { metrics }: ReportParams,
+  metrics: ReportParams['metrics'],
+  others: readonly string[] = [],
 ): AnalyticsQuery {
   const number = 'indexOf({ids:Array(String)}, id)';
-  const select = selectPrinted(metrics, requiredSums(metrics), number, ['day']);
+  const select = selectPrinted(metrics, requiredSums(metrics), number, ['day', ...others]);
   return { name, sql: `${select}\nFROM (\n${sql}\n)`, params };
 }

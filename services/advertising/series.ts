@@ -6,6 +6,7 @@ import { type MetricSums, metricWriter } from './metric-values.js';
 import type { Metric } from './metrics.js';
 import type { ReportParams } from './report-params.js';
 import type { CampaignItem } from './responses.js';
+import { PRINTED_METRICS } from './sql.js';
 
 /** Points per response up to which every period is present (contract 5.4). */
 export const MAX_COMPLETE_POINTS = 20_000;
@@ -33,27 +34,46 @@ export function seriesParts(report: ReportParams, items: number): ReportParams[]
   return splitByMonths(report.range, report.granularity, maxPeriods).map((range) => ({ ...report, range }));
 }
 
-/** The metrics of one item in one period as the fields of an object. */
+/** The figures of one item in one period, or in the whole range. */
 export interface PrintedRow {
   id: string;
+  /** Empty for the whole range. */
   day: string;
+  /** The metrics as the fields of an object. */
   fields: string;
+  /** What is known besides the metrics, for the whole range. */
+  others: object;
 }
 
-/** `[2,"2026-01-31",{…}]`, whatever the spaces; null where the store could not print the metrics. */
+/** `{"number":2,"day":"2026-01-31",…}`; null where the store could not print the metrics. */
 export function parsePrintedRow(line: string, ids: readonly string[]): PrintedRow | null {
   const comma = line.indexOf(',');
-  const id = ids[Number(line.slice(1, comma)) - 1];
+  const id = ids[Number(line.slice(NUMBER_AT, comma)) - 1];
   if (id === undefined) return null;
-  const quote = line.indexOf('"', comma) + 1;
-  const open = line.indexOf('{', quote) + 1;
-  return { id, day: line.slice(quote, quote + 10), fields: line.slice(open, -2) };
+  const dayAt = comma + DAY_AT;
+  const dayEnd = line.indexOf('"', dayAt);
+  const day = line.slice(dayAt, dayEnd);
+  const metricsAt = line.indexOf(PRINTED_METRICS, dayEnd);
+  const others =
+    day === '' ? (JSON.parse(`{${line.slice(dayEnd + 2, metricsAt).replace(/,$/, '')}}`) as object) : {};
+  return { id, day, fields: line.slice(metricsAt + PRINTED_METRICS.length + 1, -1), others };
 }
+const NUMBER_AT = '{"number":'.length;
+const DAY_AT = ',"day":"'.length;
 
 /** Prints rows as the store does, which costs more. */
-export function rowPrinter(metrics: readonly Metric[]): (row: SeriesRow) => PrintedRow {
+export function rowPrinter(
+  metrics: readonly Metric[],
+  others: readonly string[] = [],
+): (row: SeriesRow) => PrintedRow {
   const write = metricWriter(metrics);
-  return (row) => ({ id: row.id, day: row.day, fields: JSON.stringify(write({}, row)).slice(1, -1) });
+  return (row) => ({
+    id: row.id,
+    day: row.day,
+    fields: JSON.stringify(write({}, row)).slice(1, -1),
+    others:
+      row.day === '' ? Object.fromEntries(others.map((name) => [name, row[name as keyof SeriesRow]])) : {},
+  });
 }
 
 /** The series of the items of one response as JSON text, complete unless there are too many points. */

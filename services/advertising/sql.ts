@@ -1,7 +1,7 @@
 /** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
 import type { DateRange } from './calendar.js';
 import { type Metric, RATES, type Rate, SUMMED_METRICS, type SummedMetric } from './metrics.js';
-import type { Page, ReportParams, Sort } from './report-params.js';
+import type { Page, ReportParams } from './report-params.js';
 
 export type QueryParams = Record<string, string | number | readonly string[]>;
 
@@ -86,14 +86,19 @@ function rateKey(rate: Rate): string {
 
 /** Below, rates of money fit into 128 bits. */
 const MONEY_LIMIT = '10000000000000000';
-/** Below, millionths are exact in a JSON number. */
+/** Below, counts are exact in a JSON number. */
+const COUNT_LIMIT = '9007199254740992';
+/** Below, so are millionths. */
 const RATE_LIMIT = '9007199254';
 
 const isRate = (metric: Metric): metric is Rate => metric in RATES;
 
+/** What precedes the metrics in a printed row. */
+export const PRINTED_METRICS = '"metrics":0';
+
 /**
- * SELECT of `columns` and of `metrics`: one named tuple, which JSON shows as an object with the bytes that `metricWriter` gives.
- * `number` becomes 0 in rows of which it does not, as their sums or rates are too large. Sums are columns under their own names.
+ * SELECT of `columns` and of `metrics`, each under its name, which JSON shows with the bytes that `metricWriter` gives. `number`, the first
+ * column, becomes 0 in rows of which it does not, as their sums or rates are too large. Sums are columns under their own names.
  */
 export function selectPrinted(
   metrics: readonly Metric[],
@@ -102,16 +107,17 @@ export function selectPrinted(
   columns: readonly string[],
 ): string {
   const rates = metrics.filter(isRate);
+  const counts = sums.filter((name) => !isMoney(name));
   const tooLarge = sums.filter(isMoney).map((name) => `${name} >= ${MONEY_LIMIT}`);
+  if (counts.length > 0) tooLarge.push(`greatest(${counts.join(', ')}) >= ${COUNT_LIMIT}`);
   if (rates.length > 0) tooLarge.push(`arrayExists(rate -> ifNull(rate, 0) >= ${RATE_LIMIT}, rates)`);
-  const fields = metrics.map((metric): [value: string, type: string] => {
-    if (isRate(metric)) return [`rates[${rates.indexOf(metric) + 1}]`, 'Nullable(Float64)'];
-    return isMoney(metric) ? [metric, 'Decimal(76, 12)'] : [`toFloat64(${metric})`, 'Float64'];
-  });
   const selected = [
-    tooLarge.length === 0 ? number : `if(${tooLarge.join(' OR ')}, 0, ${number})`,
+    `if(${tooLarge.join(' OR ')}, 0, ${number}) AS number`,
     ...columns,
-    `CAST(tuple(${fields.map(([value]) => value).join(', ')}), 'Tuple(${metrics.map((metric, index) => `${metric} ${fields[index]?.[1]}`).join(', ')})') AS metrics`,
+    '0 AS metrics',
+    ...metrics.map((metric) =>
+      isRate(metric) ? `rates[${rates.indexOf(metric) + 1}] AS ${metric}` : metric,
+    ),
   ];
   const fractions = rates.map((rate) => fraction(rate, 128));
   // One function over arrays: the engine takes longer to analyze a function for each rate than to compute them.
@@ -128,12 +134,8 @@ export function metricKey(metric: Metric): string {
 export const asciiKey = (column: string) => `lower(${column})`;
 
 /** Nulls last both ways, then id ascending, so that pages never overlap. */
-export function orderAndPage<Name extends string>(
-  { by, descending }: Sort<Name>,
-  keys: Record<Name, string>,
-): string {
-  return `ORDER BY ${keys[by]} ${descending ? 'DESC' : 'ASC'} NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}`;
-}
+export const orderAndPage = (key: string, descending: boolean) =>
+  `ORDER BY ${key} ${descending ? 'DESC' : 'ASC'} NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}`;
 
 export function pageParams({ page, size }: Page): QueryParams {
   return { limit: size, offset: (page - 1) * size };

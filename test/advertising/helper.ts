@@ -11,15 +11,15 @@ import type { SearchStore } from '../../services/stores/common/search-store.js';
 /** A moment of the day that tests take for today. */
 export const TODAY = '2026-11-21';
 
-/** Calls an operation as the gateway does after its checks, for an organization, on a given day. */
-export async function call<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
+/** Calls an operation as the gateway does after its checks, for an organization, on a given day: the text of its answer. */
+export async function callText<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
   operation: Endpoint<Body, Query, Answer>,
   analytics: AnalyticsReader,
   organizationId: string,
   body: Static<Body>,
   today = TODAY,
   signal = new AbortController().signal,
-): Promise<Static<Answer>> {
+): Promise<string> {
   const answer = await operation.handle({
     body,
     query: {} as Static<Query>,
@@ -36,8 +36,13 @@ export async function call<Body extends TSchema, Query extends TSchema, Answer e
     signal,
     setHeader() {},
   });
-  return JSON.parse(String(await serialize(answer))) as Static<Answer>;
+  return String(await serialize(answer));
 }
+
+/** The same, as the object that a client reads. */
+export const call = async <Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
+  ...args: Parameters<typeof callText<Body, Query, Answer>>
+) => JSON.parse(await callText(...args)) as Static<Answer>;
 
 export interface TemporaryStore {
   store: AnalyticsStore;

@@ -8,7 +8,7 @@ import {
 } from '../../services/advertising/metrics.js';
 import { parseReportParams } from '../../services/advertising/report-params.js';
 import { parsePrintedRow, rowPrinter, type SeriesRow } from '../../services/advertising/series.js';
-import { printedSeries } from '../../services/advertising/series-query.js';
+import { printedFigures } from '../../services/advertising/series-query.js';
 import { Random } from '../support/random.js';
 import { openTemporaryStore } from './helper.js';
 
@@ -65,7 +65,7 @@ describe('points printed by the store', () => {
         provisionalDays: 7,
       });
       const { rows } = await store.query<SeriesRow>(query);
-      const lines = await store.queryLines(printedSeries(query, report));
+      const lines = await store.queryLines(printedFigures(query, report.metrics));
       const print = rowPrinter(report.metrics);
       let printed = 0;
       lines.forEach((line, index) => {

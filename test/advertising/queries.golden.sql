@@ -1,35 +1,26 @@
 -- campaigns: campaigns_page
-SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, campaign.name_key AS name_key, ifNull(counted.creatives, 0) AS creatives_count, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.landing_page_clicks, 0) AS landing_page_clicks, ifNull(metrics.engagements, 0) AS engagements, ifNull(metrics.reactions, 0) AS reactions, ifNull(metrics.comments, 0) AS comments, ifNull(metrics.shares, 0) AS shares, ifNull(metrics.follows, 0) AS follows, ifNull(metrics.video_views, 0) AS video_views, ifNull(metrics.video_completions, 0) AS video_completions, ifNull(metrics.leads, 0) AS leads, ifNull(metrics.lead_form_opens, 0) AS lead_form_opens, ifNull(metrics.conversions, 0) AS conversions, ifNull(metrics.conversion_value, 0) AS conversion_value
+SELECT known.id AS id, ifNull(metrics.ad_spend, 0) AS ad_spend
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
   UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
 ) AS known
-LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
 LEFT JOIN (
-  SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, sum(delivery.landing_page_clicks) AS landing_page_clicks, sum(delivery.engagements) AS engagements, sum(delivery.reactions) AS reactions, sum(delivery.comments) AS comments, sum(delivery.shares) AS shares, sum(delivery.follows) AS follows, sum(delivery.video_views) AS video_views, sum(delivery.video_completions) AS video_completions, sum(delivery.leads) AS leads, sum(delivery.lead_form_opens) AS lead_form_opens, sum(delivery.conversions) AS conversions, sum(toDecimal256(delivery.conversion_value, 12)) AS conversion_value
+  SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend
   FROM creative_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY campaign_id
 ) AS metrics ON metrics.campaign_id = known.id
-LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
-  SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
-  UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_names
-  WHERE organization_id = {organization_id:String} AND creative_id != ''
-    AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
-  GROUP BY creative_id
-) GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id
 ORDER BY ad_spend DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- campaigns, filtered: campaigns_page
-SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, campaign.name_key AS name_key, ifNull(counted.creatives, 0) AS creatives_count, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.clicks, 0) AS clicks, ifNull(metrics.conversion_value, 0) AS conversion_value
+SELECT known.id AS id, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.conversion_value, 0) AS conversion_value
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
   UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
 ) AS known
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
 LEFT JOIN (
-  SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks, sum(toDecimal256(delivery.conversion_value, 12)) AS conversion_value
+  SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(toDecimal256(delivery.conversion_value, 12)) AS conversion_value
   FROM creative_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND campaign_id IN (SELECT known.id FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
@@ -38,59 +29,42 @@ WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Da
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0))
   GROUP BY campaign_id
 ) AS metrics ON metrics.campaign_id = known.id
-LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
-  SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
-  UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_names
-  WHERE organization_id = {organization_id:String} AND creative_id != ''
-    AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
-  GROUP BY creative_id
-) GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id
 WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0)
 ORDER BY intDiv(2 * reinterpret(toDecimal256(conversion_value, 12), 'Int256') * 1000000 + reinterpret(toDecimal256(ad_spend, 12), 'Int256'), nullIf(2 * reinterpret(toDecimal256(ad_spend, 12), 'Int256'), 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- creatives: creatives_page
-SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, campaign.name_key AS campaign_name_key, campaign.currency AS currency, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url, creative.name_key AS name_key, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.clicks, 0) AS clicks
+SELECT known.id AS id
 FROM (
-  SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
-  UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_names
-  WHERE organization_id = {organization_id:String} AND creative_id != ''
-    AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
-  GROUP BY creative_id
+  SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
+    SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
+    UNION ALL
+    SELECT creative_id, campaign_id, true FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id != ''
+  ) GROUP BY id
 ) AS known
 LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_id:String}) AS creative ON creative.id = known.id
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id
-LEFT JOIN (
-  SELECT creative_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
-  FROM creative_deliveries AS delivery FINAL
-WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
-  GROUP BY creative_id
-) AS metrics ON metrics.creative_id = known.id
-ORDER BY campaign_name_key ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY campaign.name_key ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- creatives, filtered: creatives_page
-SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, campaign.name_key AS campaign_name_key, campaign.currency AS currency, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url, creative.name_key AS name_key, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks
+SELECT known.id AS id, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.impressions, 0) AS impressions
 FROM (
-  SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
-  UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_names
-  WHERE organization_id = {organization_id:String} AND creative_id != ''
-    AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
-  GROUP BY creative_id
+  SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
+    SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
+    UNION ALL
+    SELECT creative_id, campaign_id, true FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id != ''
+  ) GROUP BY id
 ) AS known
 LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_id:String}) AS creative ON creative.id = known.id
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id
 LEFT JOIN (
-  SELECT creative_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks
+  SELECT creative_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.impressions) AS impressions
   FROM creative_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id IN {creative_ids:Array(String)} AND creative_id IN (SELECT known.id FROM (
-  SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
-  UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_names
-  WHERE organization_id = {organization_id:String} AND creative_id != ''
-    AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
-  GROUP BY creative_id
+  SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
+    SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
+    UNION ALL
+    SELECT creative_id, campaign_id, true FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id != ''
+  ) GROUP BY id
 ) AS known
 LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_id:String}) AS creative ON creative.id = known.id
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0))
@@ -99,18 +73,43 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
 WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0)
 ORDER BY intDiv(2 * reinterpret(toDecimal256(ad_spend, 12), 'Int256') * 1000000000 + toInt256(impressions) * 1000000000000, nullIf(2 * toInt256(impressions) * 1000000000000, 0)) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
--- series of campaigns: campaigns_series
-SELECT campaign_id AS id, date AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
+-- attributes of campaigns: campaigns_attributes
+SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, ifNull(counted.creatives, 0) AS creatives_count
+FROM (SELECT arrayJoin({ids:Array(String)}) AS id) AS known
+LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String} AND id IN {ids:Array(String)}) AS campaign ON campaign.id = known.id
+LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
+  SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
+    SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
+    UNION ALL
+    SELECT creative_id, campaign_id, true FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id != ''
+  ) GROUP BY id
+) WHERE campaign_id IN {ids:Array(String)} GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id
+
+-- attributes of creatives: creatives_attributes
+SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, campaign.currency AS currency, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url
+FROM (SELECT id, campaign_id FROM (
+  SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
+    SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
+    UNION ALL
+    SELECT creative_id, campaign_id, true FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id != ''
+  ) GROUP BY id
+) WHERE id IN {ids:Array(String)}) AS known
+LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_id:String} AND id IN {ids:Array(String)}) AS creative ON creative.id = known.id
+LEFT JOIN (SELECT id, name, currency FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id
+
+-- figures of campaigns: campaigns_figures
+SELECT campaign_id AS id, if(grouping(date) = 1, '', toString(date)) AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
 FROM creative_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {ids:Array(String)}
-GROUP BY id, day
+GROUP BY campaign_id, date WITH ROLLUP
+HAVING id != ''
 LIMIT {limit:UInt32}
 
--- series of creatives, monthly: creatives_series
+-- series of creatives, monthly: creatives_figures
 SELECT creative_id AS id, toStartOfMonth(date) AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
 FROM creative_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id IN {ids:Array(String)}
-GROUP BY id, day
+GROUP BY creative_id, toStartOfMonth(date)
 LIMIT {limit:UInt32}
 
 -- companies: companies_page
@@ -128,32 +127,23 @@ ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset
 SELECT metrics.company_id AS id, ifNull(metrics.engagements, 0) AS engagements
 FROM (
   SELECT company_id, sum(delivery.engagements) AS engagements, max(delivery.active) AS active
-  FROM (
-  SELECT date, company_id, engagements, date AS first_seen, date AS last_seen, active FROM company_deliveries FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND toStartOfMonth(date) NOT IN {summed_months:Array(Date)}
-  UNION ALL
-  SELECT month AS date, company_id, engagements, first_seen, last_seen, active FROM company_months
-  WHERE organization_id = {organization_id:String} AND month IN {summed_months:Array(Date)} AND build IN {builds:Array(String)}
-) AS delivery
+  FROM company_months AS delivery
+WHERE organization_id = {organization_id:String} AND build IN CAST({builds:Array(String)}, 'Array(UInt64)')
   GROUP BY company_id
 ) AS metrics
 WHERE metrics.active
 ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
--- series of campaigns, of a month with sums: campaigns_series
-SELECT campaign_id AS id, toStartOfMonth(date) AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
-FROM (
-  SELECT date, campaign_id, creative_id, toDecimal256(ad_spend, 12) AS ad_spend, clicks FROM creative_deliveries FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND toStartOfMonth(date) NOT IN {summed_months:Array(Date)} AND campaign_id IN {ids:Array(String)}
-  UNION ALL
-  SELECT month AS date, campaign_id, creative_id, ad_spend, clicks FROM creative_months
-  WHERE organization_id = {organization_id:String} AND month IN {summed_months:Array(Date)} AND build IN {builds:Array(String)} AND campaign_id IN {ids:Array(String)}
-) AS delivery
-GROUP BY id, day
+-- figures of campaigns, of a month with sums: campaigns_figures
+SELECT campaign_id AS id, if(grouping(toStartOfMonth(date)) = 1, '', toString(toStartOfMonth(date))) AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
+FROM creative_months AS delivery
+WHERE organization_id = {organization_id:String} AND build IN CAST({builds:Array(String)}, 'Array(UInt64)') AND campaign_id IN {ids:Array(String)}
+GROUP BY campaign_id, toStartOfMonth(date) WITH ROLLUP
+HAVING id != ''
 LIMIT {limit:UInt32}
 
 -- months with sums: company_sealed_months
-SELECT rollup.month AS month, rollup.build AS build
+SELECT rollup.month AS month, toString(rollup.build) AS build
 FROM (
   SELECT month, build, mark FROM rollups FINAL
   WHERE organization_id = {organization_id:String} AND source = 'company' AND month IN {months:Array(Date)} AND expires_at > now() + 3600
@@ -201,41 +191,28 @@ ORDER BY intDiv(2 * toInt256(engagements) * 1000000 + toInt256(impressions), nul
 SELECT id, network_a_company_id, name, domain, network_a_url, industry, employee_range, country, logo_url FROM companies FINAL
 WHERE organization_id = {organization_id:String} AND id IN {ids:Array(String)}
 
--- series of companies: companies_series
-SELECT company_id AS id, date AS day, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, max(delivery.active) AS active
+-- figures of companies: companies_figures
+SELECT company_id AS id, if(grouping(date) = 1, '', toString(date)) AS day, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached, uniqExactIf(campaign_id, delivery.engagements > 0) AS campaigns_engaged, if(max(delivery.active), minIf(date, delivery.active), NULL) AS first_seen, if(max(delivery.active), maxIf(date, delivery.active), NULL) AS last_seen
 FROM company_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {ids:Array(String)} AND campaign_id IN {campaign_ids:Array(String)}
-GROUP BY id, day
+GROUP BY company_id, date WITH ROLLUP
+HAVING id != ''
 LIMIT {limit:UInt32}
 
--- reach of companies: companies_reach
-SELECT company_id AS id, uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached, uniqExactIf(campaign_id, delivery.engagements > 0) AS campaigns_engaged
-FROM company_deliveries AS delivery FINAL
-WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {ids:Array(String)}
-GROUP BY id
+-- totals of companies, of a month with sums: companies_figures
+SELECT company_id AS id, '' AS day, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, uniqExactArray(delivery.reached) AS campaigns_reached, uniqExactArray(delivery.engaged) AS campaigns_engaged, if(max(delivery.active), minIf(delivery.first_seen, delivery.active), NULL) AS first_seen, if(max(delivery.active), maxIf(delivery.last_seen, delivery.active), NULL) AS last_seen
+FROM company_months AS delivery
+WHERE organization_id = {organization_id:String} AND build IN CAST({builds:Array(String)}, 'Array(UInt64)') AND company_id IN {ids:Array(String)}
+GROUP BY company_id
+LIMIT {limit:UInt32}
 
--- figures of companies: companies_figures
-SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
-FROM (
-  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(date, delivery.active) AS first_seen, maxIf(date, delivery.active) AS last_seen, max(delivery.active) AS active
-  FROM company_deliveries AS delivery FINAL
-WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND company_id IN {ids:Array(String)} AND campaign_id IN {campaign_ids:Array(String)}
-  GROUP BY company_id
-) AS metrics
-
--- figures of companies, a month summed: companies_figures
-SELECT metrics.company_id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.clicks, 0) AS clicks, if(metrics.active, metrics.first_seen, NULL) AS first_seen, if(metrics.active, metrics.last_seen, NULL) AS last_seen
-FROM (
-  SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, minIf(delivery.first_seen, delivery.active) AS first_seen, maxIf(delivery.last_seen, delivery.active) AS last_seen, max(delivery.active) AS active
-  FROM (
-  SELECT date, company_id, impressions, clicks, date AS first_seen, date AS last_seen, active FROM company_deliveries FINAL
-  WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND toStartOfMonth(date) NOT IN {summed_months:Array(Date)} AND company_id IN {ids:Array(String)}
-  UNION ALL
-  SELECT month AS date, company_id, impressions, clicks, first_seen, last_seen, active FROM company_months
-  WHERE organization_id = {organization_id:String} AND month IN {summed_months:Array(Date)} AND build IN {builds:Array(String)} AND company_id IN {ids:Array(String)}
-) AS delivery
-  GROUP BY company_id
-) AS metrics
+-- figures of companies, of a month with sums: companies_figures
+SELECT company_id AS id, if(grouping(toStartOfMonth(date)) = 1, '', toString(toStartOfMonth(date))) AS day, sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks, uniqExactArray(delivery.reached) AS campaigns_reached, uniqExactArray(delivery.engaged) AS campaigns_engaged, if(max(delivery.active), minIf(delivery.first_seen, delivery.active), NULL) AS first_seen, if(max(delivery.active), maxIf(delivery.last_seen, delivery.active), NULL) AS last_seen
+FROM company_months AS delivery
+WHERE organization_id = {organization_id:String} AND build IN CAST({builds:Array(String)}, 'Array(UInt64)') AND company_id IN {ids:Array(String)}
+GROUP BY company_id, toStartOfMonth(date) WITH ROLLUP
+HAVING id != ''
+LIMIT {limit:UInt32}
 
 -- campaigns of a company: company_campaigns
 SELECT metrics.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type
@@ -292,12 +269,11 @@ SELECT
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
-  SELECT id, campaign_id FROM creatives FINAL WHERE organization_id = {organization_id:String}
-  UNION ALL
-  SELECT creative_id, min(campaign_id) FROM delivery_names
-  WHERE organization_id = {organization_id:String} AND creative_id != ''
-    AND creative_id NOT IN (SELECT id FROM creatives WHERE organization_id = {organization_id:String})
-  GROUP BY creative_id
+  SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
+    SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
+    UNION ALL
+    SELECT creative_id, campaign_id, true FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id != ''
+  ) GROUP BY id
 ) AS known
 LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_id:String}) AS creative ON creative.id = known.id
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id

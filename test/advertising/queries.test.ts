@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { AnalyticsQuery, AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
-  adSeriesQuery,
+  adAttributesQuery,
+  adFiguresQuery,
   adsQuery,
   CAMPAIGNS,
   CREATIVES,
@@ -16,8 +17,6 @@ import {
   companyByIdQuery,
   companyCampaignsQuery,
   companyFiguresQuery,
-  companyReachQuery,
-  companySeriesQuery,
 } from '../../services/advertising/company-queries.js';
 import { contextQuery } from '../../services/advertising/context-query.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
@@ -57,8 +56,9 @@ const companyEverything = {
   domains: HOSTILE,
   search: HOSTILE[0],
 };
-const SEALED = [{ month: '2026-10-01', build: 'hostile_build' }];
+const SEALED = [{ month: '2026-10-01', build: '12345678901234567890' }];
 const few = ['clicks', 'cpc'] as const;
+const BOTH = { points: true, totals: true };
 
 const CASES: [string, AnalyticsQuery][] = [
   [
@@ -97,8 +97,13 @@ const CASES: [string, AnalyticsQuery][] = [
       page,
     }),
   ],
-  ['series of campaigns', adSeriesQuery(CAMPAIGNS, report(few), HOSTILE)],
-  ['series of creatives, monthly', adSeriesQuery(CREATIVES, report(few, 'monthly'), HOSTILE)],
+  ['attributes of campaigns', adAttributesQuery(CAMPAIGNS, 'org_hostile', HOSTILE)],
+  ['attributes of creatives', adAttributesQuery(CREATIVES, 'org_hostile', HOSTILE)],
+  ['figures of campaigns', adFiguresQuery(CAMPAIGNS, report(few), HOSTILE, BOTH)],
+  [
+    'series of creatives, monthly',
+    adFiguresQuery(CREATIVES, report(few, 'monthly'), HOSTILE, { points: true, totals: false }),
+  ],
   [
     'companies',
     companiesQuery({
@@ -118,8 +123,8 @@ const CASES: [string, AnalyticsQuery][] = [
     }),
   ],
   [
-    'series of campaigns, of a month with sums',
-    adSeriesQuery(CAMPAIGNS, { ...report(few, 'monthly'), sealed: SEALED }, HOSTILE),
+    'figures of campaigns, of a month with sums',
+    adFiguresQuery(CAMPAIGNS, { ...report(few, 'monthly'), sealed: SEALED }, HOSTILE, BOTH),
   ],
   ['months with sums', sealedMonthsQuery('org_hostile', 'company', ['2026-10-01'])],
   [
@@ -150,12 +155,17 @@ const CASES: [string, AnalyticsQuery][] = [
     }),
   ],
   ['attributes of companies', companyAttributesQuery('org_hostile', HOSTILE)],
-  ['series of companies', companySeriesQuery(report(['ctr']), HOSTILE, HOSTILE)],
-  ['reach of companies', companyReachQuery(report(['ctr']), HOSTILE, undefined)],
-  ['figures of companies', companyFiguresQuery(report(['ctr']), HOSTILE, HOSTILE)],
+  ['figures of companies', companyFiguresQuery(report(['ctr']), HOSTILE, HOSTILE, BOTH)],
   [
-    'figures of companies, a month summed',
-    companyFiguresQuery({ ...report(['ctr']), sealed: SEALED }, HOSTILE, undefined),
+    'totals of companies, of a month with sums',
+    companyFiguresQuery({ ...report(['ctr']), sealed: SEALED }, HOSTILE, undefined, {
+      points: false,
+      totals: true,
+    }),
+  ],
+  [
+    'figures of companies, of a month with sums',
+    companyFiguresQuery({ ...report(['ctr'], 'monthly'), sealed: SEALED }, HOSTILE, undefined, BOTH),
   ],
   ['campaigns of a company', companyCampaignsQuery(report(['ctr']), HOSTILE[0] as string, HOSTILE, page)],
   ['company by id', companyByIdQuery('org_hostile', HOSTILE[0] as string, 20)],
@@ -200,7 +210,7 @@ describe('advertising queries', () => {
         '2026-10-01',
         '2026-10-31',
         '2026-11-21',
-        'hostile_build',
+        '12345678901234567890',
       ]) {
         if (value !== '\\') expect(sql).not.to.contain(value);
       }
@@ -218,7 +228,7 @@ describe('advertising queries', () => {
 
     for (const [title, query] of CASES) {
       it(title, async () => {
-        expect((await store.query(query)).rows.length).to.be.at.most(1);
+        expect((await store.query(query)).rows.length).to.be.at.most(HOSTILE.length);
       });
     }
 

@@ -131,7 +131,12 @@ for (const seed of SEEDS) {
     });
 
     it('are used again once they are built anew, and not before', async () => {
-      const body = { start_date: '2026-07-01', end_date: '2026-10-31', page_size: 5 };
+      const body = {
+        start_date: '2026-07-01',
+        end_date: '2026-10-31',
+        granularity: 'monthly' as const,
+        page_size: 5,
+      };
       const read = async () => {
         summed = 0;
         await call(searchCampaigns, counting, 'org_a', body);

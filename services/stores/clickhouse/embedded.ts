@@ -85,7 +85,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
 
     queryLines: (query, signal) =>
       read(query, signal, async (client, text) => {
-        const result = await client.query({ query: text, format: 'JSONCompactEachRow' });
+        const result = await client.query({ query: text, format: 'JSONEachRow' });
         return async () => toLines(await result.text());
       }),
 

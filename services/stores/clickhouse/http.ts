@@ -81,7 +81,7 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
 
     queryLines: (query, signal) =>
       repeatable(query, signal, async (request) => {
-        const result = await client.query({ ...request, format: 'JSONCompactEachRow' });
+        const result = await client.query({ ...request, format: 'JSONEachRow' });
         return toLines(await result.text());
       }),
 

@@ -126,7 +126,7 @@ ORDER BY touched.touched, organization_id, month LIMIT ${MONTHS_PER_RUN}`,
     const statements = buildStatements(source, {
       organization: literal(organization_id),
       month: literal(month),
-      build: literal(randomBytes(8).toString('hex')),
+      build: randomBytes(8).readBigUInt64BE().toString(),
       readAt: read_at,
       lifetimeSeconds: recent ? RECENT_LIFETIME_SECONDS : LIFETIME_SECONDS,
     });

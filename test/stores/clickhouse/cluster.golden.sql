@@ -203,7 +203,7 @@ CREATE TABLE IF NOT EXISTS company_deliveries_local ON CLUSTER `main`
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_deliveries', '{replica}', version)
 PARTITION BY toYYYYMM(date)
 ORDER BY (organization_id, company_id, date, campaign_id, creative_id)
-SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1,
+SETTINGS index_granularity = 2048, min_compress_block_size = 16384, fsync_after_insert = 1, fsync_part_directory = 1,
     min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
     enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480;
 
@@ -550,8 +550,8 @@ COMMENT 'Figures of each company, campaign and day, restatements resolved; the n
 CREATE TABLE IF NOT EXISTS creative_months_local ON CLUSTER `main`
 (
     organization_id String CODEC(ZSTD(1)),
-    month Date CODEC(ZSTD(1)),
-    build String CODEC(ZSTD(1)),
+    date Date CODEC(ZSTD(1)),
+    build UInt64 CODEC(ZSTD(1)),
     campaign_id String CODEC(ZSTD(1)),
     creative_id String CODEC(ZSTD(1)),
     ad_spend Decimal(76, 12) CODEC(ZSTD(1)),
@@ -574,9 +574,11 @@ CREATE TABLE IF NOT EXISTS creative_months_local ON CLUSTER `main`
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/reachline_tables/creative_months', '{replica}')
 PARTITION BY toDate(expires_at)
-ORDER BY (organization_id, month, build, campaign_id, creative_id)
+ORDER BY (organization_id, build, campaign_id, creative_id)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
+    enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480;
 
 CREATE TABLE IF NOT EXISTS creative_months ON CLUSTER `main` AS creative_months_local
 ENGINE = Distributed('main', 'reachline_tables', 'creative_months_local', cityHash64(organization_id));
@@ -584,8 +586,8 @@ ENGINE = Distributed('main', 'reachline_tables', 'creative_months_local', cityHa
 CREATE TABLE IF NOT EXISTS company_months_local ON CLUSTER `main`
 (
     organization_id String CODEC(ZSTD(1)),
-    month Date CODEC(ZSTD(1)),
-    build String CODEC(ZSTD(1)),
+    date Date CODEC(ZSTD(1)),
+    build UInt64 CODEC(ZSTD(1)),
     company_id String CODEC(ZSTD(1)),
     impressions UInt64 CODEC(ZSTD(1)),
     clicks UInt64 CODEC(ZSTD(1)),
@@ -603,14 +605,18 @@ CREATE TABLE IF NOT EXISTS company_months_local ON CLUSTER `main`
     first_seen Date CODEC(ZSTD(1)),
     last_seen Date CODEC(ZSTD(1)),
     active Bool CODEC(ZSTD(1)),
+    reached Array(String) CODEC(ZSTD(1)),
+    engaged Array(String) CODEC(ZSTD(1)),
     mark UInt64 CODEC(ZSTD(1)),
     expires_at DateTime CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_months', '{replica}')
 PARTITION BY toDate(expires_at)
-ORDER BY (organization_id, month, build, company_id)
+ORDER BY (organization_id, company_id, date, build)
 TTL expires_at
-SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, min_compress_block_size = 8192, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
+    enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480;
 
 CREATE TABLE IF NOT EXISTS company_months ON CLUSTER `main` AS company_months_local
 ENGINE = Distributed('main', 'reachline_tables', 'company_months_local', cityHash64(organization_id));
@@ -620,7 +626,7 @@ CREATE TABLE IF NOT EXISTS rollups_local ON CLUSTER `main`
     organization_id String,
     source String,
     month Date,
-    build String,
+    build UInt64,
     mark UInt64,
     built_at DateTime,
     expires_at DateTime
@@ -632,46 +638,6 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS rollups ON CLUSTER `main` AS rollups_local
 ENGINE = Distributed('main', 'reachline_tables', 'rollups_local', cityHash64(organization_id));
-
-ALTER TABLE company_deliveries_local ON CLUSTER `main` MODIFY SETTING min_compress_block_size = 16384;
-
-DROP TABLE IF EXISTS company_months_local ON CLUSTER `main` SYNC;
-
-CREATE TABLE IF NOT EXISTS company_months_local ON CLUSTER `main`
-(
-    organization_id String CODEC(ZSTD(1)),
-    month Date CODEC(ZSTD(1)),
-    build String CODEC(ZSTD(1)),
-    company_id String CODEC(ZSTD(1)),
-    impressions UInt64 CODEC(ZSTD(1)),
-    clicks UInt64 CODEC(ZSTD(1)),
-    landing_page_clicks UInt64 CODEC(ZSTD(1)),
-    engagements UInt64 CODEC(ZSTD(1)),
-    reactions UInt64 CODEC(ZSTD(1)),
-    comments UInt64 CODEC(ZSTD(1)),
-    shares UInt64 CODEC(ZSTD(1)),
-    follows UInt64 CODEC(ZSTD(1)),
-    video_views UInt64 CODEC(ZSTD(1)),
-    video_completions UInt64 CODEC(ZSTD(1)),
-    leads UInt64 CODEC(ZSTD(1)),
-    lead_form_opens UInt64 CODEC(ZSTD(1)),
-    conversions UInt64 CODEC(ZSTD(1)),
-    first_seen Date CODEC(ZSTD(1)),
-    last_seen Date CODEC(ZSTD(1)),
-    active Bool CODEC(ZSTD(1)),
-    mark UInt64 CODEC(ZSTD(1)),
-    expires_at DateTime CODEC(ZSTD(1))
-)
-ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_months', '{replica}')
-PARTITION BY toDate(expires_at)
-ORDER BY (organization_id, month, build, company_id)
-TTL expires_at
-SETTINGS index_granularity = 512, min_compress_block_size = 8192, ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE TABLE IF NOT EXISTS company_months ON CLUSTER `main` AS company_months_local
-ENGINE = Distributed('main', 'reachline_tables', 'company_months_local', cityHash64(organization_id));
-
-ALTER TABLE rollups_local ON CLUSTER `main` DELETE WHERE true SETTINGS mutations_sync = 2;
 
 CREATE TABLE IF NOT EXISTS contacts_local ON CLUSTER `main`
 (

@@ -9,8 +9,7 @@ const MATERIALIZED_VIEW =
 
 /**
  * The statements of a migration for a layout. Files are written for one server, with `{{tables}}` and `{{views}}` for the
- * databases, and in statements other than those of tables and materialized views `{{on_cluster}}`, and `{{local}}` behind the name of
- * a table that is changed. In a cluster
+ * databases, and `{{on_cluster}}` in statements other than those of tables and materialized views. In a cluster
  *
  * - a table becomes `<name>_local`, replicated where it keeps rows, on every node, and `<name>`, which spreads organizations over the
  *   shards;
@@ -23,7 +22,6 @@ export function render(sql: string, layout: Layout): string[] {
     .trim()
     .replaceAll('{{views}}', views)
     .replaceAll('{{tables}}', tables)
-    .replaceAll('{{local}}', cluster === null ? '' : '_local')
     .replaceAll(' {{on_cluster}}', everywhere);
   if (cluster === null) return [text];
   const statement = text.replaceAll(/^--.*\n/gm, '');

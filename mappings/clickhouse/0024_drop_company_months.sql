@@ -1,2 +1,0 @@
--- Derived from company_deliveries, and created anew with small granules.
-DROP TABLE IF EXISTS company_months{{local}} {{on_cluster}} SYNC
