@@ -9,6 +9,7 @@ import { ensureDir } from '../services/shared/fs.js';
 import { utcDate } from '../services/shared/time.js';
 import { type Bound, type Figure, figure, median, percentile } from './measure.js';
 import { startServer, stopServer, timedPost } from './scale.js';
+import type { TableSize } from './servers/load-deliveries.js';
 import { type DeliveryShape, deliveryShape, organizationOf } from './synthetic-deliveries.js';
 
 const ROUNDS = 11;
@@ -27,10 +28,7 @@ export interface DeliveryScaleOptions {
 }
 
 interface LoadResult {
-  deliveries: number;
-  bytes: number;
-  sums_bytes: number;
-  all_bytes: number;
+  sizes: TableSize[];
   loadSeconds: number;
   mergeSeconds: number;
   sumSeconds: number;
@@ -136,15 +134,31 @@ async function load(
 }
 
 function loadFigures(amount: string, { companies, creatives }: DeliveryShape, loaded: LoadResult): Figure[] {
-  const { deliveries, loadSeconds, mergeSeconds, sumSeconds } = loaded;
-  const of = `${amount} (${deliveries.toLocaleString('en')} rows; ${companies.toLocaleString('en')} companies, ${creatives} creatives each)`;
+  const { sizes, loadSeconds, mergeSeconds, sumSeconds } = loaded;
+  const sizeOf = (isIncluded: (table: string) => boolean) =>
+    sizes
+      .filter(({ table }) => isIncluded(table))
+      .reduce((sum, { kept, bytes }) => ({ kept: sum.kept + kept, bytes: sum.bytes + bytes }), {
+        kept: 0,
+        bytes: 0,
+      });
+  const rowBytes = (table: string) => {
+    const { kept, bytes } = sizeOf((each) => each === table);
+    return bytes / kept;
+  };
+  const { kept, bytes } = sizeOf((table) => table.endsWith('_deliveries'));
+  const sums = sizeOf((table) => table.endsWith('_months'));
+  const of = `${amount} (${kept.toLocaleString('en')} rows; ${companies.toLocaleString('en')} companies, ${creatives} creatives each)`;
   return [
-    figure(`bytes a delivery on disk, ${of}`, 'bytes', loaded.bytes / deliveries, { atMost: 12 }),
-    figure(`sums of months ÷ deliveries on disk, ${amount}`, '', loaded.sums_bytes / loaded.bytes, {}),
-    figure(`all tables on disk, ${amount}`, 'MB', loaded.all_bytes / 1e6, {}),
-    figure(`rows made by the engine, ${amount}`, 'rows/s', deliveries / loadSeconds, {}),
-    figure(`rows merged, ${amount}`, 'rows/s', deliveries / mergeSeconds, {}),
-    figure(`months summed, ${amount}`, 'rows/s', deliveries / sumSeconds, {}),
+    figure(`bytes a delivery on disk, ${of}`, 'bytes', bytes / kept, { atMost: 12 }),
+    figure(`bytes a delivery of a company, ${amount}`, 'bytes', rowBytes('company_deliveries'), {}),
+    figure(`bytes a delivery of a creative, ${amount}`, 'bytes', rowBytes('creative_deliveries'), {}),
+    figure(`bytes of sums a company and month, ${amount}`, 'bytes', rowBytes('company_months'), {}),
+    figure(`sums of months ÷ deliveries on disk, ${amount}`, '', sums.bytes / bytes, {}),
+    figure(`all tables on disk, ${amount}`, 'MB', sizeOf(() => true).bytes / 1e6, {}),
+    figure(`rows made by the engine, ${amount}`, 'rows/s', kept / loadSeconds, {}),
+    figure(`rows merged, ${amount}`, 'rows/s', kept / mergeSeconds, {}),
+    figure(`months summed, ${amount}`, 'rows/s', kept / sumSeconds, {}),
   ];
 }
 

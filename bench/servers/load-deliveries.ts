@@ -33,6 +33,12 @@ const dataDir = process.argv[2] as string;
 const shape = JSON.parse(process.argv[3] as string) as DeliveryShape;
 const path = join(dataDir, 'clickhouse');
 
+export interface TableSize {
+  table: string;
+  kept: number;
+  bytes: number;
+}
+
 process.once('disconnect', () => process.exit());
 /** Creates the folder with its layout. */
 await (await openStores({ dataDir, searchThreads: 1 })).close();
@@ -83,13 +89,16 @@ await inTwoLanes(
 const loadSeconds = (performance.now() - begun) / 1000;
 
 for (const table of TABLES) await clickhouse.command('bench', `SYSTEM START MERGES ${table}`);
-const parts = await rowsOf<{ table: string; partition_id: string }>(
-  'SELECT DISTINCT table, partition_id FROM system.parts WHERE active AND database = currentDatabase() ORDER BY table, partition_id',
-);
-await inTwoLanes(
-  'merging',
-  parts.map(({ table, partition_id }) => `OPTIMIZE TABLE ${table} PARTITION ID '${partition_id}' FINAL`),
-);
+const merge = async (what: string, tables: string) => {
+  const parts = await rowsOf<{ table: string; partition_id: string }>(
+    `SELECT DISTINCT table, partition_id FROM system.parts WHERE active AND database = currentDatabase() AND ${tables} ORDER BY table, partition_id`,
+  );
+  await inTwoLanes(
+    what,
+    parts.map(({ table, partition_id }) => `OPTIMIZE TABLE ${table} PARTITION ID '${partition_id}' FINAL`),
+  );
+};
+await merge('merging', 'true');
 const mergeSeconds = (performance.now() - begun) / 1000 - loadSeconds;
 
 const monthRows: Record<SourceName, number> = {
@@ -105,7 +114,7 @@ for (const source of Object.keys(SOURCES) as SourceName[]) {
         buildStatements(source, {
           organization: literal(organizationOf(index)),
           month: literal(month),
-          build: literal(randomBytes(8).toString('hex')),
+          build: randomBytes(8).readBigUInt64BE().toString(),
           readAt: Math.round(Date.now() / 1000) + 1,
           lifetimeSeconds: 30 * DAY_SECONDS,
         }),
@@ -122,14 +131,14 @@ await inTwoLanes(
   'seals',
   builds.map(([, seal]) => seal as string),
 );
+await merge('merging sums', "endsWith(table, '_months')");
 const sumSeconds = (performance.now() - begun) / 1000 - loadSeconds - mergeSeconds;
 
-const [sizes] = await rowsOf<{ deliveries: number; bytes: number; sums_bytes: number; all_bytes: number }>(
-  `SELECT sumIf(rows, endsWith(table, '_deliveries')) AS deliveries, sumIf(bytes_on_disk, endsWith(table, '_deliveries')) AS bytes,
-  sumIf(bytes_on_disk, endsWith(table, '_months')) AS sums_bytes, sum(bytes_on_disk) AS all_bytes
-FROM system.parts WHERE active AND database = currentDatabase()`,
+const sizes = await rowsOf<TableSize>(
+  `SELECT table, sum(rows) AS kept, sum(bytes_on_disk) AS bytes FROM system.parts
+WHERE active AND database = currentDatabase() GROUP BY table`,
 );
 await clickhouse.close();
 await engine.close();
-process.send?.({ ...sizes, loadSeconds, mergeSeconds, sumSeconds });
+process.send?.({ sizes, loadSeconds, mergeSeconds, sumSeconds });
 process.disconnect?.();
