@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { ResponseJSON } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { literal, preamble } from './bind.js';
@@ -21,7 +21,11 @@ WHERE database = 'default' AND engine LIKE '%MergeTree' ORDER BY name != 'rollup
 /** Opens the engine in this process. Throws `FolderInUseError` when another process has the folder. */
 export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedOptions): ClickHouse {
   const engine = openEngine(path);
-  const reads = new ConnectionPool(READ_CONNECTIONS, engine.client);
+  // Sessions, as the client decodes its output in small steps: 6 of 40 ms for a list of 4,500 points.
+  const reads = new ConnectionPool(READ_CONNECTIONS, () => {
+    const session = engine.session();
+    return { session, close: async () => session.close() };
+  });
   const writes = new ConnectionPool(1, engine.client);
   const background = new ConnectionPool(1, engine.client);
   // Its statements run on this thread for a few milliseconds, since long ones may occupy all others.
@@ -38,23 +42,24 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     }
   };
 
-  /** `compute` resolves once the engine has computed, with what reads its output. */
-  async function read<T>(
+  /** The output of a statement. */
+  async function read(
     { name, sql, params }: AnalyticsQuery,
     signal: AbortSignal | undefined,
-    compute: (client: ClickHouseClient, text: string) => Promise<() => Promise<T>>,
-  ): Promise<T> {
+    format: string,
+  ): Promise<string> {
     if (closing) throw new StoreUnavailableError('analytics');
     checkBound({ name, sql, params });
     const tag = `/* ${++lastTag} */`;
     const text = `${preamble(embeddedSettings(name, timeoutMs), params)} ${tag} ${sql}`;
     let computing = false;
-    const running = reads.use(async (client) => {
+    const running = reads.use(async ({ session }) => {
       computing = true;
-      const output = await compute(client, text).finally(() => {
+      const result = await session.queryAsync(text, { format }).finally(() => {
         computing = false;
       });
-      return output();
+      const bytes = result.bytes();
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     }, signal);
     // Only a running computation is killed, because KILL QUERY blocks the event loop.
     return settle(running, signal, () => {
@@ -77,17 +82,10 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
         }),
       ),
 
-    query: <Row>(query: AnalyticsQuery, signal?: AbortSignal) =>
-      read(query, signal, async (client, text) => {
-        const result = await client.query({ query: text, format: 'JSONCompact' });
-        return async () => toResult<Row>(await result.json<unknown[]>(), signal);
-      }),
+    query: async <Row>(query: AnalyticsQuery, signal?: AbortSignal) =>
+      toResult<Row>(JSON.parse(await read(query, signal, 'JSONCompact')) as ResponseJSON<unknown[]>, signal),
 
-    queryLines: (query, signal) =>
-      read(query, signal, async (client, text) => {
-        const result = await client.query({ query: text, format: 'JSONEachRow' });
-        return async () => toLines(await result.text());
-      }),
+    queryLines: async (query, signal) => toLines(await read(query, signal, 'JSONEachRow')),
 
     async insert(name, { table, columns, text }) {
       if (closing) throw new StoreUnavailableError('analytics');

@@ -26,8 +26,10 @@ const REQUEST_TIMEOUT = 'Timeout error.';
 /** The store error for a failure of the engine, whose message stays in the cause, for logs only. */
 export function storeError(cause: unknown): StoreTimeoutError | StoreUnavailableError {
   if (cause instanceof StoreTimeoutError || cause instanceof StoreUnavailableError) return cause;
-  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
-  return code === TIMEOUT_EXCEEDED || code === TOO_SLOW || message === REQUEST_TIMEOUT
+  const { clickhouseCode, code, message } = (cause ?? {}) as Record<string, unknown>;
+  // The client and chdb name it differently.
+  const engineCode = String(clickhouseCode ?? code);
+  return engineCode === TIMEOUT_EXCEEDED || engineCode === TOO_SLOW || message === REQUEST_TIMEOUT
     ? new StoreTimeoutError('analytics', { cause })
     : new StoreUnavailableError('analytics', { cause });
 }

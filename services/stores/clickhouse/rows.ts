@@ -78,7 +78,7 @@ const deliveries: Table<DeliveryRecord> = {
     ['company_id', (record) => record.company_id ?? ''],
     ...SUMMED_NAMES.map((name): Column<DeliveryRecord> => {
       if (SUMMED_METRICS[name].kind === 'money') {
-        return [name, (record) => requireMoneyText(record[name] || '0')];
+        return [name, (record) => (record[name] ? requireMoneyText(record[name]) : '0')];
       }
       return [name, (record) => record[name] ?? 0];
     }),
