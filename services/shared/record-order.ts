@@ -23,12 +23,20 @@ export const SEQUENCE_DIGITS = 1e10;
  */
 export function recordOrder(time: string | null | undefined, acceptedAt: number, sequence: number): string {
   const accepted = Math.min(Math.max(0, acceptedAt), ACCEPTED_DIGITS - 1);
-  const eventMs = time ? parseTimestamp(time) : accepted;
+  const eventMs = time ? eventTime(time) : accepted;
   return (
     String(TIME_OFFSET_MS + eventMs) +
     String(ACCEPTED_DIGITS + accepted).slice(1) +
     String(SEQUENCE_DIGITS + (sequence % SEQUENCE_DIGITS)).slice(1)
   );
+}
+
+/** The text that was read last, as the records of a report mostly have one time. */
+let lastRead = { text: '', ms: Number.NaN };
+
+function eventTime(text: string): number {
+  if (lastRead.text !== text) lastRead = { text, ms: parseTimestamp(text) };
+  return lastRead.ms;
 }
 
 /** What a stored record is versioned by. */
