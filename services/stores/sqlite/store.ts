@@ -65,7 +65,7 @@ const CACHE_MB = {
 const RECORDS_PER_MESSAGE = 500;
 
 /** Messages per batch of an input: together they fill transactions. */
-const MESSAGES_PER_BATCH = 4;
+const MESSAGES_PER_BATCH = 2;
 
 /** Fewer contacts are not worth the way over another thread. */
 const MIN_PREPARED_RECORDS = 100;
