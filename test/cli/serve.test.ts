@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { temporaryFolder } from '../support/gateway.js';
 import { until } from '../support/until.js';
-import { run, runProcess, serve, takenPort } from './support.js';
+import { run, serve, takenPort } from './support.js';
 
 describe('reachline serve', function () {
   this.timeout(120_000);
@@ -18,7 +18,7 @@ describe('reachline serve', function () {
   it('answers until it is told to end, and lets no second server onto its folder', async () => {
     const served = await serve([], { env });
     expect((await fetch(`${served.url}/readyz`)).status).to.equal(200);
-    const second = await runProcess(['serve', '--port', '0'], { env });
+    const second = await run(['serve', '--port', '0'], { env });
     expect(second.code).to.equal(1);
     expect(second.stderr).to.match(/in use by another Reachline process/);
     expect(second.stderr.trim().split('\n').length).to.equal(1);
@@ -47,7 +47,7 @@ describe('reachline serve', function () {
 
   it('says in a line that its port is taken', async () => {
     const { port, release } = await takenPort();
-    const { code, stderr } = await runProcess(['serve', '--port', String(port)], { env });
+    const { code, stderr } = await run(['serve', '--port', String(port)], { env });
     await release();
     expect(code).to.equal(1);
     expect(stderr).to.match(new RegExp(`^Port ${port} is in use.*\\n$`));
@@ -56,7 +56,7 @@ describe('reachline serve', function () {
   it('opens a port for SQL only when told a port and a password', async () => {
     const { port, release } = await takenPort();
     const sql = { ...env, REACHLINE_SQL_PORT: String(port), REACHLINE_SQL_PASSWORD: 'open sesame' };
-    const taken = await runProcess(['serve', '--port', '0'], { env: sql });
+    const taken = await run(['serve', '--port', '0'], { env: sql });
     expect(taken).to.include({ code: 1 });
     expect(taken.stderr).to.equal(`Port ${port} is in use. Choose another with REACHLINE_SQL_PORT.\n`);
     await release();
@@ -64,7 +64,7 @@ describe('reachline serve', function () {
       ['REACHLINE_SQL_PORT', String(port)],
       ['REACHLINE_SQL_PASSWORD', 'x'],
     ] as const) {
-      const rejected = await runProcess(['serve', '--port', '0'], { env: { ...env, [name]: value } });
+      const rejected = await run(['serve', '--port', '0'], { env: { ...env, [name]: value } });
       expect(rejected.stderr).to.match(/^REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together/);
     }
     const ask = (password: string) =>
@@ -84,7 +84,6 @@ describe('reachline serve', function () {
 
   it('loads no sample beside the data of others', async () => {
     const records: [stream: string, record: object][] = [
-      ['contacts', { contact_id: 'c1' }],
       ['website-visits', { id: 'v1', createdAt: '2026-08-01T00:00:00Z' }],
       ['network-a-campaigns', { id: 'k1' }],
     ];

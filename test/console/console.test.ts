@@ -107,7 +107,7 @@ describe('The console in Chromium', function () {
     for (const name of ['Contacts', 'Audiences', 'Visits', 'Advertising', 'Status']) {
       await page.getByRole('link', { name, exact: true }).click();
       await page.locator('nav [aria-current=page]', { hasText: name }).waitFor();
-      expect(await page.title()).to.equal(`${name} · Reachline`);
+      await page.waitForFunction(`document.title === '${name} · Reachline'`);
     }
   });
 

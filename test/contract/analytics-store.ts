@@ -6,7 +6,7 @@ import { accepted } from '../support/accepted.js';
 import { KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
 
 /** Cases of each property. */
-const RUNS = Number(process.env.TEST_ORDER_RUNS ?? 10);
+const RUNS = Number(process.env.TEST_ORDER_RUNS ?? 6);
 
 export interface OpenedStore {
   store: AnalyticsStore;

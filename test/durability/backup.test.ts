@@ -25,7 +25,7 @@ import {
 import { mountSmallDisk } from './small-disk.js';
 
 const ORGANIZATION = 'org_backup';
-const REQUESTS = Number(process.env.TEST_TRANSCRIPTS ?? 96);
+const REQUESTS = Number(process.env.TEST_TRANSCRIPTS ?? 32);
 const BATCH_RECORDS = 100;
 /** Written while a backup runs; every one is looked for afterwards. */
 const MAX_BATCHES_PER_STREAM = 20;

@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { run } from '../cli/support.js';
 import { temporaryFolder } from '../support/gateway.js';
 import {
   prepareOrganization,
@@ -14,12 +15,23 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 const ORGANIZATION = 'org_environment';
 
 /** The message of a server that cannot start: exit code 1, no output, no stack trace. */
-async function startupErrorOf(options: ServerOptions): Promise<string> {
-  const { code, output, errors } = await runServer(options);
+function expectMessage(code: number | null, output: string, errors: string): string {
   expect(code, output + errors).to.equal(1);
   expect(output).to.equal('');
   expect(errors).not.to.match(/^\s+at /m);
   return errors.trim();
+}
+
+async function startupErrorOf(options: ServerOptions): Promise<string> {
+  const { code, output, errors } = await runServer(options);
+  return expectMessage(code, output, errors);
+}
+
+/** Without a process of its own, which takes as long to start as to fail. */
+async function errorOfServe(dataDir: string, environment: Record<string, string> = {}): Promise<string> {
+  const env = { PORT: '0', REACHLINE_DATA_DIR: dataDir, ...environment };
+  const { code, stdout, stderr } = await run(['serve'], { env });
+  return expectMessage(code, stdout, stderr);
 }
 
 function expectFewLines(message: string): void {
@@ -43,7 +55,7 @@ describe('A server that cannot start', function () {
   });
 
   it('names the process that holds the data folder, and leaves it unharmed', async () => {
-    const message = await startupErrorOf({ dataDir: folder.path });
+    const message = await errorOfServe(folder.path);
     expectFewLines(message);
     expect(message).to.include(folder.path);
     expect(message).to.include(String(running.pid));
@@ -56,27 +68,22 @@ describe('A server that cannot start', function () {
 
   it('names a port in use', async () => {
     const { port } = new URL(running.url);
-    const message = await startupErrorOf({
-      dataDir: join(folder.path, 'other'),
-      environment: { PORT: port },
-    });
+    const message = await errorOfServe(join(folder.path, 'other'), { PORT: port });
     expectFewLines(message);
     expect(message).to.include(port).and.to.include('PORT=');
   });
 
   it('names an address of another machine', async () => {
-    const message = await startupErrorOf({
-      dataDir: join(folder.path, 'other'),
-      environment: { HOST: '203.0.113.7' },
-    });
+    const message = await errorOfServe(join(folder.path, 'other'), { HOST: '203.0.113.7' });
     expectFewLines(message);
     expect(message).to.include('HOST=203.0.113.7');
   });
 
   it('names all invalid environment variables at once, a line each', async () => {
-    const message = await startupErrorOf({
-      dataDir: join(folder.path, 'other'),
-      environment: { PORT: 'eighty', REACHLINE_RATE_LIMIT: '-1', REACHLINE_RATELIMIT: '5' },
+    const message = await errorOfServe(join(folder.path, 'other'), {
+      PORT: 'eighty',
+      REACHLINE_RATE_LIMIT: '-1',
+      REACHLINE_RATELIMIT: '5',
     });
     expect(message).to.match(/\bPORT\b.*"eighty"/);
     expect(message).to.match(/REACHLINE_RATE_LIMIT.*"-1"/);
@@ -87,7 +94,7 @@ describe('A server that cannot start', function () {
     const file = join(folder.path, 'file');
     writeFileSync(file, '');
     for (const dataDir of [file, join(file, 'data')]) {
-      const message = await startupErrorOf({ dataDir });
+      const message = await errorOfServe(dataDir);
       expectFewLines(message);
       expect(message).to.include(dataDir).and.to.include('REACHLINE_DATA_DIR');
     }
@@ -99,7 +106,7 @@ describe('A server that cannot start', function () {
       const dataDir = join(folder.path, 'forbidden');
       await (await startServer({ dataDir })).stop();
       chmodSync(dataDir, 0o500);
-      const message = await startupErrorOf({ dataDir });
+      const message = await errorOfServe(dataDir);
       chmodSync(dataDir, 0o700);
       expectFewLines(message);
       expect(message).to.include(dataDir).and.to.include('permission');

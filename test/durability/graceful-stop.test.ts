@@ -11,16 +11,28 @@ describe('A graceful shutdown', function () {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let key: string;
   let server: ServerProcess;
+  /** The test has left a server that the next one can use. */
+  let isFresh = false;
+  const start = async () => {
+    server = await startServer({ dataDir: folder.path, key });
+    isFresh = true;
+  };
 
   before(async () => {
     folder = await temporaryFolder();
     key = await prepareOrganization(folder.path, ORGANIZATION);
   });
   beforeEach(async () => {
-    server = await startServer({ dataDir: folder.path, key });
+    if (!isFresh) await start();
+    isFresh = false;
   });
-  afterEach(() => server.kill());
-  after(() => folder.remove());
+  afterEach(async () => {
+    if (!isFresh) await server.kill();
+  });
+  after(async () => {
+    await server.kill();
+    await folder.remove();
+  });
 
   /** An ingest request whose body is incomplete; `started` resolves when the server handles it. */
   function slowIngest(id: string) {
@@ -68,7 +80,7 @@ describe('A graceful shutdown', function () {
       expect(answer.headers.connection).to.equal('close');
       answer.resume();
       expect(await server.ended).to.deep.equal({ code: 0, signal: null });
-      server = await startServer({ dataDir: folder.path, key });
+      await start();
       const found = await server.call('/api/contacts/get', { organization_id: ORGANIZATION, contact_id: id });
       expect(found.status).to.equal(200);
     });
@@ -130,7 +142,7 @@ describe('A graceful shutdown', function () {
       () => expect.fail('it was answered'),
       () => undefined,
     );
-    server = await startServer({ dataDir: folder.path, key });
+    await start();
     expect((await server.call('/readyz', undefined, { method: 'GET' })).body.ready).to.equal(true);
   });
 });

@@ -72,12 +72,27 @@ describe('serve --demo in an empty folder', function () {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   const start = () => startServer({ cwd: folder.path, args: ['serve', '--demo'] });
 
-  beforeEach(async () => {
+  before(async () => {
     folder = await temporaryFolder();
   });
-  afterEach(() => folder.remove());
+  after(() => folder.remove());
 
-  it('prints an address, a key and three requests that work when copied', async () => {
+  async function killAmidLoad(): Promise<void> {
+    const child = spawnServer({ cwd: folder.path, args: ['serve', '--demo'] });
+    const ended = endOf(child);
+    const begun = new Promise<void>((resolve) => {
+      child.stderr?.on('data', (chunk: Buffer) => {
+        if (chunk.includes('Loading sample')) resolve();
+      });
+    });
+    await Promise.race([begun, ended]);
+    await setTimeout(randomInt(50, 1500));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  it('completes a load that kill -9 interrupted, and prints an address, a key and three requests that work when copied', async () => {
+    await killAmidLoad();
     let server = await start();
     try {
       const lines = await curlLines(server);
@@ -91,6 +106,14 @@ describe('serve --demo in an empty folder', function () {
       }
       const loaded = await totals(server, key);
       expect(loaded).to.deep.equal(sampleTotals());
+      expect(await daysWithImpressions(server, key)).to.equal(180);
+      const found = await server.call('/api/audiences/search', { organization_id: DEMO, limit: 1 }, { key });
+      const { body } = await server.call(
+        '/api/contacts/create?dry_run=true&required_credits=0',
+        { organization_id: DEMO, audience_id: (found.body.audiences as { id: string }[])[0]?.id },
+        { key },
+      );
+      expect(body.credit_balance).to.equal(1000);
       expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
 
       server = await start();
@@ -100,36 +123,6 @@ describe('serve --demo in an empty folder', function () {
       const again = server.output();
       expect(again, 'nothing is loaded again').not.to.match(/Loading sample|curl |rl_live_\w{8}_/);
       expect(again).to.contain(`keys create --organization ${DEMO}`);
-    } finally {
-      await server.kill();
-    }
-  });
-
-  it('completes a load that kill -9 interrupted', async () => {
-    const child = spawnServer({ cwd: folder.path, args: ['serve', '--demo'] });
-    const ended = endOf(child);
-    const begun = new Promise<void>((resolve) => {
-      child.stderr?.on('data', (chunk: Buffer) => {
-        if (chunk.includes('Loading sample')) resolve();
-      });
-    });
-    await Promise.race([begun, ended]);
-    await setTimeout(randomInt(50, 1500));
-    child.kill('SIGKILL');
-    await ended;
-    const server = await start();
-    try {
-      await curlLines(server);
-      const [key = ''] = KEY.exec(server.output()) ?? [];
-      const found = await server.call('/api/audiences/search', { organization_id: DEMO, limit: 1 }, { key });
-      const { body } = await server.call(
-        '/api/contacts/create?dry_run=true&required_credits=0',
-        { organization_id: DEMO, audience_id: (found.body.audiences as { id: string }[])[0]?.id },
-        { key },
-      );
-      expect(body.credit_balance).to.equal(1000);
-      expect(await totals(server, key)).to.deep.equal(sampleTotals());
-      expect(await daysWithImpressions(server, key)).to.equal(180);
     } finally {
       await server.kill();
     }

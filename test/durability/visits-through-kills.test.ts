@@ -9,10 +9,10 @@ import { run, takenPort } from '../cli/support.js';
 import { temporaryFolder } from '../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
 
-const VISITS = Number(process.env.TEST_VISITS ?? 20_000);
+const VISITS = Number(process.env.TEST_VISITS ?? 12_000);
 const BATCH_RECORDS = 1000;
 /** The server is killed after 1 to this many answered batches. */
-const MAX_BATCHES_PER_KILL = Number(process.env.TEST_BATCHES_PER_KILL ?? 6);
+const MAX_BATCHES_PER_KILL = Number(process.env.TEST_BATCHES_PER_KILL ?? 3);
 const SENDERS = 4;
 const RETRY_MS = 100;
 const ORGANIZATION = 'org_shipper';

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { ADMISSION_LIMITS } from '../../services/gateway/admission.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { expectProblem } from '../support/problems.js';
 import { sendBytes } from '../support/raw-http.js';
@@ -7,8 +8,8 @@ import { sendBytes } from '../support/raw-http.js';
 const SEARCH = '/api/contacts/search';
 const INTAKE = '/api/ingest/contacts';
 const organization = { organization_id: 'org_a' };
-/** One more than the operations that may be under way at once. */
-const STALLED = 1001;
+/** One more than a key may send at once; those of all tests are more than all keys may. */
+const STALLED = ADMISSION_LIMITS.bodiesPerKey + 1;
 
 const gzipped = gzipSync(`{"contact_id":"${'a'.repeat(100)}"}\n`).subarray(0, -8);
 

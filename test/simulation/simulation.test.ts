@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { runSchedule } from './schedule.js';
 
-const SCHEDULES = 2000;
+/** `npm run test:simulation` runs as many as it is told. */
+const SCHEDULES = 800;
 
 describe('The simulation of the batch processor', function () {
   this.timeout(120_000);

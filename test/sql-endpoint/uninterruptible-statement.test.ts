@@ -22,7 +22,7 @@ describe('a statement that the engine cannot end', function () {
     afterEach(() => server.close());
 
     it('is answered 503 at the deadline, and the next one runs', async () => {
-      const [status, code, text] = await ask(server.url, endless(3));
+      const [status, code, text] = await ask(server.url, endless(2));
       expect([status, code]).to.deep.equal([503, '209']);
       expect(text).to.include('did not end within 0.5 s');
       expect(await ask(server.url, 'SELECT 1')).to.deep.equal([200, null, '1\n']);
@@ -30,7 +30,7 @@ describe('a statement that the engine cannot end', function () {
 
     it('releases its permit after its client has left', async () => {
       const leaving = new AbortController();
-      const left = fetch(server.url, { method: 'POST', body: endless(3), signal: leaving.signal });
+      const left = fetch(server.url, { method: 'POST', body: endless(2), signal: leaving.signal });
       await until(() => server.started() === 1, 'the statement has started');
       leaving.abort();
       await left.catch(() => undefined);
@@ -38,8 +38,8 @@ describe('a statement that the engine cannot end', function () {
     });
 
     it('runs at most twice past its deadline, so that the API keeps threads', async () => {
-      await ask(server.url, endless(3));
-      await ask(server.url, endless(3));
+      await ask(server.url, endless(2));
+      await ask(server.url, endless(2));
       const [status, , text] = await ask(server.url, 'SELECT 1');
       expect(status).to.equal(503);
       expect(text).to.include('still running');
