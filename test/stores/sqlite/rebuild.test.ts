@@ -21,6 +21,7 @@ describe('A data folder of older search rules', () => {
     connection.run(`INSERT INTO contact_terms (rowid, first_name) VALUES (7, '1:stale')`);
     connection.run(`INSERT INTO audience_terms (audience_terms) VALUES ('delete-all')`);
     connection.run(`DELETE FROM vocabulary`);
+    connection.run(`UPDATE contacts SET country = 'other'`);
     connection.close();
   }
 
@@ -42,6 +43,8 @@ describe('A data folder of older search rules', () => {
     expect(await total('lastt77')).to.equal(0);
     expect(await total('Lasst -name')).to.equal(contacts);
     expect(await total('stale')).to.equal(0);
+    const french = await store.searchContacts(asked('org', { country: 'FR', limit: 1 }));
+    expect(french.total).to.equal(contacts);
     const audiences = await store.searchAudiences({
       organizationId: 'org',
       limit: 1,
@@ -59,7 +62,7 @@ describe('A data folder of older search rules', () => {
     await load(
       store,
       'org',
-      Array.from({ length: contacts }, () => ({ first_name: 'Ann', last_name: 'Lastt' })),
+      Array.from({ length: contacts }, () => ({ first_name: 'Ann', last_name: 'Lastt', country: 'France' })),
     );
     await store.upsertAudiences(accepted([{ organization_id: 'org', id: 'aud', name: 'Senate' }], T0));
     const visit = { organizationId: 'org', id: 'v', createdAt: new Date(T0).toISOString() };

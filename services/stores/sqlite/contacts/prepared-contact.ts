@@ -1,5 +1,6 @@
 /** Rows of contacts that are not stored yet, prepared before the writer has them: all but their SQL is pure. */
 import type { ContactRecord } from '../../../contacts/schema.js';
+import { searchableValues } from '../../../contacts/searchable.js';
 import { applyRecord, contactJson, type StoredContact } from '../../../contacts/stored-contact.js';
 import { isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { RecordRejectedError } from '../../../shared/store-errors.js';
@@ -15,6 +16,8 @@ export interface NewContact {
   recordOrder: string | null;
   /** The contact as JSON. */
   body: string;
+  /** In normal form. */
+  country: string | null;
   audienceIds: readonly string[];
   /** Of the text index. */
   columns: string[];
@@ -32,6 +35,7 @@ export function newContactOf(text: TermEncoder, organization: number, stored: St
     updatedMs,
     recordOrder,
     body: contactJson(stored),
+    country: searchableValues(body).country,
     audienceIds,
     columns,
     words: text.takeWords(),
@@ -51,7 +55,7 @@ export interface PreparedRecord {
 
 /** Ends each field: decoded records have none, and JSON and terms escape it. */
 const END = '\0';
-const FIELDS = 10 + CONTACT_COLUMNS.length;
+const FIELDS = 11 + CONTACT_COLUMNS.length;
 const UNPREPARED = Buffer.alloc(FIELDS);
 
 /**
@@ -78,7 +82,7 @@ export function prepareContacts(
     for (const word of contact.words) words += words === '' ? word : ` ${word}`;
     const audienceIds = contact.audienceIds.length === 0 ? '' : JSON.stringify(contact.audienceIds);
     let text = `${organizationId}\0${ordered.acceptedAt}\0${contact.organization}\0${contact.id}\0${contact.createdMs}\0`;
-    text += `${contact.updatedMs}\0${contact.recordOrder}\0${contact.body}\0${audienceIds}\0${words}\0`;
+    text += `${contact.updatedMs}\0${contact.recordOrder}\0${contact.body}\0${audienceIds}\0${words}\0${contact.country ?? ''}\0`;
     for (const column of contact.columns) text += `${column}\0`;
     rows.push(Buffer.from(text));
   }
@@ -125,7 +129,8 @@ export function readPrepared(
         body: field(7),
         audienceIds: field(8) === '' ? [] : (JSON.parse(field(8)) as string[]),
         words: field(9) === '' ? [] : field(9).split(' '),
-        columns: fields.slice(at + 10, at + FIELDS),
+        country: field(10) === '' ? null : field(10),
+        columns: fields.slice(at + 11, at + FIELDS),
       },
       parse: () => parse(index),
     };

@@ -92,10 +92,14 @@ function findRows(
   limit: number,
 ): { rows: RankedRow[]; total: number; matches: RowSource } {
   const { filters, query, updatedAfter, after } = search;
-  const source: RowSource = { rows: 'contacts', organization, audience, updatedAfter };
-  if (filters.length === 0 && !query) {
+  const [first, ...others] = filters;
+  // Together with anything else it is a term of the text index.
+  const isCountry = first?.kind === 'value' && first.field === 'country' && others.length === 0;
+  const country = isCountry && !query && audience === undefined ? first.value : undefined;
+  const source: RowSource = { rows: 'contacts', organization, audience, country, updatedAfter };
+  if ((filters.length === 0 || country !== undefined) && !query) {
     const rows = newestRows(connection, source, limit, after);
-    const isEvery = audience === undefined && updatedAfter === undefined;
+    const isEvery = audience === undefined && country === undefined && updatedAfter === undefined;
     const count = isEvery ? () => contacts : () => countRows(connection, source);
     const total = after && search.skipsTotal ? 0 : count();
     return { rows, total, matches: source };

@@ -8,6 +8,7 @@ import type {
 import { type CreationFacts, checkCredits, decideCreation } from '../../../contacts/creation.js';
 import { isDuplicate, MAX_DUPLICATE_CANDIDATES, MAX_DUPLICATES } from '../../../contacts/duplicates.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
+import { searchableValues } from '../../../contacts/searchable.js';
 import {
   applyRecord,
   type ContactBody,
@@ -209,8 +210,8 @@ function insertContact(session: WriteSession, changes: IndexChanges, contact: Ne
   const { organization, createdMs } = contact;
   const rowId = session.newRowId('contact_terms', createdMs);
   const inserted = session.connection.run(
-    `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, body, country)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     organization,
     contact.id,
     rowId,
@@ -218,6 +219,7 @@ function insertContact(session: WriteSession, changes: IndexChanges, contact: Ne
     contact.updatedMs,
     contact.recordOrder,
     contact.body,
+    contact.country,
   );
   if (inserted === 0) return false;
   changes.add(rowId, contact.columns);
@@ -238,13 +240,14 @@ function updateContact(
   const { connection } = session;
   const text = session.encoder('contact_terms', organization);
   connection.run(
-    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?
+    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?, country = ?
       WHERE organization = ? AND id = ?`,
     after.rowId,
     after.createdMs,
     after.updatedMs,
     after.recordOrder,
     contactJson(after),
+    searchableValues(after.body).country,
     organization,
     after.body.id,
   );

@@ -1,6 +1,7 @@
 /** Derives the text indexes and the normal forms of visits anew, from the stored records, when the rules of `services/search` changed. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AudienceBody } from '../../../audiences/stored-audience.js';
+import { searchableValues } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { SEARCH_RULES_VERSION } from '../../../search/rules-version.js';
 import type { Visit } from '../../../visits/schema.js';
@@ -25,12 +26,8 @@ interface Rebuild {
 }
 
 const rebuilds: readonly Rebuild[] = [
-  textRebuild('contacts', 'contact_terms', CONTACT_COLUMNS, (encoder, body) =>
-    contactColumns(encoder, JSON.parse(body) as ContactBody),
-  ),
-  textRebuild('audiences', 'audience_terms', AUDIENCE_COLUMNS, (encoder, body) =>
-    audienceColumns(encoder, JSON.parse(body) as AudienceBody),
-  ),
+  textRebuild<ContactBody>('contacts', 'contact_terms', CONTACT_COLUMNS, contactColumns, rebuildCountry),
+  textRebuild<AudienceBody>('audiences', 'audience_terms', AUDIENCE_COLUMNS, audienceColumns, () => {}),
   { table: 'visits', clear: () => {}, batch: rebuildVisits },
 ];
 
@@ -93,11 +90,12 @@ function isCurrent(connection: Connection, table: string): boolean {
   return state?.version === SEARCH_RULES_VERSION && state.rebuiltTo === null;
 }
 
-function textRebuild(
+function textRebuild<Body>(
   table: 'contacts' | 'audiences',
   index: TextIndex,
   columnNames: readonly string[],
-  columnsOf: (encoder: TermEncoder, body: string) => string[],
+  columnsOf: (encoder: TermEncoder, body: Body) => string[],
+  rebuildRow: (connection: Connection, key: bigint, body: Body) => void,
 ): Rebuild {
   return {
     table,
@@ -113,7 +111,9 @@ function textRebuild(
         limit,
       );
       const changes = new IndexChanges(session.connection, index, columnNames);
-      for (const [, organization, position, body] of rows) {
+      for (const [key, organization, position, json] of rows) {
+        const body = JSON.parse(json) as Body;
+        rebuildRow(session.connection, key, body);
         const encoder = session.encoder(index, Number(organization));
         changes.add(position, columnsOf(encoder, body));
         session.addWords(index, Number(organization), encoder.takeWords());
@@ -122,6 +122,10 @@ function textRebuild(
       return rows.at(-1)?.[0];
     },
   };
+}
+
+function rebuildCountry(connection: Connection, key: bigint, body: ContactBody): void {
+  connection.run(`UPDATE contacts SET country = ? WHERE key = ?`, searchableValues(body).country, key);
 }
 
 function rebuildVisits({ connection }: WriteSession, after: bigint, limit: number): bigint | undefined {

@@ -13,6 +13,8 @@ export interface RowSource {
   match?: { index: TextIndex; query: FtsQuery };
   /** Only members of this audience, by its key. */
   audience?: number;
+  /** Only contacts of this country, in normal form. */
+  country?: string;
   /** Only contacts that changed after this time, in milliseconds. */
   updatedAfter?: number;
 }
@@ -88,16 +90,18 @@ function newestColumns(
 /** From the index in this order: in a bucket that a large import shares, sorting would take longer than the rest. */
 function newestContacts(
   connection: Connection,
-  { organization, updatedAfter }: RowSource,
+  { organization, country, updatedAfter }: RowSource,
   limit: number,
   after?: PageEnd,
 ): RowColumns[] {
   return connection.rows(
     `SELECT key, created_ms, id FROM contacts WHERE organization = ?
+         ${country === undefined ? '' : 'AND country = ?'}
          ${updatedAfter === undefined ? '' : 'AND updated_ms > ?'}
          ${after ? 'AND (created_ms, id) < (?, ?)' : ''}
         ORDER BY created_ms DESC, id DESC LIMIT ?`,
     organization,
+    ...(country === undefined ? [] : [country]),
     ...(updatedAfter === undefined ? [] : [updatedAfter]),
     ...(after ? [after.createdAt, after.id] : []),
     limit,
@@ -217,7 +221,7 @@ function withRow(selection: Selection, { rows, organization }: RowSource): Selec
 }
 
 /** Joins from the narrowest table: the text index, else the members, else the rows themselves. */
-function selectRows({ rows, organization, match, audience }: RowSource): Selection {
+function selectRows({ rows, organization, match, audience, country }: RowSource): Selection {
   if (match && audience !== undefined) {
     return {
       // Callers bind before `values`, so the parameters stand in `where` alone.
@@ -237,6 +241,15 @@ function selectRows({ rows, organization, match, audience }: RowSource): Selecti
   }
   if (audience !== undefined) {
     return { from: 'memberships m', where: 'm.audience = ?', values: [audience], rowId: 'm.position' };
+  }
+  if (country !== undefined) {
+    return {
+      from: `${rows} p`,
+      where: 'p.organization = ? AND p.country = ?',
+      values: [organization, country],
+      rowId: 'p.position',
+      row: 'p',
+    };
   }
   return {
     from: `${rows} p`,
