@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, SniffingTransport } from '@elastic/elasticsearch';
 import type { ElasticsearchConfig } from '../../shared/config.js';
+import { BufferingConnection } from './connection.js';
 import { isBlocked, storeError } from './errors.js';
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
@@ -58,7 +59,11 @@ type RequestArguments = Parameters<SniffingTransport['request']>;
 /** Retries after fractions of a second, so that an outage is reported within two seconds. */
 class FastRetryTransport extends SniffingTransport {
   constructor(options: ConstructorParameters<typeof SniffingTransport>[0]) {
-    super({ ...options, retryBackoff: (_least, _most, attempt) => RETRY_BACKOFF_SECONDS * 2 ** attempt });
+    super({
+      ...options,
+      openTelemetry: { enabled: false },
+      retryBackoff: (_least, _most, attempt) => RETRY_BACKOFF_SECONDS * 2 ** attempt,
+    });
   }
 
   /**
@@ -82,6 +87,7 @@ function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
     // Every write is a compare-and-set, so retries are safe.
     maxRetries: 2,
     Transport: FastRetryTransport,
+    Connection: BufferingConnection,
     // Documents are validated before they are stored, and scanning a response takes longer than parsing it.
     disablePrototypePoisoningProtection: true,
     sniffOnStart: false,
