@@ -32,8 +32,11 @@ export function documentId(organizationId: string, id: string): string {
 
 export type Refresh = 'wait_for' | false;
 
-const BULK_FLUSH_BYTES = 5_000_000;
+const BULK_CHARACTERS = 5_000_000;
 const BULK_CONCURRENCY = 2;
+const BULK_RESULT = ['errors', 'items.*.status', 'items.*.error'];
+/** Of documents that a full queue (429) turned away. */
+const MAX_BUSY_ATTEMPTS = 4;
 const MAX_BLOCKED_ATTEMPTS = 200;
 const BLOCKED_RETRY_MS = 100;
 const DOCUMENTS_PER_MGET = 1000;
@@ -179,20 +182,11 @@ export class Documents<Source> {
   async deleteMany(hits: readonly estypes.SearchHit<Source>[]): Promise<number> {
     let kept = 0;
     let failure: Error | undefined;
-    await this.#cluster.run((client) =>
-      client.helpers.bulk({
-        datasource: [...hits],
-        onDocument: ({ _index, _id, _routing, _seq_no, _primary_term }) => ({
-          delete: { _index, _id, routing: _routing, if_seq_no: _seq_no, if_primary_term: _primary_term },
-        }),
-        flushBytes: BULK_FLUSH_BYTES,
-        wait: 200,
-        onDrop: ({ status, error }) => {
-          if (status === 409 || status === 404) kept++;
-          else failure ??= itemError(status, error);
-        },
-      }),
-    );
+    const writes = hits.map((hit) => ({ hit, text: `${JSON.stringify({ delete: versionOf(hit) })}\n` }));
+    await this.#bulk(writes, (_, status, error) => {
+      if (status === 409 || status === 404) kept++;
+      else failure ??= itemError(status, error);
+    });
     if (failure) throw failure;
     return hits.length - kept;
   }
@@ -229,37 +223,76 @@ export class Documents<Source> {
     const conflicts = new Set<string>();
     let pending = await serializeMutex.runExclusive(() => serializeDocuments(changes));
     for (let attempts = 0; pending.length > 0; attempts++) {
-      const blocked = new Set<string>();
+      const retried: typeof pending = [];
       let sawBlock = false;
       let failure: Error | undefined;
-      await this.#cluster.run((client) =>
-        client.helpers.bulk({
-          datasource: pending,
-          onDocument: ({ change, text }) => [action(this.alias, change) as { index: object }, text as never],
-          flushBytes: BULK_FLUSH_BYTES,
-          concurrency: BULK_CONCURRENCY,
-          wait: 200,
-          onDrop: ({ operation, status, error }) => {
-            const [{ _id: id }] = Object.values(operation as object) as [{ _id: string }];
-            const isNew = 'create' in (operation as object);
-            const isBlocked = isBlockedItem(error as ItemError | null);
-            sawBlock ||= isBlocked;
-            // A replaced document is read again: a reindex may have moved the alias.
-            if (status === 409 || (!isNew && (status === 404 || isBlocked))) conflicts.add(id);
-            else if (isBlocked) blocked.add(id);
-            else if (status === 404) failure ??= new IndexMissingError(this.alias);
-            else failure ??= itemError(status, error);
-          },
-        }),
-      );
+      await this.#bulk(pending, (write, status, error) => {
+        const { id, before } = write.change;
+        const isBlocked = isBlockedItem(error);
+        sawBlock ||= isBlocked;
+        // A replaced document is read again: a reindex may have moved the alias.
+        if (status === 409 || (before && (status === 404 || isBlocked))) conflicts.add(id);
+        else if (isBlocked || (status === 429 && attempts < MAX_BUSY_ATTEMPTS)) retried.push(write);
+        else if (status === 404) failure ??= new IndexMissingError(this.alias);
+        else failure ??= itemError(status, error);
+      });
       if (failure) throw failure;
       if (attempts >= MAX_BLOCKED_ATTEMPTS) throw new StoreUnavailableError('search');
-      if (sawBlock) await pause(BLOCKED_RETRY_MS);
-      pending = pending.filter(({ change }) => blocked.has(change.id));
+      if (sawBlock || retried.length > 0) await pause(BLOCKED_RETRY_MS);
+      pending = retried;
     }
     return conflicts;
   }
+
+  /**
+   * Sends bulk requests of bounded size, and calls `onFailed` with each write that the cluster turned away. The bulk helper of the
+   * library asks for full results, of which nothing is read, and counts the bytes of every line.
+   */
+  async #bulk<Write extends { text: string }>(
+    writes: readonly Write[],
+    onFailed: (write: Write, status: number, error?: ItemError) => void,
+  ): Promise<void> {
+    const parts = inParts(writes);
+    const send = async () => {
+      // One sender that throws ends the parts for all.
+      for (const part of parts) {
+        const operations = part.map(({ text }) => text).join('') as never;
+        const { errors, items } = await this.#cluster.run((client) =>
+          client.bulk({ index: this.alias, filter_path: BULK_RESULT, operations }),
+        );
+        if (!errors) continue;
+        for (const [index, item] of items.entries()) {
+          const [result] = Object.values(item);
+          if (result && result.status >= 400) onFailed(part[index] as Write, result.status, result.error);
+        }
+      }
+    };
+    const sent = await Promise.allSettled(Array.from({ length: BULK_CONCURRENCY }, send));
+    for (const each of sent) if (each.status === 'rejected') throw each.reason;
+  }
 }
+
+function* inParts<Write extends { text: string }>(writes: readonly Write[]): Generator<Write[], void> {
+  let part: Write[] = [];
+  let length = 0;
+  for (const write of writes) {
+    part.push(write);
+    length += write.text.length;
+    if (length < BULK_CHARACTERS) continue;
+    yield part;
+    part = [];
+    length = 0;
+  }
+  if (part.length > 0) yield part;
+}
+
+const versionOf = <Source>({ _index, _id, _routing, _seq_no, _primary_term }: estypes.SearchHit<Source>) => ({
+  _index,
+  _id,
+  routing: _routing,
+  if_seq_no: _seq_no,
+  if_primary_term: _primary_term,
+});
 
 /** Serializes one bulk at a time, so that the first is sent while the second is serialized. */
 const serializeMutex = new Mutex();
@@ -270,13 +303,14 @@ async function serializeDocuments(
   const slice = new TimeSlice();
   const serialized: { change: DocumentWrite; text: string }[] = [];
   for (const change of changes) {
-    serialized.push({ change, text: JSON.stringify(change.document()) });
+    const text = `${JSON.stringify(action(change))}\n${JSON.stringify(change.document())}\n`;
+    serialized.push({ change, text });
     if (slice.shouldYield()) await slice.yieldToEventLoop();
   }
   return serialized;
 }
 
-function action(alias: string, { id, routing, before }: DocumentWrite) {
+function action({ id, routing, before }: DocumentWrite) {
   return before
     ? {
         index: {
@@ -287,7 +321,7 @@ function action(alias: string, { id, routing, before }: DocumentWrite) {
           if_primary_term: before.primaryTerm,
         },
       }
-    : { create: { _index: alias, _id: id, routing, require_alias: true } };
+    : { create: { _id: id, routing, require_alias: true } };
 }
 
 function toVersioned<Source>(item: GetResult): VersionedDocument<Source> | null {
