@@ -103,4 +103,28 @@ describe('An erasure on Elasticsearch', function () {
     expect(files()).to.deep.equal([]);
     expect(await store.getContact(organizationId, 'person')).to.equal(null);
   });
+
+  it('erases a contact that another process writes before it knows of the suppression', async () => {
+    const organizationId = freshOrganization();
+    const frozen = await openElasticsearchStore(indices.config, { clock: { now: () => 0 } });
+    try {
+      // Its list of suppressed persons never expires.
+      await load(frozen, organizationId, [{ contact_id: 'other' }]);
+      const erasing = store.eraseContacts({
+        organizationId,
+        proofId: 'era_2',
+        keyId: 'key',
+        contactIds: [],
+        named: [{ kind: 'email', value: 'late@erased.example' }],
+      });
+      await pause(400);
+      await load(frozen, organizationId, [{ contact_id: 'late', work_emails: ['late@erased.example'] }]);
+      const { erased, proof } = await erasing;
+      expect(erased).to.deep.equal(['late']);
+      expect(proof.removed.contacts).to.equal(1);
+      expect(await store.getContact(organizationId, 'late')).to.equal(null);
+    } finally {
+      await frozen.close();
+    }
+  });
 });

@@ -21,7 +21,12 @@ import { type DeadLetterQuery, deadLetterText, storedDeadLetters } from '../../c
 import { nextVersion, type RecordCopy } from '../../common/record-copy.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/creations.js';
-import { type ContactSource, isTombstone, parseContactSource } from '../contacts/mapping.js';
+import {
+  type ContactSource,
+  type IndexedContact,
+  isTombstone,
+  parseContactSource,
+} from '../contacts/mapping.js';
 import { contactQuery } from '../contacts/search.js';
 import { deleteContacts } from '../contacts/writes.js';
 import type { DeadLetters } from '../dead-letters.js';
@@ -34,7 +39,7 @@ import type { RecordFeed } from '../record-feed.js';
 import { type ErasureSource, SuppressionLists } from './suppression.js';
 
 const MAX_RELATED = 100;
-const ERASURES_PER_PAGE = 1000;
+const ERASURES_PER_RUN = 1000;
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
 /** The next run of the recovery job goes on. Short, as a process that stops waits for the run. */
 const PURGE_TIMEOUT_MS = 2000;
@@ -73,24 +78,23 @@ export class Erasures {
     const { contacts, idempotencyKeys, clock } = this.#deps;
     const { organizationId, proofId, contactIds, named } = command;
     const now = clock.now();
-    const wanted = contactIds.map((id) => ({
-      id: documentId(organizationId, id),
-      routing: organizationId,
-    }));
-    const found = await contacts.getMany(wanted);
-    const people = [...found.values()].flatMap(({ source }) =>
-      isTombstone(source) ? [] : [parseContactSource(source)],
-    );
+    const people = await this.#people(organizationId, contactIds);
     const erased = new Set(people.map(({ body }) => body.contact_id));
     const identifiers = uniqueIdentifiers([...named, ...people.flatMap(({ body }) => identifiersOf(body))]);
+    const otherHolders = async (identifier: Identifier) =>
+      (await this.#holdersOf(organizationId, identifier)).filter((id) => !erased.has(id));
     const holders = await Promise.all(
-      identifiers.map(async (identifier) => {
-        const ids = await this.#holdersOf(organizationId, identifier);
-        return { identifier, ids: ids.filter((id) => !erased.has(id)) };
-      }),
+      identifiers.map(async (identifier) => ({ identifier, ids: await otherHolders(identifier) })),
     );
     const free = holders.filter(({ ids }) => ids.length === 0).map(({ identifier }) => identifier);
     const hashes = await this.suppression.add(organizationId, free);
+    // Contacts that a process wrote before it knew of the suppression.
+    await contacts.refresh();
+    const late = new Set((await Promise.all(free.map(otherHolders))).flat());
+    for (const each of await this.#people(organizationId, [...late])) {
+      people.push(each);
+      erased.add(each.body.contact_id);
+    }
     const removed = {
       contacts: people.length,
       memberships: people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
@@ -104,7 +108,7 @@ export class Erasures {
       requested_at: now,
       proof_id: proofId,
       pending: true,
-      contact_ids: [...new Set([...contactIds, ...ids])],
+      contact_ids: [...new Set([...contactIds, ...ids, ...erased])],
       proof,
     };
     // The journal comes first: a process that dies from here on is followed by one that finishes.
@@ -135,19 +139,17 @@ export class Erasures {
     return result;
   }
 
-  /** Takes what is pending out of the segments. Does nothing during a reindex; the next run goes on. */
+  /** Takes the oldest pending erasures out of the segments; the next run goes on. Does nothing during a reindex. */
   async complete(): Promise<void> {
     const { cluster, names, contacts, idempotencyKeys, clock } = this.#deps;
-    const pending: { id: string; source: ErasureSource }[] = [];
-    const pages = this.#documents.pages({
-      size: ERASURES_PER_PAGE,
-      query: { term: { pending: true } },
-      sort: ORDER,
-    });
-    for await (const hits of pages) {
-      for (const { _id, _source } of hits)
-        pending.push({ id: _id as string, source: _source as ErasureSource });
-    }
+    const { hits } = (
+      await this.#documents.search({
+        size: ERASURES_PER_RUN,
+        query: { term: { pending: true } },
+        sort: ORDER,
+      })
+    ).hits;
+    const pending = hits.map(({ _id, _source }) => ({ id: _id as string, source: _source as ErasureSource }));
     if (pending.length === 0) return;
     const lock = await acquireReindexLock(cluster, names, clock);
     if (!lock) return;
@@ -231,6 +233,18 @@ export class Erasures {
     }
     await deadLetters.delete(ids);
     return ids.length;
+  }
+
+  /** The contacts that exist. */
+  async #people(organizationId: string, contactIds: readonly string[]): Promise<IndexedContact[]> {
+    const wanted = contactIds.map((id) => ({
+      id: documentId(organizationId, id),
+      routing: organizationId,
+    }));
+    const found = await this.#deps.contacts.getMany(wanted);
+    return [...found.values()].flatMap(({ source }) =>
+      isTombstone(source) ? [] : [parseContactSource(source)],
+    );
   }
 
   /** Ids of the contacts that have the identifier. */

@@ -1,6 +1,7 @@
 /** The suppression list, one document per hash; and the secret of the hashes. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { ErasureProof } from '../../../contacts/erasure-store.js';
 import { type Identifier, identifierHash, SECRET_BYTES } from '../../../contacts/suppression.js';
 import type { Clock } from '../../../shared/time.js';
@@ -25,6 +26,8 @@ const SECRET_ID = 'secret';
 /** How long a process may not know of an erasure by another. */
 const CACHE_TTL_MS = 1000;
 const HASHES_PER_PAGE = 10_000;
+/** Hashes of all cached lists, some 100 bytes each; a longer list is read for every batch. */
+const MAX_CACHED_HASHES = 500_000;
 
 /** The lists of some organizations. */
 export type IncludesIdentifier = (
@@ -40,7 +43,10 @@ interface CachedList {
 export class SuppressionLists {
   readonly #documents: Documents<ErasureSource>;
   readonly #clock: Clock;
-  readonly #lists = new Map<string, CachedList>();
+  readonly #lists = new LRUCache<string, CachedList>({
+    maxSize: MAX_CACHED_HASHES,
+    sizeCalculation: ({ hashes }) => hashes.size + 1,
+  });
   #secret: string | undefined;
 
   constructor(documents: Documents<ErasureSource>, clock: Clock) {
@@ -51,10 +57,19 @@ export class SuppressionLists {
   /** Reads the lists of organizations, at most once a second each. */
   async load(organizationIds: Iterable<string>): Promise<IncludesIdentifier> {
     const now = this.#clock.now();
-    const ids = new Set(organizationIds);
-    const stale = [...ids].filter((id) => (this.#lists.get(id)?.expiresAt ?? 0) <= now);
-    if (stale.length > 0) await this.#read(stale, now);
-    const lists = new Map([...ids].map((id) => [id, this.#lists.get(id)?.hashes ?? new Set()]));
+    const lists = new Map<string, ReadonlySet<string>>();
+    const stale: string[] = [];
+    for (const id of new Set(organizationIds)) {
+      const known = this.#lists.get(id);
+      if (known && known.expiresAt > now) lists.set(id, known.hashes);
+      else stale.push(id);
+    }
+    if (stale.length > 0) {
+      for (const [id, hashes] of await this.#read(stale)) {
+        lists.set(id, hashes);
+        this.#lists.set(id, { hashes, expiresAt: now + CACHE_TTL_MS });
+      }
+    }
     const isUsed = [...lists.values()].some(({ size }) => size > 0);
     const secret = isUsed ? await this.#readSecret() : undefined;
     return (organizationId, identifiers) => {
@@ -79,7 +94,7 @@ export class SuppressionLists {
     return hashes;
   }
 
-  async #read(organizationIds: readonly string[], now: number): Promise<void> {
+  async #read(organizationIds: readonly string[]): Promise<Map<string, Set<string>>> {
     const read = new Map(organizationIds.map((id) => [id, new Set<string>()]));
     const pages = this.#documents.pages({
       size: HASHES_PER_PAGE,
@@ -96,7 +111,7 @@ export class SuppressionLists {
         read.get(organization_id)?.add(hash);
       }
     }
-    for (const [id, hashes] of read) this.#lists.set(id, { hashes, expiresAt: now + CACHE_TTL_MS });
+    return read;
   }
 
   async #readSecret(): Promise<string | undefined> {
