@@ -4,5 +4,5 @@ import { atScale, startAtScaleGateway } from './start-gateway.js';
 
 atScale(() => {
   gatewayContract('Elasticsearch and ClickHouse', startAtScaleGateway);
-  randomRequests(1000)(startAtScaleGateway);
+  randomRequests(250)(startAtScaleGateway);
 });
