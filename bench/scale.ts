@@ -44,7 +44,7 @@ export async function benchImport(
   if (result.accepted !== count) throw new Error(`${result.rejected} contacts were rejected`);
   const of = `${count} contacts of ${organizations} organizations`;
   return [
-    figure(`import of ${of}, whole pipeline`, 'contacts/s', count / seconds, { atLeast: 20_000 }),
+    figure(`import of ${of}, whole pipeline`, 'contacts/s', count / seconds, { atLeast: 25_000 }),
     figure('memory during the import, both stores open', 'MB', peak / 1e6, { atMost: 1500 }),
     figure(`bytes a contact on disk, ${of}`, 'bytes', (await folderBytes(dataDir)) / count, {}),
   ];
