@@ -2,7 +2,7 @@ import type { AudienceStore } from '../audiences/audience-store.js';
 import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
 import { SMALL_BODY_LIMIT } from '../http/body.js';
 import { DEFAULT_LIMIT, readCursor, writeCursor } from '../http/cursor.js';
-import { endpointsWith, type MatchList } from '../http/endpoint.js';
+import { endpointsWith, type HandlerContext, type MatchList } from '../http/endpoint.js';
 import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
@@ -363,6 +363,17 @@ const searchAudienceContacts = endpoint({
   },
 });
 
+const membershipOf = ({
+  body,
+  organizationId,
+  idempotency,
+}: HandlerContext<{ audience_id: string; contact_id: string }, unknown>) => ({
+  organizationId,
+  audienceId: body.audience_id,
+  contactId: body.contact_id,
+  idempotency,
+});
+
 const addContact = endpoint({
   path: '/api/audiences/contacts/add',
   name: 'AddContact',
@@ -378,14 +389,8 @@ const addContact = endpoint({
   problems: ['audience_not_found', 'contact_not_found'],
   idempotent: true,
   async handle(call) {
-    const { body, organizationId, services, idempotency } = call;
-    const membership = {
-      organizationId,
-      audienceId: body.audience_id,
-      contactId: body.contact_id,
-      idempotency,
-    };
-    const outcome = unwrapIdempotent(call, await services.search.addMembership(membership));
+    const { body, organizationId, services } = call;
+    const outcome = unwrapIdempotent(call, await services.search.addMembership(membershipOf(call)));
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, body.audience_id);
     if (outcome.kind === 'contact_not_found') throw contactNotFound(organizationId, body.contact_id);
     if (outcome.kind === 'too_many_audiences') throw tooManyAudiences();
@@ -407,14 +412,8 @@ const removeContact = endpoint({
   problems: ['audience_not_found'],
   idempotent: true,
   async handle(call) {
-    const { body, organizationId, services, idempotency } = call;
-    const membership = {
-      organizationId,
-      audienceId: body.audience_id,
-      contactId: body.contact_id,
-      idempotency,
-    };
-    const outcome = unwrapIdempotent(call, await services.search.removeMembership(membership));
+    const { body, organizationId, services } = call;
+    const outcome = unwrapIdempotent(call, await services.search.removeMembership(membershipOf(call)));
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, body.audience_id);
     return { organization_id: organizationId, audience_id: body.audience_id, removed: outcome.removed };
   },
