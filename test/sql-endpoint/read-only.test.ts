@@ -345,6 +345,8 @@ describe('the SQL endpoint for analysts', () => {
     ["SELECT replaceRegexpAll('a', materialize('a'), 'b')"],
     ["SELECT REGEXP_REPLACE('a', repeat('(a?)', 3000), 'b')"],
     [`SELECT extractAll('a', '${'a?'.repeat(501)}')`],
+    [`SELECT COLUMNS('${'a?'.repeat(501)}') FROM campaigns`],
+    [`SELECT c.columns('${'a?'.repeat(501)}') FROM campaigns AS c`],
     ["SELECT arrayMap(x -> splitByRegexp(x, 'a'), ['a'])"],
     // Several statements, and limits.
     ['SELECT 1; DROP TABLE default.deliveries'],
