@@ -26,7 +26,7 @@ export interface MappingFile {
   join?: { [name: string]: Join };
 }
 
-/** A path, options, or alternatives of which the first that gives a value counts. */
+/** A path, options, or alternatives; the first alternative with a value counts. */
 export type ValueSource = string | SourceOptions | (string | SourceOptions)[];
 
 /** Exactly one of `path`, `template`, `value`, `sum` and `all` says where the value comes from. */
@@ -214,7 +214,7 @@ const textOrTexts = {
 const MAX_FIELDS = 100;
 const MAX_JOINS = 4;
 
-/** What a file is validated with: the parts inside `fields` and `join` one at a time, so that each error says what it is about. */
+/** Schema of a file. The parts of `fields` and `join` are validated one at a time, so that each error names its part. */
 const anything = {} as TSchema;
 const options = { title: 'a mapping' };
 const file = strictObject(
@@ -327,7 +327,7 @@ export function validateMapping(value: unknown): MappingFile {
   return value as MappingFile;
 }
 
-/** Collects problems, each behind the path of what it is about. */
+/** Collects problems, each with the path of its part. */
 export class Problems {
   readonly #lines: string[] = [];
 

@@ -83,7 +83,7 @@ export interface TemplatePart {
 
 const MAX_PLACEHOLDERS = 16;
 
-/** Splits `{first} {last}`; `{{` and `}}` are braces. Returns what is wrong with any other template. */
+/** Splits `{first} {last}`; `{{` and `}}` are braces. Returns the error of an invalid template. */
 export function parseTemplate(template: string): TemplatePart[] | string {
   const parts: TemplatePart[] = [];
   let literal = '';

@@ -176,7 +176,7 @@ function dateConverter(
 
 const UNITS_PER_ONE = 10n ** 12n;
 
-/** An amount in units of 10⁻¹²; null for what is not one. */
+/** An amount in units of 10⁻¹²; null for any other value. */
 function units(value: unknown, number: Convert): bigint | null {
   const plain = toMoney(number(value));
   const money = typeof plain === 'string' || typeof plain === 'number' ? readMoney(plain) : null;

@@ -25,7 +25,7 @@ const IS_SINGLE_SEGMENT = 0x20;
 
 export const isSkippableFrame = (magic: number): boolean => (magic & ~0xf) >>> 0 === ZSTD_SKIPPABLE;
 
-/** Of a frame header: where its fields lie and what they say. https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.1 */
+/** Offsets and values of the fields of a frame header. https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.1 */
 export function zstdHeader(descriptor: number) {
   const isSingleSegment = (descriptor & IS_SINGLE_SEGMENT) !== 0;
   const sizeFlag = descriptor >> 6;

@@ -27,7 +27,7 @@ export function findStream(name: string): Stream | undefined {
   return Object.hasOwn(STREAMS, name) ? STREAMS[name as StreamName] : undefined;
 }
 
-/** What to tell a client or user about a name that `findStream` does not find. */
+/** The message for a name that `findStream` does not find. */
 export function unknownStream(name: string): string {
   const hint = didYouMean(name, STREAM_NAMES) || `The streams are ${STREAM_NAMES.join(', ')}.`;
   return `There is no stream ${JSON.stringify(name.slice(0, 64))}. ${hint}`;

@@ -30,7 +30,7 @@ export interface BatchProcessorDeps {
   onOutage(error: unknown, waiting: readonly KafkaRecord[], retries: number): void;
   /** Aborts the batches under way. */
   signal: AbortSignal;
-  /** Resolves after so many milliseconds, or as soon as the signal is aborted. */
+  /** Resolves after `milliseconds`, or as soon as the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** What becomes of fields that the stream does not have; `reject` when absent. */
   unknownFields?: UnknownFields;
@@ -129,7 +129,7 @@ async function writeWithRetry(
 
 /** In the order of their offsets. An index of `rejectedWrites` counts the decoded records only. */
 function rejectionsOf(part: readonly DecodedRecord[], rejectedWrites: readonly RejectedWrite[]): Rejection[] {
-  // Dead letters would keep what was erased.
+  // Dead letters would keep erased data.
   const kept = rejectedWrites.filter(({ reason }) => !isSuppressed(reason));
   const reasons = new Map(kept.map(({ index, reason }) => [index, reason]));
   const rejected: Rejection[] = [];

@@ -152,7 +152,7 @@ function superviseStream(stream: Stream, options: WorkerOptions, services: Strea
   return { isRunning: () => isRunning, ended, failed };
 }
 
-/** A failed consumer does not end: another one beside it would do its work twice. */
+/** A failed consumer does not end: a second consumer would repeat its work. */
 class ConsumerStuckError extends Error {
   override readonly name = 'ConsumerStuckError';
 }

@@ -5,7 +5,7 @@ import { COMPANY_METRIC_NAMES, SUMMED_METRICS, SUMMED_NAMES, type SummedMetric }
 import type { ReportParams } from './report-params.js';
 import { IN_ORGANIZATION, IN_RANGE, type QueryParams, rangeParams, where } from './sql.js';
 
-/** A breakdown of deliveries: its table, the sums of its months, and what they are by. */
+/** A breakdown of deliveries: its table, its monthly sums, and the columns that they are grouped by. */
 interface Source {
   table: 'creative_deliveries' | 'company_deliveries';
   months: 'creative_months' | 'company_months';

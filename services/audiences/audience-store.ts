@@ -6,7 +6,7 @@ import type { Audience, AudienceRecord } from './schema.js';
 export interface AudienceSearch {
   organizationId: string;
   query?: TextQuery;
-  /** Skips so many. */
+  /** Audiences to skip. */
   offset?: number;
   after?: SortKey;
   limit: number;

@@ -27,7 +27,7 @@ export function runUntilSignal(
     };
     const grace = closeWithGrace(options, async ({ err }) => {
       closing = true;
-      if (err) logger.fatal({ err }, 'uncaught error; the process closes what is open and ends');
+      if (err) logger.fatal({ err }, 'uncaught error; the process shuts down');
       await close().catch((error: unknown) => {
         logger.fatal({ err: error }, 'closing failed');
         throw error;

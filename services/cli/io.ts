@@ -28,7 +28,7 @@ export const styled = (
   text: string,
 ): string => (showsColors(io, stream) ? styleText(style, text, { validateStream: false }) : text);
 
-/** Asks on a terminal. Elsewhere nobody can answer, and it is true: a script means what it says. */
+/** Asks on a terminal. Without one it resolves with true: nobody can answer a script's question. */
 export async function confirm(io: Io, question: string): Promise<boolean> {
   if (!io.stdin.isTTY || !io.stderr.isTTY) return true;
   const prompt = createInterface({ input: io.stdin, output: io.stderr });

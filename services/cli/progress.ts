@@ -21,7 +21,7 @@ export class Progress {
     return new Progress(io, io.stderr.isTTY ? (await import('cli-progress')).default : undefined);
   }
 
-  /** Without a `total` there is no bar but the text; without a text there are no lines but the bar. */
+  /** Without `total` it shows only the text, without `text` only the bar. */
   update(text: string, done: number, total?: number): void {
     if (this.#library) {
       this.#bar ??= this.#createBar(this.#library, total !== undefined);

@@ -11,7 +11,7 @@ const VISITS_PER_STEP = 1000;
 type RetentionStores = Pick<Stores, 'search' | 'analytics'>;
 
 /**
- * Deletes what is older than the retention of its stream, once an hour, in small steps with as long a rest after each. Every process
+ * Deletes records older than the retention of their stream, once an hour, in small steps with as long a rest after each. Every process
  * may run it: a step that another has done finds nothing.
  */
 export class RetentionJob {
@@ -68,7 +68,7 @@ export class RetentionJob {
       try {
         const { visits, months } = await this.run(Date.now());
         if (visits > 0 || months.length > 0) {
-          this.#log.info({ visits, delivery_months: months }, 'deleted what is older than its retention');
+          this.#log.info({ visits, delivery_months: months }, 'deleted records older than their retention');
         }
       } catch (error) {
         this.#log.warn({ err: error }, 'the retention of records failed and is tried again');

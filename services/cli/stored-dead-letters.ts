@@ -71,7 +71,7 @@ export function readCorrections(path: string): Map<string, string> {
 }
 
 export interface StoredReplayOptions extends DeadLetterFilter {
-  /** Sends these again in place of what was received, and no others. */
+  /** Sends only these, with the corrected values. */
   corrections?: ReadonlyMap<string, string>;
   dryRun?: boolean;
 }
@@ -146,7 +146,7 @@ async function organizationsOf(store: DeadLetterStore, organization?: string): P
   return ids;
 }
 
-/** Those of one organization, which `DEAD_LETTER_LIMITS` bounds. Counts those of which only the beginning is kept. */
+/** Those of one organization, bounded by `DEAD_LETTER_LIMITS`. Counts those that are truncated. */
 async function lettersToReplay(
   store: DeadLetterStore,
   organization: string,
@@ -166,7 +166,7 @@ async function lettersToReplay(
   return letters;
 }
 
-/** Sends records of one request, of which `first` is one. */
+/** Sends the records of one request; the last argument is any of them. */
 async function send(
   io: Io,
   destination: Stores | GatewayTarget,

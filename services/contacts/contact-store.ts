@@ -23,7 +23,7 @@ export interface ContactSearch {
   /** Milliseconds, exclusive. */
   updatedAfter?: number;
   query?: TextQuery;
-  /** Counted over all matches, not over the page. Null is no value. */
+  /** Counted over all matches, not over the page. Null is not counted. */
   facets?: readonly FacetField[];
   /** The page holds its ranks, and leaves room for an explanation of each contact. */
   explain?: true;

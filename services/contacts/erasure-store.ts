@@ -13,13 +13,13 @@ export interface EraseCommand {
   named: readonly Identifier[];
 }
 
-/** What an erasure did, without personal data. Times are ISO 8601 UTC. */
+/** Proof of an erasure, without personal data. Times are ISO 8601 UTC. */
 export interface ErasureProof {
   proof_id: string;
   organization_id: string;
   key_id: string;
   requested_at: string;
-  /** Null while bytes of what was removed may be left in files. */
+  /** Null while files may still hold bytes of the removed data. */
   completed_at: string | null;
   /** Of the identifiers that are suppressed since. */
   hashes: string[];
@@ -43,7 +43,7 @@ export const pendingProof = (
 
 export interface ErasureResult {
   erased: string[];
-  /** Contacts that share an email or profile address with the erased, and stay; what they share is not suppressed. */
+  /** Contacts that stay although they share an email or profile address with the erased; shared addresses are not suppressed. */
   related: string[];
   proof: ErasureProof;
 }

@@ -21,7 +21,7 @@ interface SearchField {
   group: 0 | 1 | 2 | 3;
   /** Words that a value can be found by, in order. */
   wordsOf(value: string): string[];
-  /** Few contacts share a value: caching what is derived from it does not pay. */
+  /** Few contacts share a value, so its derived forms are not cached. */
   isUnique?: true;
 }
 

@@ -20,7 +20,7 @@ export interface DemoStores extends IngestStores {
   search: IngestStores['search'] & CreditStore;
 }
 
-/** Its credits are the last thing the sample gets, so they tell that a load came to its end. */
+/** Credits are written last, so they mark a complete load. */
 export async function demoIsLoaded(store: CreditStore): Promise<boolean> {
   return (await store.getCredits(DEMO_ORGANIZATION)) !== null;
 }

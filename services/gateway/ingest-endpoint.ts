@@ -129,7 +129,7 @@ function findMapping(mappings: ReadonlyMap<string, StoredMapping>, name: string,
   throw rejected(`The mapping ${JSON.stringify(name)} is for ${found.stream.name}.`);
 }
 
-/** `accepted` is above 0 where only the store could tell that a record cannot be written. */
+/** `accepted` is above 0 where only the store could reject a record. */
 const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
   new Problem(
     'records_rejected',

@@ -50,7 +50,7 @@ export interface MatchList<Body = unknown, Services = unknown> {
   item: TSchema;
   /** Fields of the request that choose a page, which an export has no use for. */
   pageFields: readonly string[];
-  /** Reads the page that begins at `next` of the page before. CSV has no room for what is nested. */
+  /** Reads the page that begins at `next` of the page before. CSV leaves nested fields out. */
   readPage(
     context: HandlerContext<Body, unknown, Services>,
     next: unknown,

@@ -103,7 +103,7 @@ export async function* exportText<Services>(
       }
       if (slice.shouldYield(line.length)) await slice.yieldToEventLoop(context.signal);
     }
-    // A slow store must not hold back what is there.
+    // A slow store must not hold back matches that were read.
     if (text !== '') yield Buffer.from(text);
     text = '';
   } while (next !== null);

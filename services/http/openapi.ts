@@ -30,7 +30,7 @@ export const STANDARD_PROBLEMS: readonly ProblemCode[] = [
 ];
 const IDEMPOTENCY_PROBLEMS: readonly ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused'];
 
-/** What the document shows beside the endpoints. */
+/** Content of the document besides the endpoints. */
 export interface DocumentOptions {
   version: string;
   /** Response examples by path. */

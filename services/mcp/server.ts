@@ -20,7 +20,7 @@ const MAX_RESULT_CHARACTERS = 60_000;
 const INSTRUCTIONS =
   'Reachline holds contacts, audiences, website visits and advertising figures of one organization. Call describe first: it names the metrics with their formulas, how fresh each stream is, and from which day on advertising figures are provisional. Every result carries `trust`: repeat its warnings, and say when figures are provisional or old. What is not in a result is not known.';
 
-/** The gateway validates, and says better what is wrong. */
+/** The gateway validates, with better messages. */
 const ACCEPT_ALL: jsonSchemaValidator = {
   getValidator: <T>(): JsonSchemaValidator<T> => {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });

@@ -54,7 +54,7 @@ export function initials(names: readonly (string | null)[]): string[] {
   return [...letters];
 }
 
-/** What a query is compared with to tell whether it gives a name as a whole: different words, in alphabetical order. */
+/** A query gives a whole name if its words equal these: distinct, in alphabetical order. */
 export const nameKey = (given: readonly string[]): string => [...new Set(given)].sort().join(' ');
 
 /** The keys of a name of one or several parts, such as first and last name, and of each part. */

@@ -1,4 +1,4 @@
-/** Normal forms under which values are stored for comparison. Each is idempotent on what it is meant for. */
+/** Normal forms under which values are stored for comparison. Each is idempotent on values of its own kind. */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { foldValue, plainAscii, trimTrailingSlashes } from '../shared/text.js';
 
@@ -18,7 +18,7 @@ export function normalizeDomain(value: string): string {
 
 const plainHost = /^(?!.*xn--)[a-z0-9.:-]*$/;
 
-/** A host name in Unicode, punycode undone. What is no host name stays as it is. */
+/** A host name in Unicode, punycode decoded. Any other text stays as it is. */
 function unicodeHost(host: string): string {
   return plainHost.test(host) ? host : domainToUnicode(domainToASCII(host)) || host;
 }

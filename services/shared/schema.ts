@@ -56,7 +56,7 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
   });
 }
 
-/** `maxLength` applies to the text and to its folded form (contract 3.2), which is what is searched. */
+/** `maxLength` applies to the text and to its folded form (contract 3.2), which is searched. */
 export const text = (description: string, options: Options = {}) => {
   const maxLength = Number(options.maxLength ?? 1024);
   return Type.String({ description, ...options, maxLength, [MAX_FOLDED_LENGTH]: maxLength });

@@ -42,7 +42,7 @@ const LINE = /^(?<indent> *)(?<kind>[A-Za-z:]+)(?<rest> .*)?$/;
 const ALIAS = ' (alias ';
 const CHILDREN = / \(children \d+\)$/;
 
-/** The name in ` name (alias x) (children 2)`, of which each part may be missing; it ends where the first of the others may begin. */
+/** The name in ` name (alias x) (children 2)`, each part optional; it ends where the first of the other parts may begin. */
 export function nodeName(rest: string): string {
   let end = CHILDREN.exec(rest)?.index ?? rest.length;
   const alias = rest.endsWith(')') ? rest.indexOf(ALIAS) : -1;

@@ -54,7 +54,7 @@ const PROTOCOL_NAMES = new Set([
   'decompress',
 ]);
 
-/** Reads the URL and the headers. Throws a `SqlError` for what is not supported. */
+/** Reads the URL and the headers. Throws a `SqlError` for unsupported parameters. */
 export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
   const { headers } = request;
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);

@@ -28,7 +28,7 @@ export function contentType(format: string): string {
   return type === 'application/octet-stream' ? type : `${type}; charset=UTF-8`;
 }
 
-/** The summary header of a statement: every number as text. The engine does not report what it read. */
+/** The summary header of a statement: every number as text. The engine does not report the rows and bytes that it read. */
 export function summaryOf(result: EngineResult, inserted: boolean): string {
   const rows = String(result.rowsRead);
   const bytes = String(result.bytesRead);

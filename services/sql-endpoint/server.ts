@@ -19,7 +19,7 @@ export interface SqlEndpointOptions {
   /** 0 for any that is free. */
   port: number;
   password: string;
-  /** Keys of organizations, and what they read beside advertising. Without it the password alone opens the endpoint. */
+  /** Checks API keys, and holds contacts, audiences and visits. Without it the endpoint takes the password only. */
   search?: RecordStore & Keys;
   /** What may run; by default what analysts may read, of every organization. */
   policy?(runner: Runner): Promise<StatementPolicy>;

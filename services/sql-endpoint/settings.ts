@@ -44,7 +44,7 @@ const isKept = (name: string, value: string) =>
 
 const isCut = (name: string, value: string) => name === 'result_overflow_mode' && value === 'break';
 
-/** Cuts an answer where the client wants so many rows. The limit of the endpoint is an error: nobody may take a part for the whole. */
+/** Truncates a result at the client's own row limit. At the endpoint's limit it is an error, so that no truncated result passes for a whole one. */
 function overflowMode({ result_overflow_mode: mode = '', max_result_rows: rows = '' }: Settings): Settings {
   const isOwnLimit = Number(rows) > 0 && Number(rows) <= (ANALYST_LIMITS.max_result_rows ?? 0);
   return isCut('result_overflow_mode', mode) && isOwnLimit ? { result_overflow_mode: mode } : {};

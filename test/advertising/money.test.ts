@@ -42,7 +42,7 @@ describe('money of a record', () => {
     expect(textOf(1e-12)).to.equal('0.000000000001');
   });
 
-  it('is null for what is no amount', () => {
+  it('is null for text that is not an amount', () => {
     const rejected = [1e26, -1, -1e-12, Number.NaN, Number.POSITIVE_INFINITY];
     const texts = ['', '1e3', '-1', '1.', '.5', ' 1', '1,5', '1'.repeat(27)];
     for (const value of [...rejected, ...texts]) expect(textOf(value), String(value)).to.equal(null);

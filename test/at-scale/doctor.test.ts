@@ -42,7 +42,7 @@ atScale(() => {
 
     const client = () => new Client({ nodes: indices.config.nodes });
 
-    it('tells their versions and what serve will make, and makes nothing', async () => {
+    it('reports their versions and what serve will create, and creates nothing', async () => {
       const { code, stdout } = await run(['doctor'], { env });
       expect({ code, stdout }).to.include({ code: 0 });
       expect(stdout).to.match(/✓ Elasticsearch \d+\.\S+ answers, one node, health (?:green|yellow)/);

@@ -70,7 +70,7 @@ describe('gateway processes that share a port', () => {
       expect(errors).to.match(new RegExp(`^Port ${port} is in use.*\n$`));
     });
 
-    it('are ended by a signal to the first, which told their address once, after they answered what they were at', async () => {
+    it('end on a signal to the primary, which printed their address once, after their running requests', async () => {
       const { url, output, stop, pid } = server;
       const gateways = gatewaysOf(pid);
       expect(gateways).to.have.lengthOf(PROCESSES);

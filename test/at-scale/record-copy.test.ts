@@ -61,7 +61,7 @@ atScale(() => {
         searchThreads: 1,
       });
       const deps = stores.copier?.deps as RecordCopier['deps'];
-      copier = new RecordCopier({ ...deps, clock: systemClock, comparisonRest: 0 });
+      copier = new RecordCopier({ ...deps, clock: systemClock, comparisonPauseFactor: 0 });
       const { url, username, password, database: views } = database.config;
       client = createClient({ url, username, password, database: views });
     });
@@ -218,7 +218,7 @@ atScale(() => {
       expect(await left()).to.deep.equal(['v2']);
     });
 
-    it('is made anew from an index that was rebuilt, also of what was deleted from it unseen', async () => {
+    it('is rebuilt from a reindexed index, without the records that were deleted from it meanwhile', async () => {
       const organizationId = freshOrganization();
       await write('contacts', organizationId, [{ contact_id: 'ann' }, { contact_id: 'bob' }]);
       await copyAll();
@@ -237,7 +237,7 @@ atScale(() => {
       expect(await ids(organizationId)).to.deep.equal(['ann', 'cid']);
     });
 
-    it('repeats what was copied when the copier dies between a write and its checkpoint', async () => {
+    it('copies records again when the copier dies between a write and its checkpoint', async () => {
       const organizationId = freshOrganization();
       const many = Array.from({ length: 2500 }, (_, index) => ({
         contact_id: `c${String(index).padStart(4, '0')}`,

@@ -9,7 +9,7 @@ import { RECORD_SETS } from '../../bench/relevance/record-sets.js';
 const MIN_SUCCESS_AT_1 = 0.98;
 
 describe('Relevance', () => {
-  it('is judged by at least 300 different queries, each of which has a right record', () => {
+  it('is judged by at least 300 different queries, each with a right record', () => {
     const queries = judgedQueries();
     const asked = queries.map(({ set, operation, query, filters }) =>
       JSON.stringify([set, operation, query, filters]),

@@ -38,7 +38,7 @@ describe('The commands for single persons', function () {
     expect((await contacts('delete', '--id', 'ada')).stderr).to.include('--organization');
   });
 
-  it('export what is kept of a person, and delete nothing in a dry run', async () => {
+  it('export all data of a person, and delete nothing in a dry run', async () => {
     const { stdout } = await contacts('export-person', ...person);
     const { contacts: found, audiences, dead_letters } = JSON.parse(stdout) as Record<string, object[]>;
     expect(found?.[0]).to.include({ contact_id: 'ada', first_name: 'Ada' });

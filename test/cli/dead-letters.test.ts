@@ -73,13 +73,13 @@ describe('Dead letters of HTTP ingest', function () {
     await post('org_b', '?on_reject=drop', 'application/json', '{"contact_id":""}');
     await post('org_b', '?on_reject=fail', 'application/json', '{"contact_id":""}');
     await post('org_b', '?dry_run=true', 'application/json', '{"contact_id":""}');
-    const told = (letters: Listed[]) => letters.map(({ place, code, value }) => [place, code, value]);
-    expect(told(await list('--organization', 'org_a'))).to.deep.equal([
+    const summary = (letters: Listed[]) => letters.map(({ place, code, value }) => [place, code, value]);
+    expect(summary(await list('--organization', 'org_a'))).to.deep.equal([
       ['line 2', 'invalid_type', lines[1]],
       ['line 3', 'invalid_json', '{'],
       ['line 4', 'line_too_long', lines[3]?.slice(0, 1024)],
     ]);
-    expect(told(await list('--organization', 'org_b'))).to.deep.equal([
+    expect(summary(await list('--organization', 'org_b'))).to.deep.equal([
       ['line 2', 'invalid_type', '{"contact_id":"k3","age":"young","organization_id":"org_b"}'],
     ]);
     const table = await run(['dead-letters', 'list', '--code', 'invalid_json'], { env });
@@ -133,13 +133,13 @@ describe('Dead letters of HTTP ingest', function () {
     await post('org_m', '?map=crm', 'text/csv', rows);
     const { stdout, stderr } = await run(['dead-letters', 'replay', '--organization', 'org_m'], { env });
     expect(stdout, stderr).to.equal('2 records sent again, 2 rejected again.\n');
-    const told = (await list('--organization', 'org_m')).map(({ value, ...letter }) => [
+    const left = (await list('--organization', 'org_m')).map(({ value, ...letter }) => [
       letter.code,
       letter.attempts,
       letter.mapping,
       value,
     ]);
-    expect(told).to.deep.equal([
+    expect(left).to.deep.equal([
       ['invalid_date_time', 2, 'crm', '{"Id":"m1","Years":"41","Made":"2026-01-02 03:04:05"}'],
       ['invalid_type', 2, 'crm', '{"Id":"m2","Years":"old","Made":"2026-01-02T03:04:05Z"}'],
     ]);

@@ -35,9 +35,7 @@ describe('A process that closes', () => {
   it('names the uncaught error that ends it', async () => {
     const { code, lines } = await closing('', 'setImmediate(() => { throw new Error("out of nowhere"); });');
     expect(code).to.equal(1);
-    expect(lines.map(({ msg }) => msg)).to.deep.equal([
-      'uncaught error; the process closes what is open and ends',
-    ]);
+    expect(lines.map(({ msg }) => msg)).to.deep.equal(['uncaught error; the process shuts down']);
     expect(lines[0]?.err).to.include({ message: 'out of nowhere' });
   });
 

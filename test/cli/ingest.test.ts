@@ -44,7 +44,7 @@ describe('reachline ingest', function () {
   const ndjson = (text: string) => file('lines.ndjson', text);
   const contact = (id: string) => withStores(dataDir, ({ search }) => parsed(search).getContact('org_a', id));
 
-  it('takes lines from standard input, with the organization given beside', async () => {
+  it('takes lines from standard input, with the organization as an option', async () => {
     const { code, stdout } = await run(['ingest', 'contacts', '-', '--organization', 'org_a'], {
       env,
       stdin: '{"contact_id":"s1","city":"Łódź"}\n{"contact_id":"s2"}',
@@ -54,7 +54,7 @@ describe('reachline ingest', function () {
     expect(await contact('s1')).to.include({ city: 'Łódź' });
   });
 
-  it('takes lines from a pipe into an empty folder, of which its engine reads none', async () => {
+  it('takes lines from a pipe into an empty folder, and its engine reads none of them', async () => {
     const records = await file('piped.ndjson', '{"id":"p1","name":"Piped"}\n');
     const own = join(folder.path, 'piped');
     const command = `cat '${records}' | '${process.execPath}' '${MAIN}' ingest audiences - --organization org_a --format ndjson`;
@@ -181,7 +181,7 @@ describe('reachline ingest', function () {
     expect(none).to.include({ code: 2 });
   });
 
-  it('goes on after kill -9 behind what was acknowledged, and begins anew with --restart', async () => {
+  it('resumes after kill -9 behind the acknowledged records, and starts over with --restart', async () => {
     const own = { REACHLINE_DATA_DIR: join(folder.path, 'killed') };
     const count = 20_000;
     const lines = Array.from(
@@ -220,7 +220,7 @@ describe('reachline ingest', function () {
     expect(again.stdout).to.contain('website-visits: 20 001 accepted');
   });
 
-  it('says on Ctrl-C what is in, and that loading again is harmless', async () => {
+  it('reports on Ctrl-C how many records are loaded, and that loading again is harmless', async () => {
     const loading = start(['ingest', 'contacts', '-', '--organization', 'org_a'], { env });
     const isStored = () => {
       const database = new DatabaseSync(join(dataDir, 'reachline.db'), { readOnly: true });
@@ -456,7 +456,7 @@ describe('reachline ingest', function () {
       expect(await parsed(gateway.stores.search).getContact('org_a', 'gc1')).to.include({ age: 30 });
     });
 
-    it('writes the organization into records that name none, and is told when it is not that of the key', async () => {
+    it('writes the organization into records that name none, and is rejected when it is not that of the key', async () => {
       const input = await ndjson('{"contact_id":"go1"}');
       const args = ['ingest', 'contacts', input, '--organization', 'org_b', ...through(gateway.key)];
       const { code, stderr } = await run(args);
@@ -474,7 +474,7 @@ describe('reachline ingest', function () {
       expect(unknown.stderr).to.match(/401 invalid_api_key/);
     });
 
-    it('is what a held data folder is told to use', async () => {
+    it('is named in the error about a held data folder', async () => {
       const held = { REACHLINE_DATA_DIR: gateway.dataDir };
       const { code, stderr } = await run(['ingest', 'contacts', await ndjson('{}')], { env: held });
       expect(code).to.equal(1);
@@ -547,7 +547,7 @@ describe('reachline ingest', function () {
       expect(await stateOf(fromFiles.REACHLINE_DATA_DIR)).to.deep.equal(stored);
     });
 
-    it('takes the other tables from where --with says, and tells what it misses', async () => {
+    it('takes the other tables from --with, and names missing ones', async () => {
       const elsewhere = join(folder.path, 'elsewhere');
       await mkdir(elsewhere);
       for (const table of exported) await copyFile(csv(table), join(elsewhere, `${table}-moved.csv`));

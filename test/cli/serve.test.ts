@@ -15,7 +15,7 @@ describe('reachline serve', function () {
   });
   afterEach(() => folder.remove());
 
-  it('answers until it is told to end, and lets no second server onto its folder', async () => {
+  it('answers until it gets a signal, and lets no second server onto its folder', async () => {
     const served = await serve([], { env });
     expect((await fetch(`${served.url}/readyz`)).status).to.equal(200);
     const second = await run(['serve', '--port', '0'], { env });
@@ -53,7 +53,7 @@ describe('reachline serve', function () {
     expect(stderr).to.match(new RegExp(`^Port ${port} is in use.*\\n$`));
   });
 
-  it('opens a port for SQL only when told a port and a password', async () => {
+  it('opens a port for SQL only with a port and a password', async () => {
     const { port, release } = await takenPort();
     const sql = { ...env, REACHLINE_SQL_PORT: String(port), REACHLINE_SQL_PASSWORD: 'open sesame' };
     const taken = await run(['serve', '--port', '0'], { env: sql });
@@ -82,7 +82,7 @@ describe('reachline serve', function () {
     expect(await served.stop()).to.equal(0);
   });
 
-  it('loads no sample beside the data of others', async () => {
+  it('loads no sample where another organization has data', async () => {
     const records: [stream: string, record: object][] = [
       ['website-visits', { id: 'v1', createdAt: '2026-08-01T00:00:00Z' }],
       ['network-a-campaigns', { id: 'k1' }],

@@ -81,7 +81,7 @@ describe('The console in Chromium', function () {
     return page.getByLabel('Request as curl').first().inputValue();
   };
 
-  it('signs in by a link, takes the key out of the address, and keeps it in this tab alone', async () => {
+  it('signs in by a link, removes the key from the address, and keeps it in this tab only', async () => {
     await page.goto(`${gateway.url}/console#key=${key}`);
     await page.getByRole('link', { name: 'Contacts', exact: true }).waitFor();
     expect(page.url()).to.equal(`${gateway.url}/console/contacts`);
@@ -232,7 +232,7 @@ describe('The console in Chromium', function () {
     expect(shown).to.deep.equal(items.map(({ name }) => name));
   });
 
-  it('draws charts by day and by month with the chosen metrics, and says what is provisional', async () => {
+  it('draws charts by day and by month with the chosen metrics, and marks provisional periods', async () => {
     await open('/advertising');
     await page.locator('.chart canvas').nth(1).waitFor();
     await page.getByText('provisional: the network may still restate these days').waitFor();
@@ -260,7 +260,7 @@ describe('The console in Chromium', function () {
     await page.getByRole('table', { name: 'Campaigns' }).waitFor();
   });
 
-  it('shows a request as curl that answers what is on screen', async () => {
+  it('shows the request of the screen as curl, which answers the same', async () => {
     await open('/visits?country=US&browser=chrome');
     const shown = await page.locator('output.total', { hasText: 'visits' }).textContent();
     const env = { ...process.env, REACHLINE_API_KEY: key };

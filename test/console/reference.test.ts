@@ -78,7 +78,7 @@ describe('The API reference as the gateway serves it', () => {
     expect(operations.map(({ id }) => id)).not.to.include.members(guides);
   });
 
-  it('lists every page in llms.txt, each of which is there as plain text', async () => {
+  it('lists every page in llms.txt, and serves each as plain text', async () => {
     const index = await (await get('/llms.txt')).text();
     expect(index).to.match(/^# Reachline\n\n> \S/);
     const linked = [...index.matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, to]) => to as string);
@@ -273,7 +273,7 @@ describe('The API reference in Chromium', function () {
     expect(await page.getByLabel('API key, of org_demo').inputValue()).to.equal(key);
   });
 
-  it('finds operations, fields and errors by what is typed', async () => {
+  it('finds operations, fields and errors by typed text', async () => {
     await open('');
     await page.keyboard.press('/');
     for (const [typed, to] of [

@@ -329,7 +329,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       expect(rows).to.deep.equal([{ name, domain: 'example.com' }]);
     });
 
-    it('takes an empty batch for what it is', async () => {
+    it('accepts an empty batch', async () => {
       await store.insertDeliveries(accepted([], 1));
       await store.insertCampaigns(accepted([], 1));
     });

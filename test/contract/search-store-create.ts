@@ -69,7 +69,7 @@ export function searchStoreCreate(open: Open): void {
       expect(await found(opened.store, organization, { query: 'ann' }, 'aud')).to.deep.equal(['c']);
     });
 
-    it('an unknown audience is told before a missing balance', async () => {
+    it('an unknown audience is reported before a missing balance', async () => {
       const organization = await organizationWith(0);
       const outcome = await create(organization, 'c', {}, { audienceId: 'none' });
       expect(outcome).to.deep.equal({ kind: 'audience_not_found' });
@@ -200,7 +200,7 @@ export function searchStoreCreate(open: Open): void {
       expect(ids.length).to.be.within(11, 16);
     });
 
-    it('a trial checks everything, tells the duplicates and writes nothing', async () => {
+    it('a dry run checks everything, names the duplicates and writes nothing', async () => {
       const organization = await organizationWith(3);
       await create(organization, 'c', { work_emails: ['a@x.example'] });
       const trial = await create(organization, 'd', { work_emails: ['a@x.example'] }, { dryRun: true });
@@ -218,7 +218,7 @@ export function searchStoreCreate(open: Open): void {
       expect(await found(opened.store, organization, {})).to.deep.equal(['c']);
     });
 
-    it('a trial tells of the 100 oldest of many duplicates', async () => {
+    it('a dry run names the 100 oldest of many duplicates', async () => {
       const organization = await organizationWith(3);
       await load(
         opened.store,
@@ -254,7 +254,7 @@ export function searchStoreCreate(open: Open): void {
       ).to.include({ kind: 'done', replayed: false });
     });
 
-    it('of requests at once with one idempotency key one runs and the others are told so', async () => {
+    it('of concurrent requests with one idempotency key one runs and the others are rejected', async () => {
       const organization = await organizationWith(10);
       const results = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>

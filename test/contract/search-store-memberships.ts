@@ -34,7 +34,7 @@ export function searchStoreMemberships(open: Open): void {
       expect(first).to.have.deep.nested.property('value.contact.audience_ids', ['a']);
     });
 
-    it('what is missing is told', async () => {
+    it('a missing audience or contact is reported', async () => {
       expect(await add('none')).to.deep.include({ value: { kind: 'audience_not_found' } });
       expect(await add('a', 'none')).to.deep.include({ value: { kind: 'contact_not_found' } });
       expect(await remove('none')).to.deep.include({ value: { kind: 'audience_not_found' } });
@@ -42,7 +42,7 @@ export function searchStoreMemberships(open: Open): void {
       expect(await remove('a')).to.deep.include({ value: { kind: 'removed', removed: false } });
     });
 
-    it('a removed contact is no member and still a contact', async () => {
+    it('a removed contact stays a contact and is not a member', async () => {
       await add('a');
       await add('b');
       expect(await remove('a')).to.deep.include({ value: { kind: 'removed', removed: true } });

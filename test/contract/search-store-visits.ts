@@ -174,7 +174,7 @@ export function searchStoreVisits(open: Open): void {
       }
     });
 
-    it('a word of a browser or platform begins after anything that is no letter or digit', async () => {
+    it('a word of a browser or platform begins after anything but a letter or digit', async () => {
       const organizationId = freshOrganization();
       const createdAt = new Date(T0).toISOString();
       const browsers = ['AppEngine-Google', 'magpie-crawler', 'UI/WKWebView', 'Google Chrome', 'C++'];

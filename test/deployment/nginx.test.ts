@@ -148,7 +148,7 @@ describe('nginx', function () {
     expect(await taken.json()).to.include({ accepted: 1, rejected: 0 });
   });
 
-  describe('before a server that tells what it is sent', () => {
+  describe('before a server that records its requests', () => {
     let upstream: Server;
     let seen: IncomingMessage[];
     beforeEach(async () => {
@@ -167,7 +167,7 @@ describe('nginx', function () {
     });
     const host = () => `127.0.0.1:${(upstream.address() as AddressInfo).port}`;
 
-    it('tells the address of the client, whatever the client says', async () => {
+    it('passes the address of the client on, whatever headers the client sends', async () => {
       await start(configure(plain, host()));
       await fetch(`http://127.0.0.1:${port}/x`, { headers: { 'X-Forwarded-For': '203.0.113.9' } });
       const { 'x-forwarded-for': address, 'x-forwarded-proto': scheme } = seen.at(-1)?.headers ?? {};

@@ -70,7 +70,7 @@ describe('An erasure', function () {
     server.call(`/api/contacts/erase${query}`, { ...organization, ...body });
   const get = (contact_id: string) => server.call('/api/contacts/get', { ...organization, contact_id });
 
-  it('leaves no byte of a person in the data folder and the log, and says what it removed', async () => {
+  it('leaves no byte of a person in the data folder and the log, and counts what it removed', async () => {
     // As a store that was in use has it: changed, created once more under an idempotency key, misspelt in a search.
     await server.ingest('contacts', [{ ...person(0), city: 'Rome', job_title: 'Quillonaaa officer' }]);
     const { contact_id: _, audience_ids: __, ...fields } = person(0);

@@ -103,11 +103,11 @@ describe('Every operation', () => {
       expect(content?.example).to.deep.equal(JSON.parse(JSON.stringify(example)));
       const statuses = ['200', '400', '401', '403', '406', '413', '415', '422', '429', '500', '503', '504'];
       expect(post.responses).to.include.keys(...statuses);
-      const told = Object.values(post.responses)
+      const descriptions = Object.values(post.responses)
         .map(({ description }) => description)
         .join(' ');
       for (const code of problems) {
-        expect(told).to.include(`\`${code}\``);
+        expect(descriptions).to.include(`\`${code}\``);
         expect(post.responses, code).to.have.property(String(PROBLEMS[code][0]));
       }
       const header = post.parameters.some(({ name }) => name === 'Idempotency-Key');

@@ -51,7 +51,7 @@ describe('Messages of Kafka Connect and Debezium', () => {
     expect(outcome).to.have.nested.property('record.ad_spend', '12345678901234.123456');
   });
 
-  it('become deletions: tombstones by their key, deletes by what was before', () => {
+  it('become deletions: tombstones by their key, deletes by their previous record', () => {
     const keys = ['org_a/c1', { organization_id: 'org_a', contact_id: 'c1' }];
     const asJson = [JSON.stringify(keys[0]), { schema: { type: 'string' }, payload: keys[0] }];
     for (const key of [...keys, ...asJson, { schema, payload: keys[1] }]) {

@@ -49,7 +49,7 @@ const content = fc
 describe('Decompression', function () {
   this.timeout(60_000);
   for (const [name, decompress, compress] of CODECS) {
-    it(`of ${name} gives back what was compressed`, async () => {
+    it(`of ${name} returns the compressed bytes`, async () => {
       await fc.assert(
         fc.asyncProperty(content, async (bytes) => {
           const { bytes: actual, missing } = await decompress(await compress(bytes), MAX_BYTES);
@@ -129,7 +129,7 @@ describe('Decompression', function () {
         ({ name }: Error) => name,
       );
 
-    it('gives back what was compressed, in several frames and pieces of any size', async () => {
+    it('returns the compressed bytes, in several frames and pieces of any size', async () => {
       const skippable = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
       await fc.assert(
         fc.asyncProperty(content, content, fc.integer({ min: 1, max: 500 }), async (first, second, size) => {

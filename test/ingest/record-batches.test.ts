@@ -99,7 +99,7 @@ describe('Record batches', () => {
     expect(await read(bytes)).to.have.lengthOf(2);
   });
 
-  it('of which compaction left no record still advance the offset', async () => {
+  it('advance the offset although compaction left no record of them', async () => {
     const [only] = await readRecordBatches(batchOf([], { base: 10 }));
     expect(only).to.include({ offset: '14', isControlRecord: true });
   });

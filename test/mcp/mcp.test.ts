@@ -149,7 +149,7 @@ describe('The server of the Model Context Protocol', function () {
     expect(await count()).to.equal(1);
   });
 
-  it('says what is wrong when its key lacks a scope', async () => {
+  it('names the scope that its key lacks', async () => {
     const limited = await connect(gateway.url, await gateway.keyFor('org_a', ['visits:read']));
     try {
       const { text, isError } = await callTool('contacts_search', {}, limited);

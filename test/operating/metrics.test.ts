@@ -84,13 +84,13 @@ describe('what a query over the metrics names', () => {
     it(`is told: ${what}`, () => expect(mistakes(expression)).to.deep.equal(found));
   }
 
-  it('is told with labels that are shown but not kept', () => {
+  it('is reported with labels that the legend shows and the grouping drops', () => {
     expect(mistakes(right, ['outcome'])).to.deep.equal(['outcome is not among what is grouped by']);
     expect(mistakes('sum(up)', ['job'])).to.deep.equal(['job is not among what is grouped by']);
     expect(mistakes('up', ['stream'])).to.deep.equal(['up has no label stream']);
   });
 
-  it('cannot be told of what is not understood', () => {
+  it('is not judged in an expression that is not understood', () => {
     for (const expression of ['sum without (job) (up)', 'sum(up', 'up)', 'sum(up) by (job)', '1 > 0']) {
       expect(() => namedIn(expression), expression).to.throw(SyntaxError);
     }

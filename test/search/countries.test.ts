@@ -341,7 +341,7 @@ describe('the normal form of a country', () => {
     });
   }
 
-  it('is the folded text for what is not the name of a country', () => {
+  it('is the folded text for a text that is not the name of a country', () => {
     for (const text of ['Atlantis', 'the', 'St.', 'Republic', 'America South', 'Österreich']) {
       const code = text === 'St.' ? 'st' : words(text).join(' ');
       expect(normalizeCountry(text), text).to.equal(code);

@@ -158,7 +158,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('takes an address also as what it stands for', () => {
+  it('finds an address also by its normal form', () => {
     expect(parsed('https://acme.com/about').required).to.deep.equal([
       { kind: 'word', word: 'acme.com', prefix: true, typos: 0, joined: ['/about'] },
     ]);

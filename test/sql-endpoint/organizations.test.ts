@@ -182,7 +182,7 @@ describe('An API key at the SQL endpoint', () => {
     });
   }
 
-  it('opens nothing but records beside them: files, addresses and writes stay rejected', async () => {
+  it('opens records and nothing else: files, addresses and writes stay rejected', async () => {
     for (const statement of [
       "SELECT file('/etc/passwd') FROM contacts",
       "SELECT * FROM contacts, file('/etc/passwd', LineAsString)",

@@ -1,4 +1,4 @@
-/** How large a Kafka batch is: what is fetched of a partition, what is processed at once, and what is decompressed. */
+/** Limits of a Kafka batch: fetch size of a partition, batch size of the processor, and decompressed size. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -32,7 +32,7 @@ export const FETCH_MAX_WAIT_MS = 500;
 /** After an empty fetch the broker answers with the first record, or after this time, so that the member notices a rebalance. */
 export const IDLE_MAX_WAIT_MS = 3000;
 
-/** Replay, skip and the list of dead letters: less than any topic allows for a batch, so that what was read is sent in one request. */
+/** Replay, skip and the list of dead letters: less than any topic allows for a batch, so that one request sends a whole fetch. */
 export const READ_LIMITS = { maxRecords: 500, maxBytes: MIB };
 
 /** Decompressed size of one record batch of a producer; topics created here take 8 MiB as compressed. */

@@ -1,4 +1,4 @@
-/** Messages of Kafka Connect and Debezium: what they hold as a record of the stream, or as its deletion. */
+/** Opens messages of Kafka Connect and Debezium: each holds a record of the stream, or a deletion. */
 
 import { type DeadLetter, deadLetter } from '../../records/outcome.js';
 import { parseJson } from '../../records/parse-json.js';

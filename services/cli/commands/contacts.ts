@@ -68,7 +68,10 @@ export async function eraseContacts(io: Io, options: PersonOptions): Promise<voi
     printOut(io, terminalJson(answer));
     const { completed_at } = answer.proof as { completed_at: string | null };
     if (completed_at !== null) return;
-    printErr(io, 'The servers remove the last bytes in a moment: reachline contacts erasures tells when.');
+    printErr(
+      io,
+      'The servers remove the last bytes in the background; reachline contacts erasures shows when they are done.',
+    );
   });
 }
 

@@ -15,7 +15,7 @@ import { type Io, printOut, styled } from '../io.js';
 import { describeRetention } from '../retention.js';
 
 const NEEDED_NODE = [20, 19] as const;
-/** Merging parts and the write-ahead log need room beside the data itself. */
+/** Merges and the write-ahead log need free space besides the data. */
 const NEEDED_BYTES = 500 * 1024 * 1024;
 const GIB = 1024 ** 3;
 

@@ -178,7 +178,7 @@ function parseFilter(text: string): [name: string, value: string] {
   throw new UsageError(`--filter takes field=value, such as country=US, not ${text}.`);
 }
 
-/** The value as the request has it: text that is no number or boolean stays text, which validation rejects. */
+/** The value as the request has it: text that is neither a number nor a boolean stays text, which validation rejects. */
 function toValue(request: TSchema, name: string, text: string): unknown {
   const schema = (request as TObject).properties[name] as { type?: string | string[] } | undefined;
   const types = [schema?.type].flat();

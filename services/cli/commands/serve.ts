@@ -32,7 +32,7 @@ export interface ServeOptions {
 }
 
 /**
- * Serves until the process is told to end; resolves with the exit code when everything is closed. The log goes to standard
+ * Serves until a signal ends the process; resolves with the exit code when everything is closed. The log goes to standard
  * error, apart from what is said to a person, a key among it.
  */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {

@@ -16,7 +16,7 @@ import { logIgnoredVariables, startupOptions } from '../startup.js';
 import { parseStreams } from '../streams.js';
 
 const GRACE_MS = 10_000;
-/** Between looks at the event loop, whose delay is told with as much added. */
+/** Sampling interval of the event loop delay; the reported delay includes it. */
 const EVENT_LOOP_MS = 100;
 
 export interface WorkerOptions {
@@ -24,7 +24,7 @@ export interface WorkerOptions {
   streams?: string;
 }
 
-/** Consumes until the process is told to end; resolves with the exit code. One when a consumer cannot go on. */
+/** Consumes until a signal ends the process. Resolves with the exit code: 1 when a consumer fails for good. */
 export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const config = loadConfig(io.env);
   const kafka = requireKafka(config.kafka);

@@ -56,7 +56,7 @@ export class Checkpoints {
     return key;
   }
 
-  /** A file that is no longer readable means that everything is loaded again. */
+  /** Without a readable file everything is loaded again. */
   #read(): Entries {
     if (!existsSync(this.#path)) return {};
     try {

@@ -16,7 +16,7 @@ const SAMPLES = 3;
 const ANY_ORGANIZATION = 'organization-of-the-key';
 
 /**
- * Maps and checks every record and writes none: prints the first records beside what they become, and everything that would be
+ * Maps and checks every record and writes none: prints the first records with their mapped form, and every record that would be
  * rejected. Resolves with the exit code: 1 when any would be.
  */
 export async function dryRun(

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.js';
 import { type Io, printErr } from '../io.js';
 import { isReadable } from './input.js';
 
-/** Files of one command, each with an entry in its checkpoints; and those looked at, of which a pattern may take a few. */
+/** Limits of one command: files that it loads, each with a checkpoint, and files that its patterns are compared with. */
 const LIMITS = { files: 10_000, found: 100_000 };
 
 /**

@@ -24,7 +24,7 @@ interface SinkOptions
   organizationId?: string;
   /** Whether to find every rejected record, also beyond those that an answer lists. */
   findEveryRejected: boolean;
-  /** Ends a wait for the gateway, but not a request, so that what it brought in is known; the records of `source` are to end too. */
+  /** Aborts waits for the gateway but no request, so that its result is known. The records of `source` must end too. */
   signal: AbortSignal;
   /** Called before each wait. */
   onWait?(reason: string, milliseconds: number): void;
@@ -83,7 +83,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   }
   try {
     await client.ingest(stream.name as StreamName, texts(), {
-      // Who sends the file is told of each of them.
+      // The sender of the file sees each of them.
       query: { on_reject: 'drop', ...(map === undefined ? {} : { map }) },
       findEveryRejected,
       signal: wait.signal,

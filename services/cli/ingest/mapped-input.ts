@@ -68,7 +68,7 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
 
 type Candidates = Readonly<Record<string, MappingFile>>;
 
-/** The mapping of a file, or the presets of which one is to fit. */
+/** The mapping of a file, or the presets to choose from. */
 function candidatesOf({ map, preset }: MappedOptions, stream: Stream): Candidates {
   if (map !== undefined && preset !== undefined) throw new UsageError('Give either --map or --preset.');
   if (preset !== undefined) return findPresets(preset, stream);
@@ -164,7 +164,7 @@ async function openFile(
   return { input, text: await openText(chunks, isArray ? 'json' : 'ndjson') };
 }
 
-/** Reads the joined tables, those named with `--with` or beside the file. Says which are missing. */
+/** Reads the joined tables: files named with `--with`, or in the folder of the input. Reports missing ones. */
 async function readJoins(
   io: Io,
   joins: Mapping['joins'],
@@ -202,7 +202,7 @@ function findTable(table: string, options: MappedOptions): string | undefined {
 /** Rows of a joined table in memory. */
 const MAX_JOINED_ROWS = 1_000_000;
 
-/** The newest row of each key, of which only what the mapping uses is kept. Throws CommandError for more than `maxRows`. */
+/** The newest row of each key, reduced to the columns that the mapping uses. Throws CommandError for more than `maxRows`. */
 export async function readTable(
   io: Io,
   file: string,

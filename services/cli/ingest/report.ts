@@ -44,7 +44,7 @@ export class Rejects {
     writeSync(this.#open(), piece);
   }
 
-  /** Everything was read: the file holds what was rejected and nothing else. */
+  /** Everything was read: the file now holds the rejected records of this load only. */
   end(): void {
     if (this.#file === undefined) truncateSync(this.#path);
     else closeSync(this.#file);
@@ -116,7 +116,7 @@ export class Report {
     this.skip(this.#input?.size ?? 0);
   }
 
-  /** A file of so many bytes is not loaded again. */
+  /** Counts a file of `bytes` that is not loaded again as read. */
   skip(bytes: number): void {
     this.#readBefore += bytes;
   }

@@ -35,7 +35,7 @@ export interface BackupOptions {
   onProgress(doneBytes: number, totalBytes: number): void;
 }
 
-/** Room for the write-ahead log and what is written while the backup runs. */
+/** Free space for the write-ahead log and for writes during the backup. */
 const MARGIN_BYTES = 64 * 1024 * 1024;
 
 /**

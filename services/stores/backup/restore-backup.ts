@@ -17,7 +17,7 @@ export interface RestoreOptions {
   backup: string;
   /** Missing or empty. */
   dataDir: string;
-  /** Newer data folder or backup, whose erasures are applied to what is restored. */
+  /** Newer data folder or backup, whose erasures are applied to the restored data. */
   suppressionsFrom?: string;
   onProgress(doneBytes: number, totalBytes: number): void;
 }
@@ -29,7 +29,7 @@ export interface RestoreResult extends Manifest {
 
 /**
  * Puts a backup into an empty data folder, which no process can open before all of it is there and was compared with the manifest.
- * Throws a `BackupError` that names what is wrong, `DataFolderError`, and errors of the file system as they are.
+ * Throws a `BackupError` with the reason, `DataFolderError`, and errors of the file system as they are.
  */
 export async function restoreBackup({
   backup,
@@ -74,7 +74,7 @@ export async function restoreBackup({
   }
 }
 
-/** Reads a whole backup and compares it with its manifest. Throws a `BackupError` that names what is wrong. */
+/** Reads a whole backup and compares it with its manifest. Throws a `BackupError` that names the difference. */
 export async function verifyBackup({
   backup,
   onProgress,

@@ -202,7 +202,7 @@ ORDER BY ${key.join(', ')} LIMIT ${KEYS_PER_PAGE}`,
     }
   }
 
-  /** Parts that were replaced before the purge was done hold what it removed, until the server deletes their files. */
+  /** Parts replaced before the end of the purge still hold the removed rows, until the server deletes their files. */
   async #replacedPartsGone(kind: CopiedKind, expiresAt: number): Promise<boolean> {
     for (;;) {
       const rows = await this.#inSystem<{ part: string }>(

@@ -32,7 +32,7 @@ interface DueMonth {
   recent: number | boolean;
 }
 
-/** Builds one month after another, and rests between them as long as each took, so that reports keep half of the time. */
+/** Builds one month after another and pauses after each for as long as it took, which leaves half of the time to reports. */
 export class RollupBuilder {
   readonly #clickhouse: ClickHouse;
   readonly #options: Required<Omit<RollupBuilderOptions, 'log'>> & Pick<RollupBuilderOptions, 'log'>;

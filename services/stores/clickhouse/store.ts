@@ -88,7 +88,7 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
           months.add(String(row.month));
         }
       }
-      // Each by itself: a run that was cut short has dropped the months, but not what is derived from them.
+      // Each by itself: an interrupted run has dropped the months, but not their rollups.
       for (const [table, column] of [
         ['rollups', 'month'],
         ['delivery_days', 'date'],

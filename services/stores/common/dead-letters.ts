@@ -25,7 +25,7 @@ export interface StoredDeadLetter {
   /** As received, or a row of CSV as JSON; base64 where it is not UTF-8. */
   value: string;
   encoding: 'utf8' | 'base64';
-  /** Size of a record that was too large, of which `value` is the beginning; else null. */
+  /** Size of a record that was too large; `value` is then its beginning. Else null. */
   truncatedFrom: number | null;
   /** Name of the mapping of the request, which `value` is not mapped with yet. */
   mapping?: string;

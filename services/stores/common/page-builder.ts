@@ -5,7 +5,7 @@ const MIB = 1024 * 1024;
 /** Bytes of the items of a page: with what stands around them an answer stays within 4 MiB (contract 3.10). */
 const PAGE_BYTES = 4 * MIB - 16 * 1024;
 
-/** One row more than a page holds tells whether there is a next page. */
+/** One row more than the page: it shows whether there is a next page. */
 export const rowsToFetch = (limit: number): number => limit + 1;
 
 export interface PageBuilderOptions<Row, T> {
@@ -32,7 +32,7 @@ export class PageBuilder<Row, T> {
     this.#maxBytes = PAGE_BYTES - (options.reservedBytes ?? 0);
   }
 
-  /** Bytes of the items, and of what is reserved for each. */
+  /** Bytes of the items, with the bytes reserved for each. */
   get bytes(): number {
     return this.#bytes;
   }

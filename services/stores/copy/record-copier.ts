@@ -25,7 +25,7 @@ const INTERVAL_MS = 2000;
 const ROUND_MS = 10_000;
 const INSERT_BYTES = 8 * 1024 * 1024;
 const INSERT_RECORDS = 20_000;
-const COMPARISON_REST = 10;
+const COMPARISON_PAUSE_FACTOR = 10;
 /** Rows of deleted records stay hidden in their parts until then. */
 const PURGE_INTERVAL_MS = 3_600_000;
 const LOG_INTERVAL_MS = 60_000;
@@ -37,8 +37,8 @@ export interface RecordCopierOptions {
   log?: { warn(details: object, message: string): void };
   intervalMs?: number;
   purgeIntervalMs?: number;
-  /** After a comparison, so many times as long passes before the next of the same index. */
-  comparisonRest?: number;
+  /** Minimum pause between two comparisons of an index, as a multiple of the duration of the first. */
+  comparisonPauseFactor?: number;
 }
 
 export class RecordCopier {
@@ -56,10 +56,10 @@ export class RecordCopier {
   constructor({
     intervalMs = INTERVAL_MS,
     purgeIntervalMs = PURGE_INTERVAL_MS,
-    comparisonRest = COMPARISON_REST,
+    comparisonPauseFactor = COMPARISON_PAUSE_FACTOR,
     ...options
   }: RecordCopierOptions) {
-    this.#options = { ...options, intervalMs, purgeIntervalMs, comparisonRest };
+    this.#options = { ...options, intervalMs, purgeIntervalMs, comparisonPauseFactor };
   }
 
   get deps(): Pick<RecordCopierOptions, 'source' | 'copy'> {
@@ -240,7 +240,7 @@ export class RecordCopier {
   }
 
   async #compare(index: SourceIndex, snapshot: IndexSnapshot, round: Round): Promise<void> {
-    const { copy, log, comparisonRest } = this.#options;
+    const { copy, log, comparisonPauseFactor } = this.#options;
     const begun = performance.now();
     const there = await snapshot.counts();
     const copied = await copy.counts(index);
@@ -263,7 +263,7 @@ export class RecordCopier {
         );
       }
     }
-    this.#compareAt.set(index.name, performance.now() + comparisonRest * (performance.now() - begun));
+    this.#compareAt.set(index.name, performance.now() + comparisonPauseFactor * (performance.now() - begun));
     await this.#save(
       entries(index).map(([shard, position]) => ({ ...this.#at(index, shard), comparedSeqNo: position })),
     );

@@ -1,5 +1,5 @@
 /**
- * Both stores of a data folder carry its id and record whether the other lay beside them. A store whose partner is missing, empty or
+ * Both stores of a data folder carry its id and record whether the other one existed. A store whose partner is missing, empty or
  * from another folder is not served: answers would look as if the lost data had never been.
  */
 import { randomUUID } from 'node:crypto';

@@ -78,7 +78,7 @@ export function makePrivate(folder: string): void {
   restrict(join(folder, ANALYTICS_FOLDER), 0o700);
 }
 
-/** Creates a file that only its user can read. SQLite gives its permissions to the files beside a database. */
+/** Creates a file that only its user can read. SQLite gives the permissions of a database to its other files. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
 }

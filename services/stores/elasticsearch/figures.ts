@@ -64,7 +64,7 @@ export class AcceptanceTimes {
     >;
   }
 
-  /** Resolves when what was noted is written. */
+  /** Resolves when all figures are written. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#writing;

@@ -22,7 +22,7 @@ describe('a ClickHouse server that comes and goes', () => {
   });
   after(() => server.remove());
 
-  it('is unavailable while it is away, keeps what was acknowledged, and answers again without a new opening', async () => {
+  it('is unavailable while it is away, keeps acknowledged records, and answers again without being reopened', async () => {
     const { config, drop } = testDatabase(server.address);
     const { store } = await openAnalyticsStore(config);
     const delivery = (campaign_id: string) => ({

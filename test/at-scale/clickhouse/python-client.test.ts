@@ -61,7 +61,7 @@ describe('the official Python client at the SQL endpoint', () => {
     });
   });
 
-  it('raises a DatabaseError for what is rejected', () => {
+  it('raises a DatabaseError for a rejected statement', () => {
     const [insert, rows, file, password] = answers.rejections as string[];
     expect(insert).to.match(/^DatabaseError: .*code: 164/);
     expect(rows).to.match(/^DatabaseError: /);

@@ -30,7 +30,7 @@ describe('The copy of records in ClickHouse that a worker keeps', function () {
     return Number(row?.rows);
   }
 
-  it('holds what comes through a gateway and through Kafka, also when the worker is killed in the middle of a copy', async () => {
+  it('holds records from a gateway and from Kafka, also when the worker is killed during a copy', async () => {
     const { topics, workers } = test;
     const killed = await workers.start(['contacts', 'website-visits']);
     await gateway.ingest('audiences', [{ organization_id: 'org_a', id: 'aud', name: 'A' }]);

@@ -45,7 +45,7 @@ describe('The status with Kafka', function () {
     }
   });
 
-  it('has no lag once the worker has stored what was taken in', async () => {
+  it('has no lag once the worker has stored the accepted records', async () => {
     topics = await testTopics();
     const { call, ingest } = await start(topics.environment);
     await ingest('contacts', [{ contact_id: 'c' }]);

@@ -336,7 +336,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       ).to.equal(200);
     });
 
-    it('writes nothing in a dry run, and reports what it would do', async () => {
+    it('writes nothing in a dry run, and reports the changes', async () => {
       const records = [{ contact_id: 'in_dry' }, { contact_id: 'in_bad', age: 'old' }];
       const send = (query: string) => gateway.call(`/api/ingest/contacts${query}`, records);
       const dry = await send('?dry_run=true');

@@ -19,7 +19,7 @@ export const status = gatewaySuite('The status of an organization', (start) => {
   });
   after(() => gateway.close());
 
-  it('names what was taken in, for the organization of the key alone', async () => {
+  it('names the ingested records, for the organization of the key only', async () => {
     const startedAt = Date.now();
     const createdAt = '2026-11-05T10:00:00.000Z';
     await gateway.ingest('contacts', [{ contact_id: 'c1' }, { contact_id: 'c2' }, { contact_id: '!' }]);

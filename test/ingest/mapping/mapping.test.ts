@@ -122,7 +122,7 @@ describe('A mapping', () => {
     });
   });
 
-  it('takes what it does not mention under its own name, and rejects what the stream does not know', () => {
+  it('takes unmentioned fields under their own names, and rejects fields that the stream does not have', () => {
     const mapping = contact({ contact_id: 'id' }, { ignore: ['Notes'], timezone: 'UTC' });
     const source = {
       id: '1',
@@ -337,7 +337,7 @@ describe('A mapping file', () => {
     }
   };
 
-  it('is rejected with every problem, its path and what was probably meant', () => {
+  it('is rejected with every problem, its path and a suggestion', () => {
     expect(problems('{')).to.match(/not valid JSON/);
     expect(problems([])).to.equal('A mapping is a JSON object.');
     expect(problems({ feilds: {} })).to.match(
@@ -420,7 +420,7 @@ describe('The page about mappings', () => {
   );
   const [crm, record, joined] = blocks as [MappingFile, object, MappingFile];
 
-  it('shows what its example makes of a row', () => {
+  it('shows a row as its example maps it', () => {
     const row = /^`(\{.+?\})` becomes/m.exec(readFileSync('docs/ingest-mapping.md', 'utf8'))?.[1];
     expect(mapped(compile('contacts', crm), JSON.parse(row ?? ''))).to.deep.equal(record);
     expect(

@@ -13,7 +13,7 @@ describe('Stored mappings', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 
-  it('are the files of a folder, by name, and none where there is no folder', () => {
+  it('are the files of a folder, by name, and none without a folder', () => {
     write('crm.json', '{"stream":"contacts","fields":{"contact_id":"id"}}');
     write('README.md', 'notes');
     const stored = readMappings(folder);

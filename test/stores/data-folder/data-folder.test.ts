@@ -132,7 +132,7 @@ describe('A data folder', () => {
     });
   }
 
-  it('is rejected when its analytics store is missing or empty beside the database', async () => {
+  it('is rejected when the database exists and its analytics store is missing or empty', async () => {
     const dataDir = await createFolder();
     rmSync(join(dataDir, 'clickhouse'), { recursive: true });
     expect((await openingError(dataDir)).message).to.match(/^clickhouse\/ .* missing or empty/);

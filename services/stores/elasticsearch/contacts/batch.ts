@@ -5,7 +5,7 @@ import { type Documents, documentId } from '../documents.js';
 import { FIRST_HITS } from '../pages.js';
 import { type ContactSource, isTombstone, type Tombstone } from './mapping.js';
 
-/** Contacts by their different ids. What the first documents take tells how many more are worth asking for. */
+/** Contacts by distinct ids. The size of the first documents decides how many more are fetched at once. */
 export async function getContactBatch(
   documents: Documents<ContactSource | Tombstone>,
   organizationId: string,

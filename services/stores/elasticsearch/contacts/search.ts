@@ -56,7 +56,7 @@ export function contactQuery(search: ContactSearch): ContactQuery {
   };
 }
 
-/** Exact, because routing keeps an organization on one shard. Terms of equal counts are in the order of their UTF-8 bytes. */
+/** Exact, because routing keeps an organization on one shard. Terms with the same count are ordered by their UTF-8 bytes. */
 function facetAggregations(fields: readonly FacetField[]) {
   return Object.fromEntries(
     fields.map((field): [string, estypes.AggregationsAggregationContainer] => [

@@ -55,7 +55,7 @@ export const toDocument: { [name in Resource]?: (source: never) => object } = {
     source.proof === undefined ? source : { ...source, proof_id: source.proof.proof_id },
 };
 
-/** In version 6 the contact was an object, its times and audiences fields beside it. */
+/** In version 6 the contact was an object; its times and audiences were fields of their own. */
 interface ContactSourceOfVersion6 extends Omit<ContactSource, 'contact'> {
   contact: ContactBody;
   created_at: number;

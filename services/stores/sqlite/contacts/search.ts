@@ -132,7 +132,7 @@ function countFacets(
   return Object.fromEntries(counts.map(({ field, byValue }) => [field, mostFrequent(byValue)]));
 }
 
-/** Each row by itself costs several times what it costs among others, and a page may have room for few. */
+/** Reading rows one by one costs several times as much as together; a page may have room for few. */
 const BODIES_PER_READ = 64;
 
 function* withBodies(

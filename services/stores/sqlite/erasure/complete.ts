@@ -8,7 +8,7 @@ import { WriteSession } from '../writes/write-session.js';
 import { removeSuppressed } from './erase.js';
 
 /**
- * Completes the erasures that are not; outside of a transaction. Takes as long as writing the whole database. Throws
+ * Completes pending erasures; outside of a transaction. Takes as long as writing the whole database. Throws
  * `StoreUnavailableError` where readers or the disk stop it: the next call goes on.
  */
 export function completeErasures(connection: Connection, now: number): void {
@@ -51,7 +51,7 @@ export function resumeErasures(connection: Connection, now: number): void {
 }
 
 function truncateLog(connection: Connection): void {
-  // Waits for readers as long as a statement may wait for a lock.
+  // Waits for readers up to the busy timeout.
   const [busy] = connection.row<[bigint]>(`PRAGMA wal_checkpoint(TRUNCATE)`) as [bigint];
   if (busy === 0n) return;
   throw new StoreUnavailableError('search', {

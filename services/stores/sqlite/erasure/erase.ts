@@ -19,7 +19,7 @@ import { OrganizationTerms } from '../text/fts-query.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { Suppression } from './suppression.js';
 
-/** Contacts that share an identifier with the erased, of which so many are named. */
+/** Maximum number of related contacts in a result. */
 const MAX_RELATED = 100;
 
 /** Removes contacts and suppresses their identifiers. Their bytes stay in the files until `completeErasures`. */

@@ -17,9 +17,9 @@ import {
   type OrganizationTerms,
 } from './fts-query.js';
 
-/** Rows of one rank, or of several that their grades tell apart. */
+/** Rows of one rank, or of several ranks distinguished by grades. */
 export interface RankStep {
-  /** First and last rank; where grades tell rows apart, the last is that of a row without points. */
+  /** First and last rank; where grades distinguish rows, the last is that of a row without points. */
   ranks: [first: number, last: number];
   match: FtsQuery;
   grades?: Grade[];
@@ -234,7 +234,7 @@ class TermMatch {
     return anyOf([wordsOf(term), ...joined.map((word) => [word])].map((words) => this.#terms.exact(words)));
   }
 
-  /** Exactly, as a beginning, or with so many typos; anywhere. */
+  /** Exactly, as a beginning, or with up to `typos` typos; anywhere. */
   within(typos: number): FtsQuery {
     return anyOfChunked(this.#terms, [
       ...this.#beginnings(),

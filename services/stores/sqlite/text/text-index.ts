@@ -5,7 +5,7 @@ import type { RowId } from '../row-ids.js';
 export const TEXT_INDEXES = { contact_terms: 0, audience_terms: 1 } as const;
 export type TextIndex = keyof typeof TEXT_INDEXES;
 
-/** Pages merged per step: about as long as a small write takes. */
+/** Pages merged per step, which takes about as long as a small write. */
 const MERGE_PAGES = 64;
 
 /** Collects changes of a text index to apply them in the order of row ids: FTS5 flushes at every row id lower than the one before. */

@@ -13,7 +13,7 @@ const MAX_QUEUED = { total: 1000, perOrganization: 250 };
 /** A search that has run for longer gives way to those that wait. */
 const LONG_SEARCH_MS = 1000;
 
-/** Concurrent long searches, one per organization. They run beside the short ones, at a lower priority. */
+/** Concurrent long searches, one per organization. They run concurrently with short ones, at a lower priority. */
 const MAX_LONG_SEARCHES = 2;
 
 /** After this time an abandoned search is killed. Not at once, as most end sooner and starting a process blocks the event loop. */

@@ -36,7 +36,7 @@ describe('Completion of erasures', () => {
     expect(completions).to.equal(2);
   });
 
-  it('completes at the end of the pause what was erased during it', async () => {
+  it('completes at the end of the pause the erasures that were requested during it', async () => {
     let completions = 0;
     let nowMs = 0;
     const again = new Promise<void>((resolve) => {
