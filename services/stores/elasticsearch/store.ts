@@ -12,13 +12,12 @@ import {
 } from '../../contacts/contact-store.js';
 import type { EraseCommand, ErasureResult, ErasureSearch } from '../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../contacts/schema.js';
-import { type Cancellable, KeyedMutex } from '../../shared/async.js';
+import type { Cancellable } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { OverloadedError, PartialWriteError } from '../../shared/store-errors.js';
-import { type Clock, parseTimestamp, systemClock } from '../../shared/time.js';
+import { type Clock, systemClock } from '../../shared/time.js';
 import type { VisitRecord } from '../../visits/schema.js';
-import { toVisit } from '../../visits/stored-visit.js';
 import type { VisitSearch } from '../../visits/visit-store.js';
 import type { DeadLetterQuery, StoredDeadLetter } from '../common/dead-letters.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
@@ -41,28 +40,19 @@ import { contactFacets, contactQuery } from './contacts/search.js';
 import { ContactWrites, deleteContacts, upsertContacts } from './contacts/writes.js';
 import { Ledger } from './credits.js';
 import { DeadLetters } from './dead-letters.js';
-import { Documents, type DocumentWrite, documentId } from './documents.js';
+import { Documents, documentId } from './documents.js';
 import { type CopyToErase, Erasures } from './erasure/erasures.js';
-import { IndexMissingError } from './errors.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
-import {
-  dropMonthsBefore,
-  ensureIndices,
-  ensureMonthIndex,
-  IndexNames,
-  monthOf,
-} from './migrations/indices.js';
-import { acquireReindexLock } from './migrations/reindex-lock.js';
+import { ensureIndices, IndexNames } from './migrations/indices.js';
+import { hasOtherOrganization } from './organizations.js';
 import { fetchPage, sortKey, totalHits } from './pages.js';
 import { RecordFeed } from './record-feed.js';
 import { RecoveryJob, type RecoveryLog } from './recovery-job.js';
 import { RefreshCoalescer } from './refresh-coalescer.js';
-import { type VisitSource, visitDocument, visitFacets, visitQuery } from './visits.js';
-
-/** Resources whose documents belong to an organization. */
-const ORGANIZATION_RESOURCES = ['contacts', 'audiences', 'visits', 'keys', 'accounts'] as const;
+import { VisitWrites } from './visit-writes.js';
+import { type VisitSource, visitFacets, visitQuery } from './visits.js';
 
 /** The fixed costs of a write are negligible then. */
 const BATCH_RECORDS = 5000;
@@ -114,13 +104,11 @@ class ElasticsearchStore implements SearchStore {
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #erasures: Erasures;
   readonly #writes: ContactWrites;
+  readonly #visitWrites: VisitWrites;
   readonly #keys: KeyStore;
   readonly #deadLetters: DeadLetters;
   readonly #refreshCoalescer: RefreshCoalescer;
   readonly #recoveryJob: RecoveryJob;
-  /** Months whose index is known to exist. */
-  readonly #months = new Set<string>();
-  readonly #visitsMutex = new KeyedMutex();
   readonly #responses = new InFlightBytes(MAX_RESPONSE_BYTES);
 
   constructor(
@@ -160,6 +148,7 @@ class ElasticsearchStore implements SearchStore {
       suppression: this.#erasures.suppression,
       locks: new DuplicateLocks(idempotency, this.#contacts, clock),
     });
+    this.#visitWrites = new VisitWrites({ cluster, names, visits: this.#visits, clock });
     this.#recoveryJob = new RecoveryJob(
       {
         cluster,
@@ -310,50 +299,12 @@ class ElasticsearchStore implements SearchStore {
   }
 
   async insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {
-    const months = new Map<string, Map<string, DocumentWrite>>();
-    for (const { record } of records) {
-      const createdMs = parseTimestamp(record.createdAt);
-      const { organizationId: routing } = record;
-      const id = `${documentId(routing, record.id)}/${createdMs}`;
-      const month = monthOf(createdMs);
-      const changes = months.get(month) ?? new Map<string, DocumentWrite>();
-      months.set(month, changes);
-      if (!changes.has(id))
-        changes.set(id, { id, routing, document: () => visitDocument(toVisit(record, createdMs)) });
-    }
-    await Promise.all(
-      Array.from(months, ([month, changes]) =>
-        this.#visitsMutex.runExclusive([...changes.keys()], () =>
-          this.#insertMonth(month, [...changes.values()]),
-        ),
-      ),
-    );
+    await this.#visitWrites.insert(records);
     this.#acceptance.note('visits', records);
   }
 
-  /** Months that end before the moment go as whole indices. */
-  async deleteVisitsBefore(createdMs: number, limit: number): Promise<number> {
-    const lock = await acquireReindexLock(this.#cluster, this.#names, this.#clock);
-    if (!lock) return 0;
-    try {
-      const dropped = await dropMonthsBefore(this.#cluster, this.#names, createdMs);
-      this.#months.clear();
-      if (dropped > 0) return dropped;
-      const { hits } = await this.#visits.search({
-        size: Math.min(limit, 10_000),
-        seq_no_primary_term: true,
-        track_total_hits: false,
-        _source: false,
-        query: { range: { created_at: { lt: createdMs, format: 'epoch_millis' } } },
-        sort: [{ created_at: 'asc' }],
-      });
-      lock.throwIfLost();
-      const deleted = await this.#visits.deleteMany(hits.hits);
-      await this.#visits.refresh();
-      return deleted;
-    } finally {
-      await lock.release();
-    }
+  deleteVisitsBefore(createdMs: number, limit: number) {
+    return this.#visitWrites.deleteBefore(createdMs, limit);
   }
 
   readFigures(organizationId: string, signal?: AbortSignal) {
@@ -409,22 +360,8 @@ class ElasticsearchStore implements SearchStore {
     return this.#deadLetters.delete(ids);
   }
 
-  async hasOtherOrganization(organizationId: string): Promise<boolean> {
-    const index = ORGANIZATION_RESOURCES.map((resource) => this.#names.alias(resource)).join(',');
-    // `refresh` does not cover credits and keys.
-    await this.#cluster.run((client) => client.indices.refresh({ index }));
-    const { hits } = await new Documents(this.#cluster, index).search({
-      size: 0,
-      terminate_after: 1,
-      // Tombstones belong to no organization.
-      query: {
-        bool: {
-          filter: { exists: { field: 'organization_id' } },
-          must_not: { term: { organization_id: organizationId } },
-        },
-      },
-    });
-    return totalHits(hits) > 0;
+  hasOtherOrganization(organizationId: string) {
+    return hasOtherOrganization(this.#cluster, this.#names, organizationId);
   }
 
   /** Searches, because a cluster that has lost an index still answers a ping. */
@@ -455,23 +392,5 @@ class ElasticsearchStore implements SearchStore {
       }
       throw error;
     }
-  }
-
-  /** Conflicting visits exist already: the first record stays. */
-  async #insertMonth(month: string, changes: DocumentWrite[]): Promise<void> {
-    const documents = new Documents(this.#cluster, this.#names.monthAlias(month));
-    if (this.#months.has(month)) {
-      try {
-        await documents.writeMany(changes);
-        return;
-      } catch (error) {
-        // Operators drop old visits by deleting the index of a month; a late visit creates it again.
-        if (!(error instanceof IndexMissingError)) throw error;
-        this.#months.delete(month);
-      }
-    }
-    await ensureMonthIndex(this.#cluster, this.#names, month);
-    this.#months.add(month);
-    await documents.writeMany(changes);
   }
 }
