@@ -10,7 +10,7 @@ import { startGateway } from '../services/gateway/server.js';
 import { loadConfig } from '../services/shared/config.js';
 import { createLogger } from '../services/shared/logger.js';
 import { inOrder } from '../services/shared/record-order.js';
-import { utcDate } from '../services/shared/time.js';
+import { DAY_MS, utcDate } from '../services/shared/time.js';
 import { openStores } from '../services/stores/open-stores.js';
 import { type Comparison, compare } from './measure.js';
 import { randomSource } from './synthetic-contacts.js';
@@ -20,7 +20,6 @@ const CREATIVES = 20;
 const COMPANIES = 2000;
 const DAYS = 360;
 const ORGANIZATION = 'org_bench';
-const DAY_MS = 86_400_000;
 
 const day = (ago: number) => utcDate(Date.now() - ago * DAY_MS);
 

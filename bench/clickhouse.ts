@@ -11,7 +11,7 @@ import { startGateway } from '../services/gateway/server.js';
 import { loadConfig } from '../services/shared/config.js';
 import { createLogger } from '../services/shared/logger.js';
 import { inOrder } from '../services/shared/record-order.js';
-import { utcDate } from '../services/shared/time.js';
+import { DAY_MS, utcDate } from '../services/shared/time.js';
 import { parameterText } from '../services/stores/clickhouse/bind.js';
 import { commonSettings } from '../services/stores/clickhouse/settings.js';
 import { openStores } from '../services/stores/open-stores.js';
@@ -34,7 +34,6 @@ const LIST_ROUNDS = 21;
 const FINAL_ROUNDS = 11;
 const TIMEOUT_MS = 30_000;
 
-const DAY_MS = 86_400_000;
 const day = (ago: number) => utcDate(Date.now() - ago * DAY_MS);
 
 interface List {

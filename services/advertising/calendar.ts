@@ -1,4 +1,5 @@
 /** Days and periods of a range. Days are `YYYY-MM-DD` text, UTC, which orders as it reads. */
+import { DAY_MS, utcDate } from '../shared/time.js';
 import type { Granularity } from './requests.js';
 
 export interface DateRange {
@@ -14,10 +15,8 @@ export interface Period {
   end: string;
 }
 
-const DAY_MS = 86_400_000;
-
 export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+  return utcDate(Date.parse(day) + days * DAY_MS);
 }
 
 /** Days from one day to a later one; 0 for the same day. */

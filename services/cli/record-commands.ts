@@ -81,14 +81,9 @@ export function addExport(program: Command, io: Io): void {
     .command('export')
     .description('write every match of a search or list to a file or standard output')
     .addArgument(
-      new Argument('<what>', 'what to export').choices([
-        'contacts',
-        'audiences',
-        'website-visits',
-        'network-a-campaigns',
-        'network-a-creatives',
-        'network-a-companies',
-      ]),
+      new Argument('<what>', 'what to export').choices(
+        STREAM_NAMES.filter((name) => name !== 'network-a-deliveries'),
+      ),
     )
     .addOption(
       new Option('--format <format>', 'by the name of --out, else ndjson').choices(['csv', 'ndjson']),

@@ -1,6 +1,5 @@
-import { utcDate } from '../shared/time.js';
+import { DAY_MS, utcDate } from '../shared/time.js';
 
-export const DAY_MS = 86_400_000;
 export const DEMO_ORGANIZATION = 'org_demo';
 
 /** `YYYY-MM-DD` some days before (or after, with a negative number) a day. */

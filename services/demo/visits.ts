@@ -1,5 +1,6 @@
+import { DAY_MS } from '../shared/time.js';
 import type { VisitRecord } from '../visits/schema.js';
-import { DAY_MS, DEMO_ORGANIZATION, daysBefore, weekdayFactor } from './calendar.js';
+import { DEMO_ORGANIZATION, daysBefore, weekdayFactor } from './calendar.js';
 import { AUDIENCE_IDS } from './contacts.js';
 import { LOCALES } from './locales.js';
 import { Random } from './random.js';

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AudienceRecord } from '../../services/audiences/schema.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
+import { DAY_MS } from '../../services/shared/time.js';
 import { accepted } from '../support/accepted.js';
 import { at, KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
 import { asked, found, freshOrganization, load, type Open, type OpenStore, T0 } from './search-support.js';
 
-const DAY_MS = 86_400_000;
 const midnight = (day: string | undefined) => `${day}T00:00:00.000Z`;
 
 export function searchStoreDeletions(open: Open): void {

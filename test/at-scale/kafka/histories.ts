@@ -1,11 +1,11 @@
 /** Seeded histories of records as networks send them, and what is left of them in the end, worked out another way. */
 import { randomBytes } from 'node:crypto';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
+import { DAY_MS } from '../../../services/shared/time.js';
 import type { Random } from '../../support/random.js';
 
 const ORGANIZATIONS = 3;
 const FIRST_DAY = Date.parse('2026-06-01T00:00:00Z');
-const DAY_MS = 86_400_000;
 /** A record is at most this many records out of order. */
 const WINDOW = 10_000;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../services/shared/time.js';
 /** Requests with values drawn from the records, so that most find something. */
 import { type FuzzRequest, queryString } from '../../gateway/fuzz-requests.js';
 import { fitting, type JsonSchema, type Random } from '../../gateway/fuzz-values.js';
@@ -12,7 +13,6 @@ import {
   textVariant,
 } from './text-variants.js';
 
-const DAY_MS = 86_400_000;
 const BATCH_SIZES = [1, 3, 50, 1000];
 const PAGE_SIZES = [1, 2, 3, 7, 20, 50, 200, 1000];
 
