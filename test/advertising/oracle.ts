@@ -49,7 +49,7 @@ type Row = { [field: string]: unknown };
 type Day = { campaign: string; creative: string; company: string; date: string; values: Map<string, bigint> };
 
 const MONEY = ['ad_spend', 'conversion_value'];
-const COUNTS = [
+export const COUNTS = [
   'impressions',
   'clicks',
   'landing_page_clicks',
@@ -63,7 +63,7 @@ const COUNTS = [
   'leads',
   'lead_form_opens',
   'conversions',
-];
+] as const;
 const SUMMED = ['ad_spend', ...COUNTS, 'conversion_value'];
 /** name: [numerator, denominator, factor] */
 const RATES: { [name: string]: [string, string, bigint] } = {

@@ -1,7 +1,7 @@
 /** Seeded records and requests for the comparison with the oracle. */
 import type { DeliveryRecord } from '../../services/advertising/records.js';
 import type { Random } from '../support/random.js';
-import type { OracleRequest, Records } from './oracle.js';
+import { COUNTS, type OracleRequest, type Records } from './oracle.js';
 
 export const ORGANIZATIONS = ['org_a', 'org_b'];
 const CAMPAIGNS = Array.from({ length: 9 }, (_, index) => `c${index}`);
@@ -14,21 +14,6 @@ const STATUSES = ['ACTIVE', 'active', 'PAUSED', 'CANCELLED', 'CANCELED', 'FOO'];
 const OBJECTIVES = ['WEBSITE_VISIT', 'WEBSITE_VISITS', 'LEAD_GENERATION', 'BRAND_AWARENESS', 'BAR'];
 const FIRST = Date.parse('2026-08-20');
 const DAYS = 90;
-const COUNTS = [
-  'impressions',
-  'clicks',
-  'landing_page_clicks',
-  'engagements',
-  'reactions',
-  'comments',
-  'shares',
-  'follows',
-  'video_views',
-  'video_completions',
-  'leads',
-  'lead_form_opens',
-  'conversions',
-] as const;
 const METRICS = [
   'ad_spend',
   ...COUNTS,
