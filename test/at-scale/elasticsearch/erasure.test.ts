@@ -8,6 +8,7 @@ import type { SearchStore } from '../../../services/stores/common/search-store.j
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freshOrganization, load, newContact } from '../../contract/search-support.js';
 import { readStack } from '../../stack/stack.js';
+import { accepted } from '../../support/accepted.js';
 import { filesWith } from '../../support/files.js';
 import { type TestIndices, testIndices } from './support.js';
 
@@ -91,6 +92,15 @@ describe('An erasure on Elasticsearch', function () {
     const again = await load(store, organizationId, [person]).catch((error: unknown) => error);
     expect(again).to.be.instanceOf(PartialWriteError);
 
+    // Other records change all the time, and leave deleted documents behind.
+    let writing = true;
+    const writes = (async () => {
+      for (let age = 1; writing; age++) {
+        const other = { organization_id: organizationId, contact_id: 'other_0', age: age % 100 };
+        await store.upsertContacts(accepted([other], Date.now()));
+        await pause(5);
+      }
+    })();
     const completed = async (): Promise<ErasureProof> => {
       for (;;) {
         const { items } = await store.listErasures({ organizationId, limit: 1 });
@@ -100,6 +110,8 @@ describe('An erasure on Elasticsearch', function () {
       }
     };
     expect((await completed()).hashes).to.have.length(4);
+    writing = false;
+    await writes;
     expect(files()).to.deep.equal([]);
     expect(await store.getContact(organizationId, 'person')).to.equal(null);
   });

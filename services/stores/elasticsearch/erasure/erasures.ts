@@ -39,6 +39,8 @@ import type { RecordFeed } from '../record-feed.js';
 import { type ErasureSource, SuppressionLists } from './suppression.js';
 
 const MAX_RELATED = 100;
+/** A thousand contacts may have many thousand identifiers. */
+const CONCURRENT_SEARCHES = 16;
 const ERASURES_PER_RUN = 1000;
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
 /** The next run of the recovery job goes on. Short, as a process that stops waits for the run. */
@@ -65,6 +67,8 @@ export class Erasures {
   readonly suppression: SuppressionLists;
   readonly #deps: ErasureDeps;
   readonly #documents: Documents<ErasureSource>;
+  /** By erasure, the shards when this process had deleted its documents. */
+  #deletedUpTo = new Map<string, ReadonlyMap<string, ShardState>>();
   /** Ids of erasures whose contacts this process has hidden in the copy. */
   readonly #hidden = new Set<string>();
 
@@ -81,16 +85,23 @@ export class Erasures {
     const people = await this.#people(organizationId, contactIds);
     const erased = new Set(people.map(({ body }) => body.contact_id));
     const identifiers = uniqueIdentifiers([...named, ...people.flatMap(({ body }) => identifiersOf(body))]);
-    const otherHolders = async (identifier: Identifier) =>
-      (await this.#holdersOf(organizationId, identifier)).filter((id) => !erased.has(id));
-    const holders = await Promise.all(
-      identifiers.map(async (identifier) => ({ identifier, ids: await otherHolders(identifier) })),
-    );
+    const otherHolders = async (given: readonly Identifier[]) => {
+      const result: { identifier: Identifier; ids: string[] }[] = [];
+      for (let start = 0; start < given.length; start += CONCURRENT_SEARCHES) {
+        const found = given.slice(start, start + CONCURRENT_SEARCHES).map(async (identifier) => {
+          const ids = await this.#holdersOf(organizationId, identifier);
+          return { identifier, ids: ids.filter((id) => !erased.has(id)) };
+        });
+        result.push(...(await Promise.all(found)));
+      }
+      return result;
+    };
+    const holders = await otherHolders(identifiers);
     const free = holders.filter(({ ids }) => ids.length === 0).map(({ identifier }) => identifier);
     const hashes = await this.suppression.add(organizationId, free);
     // Contacts that a process wrote before it knew of the suppression.
     await contacts.refresh();
-    const late = new Set((await Promise.all(free.map(otherHolders))).flat());
+    const late = new Set((await otherHolders(free)).flatMap(({ ids }) => ids));
     for (const each of await this.#people(organizationId, [...late])) {
       people.push(each);
       erased.add(each.body.contact_id);
@@ -149,12 +160,19 @@ export class Erasures {
         sort: ORDER,
       })
     ).hits;
-    const pending = hits.map(({ _id, _source }) => ({ id: _id as string, source: _source as ErasureSource }));
+    const pending: PendingErasure[] = hits.map(({ _id, _source }) => ({
+      id: _id as string,
+      source: _source as ErasureSource,
+      // The process that erases writes it again once it has deleted everything.
+      version: JSON.stringify([_id, _source]),
+    }));
     if (pending.length === 0) return;
+    const index = MERGED.map((resource) => names.alias(resource)).join(',');
+    let expunged: PendingErasure[] = [];
     const lock = await acquireReindexLock(cluster, names, clock);
     if (!lock) return;
     try {
-      for (const { source } of pending) {
+      for (const { source, version } of pending) {
         const { organization_id = '', contact_ids = [] } = source;
         const wanted = contact_ids.map((id) => ({
           id: documentId(organization_id, id),
@@ -168,21 +186,25 @@ export class Erasures {
           await this.#forgetDeadLetters(organization_id, identifiers, left);
         }
         lock.throwIfLost();
-        await contacts.deleteVersions(found.map((each) => ({ ...each, routing: organization_id })));
+        if (found.length > 0) this.#deletedUpTo.delete(version);
+        const deleted = await contacts.deleteVersions(
+          found.map((each) => ({ ...each, routing: organization_id })),
+        );
+        // A document that was written meanwhile is deleted by the next run.
+        if (deleted < found.length) return;
       }
+      const states = await flush(cluster, index);
+      const known = this.#deletedUpTo;
+      this.#deletedUpTo = new Map(pending.map(({ version }) => [version, known.get(version) ?? states]));
+      expunged = pending.filter(({ version }) => areDroppedByMerges(known.get(version) ?? states, states));
+      if (expunged.length === 0) return;
       lock.throwIfLost();
-      if (
-        !(await expunge(
-          cluster,
-          MERGED.map((resource) => names.alias(resource)),
-        ))
-      )
-        return;
+      await expunge(cluster, index);
     } finally {
       await lock.release();
     }
-    if (!(await this.#eraseCopies(pending))) return;
-    for (const { id } of pending) {
+    if (!(await this.#eraseCopies(expunged))) return;
+    for (const { id } of expunged) {
       await this.#documents.update(id, ({ contact_ids: _, proof, ...rest }) => ({
         ...rest,
         pending: false,
@@ -192,7 +214,7 @@ export class Erasures {
   }
 
   /** Removes the copies of contacts. False while bytes of them may be left. */
-  async #eraseCopies(erasures: readonly { id: string; source: ErasureSource }[]): Promise<boolean> {
+  async #eraseCopies(erasures: readonly PendingErasure[]): Promise<boolean> {
     const { feed, clock, copy: openCopy = () => null } = this.#deps;
     const copy = openCopy();
     if (copy === null) return true;
@@ -275,24 +297,60 @@ async function hideCopies(copy: RecordCopy, erasures: readonly ErasureSource[], 
   await copy.delete({ kind: 'contacts', month: 0 }, version, keys);
 }
 
-/**
- * Merges the segments with deleted documents. False while some are left: a shard keeps the last operations for its replicas, up to
- * half a minute.
- */
-async function expunge(cluster: Cluster, indices: readonly string[]): Promise<boolean> {
-  const index = indices.join(',');
+interface PendingErasure {
+  id: string;
+  source: ErasureSource;
+  version: string;
+}
+
+interface ShardState {
+  /** Sequence number of the last operation. */
+  last: number;
+  /** From this sequence number on, merges keep deleted documents, for replicas: up to half a minute. */
+  retainedFrom: number;
+}
+
+/** Writes everything to segments, which ends the transaction log. Resolves with the state by index and shard. */
+async function flush(cluster: Cluster, index: string): Promise<ReadonlyMap<string, ShardState>> {
+  await cluster.run(async (client) => {
+    await client.indices.refresh({ index });
+    await client.indices.flush({ index, force: true, wait_if_ongoing: true });
+  });
+  const { indices = {} } = await cluster.run((client) => client.indices.stats({ index, level: 'shards' }));
+  const states = new Map<string, ShardState>();
+  for (const [name, { shards = {} }] of Object.entries(indices)) {
+    for (const [shard, copies] of Object.entries(shards)) {
+      states.set(`${name}/${shard}`, {
+        last: Math.max(...copies.map(({ seq_no }) => seq_no?.max_seq_no ?? Number.POSITIVE_INFINITY)),
+        retainedFrom: Math.min(
+          ...copies.map(({ commit }) => Number(commit?.user_data?.min_retained_seq_no ?? 0)),
+        ),
+      });
+    }
+  }
+  return states;
+}
+
+/** Whether merges drop the documents that were deleted before. An index that is gone was replaced by one without it. */
+const areDroppedByMerges = (
+  deletedUpTo: ReadonlyMap<string, ShardState>,
+  now: ReadonlyMap<string, ShardState>,
+): boolean =>
+  [...deletedUpTo].every(
+    ([shard, { last }]) => (now.get(shard)?.retainedFrom ?? Number.POSITIVE_INFINITY) > last,
+  );
+
+/** Merges the segments with deleted documents. Those deleted meanwhile may stay. */
+async function expunge(cluster: Cluster, index: string): Promise<void> {
   await cluster.run(async (client) => {
     // By default segments with less than a tenth of deleted documents stay.
     await client.indices.putSettings({
       index,
       settings: { 'index.merge.policy.expunge_deletes_allowed': 0 },
     });
-    await client.indices.refresh({ index });
-    // Ends the transaction log, which holds the documents too.
-    await client.indices.flush({ index, force: true, wait_if_ongoing: true });
     await client.indices.forcemerge({ index, only_expunge_deletes: true });
+    // The files of a commit go with the second one after it.
+    await client.indices.flush({ index, force: true, wait_if_ongoing: true });
     await client.indices.flush({ index, force: true, wait_if_ongoing: true });
   });
-  const stats = await cluster.run((client) => client.indices.stats({ index, metric: 'docs' }));
-  return (stats._all.total?.docs?.deleted ?? 0) === 0;
 }
