@@ -5,8 +5,8 @@ import { DEAD_LETTER_LIMITS, type StoredDeadLetter } from '../services/stores/co
 import type { RejectedRecord } from './pipeline.js';
 import type { RawRecord } from './records/raw-record.js';
 
-/** What is left of a line that is too long to be accepted. */
-const TRUNCATED_BYTES = 1024;
+/** Bytes that a dead letter keeps of a line, key, value or header that is too long. */
+export const TRUNCATED_BYTES = 1024;
 
 /** Gathers the rejected records of one input in the form in which they are kept; the first ones, up to `DEAD_LETTER_LIMITS`. */
 export class DeadLetterCollector {

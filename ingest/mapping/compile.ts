@@ -11,17 +11,17 @@ import {
   type ValueSource,
 } from './mapping-file.js';
 import { compilePath, parseTemplate, type Read, rootOf } from './path.js';
-import { fillTemplate, hashed, textOf, withPrefix } from './source-values.js';
+import { fillTemplate, hashValue, textOf, withPrefix } from './source-values.js';
 import {
+  ConversionFailure,
   type Convert,
   converterTo,
-  exchanged,
+  exchangeCurrency,
   isEmpty,
   MAX_LIST_ENTRIES,
   sumOf,
   type TargetType,
   targetTypes,
-  Unconvertible,
 } from './target-types.js';
 import { type TimeZone, timeZone } from './time-zone.js';
 
@@ -30,7 +30,7 @@ const MAX_LISTED = 10;
 const MAX_COLUMN_PROBLEMS = 100;
 
 /** Reads a value of the source that is converted later; undefined where there is none. */
-type Draw = (source: SourceRecord) => unknown | Unconvertible;
+type Extractor = (source: SourceRecord) => unknown | ConversionFailure;
 
 /**
  * Compiles a mapping for a stream. Throws a `MappingError` that names every problem by its path in the file: fields that the stream does
@@ -128,9 +128,9 @@ class Compiler {
       ? source.map((each, index) => this.#converted(`${where}[${index}]`, type ?? 'text', each))
       : [this.#converted(where, type ?? 'text', source)];
     const target = (record: SourceRecord) => {
-      for (const draw of alternatives) {
-        const value = draw(record);
-        if (value instanceof Unconvertible) return rejection(field, value);
+      for (const extract of alternatives) {
+        const value = extract(record);
+        if (value instanceof ConversionFailure) return rejection(field, value);
         if (!isEmpty(value)) return value;
       }
       return undefined;
@@ -139,30 +139,30 @@ class Compiler {
   }
 
   /** The value of one alternative in the type of its field. */
-  #converted(where: string, type: TargetType, source: string | SourceOptions): Draw {
+  #converted(where: string, type: TargetType, source: string | SourceOptions): Extractor {
     const options = typeof source === 'string' ? { path: source } : source;
     if (options.value !== undefined) {
       const value = this.#converter(where, type, options)(options.value);
-      if (value instanceof Unconvertible) this.#problems.add(`${where}.value`, `${value.detail}.`);
+      if (value instanceof ConversionFailure) this.#problems.add(`${where}.value`, `${value.detail}.`);
       return () => value;
     }
     if (options.all !== undefined) return this.#all(where, type, options.all);
-    const draw = this.#drawn(where, type, options);
+    const extract = this.#extractor(where, type, options);
     const convert = this.#converter(where, type, options);
     return (record) => {
-      const value = draw(record);
-      return value instanceof Unconvertible || isEmpty(value) ? value : convert(value);
+      const value = extract(record);
+      return value instanceof ConversionFailure || isEmpty(value) ? value : convert(value);
     };
   }
 
-  #all(where: string, type: TargetType, sources: readonly (string | SourceOptions)[]): Draw {
+  #all(where: string, type: TargetType, sources: readonly (string | SourceOptions)[]): Extractor {
     if (type !== 'list') this.#problems.add(where, 'all is for fields that hold a list.');
-    const draws = sources.map((each, index) => this.#converted(`${where}.all[${index}]`, 'list', each));
+    const extractors = sources.map((each, index) => this.#converted(`${where}.all[${index}]`, 'list', each));
     return (record) => {
       const list = new Set<unknown>();
-      for (const draw of draws) {
-        const value = draw(record);
-        if (value instanceof Unconvertible) return value;
+      for (const extract of extractors) {
+        const value = extract(record);
+        if (value instanceof ConversionFailure) return value;
         if (isEmpty(value)) continue;
         for (const entry of [value].flat()) {
           if (list.size >= MAX_LIST_ENTRIES) break;
@@ -174,30 +174,30 @@ class Compiler {
   }
 
   /** The value before it is converted to the type of its field. */
-  #drawn(where: string, type: TargetType, options: SourceOptions): Draw {
-    let draw = this.#origin(where, options);
+  #extractor(where: string, type: TargetType, options: SourceOptions): Extractor {
+    let extract = this.#sourceExtractor(where, options);
     const { prefix, exchange, hash } = options;
     if (prefix !== undefined) {
-      const before = draw;
-      draw = (record) => withPrefix(before(record), prefix, type === 'list');
+      const before = extract;
+      extract = (record) => withPrefix(before(record), prefix, type === 'list');
     }
     if (exchange !== undefined) {
       if (type !== 'money') this.#problems.add(where, 'exchange is for fields of money.');
-      const [before, from, to] = [draw, this.#read(exchange.from), this.#read(exchange.to)];
-      draw = (record) => {
+      const [before, from, to] = [extract, this.#read(exchange.from), this.#read(exchange.to)];
+      extract = (record) => {
         const value = before(record);
-        if (value instanceof Unconvertible || isEmpty(value)) return value;
-        return exchanged(value, from(record), to(record), options);
+        if (value instanceof ConversionFailure || isEmpty(value)) return value;
+        return exchangeCurrency(value, from(record), to(record), options);
       };
     }
     if (hash !== undefined) {
-      const before = draw;
-      draw = (record) => hashed(before(record), hash);
+      const before = extract;
+      extract = (record) => hashValue(before(record), hash);
     }
-    return draw;
+    return extract;
   }
 
-  #origin(where: string, options: SourceOptions): Draw {
+  #sourceExtractor(where: string, options: SourceOptions): Extractor {
     if (options.path !== undefined) return this.#read(options.path);
     if (options.sum !== undefined) {
       const reads = options.sum.map((path) => this.#read(path));
@@ -264,10 +264,10 @@ class Compiler {
 
   /** The text of a source outside the fields. */
   #text(where: string, source: ValueSource): (row: SourceRecord) => string | undefined {
-    const draws = [source].flat().map((each) => this.#converted(where, 'text', each));
+    const extractors = [source].flat().map((each) => this.#converted(where, 'text', each));
     return (row) => {
-      for (const draw of draws) {
-        const value = draw(row);
+      for (const extract of extractors) {
+        const value = extract(row);
         if (typeof value === 'string' && value !== '') return value;
       }
       return undefined;
@@ -365,7 +365,7 @@ class Compiler {
         // Null clears a field of a contact.
         const given = source[name];
         const value = given === null ? null : isEmpty(given) ? undefined : convert(given);
-        if (value instanceof Unconvertible) return rejection(name, value).deadLetter;
+        if (value instanceof ConversionFailure) return rejection(name, value).deadLetter;
         if (value !== undefined) record[name] = value;
       }
       return unknown && this.#unknownFields(unknown);
@@ -426,5 +426,5 @@ class Rejection {
   }
 }
 
-const rejection = (field: string, { code, detail }: Unconvertible) =>
+const rejection = (field: string, { code, detail }: ConversionFailure) =>
   new Rejection(deadLetter(code, `/${field}`, `${field} ${detail}.`));

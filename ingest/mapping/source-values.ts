@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { SourceRecord } from './mapping.js';
 import type { Read } from './path.js';
-import { Unconvertible } from './target-types.js';
+import { ConversionFailure } from './target-types.js';
 
 /** The trimmed text of a scalar; '' for anything else. An object may have a `toString` of its own, so it is never converted. */
 export function textOf(value: unknown): string {
@@ -19,19 +19,19 @@ export function withPrefix(value: unknown, prefix: string, isList: boolean): unk
   return isList ? found : found[0];
 }
 
-export function hashed(value: unknown, prefix: string): unknown {
+export function hashValue(value: unknown, prefix: string): unknown {
   const text = textOf(value).toLowerCase();
   return text === '' ? undefined : prefix + createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
 /** Longest text that a template gives: that of the longest field. */
 const MAX_TEMPLATE_TEXT = 8192;
-const tooLong = new Unconvertible('too_long', `would have more than ${MAX_TEMPLATE_TEXT} characters`);
+const tooLong = new ConversionFailure('too_long', `would have more than ${MAX_TEMPLATE_TEXT} characters`);
 
 export function fillTemplate(
   parts: readonly { literal: string; read: Read | undefined }[],
   record: SourceRecord,
-): string | undefined | Unconvertible {
+): string | undefined | ConversionFailure {
   let text = '';
   let isAnyGiven = false;
   for (const { literal, read } of parts) {

@@ -31,8 +31,8 @@ function typeOf(schema: TSchema): TargetType {
   return 'integer';
 }
 
-/** The value cannot become one of its field. The message continues a sentence that begins with the name of the field. */
-export class Unconvertible {
+/** A value that cannot be converted to the type of its field. The detail continues a sentence that begins with the name of the field. */
+export class ConversionFailure {
   readonly code: string;
   readonly detail: string;
 
@@ -52,7 +52,7 @@ export const isEmpty = (value: unknown): boolean =>
 
 /**
  * Compiles the conversion to a type, of values that are not empty. A value that fits no type of the field stays as it is, and validation
- * rejects it; a date returns `Unconvertible`, which names its format. Throws a `RangeError` for a format that cannot be used.
+ * rejects it; a date returns `ConversionFailure`, which names its format. Throws a `RangeError` for a format that cannot be used.
  */
 export function converterTo(type: TargetType, options: SourceOptions, zone: TimeZone | undefined): Convert {
   switch (type) {
@@ -154,11 +154,11 @@ function dateConverter(
       ? 'as in ISO 8601; name another form with "format", such as "DD.MM.YYYY" or "unix_ms"'
       : formats.join(' or ');
   const code = type === 'date' ? 'invalid_date' : 'invalid_date_time';
-  const unreadable = new Unconvertible(
+  const unreadable = new ConversionFailure(
     code,
     `is not a ${type === 'date' ? 'date' : 'date and time'} written ${written}`,
   );
-  const withoutZone = new Unconvertible(
+  const withoutZone = new ConversionFailure(
     code,
     'has no offset: name the time zone in the mapping, such as "timezone": "UTC"',
   );
@@ -189,31 +189,31 @@ function units(value: unknown, number: Convert): bigint | null {
 export function sumOf(
   values: readonly unknown[],
   { decimal }: SourceOptions,
-): string | undefined | Unconvertible {
+): string | undefined | ConversionFailure {
   const number = numberText(decimal);
   let sum: bigint | undefined;
   for (const value of values) {
     if (isEmpty(value)) continue;
     const amount = units(value, number);
-    if (amount === null) return new Unconvertible('invalid_number', 'has an addend that is not a number');
+    if (amount === null) return new ConversionFailure('invalid_number', 'has an addend that is not a number');
     sum = (sum ?? 0n) + amount;
   }
   if (sum === undefined) return undefined;
   return sum % UNITS_PER_ONE === 0n ? String(sum / UNITS_PER_ONE) : unitsText(sum);
 }
 
-const rateUnknown = new Unconvertible(
+const rateUnknown = new ConversionFailure(
   'currency_unknown',
   'cannot be converted: its record does not have the same amount in both currencies, so the exchange rate is not known',
 );
 
 /** `value` × `to` ÷ `from`, rounded half-even. Where both are the same, or the value is 0 or not an amount, it stays as it is. */
-export function exchanged(
+export function exchangeCurrency(
   value: unknown,
   from: unknown,
   to: unknown,
   { decimal }: SourceOptions,
-): unknown | Unconvertible {
+): unknown | ConversionFailure {
   const number = numberText(decimal);
   const amount = units(value, number);
   if (amount === null || amount === 0n) return value;

@@ -1,4 +1,5 @@
 /** Rejected records, stored byte for byte, with the reason in headers. */
+import { TRUNCATED_BYTES } from '../dead-letter-collector.js';
 import type { DeadLetter } from '../records/outcome.js';
 import type { Batch } from '../sources/kafka/consumer.js';
 import type { OutgoingRecord, RecordSender } from '../sources/kafka/producer.js';
@@ -40,8 +41,6 @@ const REPLAYED_HEADERS: ReadonlySet<string> = new Set([HEADER.attempts, HEADER.a
 const MAX_REQUEST_BYTES = 1024 * 1024;
 /** A larger dead letter is truncated: below the limit of the topics, so that one that is complete can be replayed. */
 const MAX_LETTER_BYTES = 7 * 1024 * 1024;
-/** What is left of the key, the value and each own header of a truncated dead letter. */
-const TRUNCATED_BYTES = 1024;
 /** A truncated dead letter keeps the headers of its record up to this size. */
 const MAX_FOREIGN_HEADER_BYTES = 64 * 1024;
 

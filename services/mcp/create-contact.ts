@@ -46,7 +46,7 @@ export function contactCreator(
     const [query, body] = split(args);
     const shown = await client.call(PATH, body, { query: { ...query, dry_run: true } });
     const expected = createHmac('sha256', secret)
-      .update(JSON.stringify([query, body, stable(shown)]))
+      .update(JSON.stringify([query, body, stableFields(shown)]))
       .digest('hex')
       .slice(0, 32);
     if (confirmation !== expected) {
@@ -71,7 +71,7 @@ function split(args: Record<string, unknown>) {
 }
 
 /** What of a dry run does not differ from one to the next: ids and times are new each time. */
-function stable({ credits_consumed, credit_balance, duplicates, contact }: Created): object {
+function stableFields({ credits_consumed, credit_balance, duplicates, contact }: Created): object {
   const { id, contact_id, created_at, updated_at, ...fields } =
     contact ?? ({} as NonNullable<typeof contact>);
   return { credits_consumed, credit_balance, duplicates, fields };

@@ -45,7 +45,7 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
   const headers = Object.values(candidates).flatMap(({ recognize }) => (recognize ? [recognize] : []));
   const { input, text } = await openFile(io, options.file, options.format, { headers });
   const columns = text.header?.columns;
-  const file = await chosenOf(io, candidates, text, stream, options);
+  const file = await chooseMapping(io, candidates, text, stream, options);
   let mapping = file && compileFor(file, stream, options);
   if (mapping !== undefined && file?.join !== undefined) {
     mapping = mapping.withJoins(await readJoins(io, mapping.joins, options));
@@ -90,7 +90,7 @@ function findPresets(name: string, stream: Stream): Candidates {
 }
 
 /** The one candidate, or the preset that the first records of the text are recognized by. Says which it is. */
-async function chosenOf(
+async function chooseMapping(
   io: Io,
   candidates: Candidates,
   text: OpenedText,

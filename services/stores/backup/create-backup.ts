@@ -15,7 +15,15 @@ import {
 import { lockDataFolder, makePrivateFile } from '../data-folder/lock.js';
 import { DatabaseSnapshot } from '../sqlite/snapshot.js';
 import { BackupError } from './errors.js';
-import { CopiedFolders, copyFile, type FolderEntry, freeBytes, REMOVED, syncPath, walk } from './files.js';
+import {
+  CopiedFolders,
+  copyFile,
+  type FolderEntry,
+  freeBytes,
+  REMOVE_OPTIONS,
+  syncPath,
+  walk,
+} from './files.js';
 import { type FrozenParts, requestFreeze } from './freeze-socket.js';
 import {
   type BackupEntry,
@@ -60,18 +68,18 @@ export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const lock = lockPartial(partial);
   try {
     // Of a backup that was killed.
-    rmSync(join(partial, DATA_FOLDER), REMOVED);
+    rmSync(join(partial, DATA_FOLDER), REMOVE_OPTIONS);
     requireSpace(dataDir, partial);
     const manifest = await copyStores(options, partial);
     await syncPath(partial);
     renameSync(partial, folder);
-    for (const name of [LOCK_FILE, LOCK_OWNER_FILE]) rmSync(join(folder, name), REMOVED);
+    for (const name of [LOCK_FILE, LOCK_OWNER_FILE]) rmSync(join(folder, name), REMOVE_OPTIONS);
     await syncPath(folder);
     await syncPath(dirname(folder));
     writeLastBackup(dataDir, { taken_at: manifest.taken_at, folder });
     return manifest;
   } catch (error) {
-    rmSync(partial, REMOVED);
+    rmSync(partial, REMOVE_OPTIONS);
     throw error;
   } finally {
     lock.release();
@@ -203,7 +211,7 @@ async function copySnapshot(
 }
 
 /** Of the running engine: caches, a lock, and parts frozen for a backup. */
-const PASSING = new Set(['tmp', 'status', FROZEN_PARTS_FOLDER]);
+const TEMPORARY_ENTRIES = new Set(['tmp', 'status', FROZEN_PARTS_FOLDER]);
 /** A part of a table, or the parts set aside. */
 const PART = /^store\/[^/]+\/[^/]+\/[^/]+$/;
 
@@ -212,7 +220,7 @@ function* analyticsFiles(dataDir: string, frozenName: string | undefined): Gener
   const folder = join(dataDir, ANALYTICS_FOLDER);
   if (!existsSync(folder)) return;
   const skip = ({ path, kind }: FolderEntry) =>
-    PASSING.has(path) ||
+    TEMPORARY_ENTRIES.has(path) ||
     // Hard-linked parts are read below; others may be deleted at any time.
     (frozenName !== undefined && kind === 'folder' && PART.test(path) && !path.endsWith('/detached')) ||
     (frozenName !== undefined && path.includes('/detached/'));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const BUFFER_BYTES = 1024 * 1024;
 
 /** Of `rm`: with everything below, and whether or not it is there. */
-export const REMOVED = { recursive: true, force: true };
+export const REMOVE_OPTIONS = { recursive: true, force: true };
 
 /** A file system object below a folder; `path` is relative to it, with slashes. */
 export interface FolderEntry {

@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline';
 import { withTimeout } from '../../shared/async.js';
 import { ANALYTICS_FOLDER, FREEZE_SOCKET, FROZEN_PARTS_FOLDER } from '../data-folder/layout.js';
 import { BackupError } from './errors.js';
-import { REMOVED } from './files.js';
+import { REMOVE_OPTIONS } from './files.js';
 
 /** How long writes wait for a command that says nothing. */
 const PAUSE_TIMEOUT_MS = 5000;
@@ -48,7 +48,7 @@ export function listenForFreezes(
   const frozenParts = join(dataDir, ANALYTICS_FOLDER, FROZEN_PARTS_FOLDER);
   // Of a process that was killed.
   rmSync(path, { force: true });
-  rmSync(frozenParts, REMOVED);
+  rmSync(frozenParts, REMOVE_OPTIONS);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
     onError(new Error(`the path ${path} is longer than ${MAX_PATH_BYTES} bytes`));
     return Promise.resolve({ close: async () => undefined });
@@ -64,7 +64,7 @@ export function listenForFreezes(
       } finally {
         // Also where the command was gone before its turn came. What cannot be removed goes at the next start.
         void ended
-          .then(() => rm(join(frozenParts, name), REMOVED))
+          .then(() => rm(join(frozenParts, name), REMOVE_OPTIONS))
           .catch(() => undefined)
           .then(() => socket.end());
       }

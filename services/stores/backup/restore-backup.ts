@@ -10,7 +10,7 @@ import {
 import { lockDataFolder } from '../data-folder/lock.js';
 import { adoptErasures } from '../sqlite/erasure/adopt.js';
 import { BackupError } from './errors.js';
-import { CopiedFolders, copyFile, freeBytes, REMOVED, syncPath } from './files.js';
+import { CopiedFolders, copyFile, freeBytes, REMOVE_OPTIONS, syncPath } from './files.js';
 import { type BackupEntry, DATA_FOLDER, type Manifest, readManifest } from './manifest.js';
 
 export interface RestoreOptions {
@@ -46,10 +46,10 @@ export async function restoreBackup({
     const partial = join(folder, PARTIAL_RESTORE_FOLDER);
     // Of a restore that was killed. It began in an empty folder, and nothing opens one that has it: what lies beside it is its own.
     if (existsSync(partial)) {
-      for (const name of [SEARCH_FILE, ANALYTICS_FOLDER]) rmSync(join(folder, name), REMOVED);
+      for (const name of [SEARCH_FILE, ANALYTICS_FOLDER]) rmSync(join(folder, name), REMOVE_OPTIONS);
     }
     requireEmpty(folder);
-    rmSync(partial, REMOVED);
+    rmSync(partial, REMOVE_OPTIONS);
     requireSpace(folder, manifest);
     mkdirSync(partial, { mode: 0o700 });
     let erasures = 0;
@@ -60,7 +60,7 @@ export async function restoreBackup({
         await syncPath(join(partial, SEARCH_FILE));
       }
     } catch (error) {
-      rmSync(partial, REMOVED);
+      rmSync(partial, REMOVE_OPTIONS);
       throw error;
     }
     await syncPath(folder);

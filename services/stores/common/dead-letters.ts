@@ -4,7 +4,7 @@ import { DAY_MS } from '../../shared/time.js';
 /** Per organization; the oldest go first. The age is that of the dead-letter topics. */
 export const DEAD_LETTER_LIMITS = { records: 10_000, bytes: 16 * 1024 * 1024, ageMs: 30 * DAY_MS };
 /** What is left above a limit, so that not every record that is added deletes another. */
-export const DEAD_LETTER_KEPT_SHARE = 0.9;
+export const DEAD_LETTER_TARGET_RATIO = 0.9;
 
 /** The stored form, in every store. */
 export interface StoredDeadLetter {

@@ -1,8 +1,8 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { Clock } from '../../shared/time.js';
 import {
-  DEAD_LETTER_KEPT_SHARE,
   DEAD_LETTER_LIMITS,
+  DEAD_LETTER_TARGET_RATIO,
   type DeadLetterQuery,
   type StoredDeadLetter,
 } from '../common/dead-letters.js';
@@ -96,8 +96,8 @@ export class DeadLetters {
         records++;
         bytes += size.bytes;
         const isWithin =
-          records <= DEAD_LETTER_LIMITS.records * DEAD_LETTER_KEPT_SHARE &&
-          bytes <= DEAD_LETTER_LIMITS.bytes * DEAD_LETTER_KEPT_SHARE;
+          records <= DEAD_LETTER_LIMITS.records * DEAD_LETTER_TARGET_RATIO &&
+          bytes <= DEAD_LETTER_LIMITS.bytes * DEAD_LETTER_TARGET_RATIO;
         if (isWithin) continue;
         const earlier = { range: { accepted_at: { lt: accepted_at } } };
         const sameTime = [{ term: { accepted_at } }, { range: { sequence: { lte: sequence } } }];

@@ -1,7 +1,7 @@
 import type { Json } from '../../shared/json.js';
 import {
-  DEAD_LETTER_KEPT_SHARE,
   DEAD_LETTER_LIMITS,
+  DEAD_LETTER_TARGET_RATIO,
   type DeadLetterQuery,
   type StoredDeadLetter,
 } from '../common/dead-letters.js';
@@ -55,8 +55,8 @@ function deleteOldest(connection: Connection, organizationId: string): void {
          WINDOW newest AS (ORDER BY accepted_ms DESC, sequence DESC, id DESC ROWS UNBOUNDED PRECEDING))
         WHERE place > ? OR total > ?)`,
     organizationId,
-    DEAD_LETTER_LIMITS.records * DEAD_LETTER_KEPT_SHARE,
-    DEAD_LETTER_LIMITS.bytes * DEAD_LETTER_KEPT_SHARE,
+    DEAD_LETTER_LIMITS.records * DEAD_LETTER_TARGET_RATIO,
+    DEAD_LETTER_LIMITS.bytes * DEAD_LETTER_TARGET_RATIO,
   );
 }
 

@@ -46,7 +46,7 @@ const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 
 /** The next run of the recovery job goes on. Short, as a process that stops waits for the run. */
 const PURGE_TIMEOUT_MS = 2000;
 /** Indices that held documents of erased persons. */
-const MERGED = ['contacts', 'idempotency', 'dead-letters'] as const;
+const MERGED_RESOURCES = ['contacts', 'idempotency', 'dead-letters'] as const;
 
 /** Null where there is none; undefined before it is opened, and in a process that does not open it: no erasure ends there. */
 export type CopyToErase = () => RecordCopy | null | undefined;
@@ -167,7 +167,7 @@ export class Erasures {
       version: JSON.stringify([_id, _source]),
     }));
     if (pending.length === 0) return;
-    const index = MERGED.map((resource) => names.alias(resource)).join(',');
+    const index = MERGED_RESOURCES.map((resource) => names.alias(resource)).join(',');
     let expunged: PendingErasure[] = [];
     const lock = await acquireReindexLock(cluster, names, clock);
     if (!lock) return;

@@ -3,9 +3,9 @@ import { type Clock, systemClock } from '../../../shared/time.js';
 
 const RETRY_MS = 60_000;
 /** A completion that holds writes up for longer than a transaction may is followed by a pause. */
-const LONG_MS = 300;
-/** Milliseconds of that pause for each millisecond of the completion: erasures take at most a tenth of the time from writes. */
-const PAUSE_PER_MS = 9;
+const LONG_COMPLETION_MS = 300;
+/** That pause as a multiple of the completion: erasures take at most a tenth of the time from writes. */
+const PAUSE_FACTOR = 9;
 
 /** When erasures complete: writes wait for it, as long as writing the whole database takes. */
 export class CompletionSchedule {
@@ -16,7 +16,7 @@ export class CompletionSchedule {
   #pauseEndMs = 0;
   #closed = false;
 
-  constructor(complete: () => Promise<unknown>, clock: Clock = systemClock, longMs = LONG_MS) {
+  constructor(complete: () => Promise<unknown>, clock: Clock = systemClock, longMs = LONG_COMPLETION_MS) {
     this.#complete = complete;
     this.#clock = clock;
     this.#longMs = longMs;
@@ -41,7 +41,7 @@ export class CompletionSchedule {
     } finally {
       const endMs = this.#clock.now();
       const tookMs = endMs - startMs;
-      if (tookMs > this.#longMs) this.#pauseEndMs = endMs + tookMs * PAUSE_PER_MS;
+      if (tookMs > this.#longMs) this.#pauseEndMs = endMs + tookMs * PAUSE_FACTOR;
     }
   }
 
