@@ -36,7 +36,6 @@ export interface RecordCopierOptions {
   clock: Clock;
   log?: { warn(details: object, message: string): void };
   intervalMs?: number;
-  purgeIntervalMs?: number;
   /** Minimum pause between two comparisons of an index, as a multiple of the duration of the first. */
   comparisonPauseFactor?: number;
 }
@@ -55,11 +54,10 @@ export class RecordCopier {
 
   constructor({
     intervalMs = INTERVAL_MS,
-    purgeIntervalMs = PURGE_INTERVAL_MS,
     comparisonPauseFactor = COMPARISON_PAUSE_FACTOR,
     ...options
   }: RecordCopierOptions) {
-    this.#options = { ...options, intervalMs, purgeIntervalMs, comparisonPauseFactor };
+    this.#options = { ...options, intervalMs, comparisonPauseFactor };
   }
 
   get deps(): Pick<RecordCopierOptions, 'source' | 'copy'> {
@@ -176,7 +174,7 @@ export class RecordCopier {
       }
       if (performance.now() >= this.#purgeAt && !this.#isOver(round)) {
         for (const kind of COPIED_KINDS) await copy.purge(kind, await copy.organizationsToPurge(kind), 0);
-        this.#purgeAt = performance.now() + this.#options.purgeIntervalMs;
+        this.#purgeAt = performance.now() + PURGE_INTERVAL_MS;
       }
     } finally {
       await lease.release();
