@@ -70,6 +70,8 @@ async function load(analytics: AnalyticsStore): Promise<number> {
   return rows;
 }
 
+type Statement = AnalyticsQuery & { format: 'JSONCompact' | 'JSONEachRow' };
+
 export async function benchAdvertising(
   dataDir: string,
   progress: (text: string) => void,
@@ -79,15 +81,15 @@ export async function benchAdvertising(
   const rows = await load(stores.analytics);
   progress(`${rows} deliveries loaded`);
 
-  const sent: AnalyticsQuery[] = [];
+  const sent: Statement[] = [];
   const analytics: AnalyticsStore = {
     ...stores.analytics,
     query(query, signal) {
-      sent.push(query);
+      sent.push({ ...query, format: 'JSONCompact' });
       return stores.analytics.query(query, signal);
     },
     queryLines(query, signal) {
-      sent.push(query);
+      sent.push({ ...query, format: 'JSONEachRow' });
       return stores.analytics.queryLines(query, signal);
     },
   };
@@ -110,13 +112,13 @@ export async function benchAdvertising(
     return performance.now() - begun;
   }
 
-  async function raw(queries: readonly AnalyticsQuery[]): Promise<number> {
+  async function raw(queries: readonly Statement[]): Promise<number> {
     const begun = performance.now();
-    for (const { sql, params } of queries) {
+    for (const { sql, params, format } of queries) {
       const result = await client.query({
         query: sql,
         query_params: params,
-        format: 'JSONCompact',
+        format,
         clickhouse_settings: {
           exact_rows_before_limit: 1,
           max_threads: 2,
@@ -124,7 +126,7 @@ export async function benchAdvertising(
           join_use_nulls: 1,
         },
       });
-      await result.json();
+      await (format === 'JSONCompact' ? result.json() : result.text());
     }
     return performance.now() - begun;
   }

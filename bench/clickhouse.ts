@@ -87,7 +87,7 @@ async function planLists(
       return stores.analytics.query(query, signal);
     },
     queryLines(query, signal) {
-      sent.push(query);
+      sent.push({ ...query, sql: `${query.sql}\nFORMAT JSONEachRow` });
       return stores.analytics.queryLines(query, signal);
     },
   };
