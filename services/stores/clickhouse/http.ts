@@ -2,7 +2,6 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { ClickHouseLogLevel, createClient, type QueryParams } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
@@ -82,9 +81,9 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
 
     queryLines: (query, signal) =>
       repeatable(query, signal, async (request) => {
-        // Not query(), which decodes the output in small steps: 6 ms for a list of 4,500 points.
-        const { stream } = await client.exec({ ...request, query: `${request.query}\nFORMAT JSONEachRow` });
-        return toLines((await buffer(stream)).toString());
+        // exec() would give the bytes, but leaves the ids of a long page in the URL.
+        const result = await client.query({ ...request, format: 'JSONEachRow' });
+        return toLines(await result.text());
       }),
 
     async insert(name, { table, columns, text }) {
