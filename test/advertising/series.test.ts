@@ -77,7 +77,7 @@ describe('time series of advertising', () => {
     expect(ids.reduce((points, id) => points + fromJson(builder.seriesOf(id)).length, 0)).to.equal(
       MAX_POINTS,
     );
-    expect(others).to.be.greaterThan(3);
+    expect(others).to.be.greaterThan(0);
   });
 
   it('stop when the request is aborted', async () => {
