@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { errors, UndiciConnection } from '@elastic/elasticsearch';
 
 type RequestArguments = Parameters<UndiciConnection['request']>;
@@ -17,7 +18,7 @@ export class BufferingConnection extends UndiciConnection {
       headers: { ...this.headers, ...headers },
       body,
     };
-    const maxBytes = maxResponseSize ?? Number.POSITIVE_INFINITY;
+    const maxBytes = maxResponseSize ?? constants.MAX_STRING_LENGTH;
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
