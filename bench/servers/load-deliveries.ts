@@ -26,7 +26,8 @@ const ROWS_PER_PART = 2_000_000;
 /** As the builder of a server, which leaves smaller months to their deliveries. */
 const MIN_ROWS_SUMMED = 10_000;
 const DAY_SECONDS = 86_400;
-const LARGE_INSERT = `SETTINGS max_memory_usage = 3000000000, max_threads = 1, max_insert_threads = 1, optimize_on_insert = 0,
+const LARGE_MEMORY = 'max_memory_usage = 3000000000';
+const LARGE_INSERT = `SETTINGS ${LARGE_MEMORY}, max_threads = 1, max_insert_threads = 1, optimize_on_insert = 0,
   min_insert_block_size_rows = ${ROWS_PER_PART}, min_insert_block_size_bytes = 0`;
 
 const dataDir = process.argv[2] as string;
@@ -95,7 +96,10 @@ const merge = async (what: string, tables: string) => {
   );
   await inTwoLanes(
     what,
-    parts.map(({ table, partition_id }) => `OPTIMIZE TABLE ${table} PARTITION ID '${partition_id}' FINAL`),
+    parts.map(
+      ({ table, partition_id }) =>
+        `OPTIMIZE TABLE ${table} PARTITION ID '${partition_id}' FINAL SETTINGS ${LARGE_MEMORY}`,
+    ),
   );
 };
 await merge('merging', 'true');
