@@ -12,6 +12,16 @@ describe('SQLite migrations', () => {
   const files = readdirSync(join(packageRoot, 'mappings', 'sqlite')).sort();
   const open = (folder = tempFolder()) => new Connection(join(folder, 'x.db'), { cacheMb: 2 });
 
+  for (const folder of ['sqlite', 'clickhouse', 'clickhouse/server']) {
+    it(`in mappings/${folder} have a number of their own`, () => {
+      const numbers = readdirSync(join(packageRoot, 'mappings', folder)).flatMap(
+        (name) => /^(\d{4})_\w+\.sql$/.exec(name)?.[1] ?? [],
+      );
+      expect(numbers).not.to.have.length(0);
+      expect(new Set(numbers)).to.have.length(numbers.length);
+    });
+  }
+
   it('run once, in order', () => {
     const connection = open();
     expect(migrate(connection)).to.deep.equal(files);
