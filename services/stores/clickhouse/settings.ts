@@ -37,6 +37,8 @@ const spillBeyond = (bytes: number) => ({
 export const embeddedSettings = (name: string, timeoutMs: number): Settings => ({
   ...commonSettings(name, timeoutMs),
   max_threads: 2,
+  // By default a thread needs a gigabyte of free memory, more than the engine has: every statement would run on one.
+  max_threads_min_free_memory_per_thread: 0,
   max_memory_usage: 600 * MEGABYTE,
   // Rows of an INSERT SELECT that go through the materialized views at once; by default a million.
   min_insert_block_size_rows: 250_000,

@@ -107,6 +107,13 @@ describe('embedded ClickHouse', () => {
     expect(rows).to.deep.equal([{ seconds: 0.3, name: 'test' }]);
   });
 
+  it('computes on two threads', async () => {
+    const { rows } = await ask(
+      'EXPLAIN PIPELINE SELECT count() FROM numbers_mt(10000000) GROUP BY number % 2',
+    );
+    expect(rows.map(({ explain }) => explain)).to.include('    AggregatingTransform × 2');
+  });
+
   it('keeps the event loop free while it computes', async () => {
     let turns = 0;
     const running = nameOf(ask('SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1'));
