@@ -1,7 +1,7 @@
 /** How the cost of reports grows: a year of deliveries at several sizes and numbers of organizations, through the server with its usual limits of memory. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { addDays, lastOfMonth } from '../services/advertising/calendar.js';
@@ -25,6 +25,8 @@ export interface DeliveryScaleOptions {
   organizations: readonly number[];
   /** Of an organization, at most. */
   companies: number;
+  /** Folder that keeps the deliveries, so that a later run measures its lists on them. */
+  keep?: string;
 }
 
 interface LoadResult {
@@ -73,10 +75,10 @@ function lists({ months }: DeliveryShape): List[] {
   ];
 }
 
-/** Deletes the rows of each size before it makes the next; leaves out sizes for which the disk has no room, and says so. */
+/** Deletes the rows of each size before it makes the next, unless they are kept; leaves out sizes for which the disk has no room, and says so. */
 export async function benchDeliveryScale(
   folder: string,
-  { deliveries, organizations, companies }: DeliveryScaleOptions,
+  { deliveries, organizations, companies, keep }: DeliveryScaleOptions,
   note: (text: string) => void,
 ): Promise<Figure[]> {
   const results: Figure[] = [];
@@ -84,23 +86,30 @@ export async function benchDeliveryScale(
   for (const size of deliveries) {
     for (const count of organizations) {
       const amount = `${size.toLocaleString('en')} deliveries of ${count.toLocaleString('en')} organization${count === 1 ? '' : 's'}`;
-      const dataDir = join(folder, `${size}-${count}`);
+      const dataDir = join(keep ?? folder, `${size}-${count}`);
       ensureDir(dirname(dataDir));
+      const shapeFile = join(dataDir, 'shape.json');
+      const isKept = existsSync(shapeFile);
       const { bavail, bsize } = await statfs(dirname(dataDir));
-      if (bavail * bsize < size * BYTES_PER_DELIVERY + SPARE_BYTES) {
+      if (!isKept && bavail * bsize < size * BYTES_PER_DELIVERY + SPARE_BYTES) {
         process.stderr.write(`${amount}: not measured, the disk has too little room\n`);
         continue;
       }
-      const shape = deliveryShape(size, count, companies, utcDate(Date.now()));
+      const shape = isKept
+        ? (JSON.parse(readFileSync(shapeFile, 'utf8')) as DeliveryShape)
+        : deliveryShape(size, count, companies, utcDate(Date.now()));
       try {
-        const loaded = await load(dataDir, shape, (text) => note(`${amount}: ${text}`));
-        results.push(...loadFigures(amount, shape, loaded));
+        if (!isKept) {
+          const loaded = await load(dataDir, shape, (text) => note(`${amount}: ${text}`));
+          results.push(...loadFigures(amount, shape, loaded));
+          writeFileSync(shapeFile, JSON.stringify(shape));
+        }
         const yearBound = count === 1 && size === YEAR_BOUND.deliveries ? YEAR_BOUND : {};
         const { figures, medians } = await benchLists(dataDir, shape, amount, yearBound, note);
         results.push(...figures);
         if (count === 1) yearOfOne.set(size, medians.get(YEAR_OF_COMPANIES) as number);
       } finally {
-        rmSync(dataDir, { recursive: true, force: true });
+        if (keep === undefined) rmSync(dataDir, { recursive: true, force: true });
       }
     }
   }

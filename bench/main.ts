@@ -26,6 +26,7 @@ const { values, positionals } = parseArgs({
     deliveries: { type: 'string' },
     organizations: { type: 'string', default: '10' },
     companies: { type: 'string', default: '100000' },
+    keep: { type: 'string' },
     minutes: { type: 'string', default: '10' },
     help: { type: 'boolean', default: false },
   },
@@ -49,6 +50,8 @@ if (values.help || asked.some((part) => !PARTS.includes(part))) {
 
 scale takes lists of sizes, none of a kind with 0, and an upper bound of companies an organization:
   npm run bench -- scale --contacts 1000000 --deliveries 10000000,100000000 --organizations 1,10,10000 --companies 100000
+
+--keep FOLDER leaves the deliveries there: the next run with it measures the lists alone.
 `,
   );
   process.exit(values.help ? 0 : 2);
@@ -115,7 +118,7 @@ async function scale(): Promise<void> {
   for (const count of contacts) for (const split of organizations) await scaleContacts(count, split);
   const deliveries = sizes(values.deliveries ?? '10000000');
   const companies = Number(values.companies);
-  const options = { deliveries, organizations, companies };
+  const options = { deliveries, organizations, companies, keep: values.keep };
   results.push(...(await benchDeliveryScale(join(folder, 'deliveries'), options, note)));
 }
 
