@@ -122,6 +122,8 @@ class SqliteStore implements SearchStore {
   /** Idempotency keys of writes in progress. */
   readonly #running = new Set<string>();
   #sending: Promise<unknown> = Promise.resolve();
+  /** Messages that are being prepared. */
+  #preparing = 0;
   readonly #completion: CompletionSchedule;
 
   constructor(
@@ -345,8 +347,10 @@ class SqliteStore implements SearchStore {
 
   /** Unprepared where the thread that prepares has failed. */
   async #sendPrepared(tenant: string, json: string) {
+    this.#preparing++;
     const prepared = await this.#preparation.textFor(tenant, 'prepareContacts', json).catch(() => undefined);
-    return this.#writer.callFor(tenant, 'upsertContacts', json, prepared);
+    this.#preparing--;
+    return this.#writer.callFor(tenant, 'upsertContacts', json, prepared, this.#preparing > 0);
   }
 }
 

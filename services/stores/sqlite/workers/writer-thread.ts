@@ -11,6 +11,9 @@ import { CLOSE, type RpcRequest, type RpcResponse, type WorkerData } from './rpc
 /** Time without writes after which segments of the text indexes are merged. */
 const IDLE_MS = 50;
 
+/** How long records wait for the next ones of their transaction. */
+const GATHER_MS = 100;
+
 const data = workerData as WorkerData;
 let opened: { connection: Connection; queue: WriteQueue } | undefined;
 let isScheduled = false;
@@ -34,7 +37,8 @@ function schedule(): void {
   isScheduled = true;
   setImmediate(() => {
     isScheduled = false;
-    work();
+    if (opened?.queue.isGathering && !isClosing) idle = setTimeout(work, GATHER_MS);
+    else work();
   });
 }
 

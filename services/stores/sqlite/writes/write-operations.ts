@@ -100,5 +100,5 @@ export type RecordWriter = keyof typeof recordWriters;
 /** Records are sent as JSON, which is cheaper than a structured clone on both sides; contacts also as `prepareContacts` prepared them. */
 export type RecordOperations = Record<
   RecordWriter,
-  (records: string, prepared?: string) => Json<BatchResult['rejected']>
+  (records: string, prepared?: string, isMoreComing?: boolean) => Json<BatchResult['rejected']>
 >;

@@ -5,6 +5,7 @@ import type { RpcRequest, RpcResponse } from '../workers/rpc.js';
 import type { BatchResult } from './write-batch.js';
 import {
   maintenanceOperations,
+  type RecordOperations,
   type RecordWriter,
   recordWriters,
   writeOperations,
@@ -16,6 +17,9 @@ const TARGET_TRANSACTION_MS = 100;
 
 /** At least `min`, as a page of an index is written once for all records of a transaction that touch it. */
 const RECORDS_PER_TRANSACTION = { min: 2000, max: 5000, initial: 2000 };
+
+/** Messages of records that are worth a transaction while more are being prepared: each takes a segment of the text index and a sync. */
+const MESSAGES_PER_TRANSACTION = 4;
 
 /** Hard limit of a transaction, however few requests or records it has written. */
 const MAX_TRANSACTION_MS = 300;
@@ -50,6 +54,8 @@ export class WriteQueue {
   readonly #jobs = new FairQueue<RecordsJob>();
   readonly #maintenanceRequests: RpcRequest[] = [];
   #recordsPerTransaction = RECORDS_PER_TRANSACTION.initial;
+  /** Whether records after the last ones are being prepared. */
+  #isMoreComing = false;
   /** Jobs still to be written in a transaction each, after one of them made a shared transaction fail. */
   #isolateRemaining = 0;
 
@@ -64,6 +70,12 @@ export class WriteQueue {
     return this.#requests.size === 0 && this.#jobs.size === 0 && this.#maintenanceRequests.length === 0;
   }
 
+  /** Only records wait, and more for their transaction are being prepared. */
+  get isGathering(): boolean {
+    const hasOthers = this.#requests.size > 0 || this.#maintenanceRequests.length > 0;
+    return this.#isMoreComing && !hasOthers && this.#jobs.size < MESSAGES_PER_TRANSACTION;
+  }
+
   add(request: RpcRequest): void {
     const { id, operation, args, tenant = '' } = request;
     if (operation in this.#maintenance) {
@@ -74,7 +86,8 @@ export class WriteQueue {
       this.#requests.push(tenant, request);
       return;
     }
-    const [json, prepared] = args as [string, string?];
+    const [json, prepared, isMoreComing = false] = args as Parameters<RecordOperations[RecordWriter]>;
+    this.#isMoreComing = isMoreComing;
     const parse = () =>
       prepared === undefined ? (JSON.parse(json) as unknown[]) : readPrepared(json, prepared);
     const writer = operation as RecordWriter;
