@@ -36,8 +36,9 @@ export class IndexChanges {
   apply(): void {
     const sorted = [...this.#changes].sort(([left], [right]) => (left < right ? -1 : 1));
     for (const [rowId, { existed, columns }] of sorted) {
-      if (existed) this.#connection.run(`DELETE FROM ${this.#index} WHERE rowid = ?`, rowId);
-      if (columns) this.#connection.run(this.#insert, rowId, ...columns);
+      if (existed) this.#connection.execute(`DELETE FROM ${this.#index} WHERE rowid = ?`, rowId);
+      // NULL has no terms either, and is bound without a copy.
+      if (columns) this.#connection.execute(this.#insert, rowId, ...columns.map((text) => text || null));
     }
     this.#changes.clear();
   }

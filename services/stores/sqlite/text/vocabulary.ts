@@ -13,7 +13,7 @@ export function addToVocabulary(
   organization: number,
   word: string,
 ): void {
-  connection.run(
+  connection.execute(
     `INSERT INTO vocabulary (organization, indexed, first, length, word) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     organization,
     TEXT_INDEXES[index],
