@@ -67,9 +67,9 @@ export type SearchableContact = Pick<Contact, ContactField>;
 /** The stored values of a field. */
 export function searchableTexts(contact: SearchableContact, field: ContactSearchField): readonly string[] {
   if (field === 'full_name') return namesTogether(contact.first_name, contact.last_name);
-  const texts: string[] = [];
-  for (const name of SEARCH_FIELDS[field].of) texts.push(...textsOf(contact[name]));
-  return texts;
+  const [first, second] = SEARCH_FIELDS[field].of;
+  const texts = textsOf(contact[first]);
+  return second === undefined ? texts : [...texts, ...textsOf(contact[second])];
 }
 
 const textsOf = (value: string | readonly string[] | null): readonly string[] =>

@@ -46,7 +46,10 @@ export function toContact(stored: StoredContact): Contact {
 /** `toContact` as JSON: the form in which every store keeps a contact, so that a page of them is never parsed. */
 export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredContact): Json<Contact> {
   const fields = JSON.stringify(body).slice(0, -1);
-  return `${fields},"audience_ids":${JSON.stringify(audienceIds)},"created_at":"${formatTimestamp(createdMs)}","updated_at":"${formatTimestamp(updatedMs)}"}`;
+  const audiences = audienceIds.length === 0 ? '[]' : JSON.stringify(audienceIds);
+  const createdAt = formatTimestamp(createdMs);
+  const updatedAt = updatedMs === createdMs ? createdAt : formatTimestamp(updatedMs);
+  return `${fields},"audience_ids":${audiences},"created_at":"${createdAt}","updated_at":"${updatedAt}"}`;
 }
 
 /** The inverse of `contactJson`. */
@@ -209,14 +212,18 @@ function derivedCompanyId({
   return domain === null ? null : companyIdOf(`${organizationId} ${domain}`);
 }
 
+/** Companies of all organizations, about 200 bytes each. */
+const MAX_CACHED_COMPANIES = 100_000;
+
 const companyIdOf = memoize((ofBoth) => {
   const [organizationId = ''] = ofBoth.split(' ', 1);
   const domain = normalizeDomain(ofBoth.slice(organizationId.length + 1));
   return domain === '' ? null : companyId(organizationId, domain);
-});
+}, MAX_CACHED_COMPANIES);
 
 /** The union, ascending; the same array when nothing is new. Throws `RecordRejectedError` when it has too many. */
 function joinAudiences(before: string[], joined: readonly string[]): string[] {
+  if (joined.length === 0) return before;
   const held = new Set(before);
   const fresh = joined.filter((id) => !held.has(id));
   if (fresh.length === 0) return before;

@@ -22,14 +22,14 @@ export function cached<T>(ttlMs: number, load: () => Promise<T>): () => Promise<
 const MAX_ENTRIES = 20_000;
 const MAX_KEY_LENGTH = 200;
 
-/** Memoizes a pure function of a string; clears the cache at 20 000 entries, and does not cache keys over 200 characters. */
-export function memoize<T>(compute: (text: string) => T): (text: string) => T {
+/** Memoizes a pure function of a string; clears the cache at `maxEntries`, and does not cache keys over 200 characters. */
+export function memoize<T>(compute: (text: string) => T, maxEntries = MAX_ENTRIES): (text: string) => T {
   const entries = new Map<string, T>();
   return (text) => {
     if (text.length > MAX_KEY_LENGTH) return compute(text);
     let result = entries.get(text);
     if (result === undefined) {
-      if (entries.size >= MAX_ENTRIES) entries.clear();
+      if (entries.size >= maxEntries) entries.clear();
       result = compute(text);
       entries.set(text, result);
     }

@@ -30,16 +30,22 @@ export const CONTACT_GROUPS: ColumnGroups = [0, 1, 2].map((group) =>
 /** Columns of contact_terms, in order. */
 export const CONTACT_COLUMNS = [...FIELD_NAMES, 'exact'] as const;
 
-export function contactColumns(text: TermEncoder, body: ContactBody): string[] {
+/** How the values of each field are encoded. */
+const FIELDS = FIELD_NAMES.map((name) => {
+  const field = SEARCH_FIELDS[name];
+  return { name, wordsOf: field.wordsOf, cacheKey: 'isUnique' in field ? null : name };
+});
+
+export function contactColumns(
+  text: TermEncoder,
+  body: ContactBody,
+  values: ReturnType<typeof searchableValues> = searchableValues(body),
+): string[] {
   const { terms } = text;
-  const columns = FIELD_NAMES.map((field) => {
-    return text.encodeColumn(
-      searchableTexts(body, field),
-      SEARCH_FIELDS[field].wordsOf,
-      'isUnique' in SEARCH_FIELDS[field] ? null : field,
-    );
-  });
-  const { country, postal_code, company_domain, network_a_url } = searchableValues(body);
+  const columns = FIELDS.map(({ name, wordsOf, cacheKey }) =>
+    text.encodeColumn(searchableTexts(body, name), wordsOf, cacheKey),
+  );
+  const { country, postal_code, company_domain, network_a_url } = values;
   let exact = terms.matchAllTerm;
   if (country !== null) exact += ` ${terms.value('country', country)}`;
   if (postal_code !== null) exact += ` ${terms.value('postal_code', postal_code)}`;

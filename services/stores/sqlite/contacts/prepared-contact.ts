@@ -27,7 +27,8 @@ export interface NewContact {
 
 export function newContactOf(text: TermEncoder, organization: number, stored: StoredContact): NewContact {
   const { body, createdMs, updatedMs, recordOrder, audienceIds } = stored;
-  const columns = contactColumns(text, body);
+  const values = searchableValues(body);
+  const columns = contactColumns(text, body, values);
   return {
     organization,
     id: body.id,
@@ -35,7 +36,7 @@ export function newContactOf(text: TermEncoder, organization: number, stored: St
     updatedMs,
     recordOrder,
     body: contactJson(stored),
-    country: searchableValues(body).country,
+    country: values.country,
     audienceIds,
     columns,
     words: text.takeWords(),
@@ -56,7 +57,7 @@ export interface PreparedRecord {
 /** Ends each field: decoded records have none, and JSON and terms escape it. */
 const END = '\0';
 const FIELDS = 11 + CONTACT_COLUMNS.length;
-const UNPREPARED = Buffer.alloc(FIELDS);
+const UNPREPARED = END.repeat(FIELDS);
 
 /**
  * Prepares records as text for `readPrepared`, which costs less to send than objects. Those of organizations that are not stored yet,
@@ -67,14 +68,13 @@ export function prepareContacts(
   vocabularyVersion: number,
   organizationOf: (id: string) => { key: number; text: TermEncoder } | undefined,
 ): string {
-  // As bytes, since a text of parts keeps every part in memory until it is read, and makes garbage collections slow.
-  const rows = [Buffer.from(`${vocabularyVersion}\0`)];
+  rows.add(`${vocabularyVersion}\0`);
   for (const ordered of records) {
     const organizationId = ordered.record.organization_id;
     const organization = organizationOf(organizationId);
     const stored = organization && storedFrom(ordered);
     if (!stored) {
-      rows.push(UNPREPARED);
+      rows.add(UNPREPARED);
       continue;
     }
     const contact = newContactOf(organization.text, organization.key, stored);
@@ -84,10 +84,44 @@ export function prepareContacts(
     let text = `${organizationId}\0${ordered.acceptedAt}\0${contact.organization}\0${contact.id}\0${contact.createdMs}\0`;
     text += `${contact.updatedMs}\0${contact.recordOrder}\0${contact.body}\0${audienceIds}\0${words}\0${contact.country ?? ''}\0`;
     for (const column of contact.columns) text += `${column}\0`;
-    rows.push(Buffer.from(text));
+    rows.add(text);
   }
-  return Buffer.concat(rows).toString();
+  return rows.take();
 }
+
+/** Of the rows of most messages. */
+const INITIAL_BYTES = 2 * 1024 * 1024;
+const MAX_KEPT_BYTES = 8 * INITIAL_BYTES;
+
+/** Joins texts as bytes, since a text of parts keeps every part in memory until it is read, and makes garbage collections slow. */
+class TextBuffer {
+  #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  #length = 0;
+
+  add(text: string): void {
+    // UTF-8 has at most three bytes for a UTF-16 code unit.
+    const needed = this.#length + 3 * text.length;
+    if (needed > this.#buffer.length) this.#grow(2 * needed);
+    this.#length += this.#buffer.write(text, this.#length);
+  }
+
+  /** The joined text; the next one begins empty. */
+  take(): string {
+    const text = this.#buffer.toString('utf8', 0, this.#length);
+    this.#length = 0;
+    if (this.#buffer.length > MAX_KEPT_BYTES) this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+    return text;
+  }
+
+  #grow(bytes: number): void {
+    const grown = Buffer.allocUnsafe(bytes);
+    this.#buffer.copy(grown, 0, 0, this.#length);
+    this.#buffer = grown;
+  }
+}
+
+/** Allocated once, as a new one would be cleared by the kernel page by page. */
+const rows = new TextBuffer();
 
 /** The contact that a record makes of none; undefined where it makes none, or is rejected. */
 function storedFrom(ordered: OrderedRecord<ContactRecord>): StoredContact | undefined {

@@ -10,7 +10,8 @@ export type FtsQuery = string & { readonly ftsQuery?: never };
 const reserved = /["'\s\p{Cc}]/u;
 const everyReserved = /["'\s\p{Cc}]/gu;
 
-function escapeTerm(text: string): string {
+/** The text as part of a term. */
+export function escapeTerm(text: string): string {
   if (!reserved.test(text)) return text;
   return text.replace(everyReserved, encodeURIComponent).replaceAll("'", '%27');
 }
@@ -31,10 +32,10 @@ export class OrganizationTerms {
     return `${this.#prefix}|${field}:${escapeTerm(value)}`;
   }
 
-  /** Words in order, as the text of a column. */
-  words(words: readonly string[]): string {
+  /** Words in order, each as `escapeTerm` wrote it, as the text of a column. */
+  escapedWords(words: readonly string[]): string {
     let text = '';
-    for (const word of words) text += text === '' ? this.word(word) : ` ${this.word(word)}`;
+    for (const word of words) text += text === '' ? `${this.#prefix}:${word}` : ` ${this.#prefix}:${word}`;
     return text;
   }
 

@@ -1,31 +1,63 @@
 import { isTypoCandidate } from '../../../search/typos.js';
-import type { OrganizationTerms } from './fts-query.js';
+import { escapeTerm, type OrganizationTerms } from './fts-query.js';
 
 interface EncodedValue {
-  terms: string;
-  /** Its words that queries may misspell, without those known to be in the vocabulary. */
+  /** Words as terms without the key of an organization. */
+  escaped: readonly string[];
+  /** Its words that queries may misspell. */
   words: readonly string[];
+  /** Encoders of organizations that have all of `words` in their vocabulary; undefined where the value is not cached. */
+  knownTo?: Set<TermEncoder>;
+}
+
+/** Values that many rows share, such as cities, by field and value: one cache serves the encoders of all organizations. */
+export class ValueCache {
+  readonly #fields = new Map<string, Map<string, EncodedValue>>();
+  #size = 0;
+
+  /** Values, and organizations that know their words. */
+  get size(): number {
+    return this.#size;
+  }
+
+  encode(cacheKey: string, value: string, wordsOf: (value: string) => string[]): EncodedValue {
+    let values = this.#fields.get(cacheKey);
+    if (!values) {
+      values = new Map();
+      this.#fields.set(cacheKey, values);
+    }
+    let encoded = values.get(value);
+    if (!encoded) {
+      encoded = { ...encode(wordsOf(value)), knownTo: new Set() };
+      values.set(value, encoded);
+      this.#size++;
+    }
+    return encoded;
+  }
+
+  noteKnown({ knownTo }: EncodedValue, encoder: TermEncoder): void {
+    if (!knownTo) return;
+    knownTo.add(encoder);
+    this.#size++;
+  }
 }
 
 /** Encodes columns of one text index for one organization, and collects the words that queries may misspell. */
 export class TermEncoder {
   readonly terms: OrganizationTerms;
+  readonly #cache: ValueCache;
+  readonly #isKnown: (word: string) => boolean;
   #words = new Set<string>();
-  /** By field and value, for values that many rows share, such as cities. */
-  readonly #cached = new Map<string, Map<string, EncodedValue>>();
-  #size = 0;
-
-  readonly #isNew: (word: string) => boolean;
 
   /** `isKnown` tells whether a word is in the vocabulary: such words are not collected. */
-  constructor(terms: OrganizationTerms, isKnown: (word: string) => boolean = () => false) {
+  constructor(
+    terms: OrganizationTerms,
+    cache = new ValueCache(),
+    isKnown: (word: string) => boolean = () => false,
+  ) {
     this.terms = terms;
-    this.#isNew = (word) => !isKnown(word);
-  }
-
-  /** Cached values. */
-  get size(): number {
-    return this.#size;
+    this.#cache = cache;
+    this.#isKnown = isKnown;
   }
 
   /** `cacheKey` groups values that have the same words for the same text; null where values are mostly unique. */
@@ -36,11 +68,12 @@ export class TermEncoder {
   ): string {
     let column = '';
     for (const value of values) {
-      const { terms, words } =
-        cacheKey === null ? this.#encode(wordsOf(value)) : this.#encodeCached(cacheKey, value, wordsOf);
-      if (terms === '') continue;
-      column = column === '' ? terms : `${column} ${this.terms.positionGap} ${terms}`;
-      for (const word of words) this.#words.add(word);
+      const encoded =
+        cacheKey === null ? encode(wordsOf(value)) : this.#cache.encode(cacheKey, value, wordsOf);
+      if (encoded.escaped.length === 0) continue;
+      if (column !== '') column += ` ${this.terms.positionGap} `;
+      column += this.terms.escapedWords(encoded.escaped);
+      if (encoded.words.length > 0 && !encoded.knownTo?.has(this)) this.#collect(encoded);
     }
     return column;
   }
@@ -52,22 +85,17 @@ export class TermEncoder {
     return words;
   }
 
-  #encodeCached(cacheKey: string, value: string, wordsOf: (value: string) => string[]): EncodedValue {
-    let cached = this.#cached.get(cacheKey);
-    if (!cached) {
-      cached = new Map();
-      this.#cached.set(cacheKey, cached);
+  #collect(encoded: EncodedValue): void {
+    let areKnown = true;
+    for (const word of encoded.words) {
+      if (this.#isKnown(word)) continue;
+      areKnown = false;
+      this.#words.add(word);
     }
-    let encoded = cached.get(value);
-    if (!encoded) {
-      encoded = this.#encode(wordsOf(value));
-      cached.set(value, encoded);
-      this.#size++;
-    } else if (encoded.words.length > 0) encoded.words = encoded.words.filter(this.#isNew);
-    return encoded;
+    if (areKnown) this.#cache.noteKnown(encoded, this);
   }
+}
 
-  #encode(words: string[]): EncodedValue {
-    return { terms: this.terms.words(words), words: words.filter(isTypoCandidate).filter(this.#isNew) };
-  }
+function encode(words: string[]): EncodedValue {
+  return { escaped: words.map(escapeTerm), words: words.filter(isTypoCandidate) };
 }

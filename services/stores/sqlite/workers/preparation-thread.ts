@@ -6,14 +6,14 @@ import type { Connection } from '../connection.js';
 import { prepareContacts } from '../contacts/prepared-contact.js';
 import { findOrganizationKey } from '../organizations.js';
 import { OrganizationTerms } from '../text/fts-query.js';
-import { TermEncoder } from '../text/term-encoder.js';
+import { TermEncoder, ValueCache } from '../text/term-encoder.js';
 import { isInVocabulary, vocabularyVersion } from '../text/vocabulary.js';
 import { FairQueue } from './fair-queue.js';
 import { lowerPriority, NICENESS } from './priority.js';
 import { createReader } from './reader.js';
 import { CLOSE, type RpcRequest, type WorkerData } from './rpc.js';
 
-/** Values of all term encoders and known words, about 200 bytes each. */
+/** Cached values and known words, about 200 bytes each. */
 const MAX_CACHED_TERMS = 400_000;
 
 interface Organization {
@@ -26,6 +26,7 @@ interface Organization {
 const operations = (connection: Connection) => {
   /** An organization keeps its key for good. */
   const organizations = new Map<string, Organization>();
+  let values = new ValueCache();
   let version = 0;
 
   const organizationOf = (id: string) => {
@@ -40,16 +41,19 @@ const operations = (connection: Connection) => {
         knownWords.add(word);
         return true;
       };
-      organization = { key, text: new TermEncoder(new OrganizationTerms(key), isKnown), knownWords };
+      organization = { key, text: new TermEncoder(new OrganizationTerms(key), values, isKnown), knownWords };
       organizations.set(id, organization);
     }
     return organization;
   };
 
   const trimCaches = (currentVersion: number) => {
-    let cached = organizations.size;
-    for (const { text, knownWords } of organizations.values()) cached += text.size + knownWords.size;
-    if (cached > MAX_CACHED_TERMS || currentVersion !== version) organizations.clear();
+    let cached = organizations.size + values.size;
+    for (const { knownWords } of organizations.values()) cached += knownWords.size;
+    if (cached > MAX_CACHED_TERMS || currentVersion !== version) {
+      organizations.clear();
+      values = new ValueCache();
+    }
     version = currentVersion;
   };
 

@@ -2,11 +2,11 @@ import type { Connection } from '../connection.js';
 import { findOrganizationKey } from '../organizations.js';
 import { type RowId, rowIdOf, SEQUENCE_SIZE } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
-import { TermEncoder } from '../text/term-encoder.js';
+import { TermEncoder, ValueCache } from '../text/term-encoder.js';
 import type { TextIndex } from '../text/text-index.js';
 import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 
-/** Values of all term encoders and known words, about 200 bytes each. */
+/** Cached values and known words, about 200 bytes each. */
 const MAX_CACHED_TERMS = 400_000;
 type Counted = 'contacts' | 'visits';
 type Accepted = Counted | 'audiences';
@@ -23,6 +23,8 @@ export class WriteSession {
   readonly #organizations = new Map<string, number>();
   readonly #audiences = new Map<string, number>();
   readonly #encoders = new Map<string, TermEncoder>();
+  /** Of all encoders. */
+  #values = new ValueCache();
   /** Words in the vocabulary, by index and organization. */
   readonly #knownWords = new Map<string, Set<string>>();
   /** Added to the counts of organizations at the commit. */
@@ -116,7 +118,7 @@ export class WriteSession {
     const name = `${index}${organization}`;
     let encoder = this.#encoders.get(name);
     if (!encoder) {
-      encoder = new TermEncoder(new OrganizationTerms(organization));
+      encoder = new TermEncoder(new OrganizationTerms(organization), this.#values);
       this.#encoders.set(name, encoder);
     }
     return encoder;
@@ -200,20 +202,25 @@ export class WriteSession {
   }
 
   #trimCaches(): void {
-    let terms = 0;
-    for (const { size } of [...this.#encoders.values(), ...this.#knownWords.values()]) terms += size;
+    let terms = this.#values.size;
+    for (const { size } of this.#knownWords.values()) terms += size;
     if (terms > MAX_CACHED_TERMS) {
-      this.#encoders.clear();
+      this.#clearEncoders();
       this.#knownWords.clear();
     }
     if (this.#audiences.size > MAX_CACHED_KEYS) this.#audiences.clear();
     if (this.#organizations.size > MAX_CACHED_KEYS) this.#organizations.clear();
   }
 
+  #clearEncoders(): void {
+    this.#encoders.clear();
+    this.#values = new ValueCache();
+  }
+
   #invalidateCaches(): void {
     this.#organizations.clear();
     this.#audiences.clear();
-    this.#encoders.clear();
+    this.#clearEncoders();
     this.#knownWords.clear();
     this.#added = { contacts: new Map(), visits: new Map() };
     for (const newest of Object.values(this.#accepted)) newest.clear();
