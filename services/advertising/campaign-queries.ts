@@ -44,7 +44,9 @@ export interface AdEntity<SortName extends string> {
   /** The ids in `ids`, as `known`, joined with what `columns` reads. */
   attributesFrom: string;
   columns: string[];
-  conditions(filters: AdFilters): (string | undefined)[];
+  conditions(filters: AdFilters, id?: string): (string | undefined)[];
+  /** The campaigns of all that match, and the id that the conditions are on. */
+  campaigns: { from: string; id: string };
   ids(filters: AdFilters): string[] | undefined;
   /** Orders other than those by metrics. */
   sortKeys: Record<Exclude<SortName, Metric>, string>;
@@ -82,12 +84,13 @@ export const CAMPAIGNS: AdEntity<CampaignSort> = {
     ...columnsOf('campaign', Object.keys(campaignAttributes)),
     'ifNull(counted.creatives, 0) AS creatives_count',
   ],
-  conditions: ({ campaignIds, statuses, objectiveTypes, search }) => [
-    inList('known.id', 'campaign_ids', campaignIds),
+  conditions: ({ campaignIds, statuses, objectiveTypes, search }, id = 'known.id') => [
+    inList(id, 'campaign_ids', campaignIds),
     inList('campaign.status_key', 'statuses', statuses),
     inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
     containsAny(['campaign.name_key', 'campaign.campaign_group_name_key'], search),
   ],
+  campaigns: { from: `FROM ${CAMPAIGN_RECORDS} AS campaign`, id: 'campaign.id' },
   ids: ({ campaignIds }) => campaignIds,
   sortKeys: {
     name: 'campaign.name_key',
@@ -97,13 +100,15 @@ export const CAMPAIGNS: AdEntity<CampaignSort> = {
   },
 };
 
+const RECORDS_OF_CREATIVES = joinLines(
+  `LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
+  `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
+);
+
 export const CREATIVES: AdEntity<CreativeSort> = {
   name: 'creative',
   known: ALL_CREATIVES,
-  records: joinLines(
-    `LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
-    `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
-  ),
+  records: RECORDS_OF_CREATIVES,
   attributesFrom: joinLines(
     `FROM (SELECT id, campaign_id FROM ${ALL_CREATIVES} WHERE id ${OF_PAGE}) AS known`,
     `LEFT JOIN (SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION} AND id ${OF_PAGE}) AS creative ON creative.id = known.id`,
@@ -115,13 +120,14 @@ export const CREATIVES: AdEntity<CreativeSort> = {
     'campaign.currency AS currency',
     ...columnsOf('creative', Object.keys(creativeAttributes)),
   ],
-  conditions: ({ campaignIds, creativeIds, statuses, objectiveTypes, search }) => [
+  conditions: ({ campaignIds, creativeIds, statuses, objectiveTypes, search }, id = 'known.id') => [
     inList('known.campaign_id', 'campaign_ids', campaignIds),
-    inList('known.id', 'creative_ids', creativeIds),
+    inList(id, 'creative_ids', creativeIds),
     inList('creative.status_key', 'statuses', statuses),
     inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
     containsAny(['creative.name_key', 'creative.headline_key', 'campaign.name_key'], search),
   ],
+  campaigns: { from: joinLines(`FROM ${ALL_CREATIVES} AS known`, RECORDS_OF_CREATIVES), id: 'known.id' },
   ids: ({ creativeIds }) => creativeIds,
   sortKeys: {
     name: 'creative.name_key',
@@ -206,7 +212,7 @@ export function adFiguresQuery(
 
 /** Currencies of the campaigns of everything that matches, not only of one page. */
 export function currenciesQuery(
-  { name, known, records, conditions }: Pick<AdEntity<never>, 'name' | 'known' | 'records' | 'conditions'>,
+  { name, campaigns, conditions }: Pick<AdEntity<never>, 'name' | 'campaigns' | 'conditions'>,
   organizationId: string,
   filters: AdFilters,
 ): AnalyticsQuery {
@@ -214,9 +220,8 @@ export function currenciesQuery(
     name: `${name}_currencies`,
     sql: joinLines(
       'SELECT arraySort(groupUniqArray(campaign.currency))',
-      `FROM ${known} AS known`,
-      records,
-      where(...conditions(filters)),
+      campaigns.from,
+      where(...conditions(filters, campaigns.id)),
     ),
     params: filterParams(organizationId, filters),
   };

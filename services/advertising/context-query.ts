@@ -32,10 +32,7 @@ export function contextQuery(
   currencies?: Pick<AnalyticsQuery, 'sql' | 'params'>,
 ): AnalyticsQuery {
   const { campaignIds, creativeIds, companyIds, networkIds, domains } = requested;
-  const parts = [
-    `(SELECT minOrNull(date) FROM delivery_days WHERE ${IN_ORGANIZATION}) AS first_date`,
-    `(SELECT maxOrNull(date) FROM delivery_days WHERE ${IN_ORGANIZATION} AND date <= {today:Date}) AS last_date`,
-  ];
+  const parts = ['minOrNull(date) AS first_date', 'maxOrNullIf(date, date <= {today:Date}) AS last_date'];
   const exists = (
     name: string,
     values: string[] | undefined,
@@ -64,5 +61,6 @@ export function contextQuery(
     requested_network_ids: networkIds,
     requested_domains: domains,
   });
-  return { name: 'warnings_context', sql: `SELECT\n  ${parts.join(',\n  ')}`, params };
+  const sql = `SELECT\n  ${parts.join(',\n  ')}\nFROM delivery_days ${where(IN_ORGANIZATION)}`;
+  return { name: 'warnings_context', sql, params };
 }

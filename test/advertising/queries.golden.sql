@@ -246,26 +246,24 @@ ORDER BY id LIMIT {limit:UInt32}
 
 -- context: warnings_context
 SELECT
-  (SELECT minOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String} AND date <= {today:Date}) AS last_date
+  minOrNull(date) AS first_date,
+  maxOrNullIf(date, date <= {today:Date}) AS last_date
+FROM delivery_days WHERE organization_id = {organization_id:String}
 
 -- context of campaigns: warnings_context
 SELECT
-  (SELECT minOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String} AND date <= {today:Date}) AS last_date,
+  minOrNull(date) AS first_date,
+  maxOrNullIf(date, date <= {today:Date}) AS last_date,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
-FROM (
-  SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
-  UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
-) AS known
-LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
-WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0)) AS currencies
+FROM (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign
+WHERE campaign.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0)) AS currencies
+FROM delivery_days WHERE organization_id = {organization_id:String}
 
 -- context of creatives: warnings_context
 SELECT
-  (SELECT minOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String} AND date <= {today:Date}) AS last_date,
+  minOrNull(date) AS first_date,
+  maxOrNullIf(date, date <= {today:Date}) AS last_date,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids,
   (SELECT arraySort(groupUniqArray(campaign.currency))
 FROM (
@@ -278,12 +276,14 @@ FROM (
 LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_id:String}) AS creative ON creative.id = known.id
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id
 WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0)) AS currencies
+FROM delivery_days WHERE organization_id = {organization_id:String}
 
 -- context of companies: warnings_context
 SELECT
-  (SELECT minOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String}) AS first_date,
-  (SELECT maxOrNull(date) FROM delivery_days WHERE organization_id = {organization_id:String} AND date <= {today:Date}) AS last_date,
+  minOrNull(date) AS first_date,
+  maxOrNullIf(date, date <= {today:Date}) AS last_date,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
   (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM companies WHERE organization_id = {organization_id:String} AND id IN {requested_company_ids:Array(String)} UNION ALL SELECT company_id AS value FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {requested_company_ids:Array(String)})) AS company_ids,
   (SELECT groupUniqArray(value) FROM (SELECT network_a_company_id AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {requested_network_ids:Array(String)})) AS network_ids,
   (SELECT groupUniqArray(value) FROM (SELECT domain AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND domain IN {requested_domains:Array(String)})) AS domains
+FROM delivery_days WHERE organization_id = {organization_id:String}
