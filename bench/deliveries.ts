@@ -51,7 +51,7 @@ async function createTablesOfBefore(clickhouse: ClickHouse): Promise<void> {
   const tables = ['0005_create_creative_deliveries', '0007_create_company_deliveries'];
   for (const file of tables) {
     const sql = readFileSync(join(packageRoot, `mappings/clickhouse/${file}.sql`), 'utf8')
-      .replaceAll(' CODEC(ZSTD(1))', '')
+      .replaceAll(/ CODEC\((?:\w+, )?\w+(?:\(1\))?\)/g, '')
       .replaceAll(/(organization_id|campaign_id|creative_id) String/g, '$1 LowCardinality(String)')
       .replace('index_granularity = 2048, min_compress_block_size = 16384', 'index_granularity = 1024')
       .replace(/EXISTS \w+_deliveries/, (name) => name.replace('EXISTS ', 'EXISTS before_'));
