@@ -60,10 +60,12 @@ export async function benchClickHouse(
   const environment = { CLICKHOUSE_URL: server.address, CLICKHOUSE_DATABASE: DATABASE };
   try {
     const organizations = Math.max(1, Math.round(deliveries / DELIVERIES_OF_ORGANIZATION));
-    const { lists, key } = await planLists(join(folder, 'gateway'), environment);
+    const dataDir = join(folder, 'gateway');
+    const key = await createStore(dataDir, environment);
     await load(client, organizations, note);
+    const lists = await planLists(dataDir, environment, key);
     const amount = `${(organizations * DELIVERIES_OF_ORGANIZATION).toLocaleString('en')} deliveries`;
-    const results = await benchLists(join(folder, 'gateway'), environment, lists, key, amount, note);
+    const results = await benchLists(dataDir, environment, lists, key, amount, note);
     results.push(...(await benchFinal(client, server.address, organizations, lists, amount, note)));
     return results;
   } finally {
@@ -72,11 +74,31 @@ export async function benchClickHouse(
   }
 }
 
-/** Migrates the store, and finds out which statements the lists of an organization send. */
-async function planLists(
-  dataDir: string,
-  environment: Record<string, string>,
-): Promise<{ lists: List[]; key: string }> {
+/** Migrates the store and inserts the campaigns; returns a key of their organization. */
+async function createStore(dataDir: string, environment: Record<string, string>): Promise<string> {
+  const stores = await openStores(loadConfig({ PORT: '0', REACHLINE_DATA_DIR: dataDir, ...environment }));
+  try {
+    await stores.analytics.insertCampaigns(
+      inOrder(
+        Array.from({ length: CAMPAIGNS }, (_, index) => ({
+          organization_id: 'org_0',
+          id: `cmp_${index}`,
+          name: `Campaign ${index}`,
+          status: index % 3 === 0 ? 'PAUSED' : 'ACTIVE',
+          objective_type: 'WEBSITE_VISITS',
+          currency: 'USD',
+        })),
+        Date.now(),
+      ),
+    );
+    return await issueKey(stores.search, { organizationId: 'org_0', scopes: ['*'] });
+  } finally {
+    await stores.close();
+  }
+}
+
+/** The lists with the statements that each sends for the deliveries loaded, since those name the ids of the page. */
+async function planLists(dataDir: string, environment: Record<string, string>, key: string): Promise<List[]> {
   const config = loadConfig({ PORT: '0', REACHLINE_DATA_DIR: dataDir, ...environment });
   const stores = await openStores(config);
   const sent: AnalyticsQuery[] = [];
@@ -91,34 +113,7 @@ async function planLists(
       return stores.analytics.queryLines(query, signal);
     },
   };
-  await analytics.insertCampaigns(
-    inOrder(
-      Array.from({ length: CAMPAIGNS }, (_, index) => ({
-        organization_id: 'org_0',
-        id: `cmp_${index}`,
-        name: `Campaign ${index}`,
-        status: index % 3 === 0 ? 'PAUSED' : 'ACTIVE',
-        objective_type: 'WEBSITE_VISITS',
-        currency: 'USD',
-      })),
-      Date.now(),
-    ),
-  );
-  // Without a delivery, a list asks for no series.
-  await analytics.insertDeliveries(
-    inOrder(
-      Array.from({ length: 200 }, (_, index) => ({
-        organization_id: 'org_0',
-        date: day(1),
-        campaign_id: `cmp_${index}`,
-        ...(index < 100 ? { creative_id: `cre_${index}` } : { company_id: `com_${index}` }),
-        impressions: 1,
-      })),
-      1,
-    ),
-  );
   const gateway = await startGateway(config, { search: stores.search, analytics }, createLogger('silent'));
-  const key = await issueKey(stores.search, { organizationId: 'org_0', scopes: ['*'] });
   const asked: [name: string, path: string, body: object][] = [
     ['campaigns over 90 days', 'campaigns', { start_date: day(90), granularity: 'daily' }],
     ['campaigns over 90 days by month', 'campaigns', { start_date: day(90), granularity: 'monthly' }],
@@ -134,7 +129,7 @@ async function planLists(
       await timedPost(gateway.url + url, key, body);
       lists.push({ name, url, body, statements: [...sent] });
     }
-    return { lists, key };
+    return lists;
   } finally {
     await gateway.stop();
     await stores.close();
@@ -160,7 +155,6 @@ FROM numbers(${organizations * days * COMPANIES})`;
 
 /** Loads all days, with months at rest merged as they are some minutes after their last row came. */
 async function load(client: ClickHouseClient, organizations: number, note: (text: string) => void) {
-  for (const table of RESTATED) await client.command({ query: `TRUNCATE TABLE ${table}` });
   for (let from = DAYS; from >= 1; from -= DAYS_A_BLOCK) {
     note(`loading: ${from} days to go …`);
     await client.command({ query: deliveriesOf(organizations, from, from - DAYS_A_BLOCK + 1, 1) });
