@@ -7,6 +7,7 @@ import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/asy
 import type { UnknownFields } from '../../services/shared/settings.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
+import type { RawRecord } from '../records/raw-record.js';
 import { RECORDS_AFTER_REJECTION } from '../sources/kafka/batch-size.js';
 import { openMessage } from '../sources/kafka/change-message.js';
 import type { Batch } from '../sources/kafka/consumer.js';
@@ -22,7 +23,7 @@ export interface BatchProcessorDeps {
   writer: RecordWriter;
   sendDeadLetters: SendDeadLetters;
   /** Shared by all partitions, so that one batch is decoded while another is written. */
-  decoding: Mutex;
+  decoding: Pick<Mutex, 'runExclusive'>;
   /** The store has written or rejected records, or an offset was committed. */
   onProgress(): void;
   onCommitted(committed: CommittedRecords): void;
@@ -102,7 +103,7 @@ async function writeWithRetry(
   part: readonly DecodedRecord[],
   canSplit: boolean,
 ): Promise<RejectedWrite[] | 'split' | 'aborted'> {
-  const records = part.flatMap(({ outcome }) => (outcome.kind === 'ok' ? [outcome] : []));
+  const records = part.map(({ outcome }) => outcome).filter((outcome) => outcome.kind === 'ok');
   if (records.length === 0) return [];
   const write = async () => {
     if (!canSplit) return writer.write(records, onProgress);
@@ -172,6 +173,8 @@ function unreadableLetter({ reason, first, last }: Unreadable): DeadLetter {
     : deadLetter('batch_corrupt', '', `${records} came in a batch that cannot be decompressed.`);
 }
 
+const NO_BYTES = Buffer.alloc(0);
+
 function createBatchDecoder(
   stream: Stream,
   { newTimeSlice, unknownFields }: Pick<BatchProcessorDeps, 'newTimeSlice' | 'unknownFields'>,
@@ -185,8 +188,9 @@ function createBatchDecoder(
     const { key, value, unreadable } = record;
     if (unreadable) return unreadableLetter(unreadable);
     if (value !== null && value.length > MAX_LINE_BYTES) return LINE_TOO_LONG;
-    const raw = value === null ? { bytes: Buffer.alloc(0), value } : { bytes: value };
-    return decode({ line: 0, key, ...raw }, acceptedAtOf(record), sequenceOf(record));
+    const raw: RawRecord =
+      value === null ? { line: 0, key, bytes: NO_BYTES, value } : { line: 0, key, bytes: value };
+    return decode(raw, acceptedAtOf(record), sequenceOf(record));
   };
   return async ({ records }) => {
     const decoded: DecodedRecord[] = [];
