@@ -37,26 +37,35 @@ export interface RecordWriter {
 
 /**
  * Creates the writer of one stream. When a store rejects many consecutive records it is given one that it has written before, which
- * changes nothing: if it writes that one, the others are at fault.
+ * changes nothing: if it writes that one, the others are at fault. `writeWholeToStore` is used for writes that are not searched for
+ * rejected records.
  */
-export function createRecordWriter(store: StoreName, writeToStore: Write): RecordWriter {
+export function createRecordWriter(
+  store: StoreName,
+  writeToStore: Write,
+  writeWholeToStore = writeToStore,
+): RecordWriter {
   let lastWritten: readonly OrderedRecord<object>[] | undefined;
   let consecutiveRejections = 0;
   const written = (records: readonly OrderedRecord<object>[]) => {
     lastWritten = records.slice(-1);
     consecutiveRejections = 0;
   };
-  const write: Write = async (records) => {
-    try {
-      await writeToStore(records);
-    } catch (cause) {
-      if (isOutage(cause) || isRejection(cause) || cause instanceof PartialWriteError) throw cause;
-      throw new UnexpectedWriteError(store, { cause });
-    }
-  };
+  const checked =
+    (write: Write): Write =>
+    async (records) => {
+      try {
+        await write(records);
+      } catch (cause) {
+        if (isOutage(cause) || isRejection(cause) || cause instanceof PartialWriteError) throw cause;
+        throw new UnexpectedWriteError(store, { cause });
+      }
+    };
+  const write = checked(writeToStore);
+  const writeWhole = checked(writeWholeToStore);
   return {
     async writeWhole(records, onProgress) {
-      const isWritten = (await rejectionOf(write, records)) === null;
+      const isWritten = (await rejectionOf(writeWhole, records)) === null;
       onProgress();
       if (isWritten) written(records);
       return isWritten;

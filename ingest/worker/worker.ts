@@ -2,14 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { backoffMs, Mutex, TimeSlice } from '../../services/shared/async.js';
 import type { KafkaConfig } from '../../services/shared/config.js';
-import { FETCH_LIMITS } from '../sources/kafka/batch-size.js';
+import { FETCH_LIMITS, GROUP_LIMITS } from '../sources/kafka/batch-size.js';
 import { KafkaCluster } from '../sources/kafka/cluster.js';
 import type { RunningConsumer } from '../sources/kafka/consumer.js';
 import { createTopics, groupOf, topicOf } from '../sources/kafka/topics.js';
 import { STREAMS, type StreamName } from '../streams/index.js';
 import type { IngestStores, Stream } from '../streams/stream.js';
+import type { Write } from '../write-records.js';
 import { createBatchProcessor } from './batch-processor.js';
 import { deadLetterSender, type SendDeadLetters } from './dead-letters.js';
+import { groupWrites } from './group-writes.js';
 import type { StreamMetrics, WorkerMetrics } from './metrics.js';
 import { createRecordWriter, UnexpectedWriteError } from './record-writer.js';
 import { Watchdog } from './watchdog.js';
@@ -185,11 +187,22 @@ async function startStream(
   const fault = new Promise<Error>((resolve) => {
     stopWith = resolve;
   });
+  const write: Write = (records) => stream.write(stores, records);
+  let decodes = 0;
+  const writeWhole =
+    stream.store === 'analytics' ? groupWrites(write, GROUP_LIMITS, () => decodes > 0) : write;
   const processBatch = createBatchProcessor(stream, {
-    writer: createRecordWriter(stream.store, (records) => stream.write(stores, records)),
+    writer: createRecordWriter(stream.store, write, writeWhole),
     sendDeadLetters,
     unknownFields: config.unknownFields,
-    decoding,
+    decoding: {
+      runExclusive(task) {
+        decodes++;
+        return decoding.runExclusive(task).finally(() => {
+          decodes--;
+        });
+      },
+    },
     signal: aborting.signal,
     sleep,
     now: () => performance.now(),

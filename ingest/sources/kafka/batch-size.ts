@@ -5,13 +5,19 @@ const MIB = 1024 * KIB;
 
 /**
  * Fetch size of a partition in bytes, and the most records of a batch, by the store that the records go to. ClickHouse takes large
- * inserts fastest; Elasticsearch takes longer per record, and small batches let every partition progress: the next fetch waits for
- * all batches of the one before.
+ * inserts fastest; Elasticsearch takes longer per record, and small batches let every partition progress: no partition is more than
+ * one fetch ahead of another.
  */
 export const FETCH_LIMITS = {
   search: { fetchBytes: MIB, maxBatchRecords: 1000 },
   analytics: { fetchBytes: 6 * MIB, maxBatchRecords: 25_000 },
 };
+
+/**
+ * Batches of several partitions that ClickHouse takes with one insert: each insert makes a part for each table and month, which costs
+ * as much as thousands of rows.
+ */
+export const GROUP_LIMITS = { maxRecords: 100_000, maxWrites: 8, gatheredRecords: 50_000 };
 
 /** A batch ends with the record that reaches this size. */
 export const MAX_BATCH_BYTES = 8 * MIB;
