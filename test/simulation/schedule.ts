@@ -4,15 +4,18 @@
  */
 
 import type { Batch } from '../../ingest/sources/kafka/consumer.js';
+import { InFlightRanges } from '../../ingest/sources/kafka/in-flight.js';
 import type { OutgoingRecord, RecordSender } from '../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { createBatchProcessor } from '../../ingest/worker/batch-processor.js';
 import { deadLetterSender, headerText, stripDeadLetterHeaders } from '../../ingest/worker/dead-letters.js';
+import { groupWrites } from '../../ingest/worker/group-writes.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
+import type { Write } from '../../ingest/write-records.js';
 import { Mutex } from '../../services/shared/async.js';
-import { Group } from './group.js';
+import { Group, type Member } from './group.js';
 import { type Actor, Scheduler } from './scheduler.js';
 import { SharedStores, type StoreFaults, storesOf, UNSTORABLE } from './stores.js';
 import { Topic } from './topic.js';
@@ -23,6 +26,7 @@ const SESSION_MS = 300;
 const HEARTBEAT_MS = 50;
 /** Fewer than a batch may have, so that batches are split. */
 const RECORDS_AFTER_REJECTION = 3;
+const GROUP_LIMITS = { maxRecords: 12, maxWrites: 2, gatheredRecords: 0 };
 /** Header that the code under test does not know, and must keep. */
 const ORIGIN = 'simulation-origin';
 /** Virtual milliseconds with faults. */
@@ -205,8 +209,9 @@ class Schedule {
     const stores = storesOf(actor, this.#shared, scheduler, () =>
       this.#isFaulty ? this.#faults : NO_FAULTS,
     );
-    const process = createBatchProcessor(this.#stream, {
-      writer: createRecordWriter(this.#stream.store, (records) => this.#stream.write(stores, records)),
+    const write: Write = (records) => this.#stream.write(stores, records);
+    const processBatch = createBatchProcessor(this.#stream, {
+      writer: createRecordWriter(this.#stream.store, write, groupWrites(write, GROUP_LIMITS)),
       sendDeadLetters,
       decoding: new Mutex(),
       onProgress: ignored,
@@ -219,88 +224,71 @@ class Schedule {
       recordsAfterRejection: RECORDS_AFTER_REJECTION,
       newTimeSlice: () => ({ shouldYield: () => false, yieldToEventLoop: async () => undefined }),
     });
+    const membership = new SimulatedMembership(actor, this.#group, scheduler);
+    const inFlight = new InFlightRanges(membership);
     while (!actor.stop.signal.aborted) {
+      membership.isRebalancing = true;
+      await inFlight.settled();
+      membership.epoch++;
       await scheduler.step(actor, 'joins', 20);
       const member = this.#group.join(actor, scheduler.now);
       if (!member) continue;
-      const { generation, partitions } = member;
+      membership.joined(member);
       await Promise.all(
-        partitions.map(async (partition) => {
+        member.partitions.map(async (partition) => {
           while (
             !actor.stop.signal.aborted &&
-            (await this.#takeBatch(actor, generation, partition, process))
+            (await this.#fetchOnce(actor, membership, inFlight, partition, processBatch))
           );
         }),
       );
     }
   }
 
-  /** Fetches and processes one batch; false when the member has to join again. */
-  async #takeBatch(
-    actor: Actor,
-    generation: number,
+  /** Fetches of a partition, and starts to process what it fetched; false when the member has to join again. */
+  async #fetchOnce(
+    actor: WorkerProcess,
+    membership: SimulatedMembership,
+    inFlight: InFlightRanges,
     partition: number,
-    process: (batch: Batch) => Promise<void>,
+    processBatch: (batch: Batch) => Promise<void>,
   ): Promise<boolean> {
     const scheduler = this.#scheduler;
-    const group = this.#group;
     await scheduler.step(actor, `fetches of ${partition}`, 30);
-    if (group.heartbeat(actor, generation, scheduler.now) !== 'ok') return false;
-    const from = group.committed[partition] as number;
+    if (!membership.heartbeat()) return false;
+    const from = membership.positions[partition] as number;
     const records = (this.#topic.partitions[partition] ?? []).slice(
       from,
       from + scheduler.random.between(1, 8),
     );
     if (records.length === 0) return true;
-    let isLost = false;
-    let isRebalancing = false;
-    let seenAt = scheduler.now;
-    /** Whether the member continues without joining again. */
-    const heartbeat = () => {
-      const result = group.heartbeat(actor, generation, scheduler.now);
-      if (result === 'unknown member') isLost = true;
-      else seenAt = scheduler.now;
-      if (result === 'rebalancing' && !isRebalancing) {
-        isRebalancing = true;
-        scheduler.note(`${actor.name} learns of a rebalance`);
-      }
-      return result === 'ok';
-    };
+    const { epoch } = membership;
+    const isAssigned = () => membership.isAssigned(epoch);
+    const range = { partition, from: BigInt(from), next: BigInt(from + records.length) };
+    const mayStart = () => isAssigned() && !membership.isRebalancing && !actor.stop.signal.aborted;
     try {
-      await process({
-        topic: 'topic',
-        partition,
-        records,
-        lag: 0,
-        isAssigned: () => !isLost && scheduler.now - seenAt < SESSION_MS,
-        isRebalancing: () => isRebalancing,
-        async withHeartbeats(work) {
-          let isSettled = false;
-          const beating = (async () => {
-            while (!isSettled && !isLost) {
-              await scheduler.sleep(actor, 'heartbeat', HEARTBEAT_MS);
-              if (!isSettled) heartbeat();
-            }
-          })();
-          void beating;
-          const result = await work.finally(() => {
-            isSettled = true;
-          });
-          if (isLost) throw new Error('the session is over');
-          return result;
-        },
-        async commit(last) {
-          await scheduler.step(actor, `commits ${last.offset} of ${partition}`);
-          const offset = Number(last.offset) + 1;
-          if (!group.commit(actor, generation, partition, offset, scheduler.now))
-            throw new Error('not a member');
-          scheduler.note(`committed ${offset} of ${partition}`);
-        },
-      });
+      await inFlight.start(range, mayStart, (onCommitted) =>
+        processBatch({
+          topic: 'topic',
+          partition,
+          records,
+          lag: 0,
+          isAssigned,
+          isRebalancing: () => membership.isRebalancing,
+          withHeartbeats: (work) => membership.withHeartbeats(work),
+          async commit(last) {
+            await scheduler.step(actor, `commits ${last.offset} of ${partition}`);
+            const offset = Number(last.offset) + 1;
+            if (!membership.commit(partition, offset)) throw new Error('not a member');
+            scheduler.note(`committed ${offset} of ${partition}`);
+            onCommitted(BigInt(offset));
+          },
+        }),
+      );
     } catch {
-      return heartbeat();
+      scheduler.note(`${actor.name} learns that a batch failed`);
     }
-    return heartbeat();
+    return membership.heartbeat();
   }
 
   /** Sends dead letters: a send may fail before or after they are appended. */
@@ -370,6 +358,76 @@ class Schedule {
       if (!rejected.has(id) && !perhapsRejected.has(id))
         violations.push(`record ${id} is a dead letter for nothing`);
     return violations;
+  }
+}
+
+/** What a worker knows of its membership, and where it fetches next. */
+class SimulatedMembership {
+  epoch = 0;
+  isRebalancing = false;
+  /** Offset of the next fetch, by partition. */
+  positions: number[] = [];
+  readonly #actor: Actor;
+  readonly #group: Group;
+  readonly #scheduler: Scheduler;
+  #generation = 0;
+  #isLost = false;
+  #seenAt = 0;
+
+  constructor(actor: Actor, group: Group, scheduler: Scheduler) {
+    this.#actor = actor;
+    this.#group = group;
+    this.#scheduler = scheduler;
+  }
+
+  joined({ generation }: Readonly<Member>): void {
+    this.epoch++;
+    this.isRebalancing = false;
+    this.positions = [...this.#group.committed];
+    this.#generation = generation;
+    this.#isLost = false;
+    this.#seenAt = this.#scheduler.now;
+  }
+
+  fetchFrom(partition: number, offset: bigint): void {
+    this.positions[partition] = Number(offset);
+  }
+
+  isAssigned(epoch: number): boolean {
+    return epoch === this.epoch && !this.#isLost && this.#scheduler.now - this.#seenAt < SESSION_MS;
+  }
+
+  /** Whether the member continues without joining again. */
+  heartbeat(): boolean {
+    const result = this.#group.heartbeat(this.#actor, this.#generation, this.#scheduler.now);
+    if (result === 'unknown member') this.#isLost = true;
+    else this.#seenAt = this.#scheduler.now;
+    if (result === 'rebalancing' && !this.isRebalancing) {
+      this.isRebalancing = true;
+      this.#scheduler.note(`${this.#actor.name} learns of a rebalance`);
+    }
+    return result === 'ok';
+  }
+
+  /** Of the generation that the member knows: the group rejects commits of earlier ones alone. */
+  commit(partition: number, offset: number): boolean {
+    return this.#group.commit(this.#actor, this.#generation, partition, offset, this.#scheduler.now);
+  }
+
+  async withHeartbeats<T>(work: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const beating = async () => {
+      while (!isSettled && !this.#isLost) {
+        await this.#scheduler.sleep(this.#actor, 'heartbeat', HEARTBEAT_MS);
+        if (!isSettled) this.heartbeat();
+      }
+    };
+    void beating();
+    const result = await work.finally(() => {
+      isSettled = true;
+    });
+    if (this.#isLost) throw new Error('the session is over');
+    return result;
   }
 }
 

@@ -1,5 +1,11 @@
 /** A member of a group that hands the batches of a topic to a callback, and commits their offsets. */
-import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import kafkajs, {
+  type Consumer,
+  type EachBatchPayload,
+  type KafkaMessage,
+  type PartitionAssigner,
+} from 'kafkajs';
+import type { Fetched } from 'kafkajs/src/consumer/consumerGroup.js';
 import type { KafkaAdmin } from './admin.js';
 import {
   FETCH_MAX_BYTES,
@@ -9,8 +15,12 @@ import {
   PARTITION_CONCURRENCY,
 } from './batch-size.js';
 import { HEARTBEATS_PER_SESSION, type KafkaClient } from './client.js';
-import { Membership } from './membership.js';
+import { InFlightRanges } from './in-flight.js';
+import { Membership, rangeOf } from './membership.js';
+import { groupListeners } from './patches.js';
 import { type KafkaRecord, toRecord } from './record.js';
+
+const { PartitionAssigners } = kafkajs;
 
 /** Consecutive records of one partition, in the order of their offsets. */
 export interface Batch {
@@ -42,7 +52,7 @@ export interface ConsumeOptions {
   topic: string;
   group: string;
   maxBatchRecords: number;
-  /** Fetch size of a partition: its next fetch waits for these batches, and so do the other partitions. */
+  /** Fetch size of a partition. Its next fetch waits until the batches of this one are started, and so do the other partitions. */
   fetchBytes: number;
   /** Called for several partitions at the same time, and for one batch of a partition at a time. */
   onBatch(batch: Batch): Promise<void>;
@@ -57,32 +67,60 @@ export async function startConsumer(
   options: ConsumeOptions,
 ): Promise<RunningConsumer> {
   const { topic, group } = options;
+  const assigner: PartitionAssigner = (config) => {
+    const roundRobin = PartitionAssigners.roundRobin(config);
+    groupListeners.set(roundRobin, {
+      onFetch: (fetched) => membership.onFetch(fetched),
+      async beforeJoin(consumerGroup) {
+        membership.isRebalancing = true;
+        await inFlight.settled();
+        membership.joins(consumerGroup);
+      },
+    });
+    return roundRobin;
+  };
   const consumer = client.consumer({
     groupId: group,
     minBytes: FETCH_MIN_BYTES,
     maxWaitTimeInMs: FETCH_MAX_WAIT_MS,
     maxBytesPerPartition: options.fetchBytes,
     maxBytes: FETCH_MAX_BYTES,
+    partitionAssigners: [assigner],
   });
   const membership = new Membership(consumer, topic, client.sessionMs);
+  const inFlight = new InFlightRanges(membership);
+  let isStopping = false;
   const failed = new Promise<Error>((resolve) => {
     consumer.on('consumer.crash', ({ payload }) => {
       if (!payload.restart) resolve(payload.error);
     });
   });
+  /** Whether a partition may be worked on until it is assigned anew. */
+  const mayContinueWith = (partition: number) => {
+    const { epoch } = membership;
+    return () => !isStopping && !membership.isRebalancing && membership.isAssigned(partition, epoch);
+  };
   consumer.on('consumer.end_batch_process', ({ payload: { batchSize, partition, lastOffset } }) => {
     // Transaction markers alone: `eachBatch` is not called.
-    if (batchSize === 0)
-      commitThrough(consumer, membership, topic, partition, lastOffset).catch(() => undefined);
+    const range = batchSize === 0 ? membership.lastFetched(partition, lastOffset) : undefined;
+    if (!range) return;
+    void inFlight.startHandled(range, mayContinueWith(partition), async (committed) => {
+      await commitBefore(consumer, membership, topic, partition, range.next);
+      committed(range.next);
+    });
   });
   const unsubscribe = client.onLog((message, details) => {
     if (!message.startsWith('Offset out of range, resetting')) return;
-    if (details.topic === topic && details.groupId === group) options.onOffsetLost();
+    if (details.topic !== topic || details.groupId !== group) return;
+    inFlight.allowGap(details.partition as number);
+    membership.offsetLost(details.partition as number);
+    options.onOffsetLost();
   });
   const stop = async () => {
     unsubscribe();
+    isStopping = true;
+    await inFlight.settled();
     await client.disconnect(consumer);
-    membership.end();
   };
   try {
     await consumer.connect();
@@ -91,7 +129,15 @@ export async function startConsumer(
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: PARTITION_CONCURRENCY,
-      eachBatch: (payload) => consumeFetched(consumer, membership, payload, options),
+      async eachBatch(payload) {
+        const range = rangeOf(payload.batch as Fetched & typeof payload.batch);
+        const mayContinue = mayContinueWith(range.partition);
+        await inFlight.start(range, mayContinue, (onCommitted) =>
+          consumeRange(consumer, membership, payload, options, mayContinue, onCommitted),
+        );
+        // What arrives now is fetched again until the consumer is disconnected.
+        if (isStopping) await inFlight.settled();
+      },
     });
   } catch (error) {
     await stop();
@@ -104,17 +150,19 @@ export async function startConsumer(
   };
 }
 
-async function consumeFetched(
+async function consumeRange(
   consumer: Consumer,
   membership: Membership,
-  { batch: fetched, heartbeat, isRunning, isStale, resolveOffset }: EachBatchPayload,
+  { batch: fetched, heartbeat }: Pick<EachBatchPayload, 'batch' | 'heartbeat'>,
   { topic, onBatch, maxBatchRecords }: ConsumeOptions,
+  mayContinue: () => boolean,
+  onCommitted: (next: bigint) => void,
 ): Promise<void> {
   const { partition, messages, highWatermark } = fetched;
   const { epoch } = membership;
-  const isAssigned = () => !isStale() && membership.isAssigned(partition, epoch);
+  const isAssigned = () => membership.isAssigned(partition, epoch);
   for (const batch of batchesOf(messages, maxBatchRecords)) {
-    if (!isRunning() || !isAssigned() || membership.isRebalancing) return;
+    if (!mayContinue()) return;
     const { offset: last } = batch.at(-1) as KafkaMessage;
     let isCommitted = false;
     await onBatch({
@@ -126,10 +174,11 @@ async function consumeFetched(
       isRebalancing: () => membership.isRebalancing,
       withHeartbeats: (work) => withHeartbeats(work, heartbeat, membership),
       async commit({ offset }) {
-        resolveOffset(offset);
         // A transaction marker may follow the last record, and is not among the messages.
         const through = offset === messages.at(-1)?.offset ? fetched.lastOffset() : offset;
-        await commitThrough(consumer, membership, topic, partition, through);
+        const next = BigInt(through) + 1n;
+        await commitBefore(consumer, membership, topic, partition, next);
+        onCommitted(next);
         isCommitted = offset === last;
       },
     });
@@ -140,17 +189,16 @@ async function consumeFetched(
 }
 
 /**
- * Commits the offset behind `last`. Rejects with the error of the coordinator: kafkajs wraps it in an error that ends the consumer,
- * although it only has to join its group again: https://github.com/tulios/kafkajs/issues/751
+ * Commits the offset `next`. Rejects with the error of the coordinator: kafkajs wraps it in an error that ends the consumer, although
+ * it only has to join its group again: https://github.com/tulios/kafkajs/issues/751
  */
-async function commitThrough(
+async function commitBefore(
   consumer: Consumer,
   membership: Membership,
   topic: string,
   partition: number,
-  last: string,
+  next: bigint,
 ): Promise<void> {
-  const next = BigInt(last) + 1n;
   try {
     await consumer.commitOffsets([{ topic, partition, offset: String(next) }]);
     membership.committed(partition, next);

@@ -5,13 +5,17 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
     readonly fetchedOffset: string;
     readonly highWatermark: string;
     readonly rawMessages: readonly unknown[];
+    lastOffset(): string;
   }
-  interface ConsumerGroup {
+  export interface ConsumerGroup {
     minBytes: number;
     maxWaitTime: number;
     readonly memberId: string;
     readonly sessionTimeout: number;
+    readonly assigners: readonly object[];
     fetch(nodeId: number): Promise<Fetched[]>;
+    joinAndSync(): Promise<void>;
+    resolveOffset(resolved: { topic: string; partition: number; offset: string }): void;
   }
   const ConsumerGroup: { prototype: ConsumerGroup };
   export default ConsumerGroup;

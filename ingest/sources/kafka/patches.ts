@@ -1,7 +1,10 @@
 /** Corrections of kafkajs 2.2.4, in force once this file is imported. */
 import { createRequire } from 'node:module';
 import kafkajs from 'kafkajs';
-import ConsumerGroup, { type Fetched } from 'kafkajs/src/consumer/consumerGroup.js';
+import ConsumerGroup, {
+  type Fetched,
+  type ConsumerGroup as Group,
+} from 'kafkajs/src/consumer/consumerGroup.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import {
@@ -81,8 +84,25 @@ Connection.prototype.connect = function () {
   return connect.call(this);
 };
 
-/** Called with each fetch of a group's member, by member id: kafkajs does not expose the end of a partition between batches. */
-export const fetchListeners = new Map<string, (fetched: readonly Fetched[]) => void>();
+/** What a consumer is told of its group, which kafkajs keeps to itself. */
+export interface GroupListener {
+  /** A fetch, with the end of each partition. */
+  onFetch(fetched: readonly Fetched[]): void;
+  /** The member is about to join its group, which waits for it. */
+  beforeJoin(group: Group): Promise<void>;
+}
+
+/** By an assigner of the consumer: the one object that a consumer and its group share. */
+export const groupListeners = new WeakMap<object, GroupListener>();
+
+const listenerOf = ({ assigners: [assigner] }: Group) => assigner && groupListeners.get(assigner);
+
+// kafkajs joins its group again whatever is under way, and its commits are rejected from then on.
+const { joinAndSync } = ConsumerGroup.prototype;
+ConsumerGroup.prototype.joinAndSync = async function () {
+  await listenerOf(this)?.beforeJoin(this);
+  return joinAndSync.call(this);
+};
 
 // kafkajs polls an idle topic as often as a busy one, since the limits of a fetch cannot change:
 // https://github.com/tulios/kafkajs/issues/1365
@@ -91,7 +111,7 @@ const adaptive = new WeakSet<object>();
 ConsumerGroup.prototype.fetch = async function (nodeId) {
   if (this.minBytes === FETCH_MIN_BYTES) adaptive.add(this);
   const fetched = await fetch.call(this, nodeId);
-  fetchListeners.get(this.memberId)?.(fetched);
+  listenerOf(this)?.onFetch(fetched);
   if (!adaptive.has(this)) return fetched;
   const isBusy = fetched.some(({ rawMessages }) => rawMessages.length > 0);
   this.minBytes = isBusy ? FETCH_MIN_BYTES : 1;
