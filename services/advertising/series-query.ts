@@ -4,7 +4,7 @@ import { countPeriods } from './calendar.js';
 import { requiredSums } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
 import { deliverySource, type SourceName } from './rollups.js';
-import { joinLines, type QueryParams, selectPrinted, sumColumns } from './sql.js';
+import { joinLines, printedMetrics, type QueryParams, sumColumns } from './sql.js';
 
 /** Which rows of an entity a statement answers: one per period, one of the whole range, whose day is empty, or both. */
 export interface FigureRows {
@@ -77,6 +77,9 @@ export function printedFigures(
   others: readonly string[] = [],
 ): AnalyticsQuery {
   const number = 'indexOf({ids:Array(String)}, id)';
-  const select = selectPrinted(metrics, requiredSums(metrics), number, ['day', ...others]);
-  return { name, sql: `${select}\nFROM (\n${sql}\n)`, params };
+  return {
+    name,
+    sql: printedMetrics(sql, metrics, requiredSums(metrics), number, ['day', ...others]),
+    params,
+  };
 }

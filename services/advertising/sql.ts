@@ -61,7 +61,9 @@ const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
 
 /** A sum as a whole number of 128 or 256 bits, cut off where it does not fit; money in units of 10^-12. */
 const whole = (name: SummedMetric, bits: 128 | 256) =>
-  isMoney(name) ? `reinterpret(toDecimal256(${name}, 12), 'Int${bits}')` : `toInt${bits}(${name})`;
+  isMoney(name)
+    ? `reinterpret(${bits === 128 ? name : `toDecimal256(${name}, 12)`}, 'Int${bits}')`
+    : `toInt${bits}(${name})`;
 
 /** Numerator and denominator of a rate in millionths, as whole numbers. */
 function fraction(rate: Rate, bits: 128 | 256): { numerator: string; denominator: string } {
@@ -97,10 +99,11 @@ const isRate = (metric: Metric): metric is Rate => metric in RATES;
 export const PRINTED_METRICS = '"metrics":0';
 
 /**
- * SELECT of `columns` and of `metrics`, each under its name, which JSON shows with the bytes that `metricWriter` gives. `number`, the first
- * column, becomes 0 in rows of which it does not, as their sums or rates are too large. Sums are columns under their own names.
+ * `columns` and `metrics` of a statement, each under its name, which JSON shows with the bytes that `metricWriter` gives. `number`, the first
+ * column, becomes 0 in rows of which it does not, as their sums or rates are too large. The statement has `sums` under their own names.
  */
-export function selectPrinted(
+export function printedMetrics(
+  sql: string,
   metrics: readonly Metric[],
   sums: readonly SummedMetric[],
   number: string,
@@ -119,10 +122,19 @@ export function selectPrinted(
       isRate(metric) ? `rates[${rates.indexOf(metric) + 1}] AS ${metric}` : metric,
     ),
   ];
+  return `SELECT ${selected.join(', ')}\nFROM (\n${rates.length === 0 ? sql : withRates(sql, rates)}\n)`;
+}
+
+/**
+ * One function over arrays, as the engine takes longer to analyze a function for each rate than to compute them; in a statement of its
+ * own, as it would be analyzed again for each use of an alias.
+ */
+function withRates(sql: string, rates: readonly Rate[]): string {
   const fractions = rates.map((rate) => fraction(rate, 128));
-  // One function over arrays: the engine takes longer to analyze a function for each rate than to compute them.
-  const computed = `arrayMap((n, d) -> toFloat64(${halfUp('n', 'd')}) / 1000000, [${fractions.map(({ numerator }) => numerator).join(', ')}], [${fractions.map(({ denominator }) => denominator).join(', ')}]) AS rates`;
-  return joinLines(rates.length === 0 ? '' : `WITH ${computed}`, `SELECT ${selected.join(', ')}`);
+  const numerators = fractions.map(({ numerator }) => numerator).join(', ');
+  const denominators = fractions.map(({ denominator }) => denominator).join(', ');
+  const computed = `arrayMap((n, d) -> toFloat64(${halfUp('n', 'd')}) / 1000000, [${numerators}], [${denominators}])`;
+  return `SELECT *, ${computed} AS rates\nFROM (\n${sql}\n)`;
 }
 
 /** The expression that orders by a metric or rate: exactly the value that is shown. */
