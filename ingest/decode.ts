@@ -44,7 +44,7 @@ export function decoder(
   const moneyFields = stream.moneyFields ?? [];
   const quoteLongMoney = moneyFields.length === 0 ? undefined : longNumberQuoter(moneyFields);
   const { organizationField, derivedFields = [], aliases = {} } = stream;
-  const decodeDeletion = deletionDecoder(stream);
+  const decodeDeletion = sharedDeletionDecoder(stream);
   const { properties } = stream.schema as TObject;
 
   return (raw, acceptedAt, sequence) => {
@@ -96,17 +96,31 @@ const NOT_DELETABLE = deadLetter(
   'Records of this stream cannot be deleted by a record.',
 );
 
+type DecodeDeletion = (fields: Fields) => DeadLetter | { kind: 'ok'; record: Fields };
+
+const deletionDecoderOf = new WeakMap<Stream, DecodeDeletion>();
+
+/** One per stream, as Ajv keeps every schema that it compiled. */
+function sharedDeletionDecoder(stream: Stream): DecodeDeletion {
+  let decode = deletionDecoderOf.get(stream);
+  if (!decode) {
+    decode = deletionDecoder(stream);
+    deletionDecoderOf.set(stream, decode);
+  }
+  return decode;
+}
+
 /**
  * Keeps what a deletion consists of: the fields that name the record, and its version. Sources that capture changes repeat the other
  * fields of what they deleted.
  */
-function deletionDecoder({ schema, organizationField, deletableBy }: Stream) {
+function deletionDecoder({ schema, organizationField, deletableBy }: Stream): DecodeDeletion {
   if (!deletableBy) return () => NOT_DELETABLE;
   const { properties } = schema as TObject;
   const names = [organizationField, ...deletableBy, 'updated_at', 'deleted'];
   const known = Object.fromEntries(names.map((name) => [name, properties[name] as TSchema]));
   const validate = compileValidator(strictObject(known));
-  return (fields: Fields): DeadLetter | { kind: 'ok'; record: Fields } => {
+  return (fields) => {
     const record = Object.fromEntries(
       names.filter((name) => name in fields).map((name) => [name, fields[name]]),
     );
