@@ -34,6 +34,16 @@ const piece = new RegExp(
     .join('|'),
   'gu',
 );
+type Piece = Record<string, string | undefined>;
+
+const plainWords = /^[a-z]+(?: [a-z]+)*$/;
+
+/** Most queries are plain words: for them `piece` is avoided, which V8 compiles in 4 to 8 ms, and again after some garbage collections. */
+function piecesOf(text: string): Piece[] {
+  if (plainWords.test(text)) return text.split(' ').map((word) => ({ text: word }));
+  return Array.from(text.matchAll(piece), ({ groups = {} }) => groups);
+}
+
 const MIN_PHONE_DIGITS = 7;
 const MAX_PHONE_DIGITS = 15;
 
@@ -56,7 +66,7 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
     }
     neighbours = [];
   };
-  for (const { groups = {} } of folded.replace(/[“”„‟«»]/g, '"').matchAll(piece)) {
+  for (const groups of piecesOf(folded.replace(/[“”„‟«»]/g, '"'))) {
     if (groups.dash !== undefined) {
       excluding = true;
       continue;
@@ -105,7 +115,7 @@ interface Reading {
   whole?: string[];
 }
 
-function read({ quoted, url, compound, digits, chain, text }: Record<string, string | undefined>): Reading[] {
+function read({ quoted, url, compound, digits, chain, text }: Piece): Reading[] {
   if (quoted !== undefined) return [readQuoted(quoted.trim())];
   if (url !== undefined) return [readUrl(url)];
   if (compound !== undefined) return [readCompound(compound)];

@@ -9,12 +9,14 @@ const LETTERS = /^[\p{L}\p{M}]+$/u;
 
 /** Typos that a folded query word may have: insertions, deletions, substitutions and transpositions of neighbours. */
 export function allowedTypos(word: string): 0 | 1 | 2 {
-  if (!LETTERS.test(word)) return 0;
+  if (!isOfLetters(word)) return 0;
   const length = codePoints(word);
   return length >= MIN_LETTERS.twoTypos ? 2 : length >= MIN_LETTERS.oneTypo ? 1 : 0;
 }
 
 /** Whether a query word with a typo can mean this folded word of a record: one letter may be missing from the shortest. */
 export function isTypoCandidate(word: string): boolean {
-  return word.length >= MIN_LETTERS.oneTypo - 1 && (ASCII_LETTERS.test(word) || LETTERS.test(word));
+  return word.length >= MIN_LETTERS.oneTypo - 1 && isOfLetters(word);
 }
+
+const isOfLetters = (word: string) => ASCII_LETTERS.test(word) || LETTERS.test(word);

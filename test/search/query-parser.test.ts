@@ -203,6 +203,18 @@ describe('a query', () => {
     );
   });
 
+  it('of plain words means the same however many spaces there are', () => {
+    const words = fc.array(fc.stringMatching(/^(?:in|x|ext|tel|mailto|[a-z]{1,9})$/), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(words, (given) => {
+        expect(parseQuery(given.join(' '))).to.deep.equal(parseQuery(` ${given.join('  ')} `));
+      }),
+    );
+  });
+
   it('without any word has no terms', () => {
     expect(parsed('?!')).to.deep.equal({ required: [], excluded: [] });
   });
