@@ -26,6 +26,7 @@ import { compileValidator } from '../shared/validation.js';
 import type { Stores } from '../stores/open-stores.js';
 import type { AdmittedRequest } from './admission.js';
 import type { Metrics } from './metrics.js';
+import type { RequestState } from './request-state.js';
 
 /** Maximum bytes of records per request, before and after decompression. */
 export const INGEST_BODY_LIMIT = 16 * 1024 * 1024;
@@ -113,7 +114,13 @@ export function createIngestEndpoint(
     if (!dryRun) count(result);
     if (kept && result.rejected > 0) await stores.search.keepDeadLetters(kept.letters);
     if (onReject === 'fail' && result.rejected > 0) throw recordsRejected(result);
-    ctx.body = { stream: name, ...result, ...(dryRun ? { dry_run: true, records: samples } : {}) };
+    const json = JSON.stringify({
+      stream: name,
+      ...result,
+      ...(dryRun && { dry_run: true, records: samples }),
+    });
+    // Koa loads Node's fetch, which takes 12 to 19 ms, to set an object as the body.
+    (ctx.state as RequestState).answer = { json, bytes: Buffer.byteLength(json) };
   };
 }
 

@@ -4,11 +4,14 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { namedMappings } from '../../ingest/presets/named-mappings.js';
 import type { Publisher } from '../../ingest/publisher.js';
+import { STREAMS } from '../../ingest/streams/index.js';
 import type { Config } from '../shared/config.js';
 import { startOperationalServer } from '../shared/operational-server.js';
 import { type Clock, systemClock } from '../shared/time.js';
+import { compileAhead } from '../shared/validation.js';
 import { readVersion } from '../shared/version.js';
 import type { Stores } from '../stores/open-stores.js';
+import { endpoints } from './api.js';
 import { createApp } from './app.js';
 import type { ClusterWorker } from './cluster/worker.js';
 import { type ConnectionLimits, Connections, connectionLimits } from './connections.js';
@@ -98,6 +101,7 @@ export async function startGateway(
     server.close();
     throw error;
   });
+  compileAhead(requestSchemas());
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
@@ -112,6 +116,12 @@ export async function startGateway(
     },
   };
 }
+
+/** Of records first, as the largest. */
+const requestSchemas = () => [
+  ...Object.values(STREAMS).map(({ schema }) => schema),
+  ...endpoints.flatMap(({ request, query }) => (query ? [request, query] : [request])),
+];
 
 function listen(server: Server, { host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import {
   AddContactRequest,
   ContactRecord,
@@ -66,6 +67,33 @@ describe('Validation', () => {
       'ann@x.example,',
     ];
     for (const email of bad) expect(problems(email), email).to.deep.equal(['invalid_email']);
+  });
+
+  it('takes an email address in ASCII exactly when it takes it with another letter', () => {
+    const validate = compileValidator(ContactRecord);
+    const isValid = (email: string) =>
+      validate({ ...organization, contact_id: 'c', work_emails: [email] }).length === 0;
+    const part = fc.constantFrom(
+      'a',
+      'B',
+      '1',
+      '.',
+      '-',
+      '_',
+      "'",
+      '@',
+      ' ',
+      'xn--',
+      'x.example',
+      '@b.example',
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+        expect(isValid(`a${parts.join('')}`)).to.equal(isValid(`aé${parts.join('')}`));
+      }),
+      { numRuns: 2000 },
+    );
+    expect(isValid("Ada.O'Neil+x@mail.example.com")).to.equal(true);
   });
 
   it('returns one error for a list that is too long, whatever its items', () => {
