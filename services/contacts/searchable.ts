@@ -2,7 +2,7 @@
 
 import { countryWords, normalizeCountry } from '../search/countries.js';
 import type { SearchedValue } from '../search/explain.js';
-import { initials, nameKeys, namesTogether, nameWords } from '../search/names.js';
+import { type NameKeys, nameKeys, namesTogether, nameWords } from '../search/names.js';
 import {
   normalizeDomain,
   normalizePostalCode,
@@ -86,9 +86,8 @@ export function searchedValues(contact: SearchableContact): SearchedValue<Explai
 }
 
 /** Keys by which a query is recognized as the whole name, or as the whole first or last name, and the first letters of its words. */
-export function searchableName({ first_name, last_name }: SearchableContact) {
-  const names = [first_name, last_name];
-  return { ...nameKeys(names), initials: initials(names) };
+export function searchableName({ first_name, last_name }: SearchableContact): NameKeys {
+  return nameKeys([first_name, last_name]);
 }
 
 /** Values compared as a whole, in normal form. */

@@ -138,15 +138,18 @@ const EMPTY_FIELDS = Object.fromEntries(
   CONTACT_FIELD_NAMES.map((name): [string, unknown] => [name, isArrayField(name) ? Object.freeze([]) : null]),
 ) as Pick<ContactBody, ContactField>;
 
+const EMPTY_BODY: ContactBody = {
+  id: '',
+  organization_id: '',
+  data_import_id: null,
+  contact_id: '',
+  company_id: null,
+  ...EMPTY_FIELDS,
+};
+
+/** Copied as a whole, which V8 does at once, where it would add the fields of a spread one by one. */
 function emptyBody(organizationId: string, id: string): ContactBody {
-  return {
-    id,
-    organization_id: organizationId,
-    data_import_id: null,
-    contact_id: id,
-    company_id: null,
-    ...EMPTY_FIELDS,
-  };
+  return { ...EMPTY_BODY, id, organization_id: organizationId, contact_id: id };
 }
 
 type FieldsOf<Value> = {

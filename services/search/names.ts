@@ -10,9 +10,12 @@ const plainWord = /^[a-z0-9]+$/;
 const withoutSpaces = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]+$/u;
 
 /** The words of a name split everywhere, only at spaces, and nowhere: [o, connor, smith], [oconnor, smith], [oconnorsmith]. */
-const readings = memoize((name: string): string[][] => {
+function readings(name: string): string[][] {
   const folded = fold(name);
-  if (plainWord.test(folded)) return [[folded]];
+  return plainWord.test(folded) ? [[folded]] : differentReadings(folded);
+}
+
+const differentReadings = memoize((folded: string): string[][] => {
   const different = new Map<string, string[]>();
   for (const text of [folded, folded.replace(insideWords, ''), folded.replace(betweenWords, '')]) {
     const read = words(text);
@@ -43,29 +46,36 @@ export function namesTogether(firstName: string | null, lastName: string | null)
   return withoutSpaces.test(first) && withoutSpaces.test(last) ? [`${last}${first}`, `${first}${last}`] : [];
 }
 
-/** First letters of the words of names. */
-export function initials(names: readonly (string | null)[]): string[] {
-  const letters = new Set<string>();
-  for (const name of names) {
-    if (name === null) continue;
-    for (const word of readings(name)[0] ?? [])
-      letters.add(String.fromCodePoint(word.codePointAt(0) as number));
-  }
-  return [...letters];
+/** A query gives a whole name if its words equal these: distinct, in alphabetical order. */
+export const nameKey = (given: readonly string[]): string =>
+  given.length === 1 ? (given[0] as string) : [...new Set(given)].sort().join(' ');
+
+export interface NameKeys {
+  whole: string[];
+  parts: string[];
+  /** First letters of the words. */
+  initials: string[];
 }
 
-/** A query gives a whole name if its words equal these: distinct, in alphabetical order. */
-export const nameKey = (given: readonly string[]): string => [...new Set(given)].sort().join(' ');
-
 /** The keys of a name of one or several parts, such as first and last name, and of each part. */
-export function nameKeys(names: readonly (string | null)[]): { whole: string[]; parts: string[] } {
-  const given = names.filter((name) => name !== null).map(readings);
-  const parts = given.flat().map(nameKey);
+export function nameKeys(names: readonly (string | null)[]): NameKeys {
+  const parts = new Set<string>();
+  const initials = new Set<string>();
   let whole: string[][] = [[]];
-  for (const read of given) whole = whole.flatMap((before) => read.map((after) => [...before, ...after]));
+  for (const name of names) {
+    if (name === null) continue;
+    const read = readings(name);
+    for (const reading of read) parts.add(nameKey(reading));
+    for (const word of read[0] ?? []) initials.add(String.fromCodePoint(word.codePointAt(0) as number));
+    const longer: string[][] = [];
+    for (const before of whole) for (const after of read) longer.push([...before, ...after]);
+    whole = longer;
+  }
   const [first = null, last = null] = names;
-  const keys = [...whole.map(nameKey), ...namesTogether(first, last)].filter((key) => key !== '');
-  return { whole: [...new Set(keys)], parts: [...new Set(parts)] };
+  const keys = new Set(whole.map(nameKey));
+  for (const together of namesTogether(first, last)) keys.add(together);
+  keys.delete('');
+  return { whole: [...keys], parts: [...parts], initials: [...initials] };
 }
 
 /** Joined words shorter than this would match too much. */

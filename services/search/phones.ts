@@ -6,13 +6,16 @@ const MIN_END_DIGITS = 7;
 /** Digits after which a letter or sign begins an extension; before, it names the number ("Tel."). */
 const MIN_DIGITS_BEFORE_EXTENSION = 5;
 
+const beginsWithDigit = /^[0-9]/;
+
 /** The digits without `+`, leading `00`, `(0)` and extension; '' where there are none. */
 export function phoneDigits(phone: string): string {
-  let digits = '';
-  for (const [character] of fold(phone)
+  const parts = fold(phone)
     .replace(/\(\s?0\s?\)/g, '')
-    .matchAll(/[\p{L}\p{N}#,;~]/gu)) {
-    if (character >= '0' && character <= '9') digits += character;
+    .match(/[0-9]+|[\p{L}\p{N}#,;~]/gu);
+  let digits = '';
+  for (const part of parts ?? []) {
+    if (beginsWithDigit.test(part)) digits += part;
     else if (digits.length >= MIN_DIGITS_BEFORE_EXTENSION) break;
   }
   return digits.startsWith('00') ? digits.slice(2) : digits;

@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
-import { initials, nameKeys, nameWords } from '../../search/names.js';
+import { nameKeys, nameWords } from '../../search/names.js';
 import { textWords } from '../../search/words.js';
 import {
   type Deletion,
@@ -105,6 +105,7 @@ export function audienceDocument(source: AudienceSource | AudienceTombstone): ob
   const [names, trackings, descriptions] = fields.map((words) =>
     words.length === 0 ? undefined : { words: wordTokens(words), letters: letterTokens(words).join(' ') },
   );
+  const { whole, initials } = nameKeys([name]);
   return {
     ...source,
     search: {
@@ -114,8 +115,8 @@ export function audienceDocument(source: AudienceSource | AudienceTombstone): ob
       letters_of_tracking_utm_value: trackings?.letters,
       all: descriptions?.words,
       letters: descriptions?.letters,
-      whole_name: nameKeys([name]).whole.map(valueToken),
-      initials: wordTokens(initials([name])),
+      whole_name: whole.map(valueToken),
+      initials: wordTokens(initials),
     },
   };
 }

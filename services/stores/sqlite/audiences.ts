@@ -1,7 +1,7 @@
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
-import { initials, nameKeys, nameWords } from '../../search/names.js';
+import { nameKeys, nameWords } from '../../search/names.js';
 import type { Page, SortKey } from '../../search/query.js';
 import { textWords } from '../../search/words.js';
 import { type Json, toJson } from '../../shared/json.js';
@@ -187,7 +187,7 @@ export function audienceColumns(text: TermEncoder, audience: AudienceBody): stri
   const others = [tracking, description].map((value) =>
     text.encodeColumn(value === null ? [] : [value], textWords, null),
   );
-  const { whole } = nameKeys([name]);
-  const exact = text.terms.matchAllTerm + text.terms.name({ whole, parts: [], initials: initials([name]) });
+  const { whole, initials } = nameKeys([name]);
+  const exact = text.terms.matchAllTerm + text.terms.name({ whole, parts: [], initials });
   return [text.encodeColumn([name], nameWords, null), ...others, exact];
 }
