@@ -19,7 +19,7 @@ export interface VersionedDocument<Source> {
 export interface DocumentWrite {
   id: string;
   routing?: string;
-  /** The document to index; called once. */
+  /** The document to index; called again where it is sent again. */
   document(): object;
   /** The version it replaces; absent for a new document. */
   before?: VersionedDocument<unknown>;
@@ -32,7 +32,9 @@ export function documentId(organizationId: string, id: string): string {
 
 export type Refresh = 'wait_for' | false;
 
-const BULK_CHARACTERS = 5_000_000;
+const BULK_BYTES = 5_000_000;
+/** Of UTF-8, per UTF-16 code unit. */
+const MAX_BYTES_PER_CHARACTER = 3;
 const BULK_CONCURRENCY = 2;
 const BULK_RESULT = ['errors', 'items.*.status', 'items.*.error'];
 /** Of documents that a full queue (429) turned away. */
@@ -182,8 +184,8 @@ export class Documents<Source> {
   async deleteMany(hits: readonly estypes.SearchHit<Source>[]): Promise<number> {
     let kept = 0;
     let failure: Error | undefined;
-    const writes = hits.map((hit) => ({ hit, text: `${JSON.stringify({ delete: versionOf(hit) })}\n` }));
-    await this.#bulk(writes, (_, status, error) => {
+    const textOf = (hit: estypes.SearchHit<Source>) => `${JSON.stringify({ delete: versionOf(hit) })}\n`;
+    await this.#bulk(hits, textOf, (_, status, error) => {
       if (status === 409 || status === 404) kept++;
       else failure ??= itemError(status, error);
     });
@@ -221,13 +223,13 @@ export class Documents<Source> {
    */
   async writeMany(changes: readonly DocumentWrite[]): Promise<Set<string>> {
     const conflicts = new Set<string>();
-    let pending = await serializeMutex.runExclusive(() => serializeDocuments(changes));
+    let pending = changes;
     for (let attempts = 0; pending.length > 0; attempts++) {
-      const retried: typeof pending = [];
+      const retried: DocumentWrite[] = [];
       let sawBlock = false;
       let failure: Error | undefined;
-      await this.#bulk(pending, (write, status, error) => {
-        const { id, before } = write.change;
+      await this.#bulk(pending, writeText, (write, status, error) => {
+        const { id, before } = write;
         const isBlocked = isBlockedItem(error);
         sawBlock ||= isBlocked;
         // A replaced document is read again: a reindex may have moved the alias.
@@ -248,42 +250,30 @@ export class Documents<Source> {
    * Sends bulk requests of bounded size, and calls `onFailed` with each write that the cluster turned away. The bulk helper of the
    * library asks for full results, of which nothing is read, and counts the bytes of every line.
    */
-  async #bulk<Write extends { text: string }>(
+  async #bulk<Write>(
     writes: readonly Write[],
+    textOf: (write: Write) => string,
     onFailed: (write: Write, status: number, error?: ItemError) => void,
   ): Promise<void> {
-    const parts = inParts(writes);
+    const parts = await serializeMutex.runExclusive(() => serializeParts(writes, textOf));
+    const remaining = parts.values();
     const send = async () => {
       // One sender that throws ends the parts for all.
-      for (const part of parts) {
-        const operations = part.map(({ text }) => text).join('') as never;
+      for (const part of remaining) {
         const { errors, items } = await this.#cluster.run((client) =>
-          client.bulk({ index: this.alias, filter_path: BULK_RESULT, operations }),
+          client.bulk({ index: this.alias, filter_path: BULK_RESULT, operations: part.body as never }),
         );
         if (!errors) continue;
         for (const [index, item] of items.entries()) {
           const [result] = Object.values(item);
-          if (result && result.status >= 400) onFailed(part[index] as Write, result.status, result.error);
+          if (result && result.status >= 400)
+            onFailed(part.writes[index] as Write, result.status, result.error);
         }
       }
     };
     const sent = await Promise.allSettled(Array.from({ length: BULK_CONCURRENCY }, send));
     for (const each of sent) if (each.status === 'rejected') throw each.reason;
   }
-}
-
-function* inParts<Write extends { text: string }>(writes: readonly Write[]): Generator<Write[], void> {
-  let part: Write[] = [];
-  let length = 0;
-  for (const write of writes) {
-    part.push(write);
-    length += write.text.length;
-    if (length < BULK_CHARACTERS) continue;
-    yield part;
-    part = [];
-    length = 0;
-  }
-  if (part.length > 0) yield part;
 }
 
 const versionOf = <Source>({ _index, _id, _routing, _seq_no, _primary_term }: estypes.SearchHit<Source>) => ({
@@ -294,21 +284,46 @@ const versionOf = <Source>({ _index, _id, _routing, _seq_no, _primary_term }: es
   if_primary_term: _primary_term,
 });
 
+/** The body of a bulk request, and what it writes. */
+interface BulkPart<Write> {
+  writes: Write[];
+  body: Buffer;
+}
+
 /** Serializes one bulk at a time, so that the first is sent while the second is serialized. */
 const serializeMutex = new Mutex();
+/** Each text becomes bytes at once: garbage collection would copy twice those that wait to be sent. */
+const serialized = Buffer.allocUnsafeSlow(BULK_BYTES);
 
-async function serializeDocuments(
-  changes: readonly DocumentWrite[],
-): Promise<{ change: DocumentWrite; text: string }[]> {
+async function serializeParts<Write>(
+  all: readonly Write[],
+  textOf: (write: Write) => string,
+): Promise<BulkPart<Write>[]> {
   const slice = new TimeSlice();
-  const serialized: { change: DocumentWrite; text: string }[] = [];
-  for (const change of changes) {
-    const text = `${JSON.stringify(action(change))}\n${JSON.stringify(change.document())}\n`;
-    serialized.push({ change, text });
+  const parts: BulkPart<Write>[] = [];
+  let writes: Write[] = [];
+  let end = 0;
+  const flush = () => {
+    if (writes.length > 0) parts.push({ writes, body: Buffer.from(serialized.subarray(0, end)) });
+    writes = [];
+    end = 0;
+  };
+  for (const write of all) {
+    const text = textOf(write);
+    const maxBytes = text.length * MAX_BYTES_PER_CHARACTER;
+    if (end + maxBytes > serialized.length) flush();
+    if (maxBytes > serialized.length) parts.push({ writes: [write], body: Buffer.from(text) });
+    else {
+      end += serialized.write(text, end);
+      writes.push(write);
+    }
     if (slice.shouldYield()) await slice.yieldToEventLoop();
   }
-  return serialized;
+  flush();
+  return parts;
 }
+
+const writeText = (write: DocumentWrite): string => `${JSON.stringify(action(write))}\n${JSON.stringify(write.document())}\n`;
 
 function action({ id, routing, before }: DocumentWrite) {
   return before
