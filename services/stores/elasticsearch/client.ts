@@ -4,6 +4,7 @@ import { Client, SniffingTransport } from '@elastic/elasticsearch';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { BufferingConnection } from './connection.js';
 import { isBlocked, storeError } from './errors.js';
+import { ResponseParser } from './response-parser.js';
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
 
@@ -88,6 +89,7 @@ function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
     maxRetries: 2,
     Transport: FastRetryTransport,
     Connection: BufferingConnection,
+    Serializer: ResponseParser,
     // Documents are validated before they are stored, and scanning a response takes longer than parsing it.
     disablePrototypePoisoningProtection: true,
     sniffOnStart: false,

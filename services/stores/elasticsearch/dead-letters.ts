@@ -43,7 +43,7 @@ export class DeadLetters {
 
   async keep(records: readonly StoredDeadLetter[]): Promise<void> {
     await this.#documents.writeMany(
-      records.map((record) => ({ id: record.id, document: () => toSource(record) })),
+      records.map((record) => ({ id: record.id, json: () => JSON.stringify(toSource(record)) })),
     );
     for (const organizationId of new Set(records.map((record) => record.organizationId))) {
       await this.#deleteOldest(organizationId);

@@ -19,8 +19,8 @@ export interface VersionedDocument<Source> {
 export interface DocumentWrite {
   id: string;
   routing?: string;
-  /** The document to index; called again where it is sent again. */
-  document(): object;
+  /** The document to index, as JSON; called again where it is sent again. */
+  json(): string;
   /** The version it replaces; absent for a new document. */
   before?: VersionedDocument<unknown>;
 }
@@ -323,7 +323,7 @@ async function serializeParts<Write>(
   return parts;
 }
 
-const writeText = (write: DocumentWrite): string => `${JSON.stringify(action(write))}\n${JSON.stringify(write.document())}\n`;
+const writeText = (write: DocumentWrite): string => `${JSON.stringify(action(write))}\n${write.json()}\n`;
 
 function action({ id, routing, before }: DocumentWrite) {
   return before

@@ -39,7 +39,11 @@ export class VisitWrites {
       const changes = months.get(month) ?? new Map<string, DocumentWrite>();
       months.set(month, changes);
       if (!changes.has(id))
-        changes.set(id, { id, routing, document: () => visitDocument(toVisit(record, createdMs)) });
+        changes.set(id, {
+          id,
+          routing,
+          json: () => JSON.stringify(visitDocument(toVisit(record, createdMs))),
+        });
     }
     await Promise.all(
       Array.from(months, ([month, changes]) =>

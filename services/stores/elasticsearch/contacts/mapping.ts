@@ -16,6 +16,7 @@ import {
   contactJson,
   parseContact,
   type StoredContact,
+  toContact,
 } from '../../../contacts/stored-contact.js';
 import { isTypoCandidate } from '../../../search/typos.js';
 import { memoize } from '../../../shared/cache.js';
@@ -33,6 +34,7 @@ export interface IndexedContact extends StoredContact {
 
 /** The stored fields (`_source` of the mapping). Those that are searched or sorted by are derived from them and only indexed. */
 export interface ContactSource extends Pick<IndexedContact, 'creation' | 'removals'> {
+  /** An object in the document, which `parseResponse` leaves as text. */
   contact: Json<Contact>;
   record_order: string | null;
 }
@@ -83,12 +85,20 @@ export function letterTokens(words: Iterable<string>): string[] {
   return [...letters];
 }
 
-/** The document to index. */
+/** The document to index. `parseResponse` finds the contact by its being first, and by its last field. */
 export function contactDocument(state: IndexedContact | Tombstone): object {
-  if (isTombstone(state)) return state;
+  return isTombstone(state) ? state : { contact: toContact(state), ...otherFields(state) };
+}
+
+/** `contactDocument` as JSON, in half the time. */
+export function contactDocumentJson(state: IndexedContact | Tombstone): string {
+  if (isTombstone(state)) return JSON.stringify(state);
+  return `{"contact":${contactJson(state)},${JSON.stringify(otherFields(state)).slice(1)}`;
+}
+
+function otherFields(state: IndexedContact): Omit<ContactSource, 'contact'> & Record<string, unknown> {
   const { body } = state;
-  const document: ContactSource & Record<string, unknown> = {
-    contact: contactJson(state),
+  return {
     record_order: state.recordOrder,
     creation: state.creation,
     removals: state.removals,
@@ -99,27 +109,26 @@ export function contactDocument(state: IndexedContact | Tombstone): object {
     audience_ids: state.audienceIds,
     search: searchFields(body),
   };
-  return document;
 }
 
-/** A value of a field, as words to index and as those of them that may have typos. */
+/** A value of a field as texts to index: its words, and those of them that may have typos. */
 interface Tokens {
   words: string;
-  letters: readonly string[];
+  letters: string;
 }
 
 /** Fields for the words that no filter searches. */
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
 type TextField = (typeof GROUP_FIELDS)[number] | WordField;
 
-/** Fields for the words of each group that may have typos. */
+/** Fields for the words of each group that may have typos. Their index counts a word once, however many values of a contact have it. */
 const LETTER_FIELDS = ['letters_of_names', 'letters_of_emails', 'letters_of_company', 'letters'] as const;
 
 const FIELDS = (Object.keys(SEARCH_FIELDS) as ContactSearchField[]).map((name) => {
   const field = SEARCH_FIELDS[name];
   const tokens = (text: string): Tokens => {
     const words = field.wordsOf(text);
-    return { words: wordTokens(words), letters: letterTokens(words) };
+    return { words: wordTokens(words), letters: letterTokens(words).join(' ') };
   };
   return {
     name,
@@ -130,7 +139,8 @@ const FIELDS = (Object.keys(SEARCH_FIELDS) as ContactSearchField[]).map((name) =
 });
 
 /** A field rarely has more than one value. */
-type WordValues = Record<TextField | (typeof LETTER_FIELDS)[number], string | string[] | undefined>;
+type WordValues = Record<TextField, string | string[] | undefined> &
+  Record<(typeof LETTER_FIELDS)[number], string | undefined>;
 
 /** Undefined fields are not sent. They are all declared first, because V8 creates objects of one shape fastest. */
 function searchFields(body: ContactBody): object {
@@ -171,12 +181,6 @@ function searchFields(body: ContactBody): object {
     } satisfies Record<FacetField, string | null>,
   };
   const byField: WordValues = fields;
-  const letterWords: Record<(typeof LETTER_FIELDS)[number], Set<string>> = {
-    letters_of_names: new Set(),
-    letters_of_emails: new Set(),
-    letters_of_company: new Set(),
-    letters: new Set(),
-  };
   for (const { name, into, lettersInto, tokens } of FIELDS) {
     for (const text of searchableTexts(body, name)) {
       const { words, letters } = tokens(text);
@@ -185,11 +189,11 @@ function searchFields(body: ContactBody): object {
       if (before === undefined) byField[into] = words;
       else if (typeof before === 'string') byField[into] = [before, words];
       else before.push(words);
-      for (const word of letters) letterWords[lettersInto].add(word);
+      if (letters === '') continue;
+      const lettersBefore = byField[lettersInto];
+      byField[lettersInto] = lettersBefore === undefined ? letters : `${lettersBefore} ${letters}`;
     }
   }
-  for (const name of LETTER_FIELDS)
-    if (letterWords[name].size > 0) byField[name] = [...letterWords[name]].join(' ');
   return fields;
 }
 

@@ -39,6 +39,7 @@ import {
   type ContactSource,
   type Creation,
   contactDocument,
+  contactDocumentJson,
   type IndexedContact,
   isTombstone,
   parseContactSource,
@@ -95,7 +96,7 @@ export function upsertContacts(
       if (before === undefined || isTombstone(before)) return stored;
       return { ...stored, creation: before.creation, removals: before.removals };
     },
-    toDocument: contactDocument,
+    toJson: contactDocumentJson,
   });
 }
 
@@ -121,7 +122,7 @@ export async function deleteContacts(
       deleted.add(id);
       return tombstoneOf(deletionAt(now, before), now);
     },
-    toDocument: contactDocument,
+    toJson: contactDocumentJson,
     readsFirst: true,
   });
   return deleted;

@@ -85,7 +85,7 @@ export class SuppressionLists {
     const hashes = identifiers.map((each) => identifierHash(secret, organizationId, each));
     const changes = hashes.map((hash) => ({
       id: documentId(organizationId, hash),
-      document: () => ({ organization_id: organizationId, hash }),
+      json: () => JSON.stringify({ organization_id: organizationId, hash }),
     }));
     await this.#documents.writeMany(changes);
     await this.#documents.refresh();
