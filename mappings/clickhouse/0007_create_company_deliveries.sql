@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS company_deliveries
     date Date CODEC(ZSTD(1)),
     campaign_id LowCardinality(String) CODEC(ZSTD(1)),
     creative_id LowCardinality(String) CODEC(ZSTD(1)),
-    company_id String CODEC(ZSTD(1)),
+    company_id String CODEC(LZ4),
     ad_spend Decimal(38, 12) CODEC(ZSTD(1)),
     impressions UInt64 CODEC(T64, LZ4),
     clicks UInt64 CODEC(T64, LZ4),
