@@ -10,10 +10,16 @@ export type FtsQuery = string & { readonly ftsQuery?: never };
 const reserved = /["'\s\p{Cc}]/u;
 const everyReserved = /["'\s\p{Cc}]/gu;
 
+/** ASCII without any reserved character. */
+const plain = /^[!#-&(-~]*$/;
+
 /** The text as part of a term. */
 export function escapeTerm(text: string): string {
-  if (!reserved.test(text)) return text;
-  return text.replace(everyReserved, encodeURIComponent).replaceAll("'", '%27');
+  if (plain.test(text)) return text;
+  // Names and places are words between spaces.
+  const joined = text.replaceAll(' ', '%20');
+  if (plain.test(joined) || !reserved.test(joined)) return joined;
+  return joined.replace(everyReserved, encodeURIComponent).replaceAll("'", '%27');
 }
 
 export class OrganizationTerms {
