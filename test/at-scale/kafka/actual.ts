@@ -39,22 +39,27 @@ export const actualVisits = (config: ElasticsearchConfig, organizations: readonl
   });
 
 export const actualContacts = (config: ElasticsearchConfig, organizations: readonly string[]) =>
-  everything(config, 'contacts', organizations, (source) => {
-    const contact = JSON.parse(source.contact ?? '');
+  everything(config, 'contacts', organizations, ({ contact = {} }) => {
     return [`${contact.organization_id}/${contact.contact_id}`, contactState(contact)];
   });
+
+interface KeptRecord {
+  /** JSON. */
+  visit?: string;
+  contact?: { organization_id?: string; contact_id?: string };
+}
 
 async function everything(
   { nodes, indexPrefix }: ElasticsearchConfig,
   resource: string,
   organizations: readonly string[],
-  /** Of the text that a record is kept as. */
-  stateOf: (source: { visit?: string; contact?: string }) => [string, string],
+  /** Of what a record is kept as. */
+  stateOf: (source: KeptRecord) => [string, string],
 ): Promise<Map<string, string>> {
   const client = new Client({ nodes });
   const states = new Map<string, string>();
   await client.indices.refresh({ index: `${indexPrefix}-${resource}` });
-  const documents = client.helpers.scrollDocuments<{ visit?: string; contact?: string }>({
+  const documents = client.helpers.scrollDocuments<KeptRecord>({
     index: `${indexPrefix}-${resource}`,
     size: 5000,
     query: { terms: { organization_id: [...organizations] } },
