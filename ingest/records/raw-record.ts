@@ -8,8 +8,8 @@ export interface RawRecord {
   bytes: Buffer;
   /** The text as received, where it differs. */
   untouched?: Buffer;
-  /** Key of a Kafka record. */
-  key?: Buffer | null;
+  /** The Kafka record: its key is made when it is read. */
+  keyed?: { readonly key: Buffer | null };
   /** The parsed value, where the source had to parse it. */
   value?: unknown;
   /** The record of the stream that a mapping made of it. */

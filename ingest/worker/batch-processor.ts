@@ -174,6 +174,7 @@ function unreadableLetter({ reason, first, last }: Unreadable): DeadLetter {
 }
 
 const NO_BYTES = Buffer.alloc(0);
+const NO_KEY = { key: null };
 
 function createBatchDecoder(
   stream: Stream,
@@ -182,14 +183,16 @@ function createBatchDecoder(
   const decode = decoder(
     stream,
     { others: 'allow' },
-    { open: (value, { key = null }) => openMessage(value, key, stream), unknownFields },
+    { open: (value, { keyed = NO_KEY }) => openMessage(value, keyed, stream), unknownFields },
   );
   const outcomeOf = (record: KafkaRecord): DecodeOutcome<object> => {
-    const { key, value, unreadable } = record;
+    const { value, unreadable } = record;
     if (unreadable) return unreadableLetter(unreadable);
     if (value !== null && value.length > MAX_LINE_BYTES) return LINE_TOO_LONG;
     const raw: RawRecord =
-      value === null ? { line: 0, key, bytes: NO_BYTES, value } : { line: 0, key, bytes: value };
+      value === null
+        ? { line: 0, keyed: record, bytes: NO_BYTES, value }
+        : { line: 0, keyed: record, bytes: value };
     return decode(raw, acceptedAtOf(record), sequenceOf(record));
   };
   return async ({ records }) => {

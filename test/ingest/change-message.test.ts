@@ -14,13 +14,14 @@ function decoded(value: unknown, key: unknown = null, name: StreamName = 'contac
     stream,
     { others: 'allow' },
     {
-      open: (opened, raw) => openMessage(opened, raw.key ?? null, stream),
+      open: (opened, raw) => openMessage(opened, raw.keyed ?? { key: null }, stream),
     },
   );
   const raw =
     value === null ? { bytes: Buffer.alloc(0), value } : { bytes: Buffer.from(JSON.stringify(value)) };
   const keyText = typeof key === 'string' ? key : JSON.stringify(key);
-  const outcome = decode({ line: 0, key: key === null ? null : Buffer.from(keyText), ...raw }, 0, 0);
+  const keyed = { key: key === null ? null : Buffer.from(keyText) };
+  const outcome = decode({ line: 0, keyed, ...raw }, 0, 0);
   return outcome.kind === 'ok' ? outcome.record : outcome.code;
 }
 
@@ -43,7 +44,7 @@ describe('Messages of Kafka Connect and Debezium', () => {
       stream,
       { others: 'allow' },
       {
-        open: (value) => openMessage(value, null, stream),
+        open: (value) => openMessage(value, { key: null }, stream),
       },
     );
     const bytes = Buffer.from(`{"op":"c","before":null,"after":${delivery}}`);

@@ -5,6 +5,8 @@ import { parseJson } from '../../records/parse-json.js';
 import type { Stream } from '../../streams/stream.js';
 
 type Fields = Record<string, unknown>;
+/** Read only where the key is needed. */
+type Keyed = { readonly key: Buffer | null };
 
 const NO_VALUE = deadLetter(
   'no_value',
@@ -18,16 +20,12 @@ const UNSUPPORTED = deadLetter('unsupported_operation', '/op', 'Only c, r, u and
  * null) become `{deleted: true}` with the fields that name the record, from the message or else from its key. Any other value stays as it
  * is. Pure.
  */
-export function openMessage(
-  value: unknown,
-  key: Buffer | null,
-  stream: Stream,
-): { value: unknown } | DeadLetter {
+export function openMessage(value: unknown, keyed: Keyed, stream: Stream): { value: unknown } | DeadLetter {
   const message = payloadOf(value);
-  if (message === null) return deletionOf(keyFields(key, stream));
+  if (message === null) return deletionOf(keyFields(keyed, stream));
   if (!isChange(message)) return { value: message };
   if (message.op === 'd')
-    return deletionOf(isObject(message.before) ? message.before : keyFields(key, stream));
+    return deletionOf(isObject(message.before) ? message.before : keyFields(keyed, stream));
   return ['c', 'r', 'u'].includes(message.op) ? { value: message.after } : UNSUPPORTED;
 }
 
@@ -44,7 +42,7 @@ const isChange = (value: unknown): value is Fields & { op: string } =>
   isObject(value) && typeof value.op === 'string' && ('before' in value || 'after' in value);
 
 /** What a key names: fields as JSON, or `organization/id` as Reachline writes it, also as JSON. Undefined where the stream has no deletions. */
-function keyFields(key: Buffer | null, { organizationField, deletableBy }: Stream): Fields | undefined {
+function keyFields({ key }: Keyed, { organizationField, deletableBy }: Stream): Fields | undefined {
   if (key === null || deletableBy === undefined) return undefined;
   const parsed: { value: unknown } | DeadLetter = parseJson(key);
   const fields = 'value' in parsed ? payloadOf(parsed.value) : undefined;

@@ -30,12 +30,12 @@ export interface Unreadable {
 
 /** A record as kafkajs passes it on. */
 export interface FetchedRecord {
-  timestamp: string;
-  offset: string;
-  key: Buffer | null;
-  value: Buffer | null;
-  headers: Record<string, Buffer | null | (Buffer | null)[]>;
-  isControlRecord: boolean;
+  readonly timestamp: string;
+  readonly offset: string;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Record<string, Buffer | null | (Buffer | null)[]>;
+  readonly isControlRecord: boolean;
   batchContext: { producerId: string; inTransaction: boolean; isControlBatch: boolean };
   unreadable?: Unreadable;
 }
@@ -96,23 +96,16 @@ async function readBatch(batch: Buffer, maxBytes: number, records: FetchedRecord
     ? await decompress(raw, maxBytes)
     : { bytes: raw, missing: (attributes & CODEC_MASK) === 0 ? null : ('corrupt' as const) };
   const reader = new Reader(bytes);
+  const timestampOf = (delta: number) =>
+    attributes & LOG_APPEND_TIME ? maxTimestamp : String(firstTimestamp + delta);
+  const shared = { bytes, base, timestampOf, isControlRecord, batchContext };
   let next = base;
   for (let index = 0; index < count; index++) {
     const start = reader.at;
     try {
-      const { offsetDelta, timestampDelta, key, value, headers } = readRecord(reader);
-      const offset = base + offsetDelta;
-      next = offset + 1;
-      // Each field by its name: a spread object took longer than all else.
-      records.push({
-        offset: String(offset),
-        timestamp: attributes & LOG_APPEND_TIME ? maxTimestamp : String(firstTimestamp + timestampDelta),
-        key,
-        value,
-        headers,
-        isControlRecord,
-        batchContext,
-      });
+      const record = new BatchRecord(reader, shared);
+      records.push(record);
+      next = record.next;
     } catch (error) {
       if (!(error instanceof EndOfBatchError)) throw error;
       reader.at = start;
@@ -162,41 +155,86 @@ class Reader {
 
   /** Bytes behind their length, which is -1 for null. */
   sized(): Buffer | null {
+    const start = this.skipSized();
+    return start < 0 ? null : this.bytes.subarray(start, this.at);
+  }
+
+  /** Skips bytes behind their length; returns where they begin, or -1 for null. */
+  skipSized(): number {
     const length = this.varint();
-    if (length < 0) return null;
+    if (length < 0) return -1;
     const start = this.at;
     this.skip(length);
-    return this.bytes.subarray(start, this.at);
+    return start;
   }
 }
 
-interface DecodedRecord {
-  timestampDelta: number;
-  offsetDelta: number;
-  key: Buffer | null;
-  value: Buffer | null;
-  headers: FetchedRecord['headers'];
+/** What the records of a batch have in common. */
+interface RecordContext extends Pick<FetchedRecord, 'isControlRecord' | 'batchContext'> {
+  bytes: Buffer;
+  base: number;
+  timestampOf(delta: number): string;
 }
 
-function readRecord(reader: Reader): DecodedRecord {
-  const length = reader.varint();
-  const end = reader.at + length;
-  if (length < 0 || end > reader.bytes.length) throw new EndOfBatchError();
-  // Attributes of records are not used.
-  reader.skip(1);
-  const timestampDelta = reader.varint();
-  const offsetDelta = reader.varint();
-  const key = reader.sized();
-  const value = reader.sized();
-  const headers = readHeaders(reader);
-  if (reader.at > end) throw new EndOfBatchError();
-  reader.at = end;
-  return { timestampDelta, offsetDelta, key, value, headers };
+/**
+ * A record of a batch. What was fetched outlives several collections of young objects, each of which copies it: so offset, key and value
+ * are made where they are read.
+ */
+class BatchRecord implements FetchedRecord {
+  readonly timestamp: string;
+  readonly headers: FetchedRecord['headers'];
+  readonly isControlRecord: boolean;
+  readonly batchContext: FetchedRecord['batchContext'];
+  readonly #bytes: Buffer;
+  readonly #offset: number;
+  readonly #keyAt: number;
+  readonly #keyEnd: number;
+  readonly #valueAt: number;
+  readonly #valueEnd: number;
+
+  /** Throws `EndOfBatchError`. */
+  constructor(reader: Reader, { bytes, base, timestampOf, isControlRecord, batchContext }: RecordContext) {
+    const length = reader.varint();
+    const end = reader.at + length;
+    if (length < 0 || end > bytes.length) throw new EndOfBatchError();
+    // Attributes of records are not used.
+    reader.skip(1);
+    this.timestamp = timestampOf(reader.varint());
+    this.#offset = base + reader.varint();
+    this.#keyAt = reader.skipSized();
+    this.#keyEnd = reader.at;
+    this.#valueAt = reader.skipSized();
+    this.#valueEnd = reader.at;
+    this.headers = readHeaders(reader);
+    this.isControlRecord = isControlRecord;
+    this.batchContext = batchContext;
+    this.#bytes = bytes;
+    if (reader.at > end) throw new EndOfBatchError();
+    reader.at = end;
+  }
+
+  get offset(): string {
+    return String(this.#offset);
+  }
+
+  get key(): Buffer | null {
+    return this.#keyAt < 0 ? null : this.#bytes.subarray(this.#keyAt, this.#keyEnd);
+  }
+
+  get value(): Buffer | null {
+    return this.#valueAt < 0 ? null : this.#bytes.subarray(this.#valueAt, this.#valueEnd);
+  }
+
+  get next(): number {
+    return this.#offset + 1;
+  }
 }
+
+const NO_HEADERS = Object.freeze({});
 
 function readHeaders(reader: Reader): FetchedRecord['headers'] {
   const count = reader.varint();
-  if (count <= 0) return {};
+  if (count <= 0) return NO_HEADERS;
   const headers = new Map<string, Buffer | null | (Buffer | null)[]>();
   for (let index = 0; index < count; index++) {
     const name = reader.sized()?.toString('utf8') ?? '';

@@ -5,24 +5,54 @@ import type { Unreadable } from './record-batches.js';
 export type Headers = IHeaders;
 
 export interface KafkaRecord {
-  partition: number;
-  offset: string;
-  key: Buffer | null;
-  value: Buffer | null;
-  headers: Headers;
+  readonly partition: number;
+  readonly offset: string;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Headers;
   /** Milliseconds since the epoch: when the broker appended it, or the producer sent it. */
-  timestamp: number;
+  readonly timestamp: number;
   /** Present when this stands for unreadable records. Key and value are the beginning of the first one's. */
-  unreadable?: Unreadable;
+  readonly unreadable?: Unreadable | undefined;
 }
 
-export function toRecord(
-  partition: number,
-  { offset, key, value, headers, timestamp, unreadable }: KafkaMessage & { unreadable?: Unreadable },
-): KafkaRecord {
-  const record = { partition, offset, key, value, headers: headers ?? {}, timestamp: Number(timestamp) };
-  return unreadable ? { ...record, unreadable } : record;
+type Message = KafkaMessage & { unreadable?: Unreadable };
+
+/** Reads from the message what is asked for: a message makes its key and value when they are read. */
+class MessageRecord implements KafkaRecord {
+  readonly partition: number;
+  readonly timestamp: number;
+  readonly #message: Message;
+
+  constructor(partition: number, message: Message) {
+    this.partition = partition;
+    this.timestamp = Number(message.timestamp);
+    this.#message = message;
+  }
+
+  get offset(): string {
+    return this.#message.offset;
+  }
+
+  get key(): Buffer | null {
+    return this.#message.key;
+  }
+
+  get value(): Buffer | null {
+    return this.#message.value;
+  }
+
+  get headers(): Headers {
+    return this.#message.headers ?? {};
+  }
+
+  get unreadable(): Unreadable | undefined {
+    return this.#message.unreadable;
+  }
 }
+
+export const toRecord = (partition: number, message: Message): KafkaRecord =>
+  new MessageRecord(partition, message);
 
 /** Bytes of key, value and headers. */
 export function recordBytes({ key, value, headers = {} }: Pick<KafkaMessage, 'headers'> & Content): number {
