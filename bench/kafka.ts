@@ -51,7 +51,9 @@ export async function benchKafka(
     note('worker beside prepared inserts …');
     const name = (base: string) => `deliveries from Kafka into ClickHouse, worker ÷ ${base}`;
     const raw = await prepared(bench);
-    results.push(await compare(name('prepared inserts'), 'records/s', { atLeast: 0.75 }, ROUNDS, worker, raw));
+    results.push(
+      await compare(name('prepared inserts'), 'records/s', { atLeast: 0.75 }, ROUNDS, worker, raw),
+    );
     note('worker beside the Kafka table engine …');
     const engine = () => throughEngine(bench);
     results.push(
