@@ -51,6 +51,25 @@ export const emptyResult = (): IngestResult => ({
   errors: [],
 });
 
+/** Maximum records of one input, and of those that are rejected. */
+export interface IngestLimits {
+  records: number;
+  rejected: number;
+}
+
+/** An input was read up to one of its limits. What `result` counts as accepted is written. */
+export class IngestLimitError extends Error {
+  override readonly name = 'IngestLimitError';
+  readonly limit: keyof IngestLimits;
+  readonly result: IngestResult;
+
+  constructor(limit: keyof IngestLimits, result: IngestResult) {
+    super(`reached the limit of ${limit}`);
+    this.limit = limit;
+    this.result = result;
+  }
+}
+
 export interface IngestOptions extends Partial<OrganizationRule> {
   stream: Stream;
   stores: IngestStores;
@@ -66,18 +85,20 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onProgress?(accepted: number, rejected: number): void;
   /** Default `reject`. */
   unknownFields?: UnknownFields;
+  /** None by default. */
+  limits?: IngestLimits;
   signal?: AbortSignal;
 }
 
 /**
  * Ingests the records of a text. Rejected records never stop the others. Throws `StoreUnavailableError` or `StoreTimeoutError` when the
- * store is unavailable, `ColumnsError` when the header of CSV names unknown columns, and `UnreadableInputError` when the text is not of
- * its format; the caller may send everything again, since every stream is idempotent.
+ * store is unavailable, `ColumnsError` when the header of CSV names unknown columns, `UnreadableInputError` when the text is not of
+ * its format, and `IngestLimitError`; the caller may send everything again, since every stream is idempotent.
  */
 export async function ingestText(
   options: IngestOptions & { source: AsyncIterable<Uint8Array>; format: TextFormat; mapping?: Mapping },
 ): Promise<IngestResult> {
-  const text = await openText(options.source, options.format);
+  const text = await openText(options.source, options.format, { maxRecords: options.limits?.records });
   return ingestRecords({ ...options, source: mapText(text, options.stream, options.mapping) });
 }
 
@@ -94,6 +115,7 @@ export async function ingestRecords(
   const slice = new TimeSlice();
   let batch = new Batch();
   let records = 0;
+  let reached: keyof IngestLimits | undefined;
   const write = async () => {
     await writer.write(batch, records);
     batch = new Batch();
@@ -102,7 +124,7 @@ export async function ingestRecords(
   const source = options.source[Symbol.asyncIterator]();
   try {
     let pending = source.next();
-    for (;;) {
+    while (reached === undefined) {
       const step = await nextOrFlush(pending, batch);
       if (step === 'flush') {
         await write();
@@ -112,6 +134,8 @@ export async function ingestRecords(
       pending = source.next();
       pending.catch(() => undefined);
       for (const raw of step.value) {
+        reached = reachedLimit(options.limits, records, report.result.rejected);
+        if (reached !== undefined) break;
         decodeInto(batch, report, decode, raw, acceptance);
         if (raw.overlong !== 'piece') records++;
         if (batch.records.length >= preferredBatchSize || batch.bytes >= MAX_BATCH_BYTES) {
@@ -123,11 +147,19 @@ export async function ingestRecords(
     await write();
     await writer.settled();
     if (report.result.accepted > 0) await stream.refresh?.(stores);
+    if (reached !== undefined) throw new IngestLimitError(reached, report.result);
     return report.result;
   } finally {
     await writer.finished();
     void source.return?.()?.catch(() => undefined);
   }
+}
+
+/** The limit that rules out another record. */
+function reachedLimit(limits: IngestLimits | undefined, records: number, rejected: number) {
+  if (limits === undefined) return undefined;
+  if (records >= limits.records) return 'records';
+  return rejected >= limits.rejected ? 'rejected' : undefined;
 }
 
 function decodeInto(

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { hasTooManyValues, MAX_VALUES } from '../../services/shared/json-values.js';
 import { type DeadLetter, deadLetter } from './outcome.js';
 
 /** Parses the text of a record, after `prepare` has changed it. Pure. */
@@ -7,6 +8,9 @@ export function parseJson(
   prepare?: (text: string) => string,
 ): { value: unknown } | DeadLetter {
   if (!isUtf8(bytes)) return deadLetter('invalid_utf8', '', 'The record is not valid UTF-8.');
+  if (hasTooManyValues(bytes)) {
+    return deadLetter('too_many_values', '', `A record may have at most ${MAX_VALUES} values.`);
+  }
   const text = bytes.toString('utf8');
   try {
     return { value: JSON.parse(prepare ? prepare(text) : text) };

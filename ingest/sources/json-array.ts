@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
+import { hasTooManyValues } from '../../services/shared/json-values.js';
 import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 
@@ -10,14 +11,18 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
 
 /**
  * The elements of a JSON array, or a single object; `line` is the index from 1. All of the text is validated before the first element
- * is yielded, element by element, because one JSON.parse of megabytes would block every other request. Throws `UnreadableInputError`.
+ * is yielded, element by element, because one JSON.parse of megabytes would block every other request. Of more than `maxRecords` elements
+ * the first one beyond them is the last that is read. Throws `UnreadableInputError`.
  */
-export async function* jsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRecord[]> {
+export async function* jsonArray(
+  chunks: AsyncIterable<Uint8Array>,
+  maxRecords = Number.POSITIVE_INFINITY,
+): AsyncGenerator<RawRecord[]> {
   const parts: Uint8Array[] = [];
   for await (const chunk of chunks) parts.push(chunk);
   const body = Buffer.concat(parts);
   if (!isUtf8(body)) throw new UnreadableInputError('invalid_json', 'The body is not valid UTF-8.');
-  const { first, ends } = await split(body);
+  const { first, ends } = await split(body, maxRecords);
   let start = first;
   for (let index = 0; index < ends.length; index += RECORDS_PER_CHUNK) {
     yield ends.slice(index, index + RECORDS_PER_CHUNK).map((end, offset) => {
@@ -35,7 +40,7 @@ interface Elements {
   ends: number[];
 }
 
-async function split(body: Buffer): Promise<Elements> {
+async function split(body: Buffer, maxRecords: number): Promise<Elements> {
   let at = afterSpace(body, body[0] === 0xef ? 3 : 0);
   if (body[at] !== OPEN_ARRAY) return { first: at, ends: [objectEnd(body, at)] };
   const ends: number[] = [];
@@ -47,8 +52,9 @@ async function split(body: Buffer): Promise<Elements> {
     for (;;) {
       const end = elementEnd(body, at);
       const element = body.subarray(at, end);
-      if (element.length <= MAX_LINE_BYTES && !isJson(element)) throw malformed(at);
+      if (!isRejected(element) && !isJson(element)) throw malformed(at);
       ends.push(end);
+      if (ends.length > maxRecords) return { first, ends };
       at = end + 1;
       if (body[end] === CLOSE_ARRAY) break;
       if (body[end] !== COMMA) throw malformed(end);
@@ -65,7 +71,7 @@ async function split(body: Buffer): Promise<Elements> {
 /** The end of the only object, which begins at `from`. Throws when the body is anything else. */
 function objectEnd(body: Buffer, from: number): number {
   const text = body.subarray(from);
-  if (text.length > MAX_LINE_BYTES && body[from] === OPEN_OBJECT) return body.length;
+  if (body[from] === OPEN_OBJECT && isRejected(text)) return body.length;
   if (body[from] === OPEN_OBJECT && isJson(text)) return body.length;
   if (body[from] !== OPEN_OBJECT && !isJson(text)) throw malformed(from);
   throw new UnreadableInputError(
@@ -106,6 +112,9 @@ function afterSpace(body: Buffer, from: number): number {
   while (body[at] === 32 || body[at] === 10 || body[at] === 13 || body[at] === 9) at++;
   return at;
 }
+
+/** Whether the decoder rejects a record before it parses it. */
+const isRejected = (record: Buffer) => record.length > MAX_LINE_BYTES || hasTooManyValues(record);
 
 function isJson(bytes: Buffer): boolean {
   try {

@@ -23,10 +23,10 @@ export interface OpenedText {
 export async function openText(
   chunks: AsyncIterable<Uint8Array>,
   format: TextFormat,
-  options?: CsvOptions,
+  options: CsvOptions & { maxRecords?: number } = {},
 ): Promise<OpenedText> {
   if (format !== 'csv') {
-    const records = format === 'json' ? jsonArray(chunks) : lines(chunks);
+    const records = format === 'json' ? jsonArray(chunks, options.maxRecords) : lines(chunks);
     return { records, close: () => void records.return(undefined) };
   }
   const { header, headerBytes, records, close } = await openCsv(chunks, options);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ingestText } from '../../ingest/pipeline.js';
+import { IngestLimitError, type IngestLimits, ingestText } from '../../ingest/pipeline.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
@@ -124,6 +124,50 @@ describe('The pipeline', () => {
     const { rejected, errors } = await load('contacts', 'x\n'.repeat(250), { onRejected: () => calls++ });
     expect([rejected, errors.length, errors.at(-1)?.line, calls]).to.deep.equal([250, 100, 100, 250]);
   });
+
+  it('rejects a record of more than 20 000 values before it is parsed, also as the only object and in an array', async () => {
+    const large = `{"contact_id":"v","phones":[${'['.repeat(30_000)}`;
+    const valid = `{"contact_id":"v","phones":[${Array(20_000).fill('""').join(',')}]}`;
+    for (const [format, text, lines] of [
+      ['ndjson', `${large}\n{"contact_id":"w"}\n${valid}`, [1, 3]],
+      ['json', valid, [1]],
+      ['json', `[{"contact_id":"w"},${valid}]`, [2]],
+    ] as const) {
+      const { errors } = await load('contacts', text, { organizationId: 'org_v', format });
+      expect(errors.map(({ line, code }) => [line, code])).to.deep.equal(
+        lines.map((line) => [line, 'too_many_values']),
+      );
+    }
+  });
+
+  for (const format of ['ndjson', 'json'] as const) {
+    it(`ends at its limits, with everything before them written (${format})`, async () => {
+      const list = (records: string[]) => (format === 'json' ? `[${records.join(',')}]` : records.join('\n'));
+      const atLimit = async (limits: IngestLimits, records: string[]) => {
+        const error = await load('contacts', list(records), { organizationId: 'org_l', format, limits }).then(
+          ({ accepted, rejected }) => ({ accepted, rejected }),
+          (reason: unknown) => reason,
+        );
+        if (!(error instanceof IngestLimitError)) return error;
+        const { accepted, rejected } = error.result;
+        return { limit: error.limit, accepted, rejected };
+      };
+      const good = Array.from({ length: 30 }, (_, index) => `{"contact_id":"l${index}"}`);
+      expect(await atLimit({ records: 30, rejected: 1 }, good)).to.deep.equal({ accepted: 30, rejected: 0 });
+      expect(await atLimit({ records: 29, rejected: 1 }, good)).to.deep.equal({
+        limit: 'records',
+        accepted: 29,
+        rejected: 0,
+      });
+      const bad = good.flatMap((record) => [record, '{}']);
+      expect(await atLimit({ records: 100, rejected: 5 }, bad)).to.deep.equal({
+        limit: 'rejected',
+        accepted: 5,
+        rejected: 5,
+      });
+      expect(await parsed(stores.search).getContact('org_l', 'l28')).to.include({ contact_id: 'l28' });
+    });
+  }
 
   it('rejects a line of more than 1 MiB, continues behind it, and passes on its bytes as received', async () => {
     const long = `{"contact_id":"${'x'.repeat(1024 * 1024)}"}`;
