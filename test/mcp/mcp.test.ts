@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -147,6 +149,22 @@ describe('The server of the Model Context Protocol', function () {
     const again = await answerOf('contacts_create', { ...args, confirmation });
     expect(again).to.include({ created: false });
     expect(await count()).to.equal(1);
+  });
+
+  it('ends with an error at a message of more than 2 MiB', async () => {
+    const server = spawn(process.execPath, [COMMAND, 'mcp', '--url', gateway.url], {
+      env: { REACHLINE_API_KEY: gateway.key },
+    });
+    let errors = '';
+    server.stderr.on('data', (chunk) => {
+      errors += chunk;
+    });
+    server.stdin.on('error', () => undefined);
+    // The input stays open.
+    server.stdin.write('a'.repeat(3 * 1024 * 1024));
+    const [code] = await once(server, 'close');
+    expect(code).to.equal(1);
+    expect(errors).to.match(/maximum size of 2097152 bytes/);
   });
 
   it('names the scope that its key lacks', async () => {

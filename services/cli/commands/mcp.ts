@@ -1,14 +1,16 @@
-import { once } from 'node:events';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createClient } from '../../client/index.js';
 import { createMcpServer } from '../../mcp/server.js';
 import { readVersion } from '../../shared/version.js';
-import { UsageError } from '../errors.js';
+import { CommandError, UsageError } from '../errors.js';
 import { type Io, printErr } from '../io.js';
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
 /** A model waits for the answer. */
 const RETRIES = { maxAttempts: 3, maxWaitMs: 10_000, timeoutMs: 60_000 };
+
+/** The largest request of the API, as one line of JSON. */
+const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 
 export interface McpOptions {
   url?: string;
@@ -26,12 +28,21 @@ export async function mcp(io: Io, options: McpOptions): Promise<void> {
   if (!apiKey)
     throw new UsageError('Set REACHLINE_API_KEY to a key of the organization (reachline keys create).');
   const client = createClient({ url, apiKey, ...RETRIES });
-  const ended = once(io.stdin, 'close');
   const { version } = readVersion();
+  const transport = new StdioServerTransport(io.stdin, io.stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
   const server = serveStdio(() => createMcpServer(client, version), {
-    transport: new StdioServerTransport(io.stdin, io.stdout),
+    transport,
     onerror: (error) => printErr(io, error.message),
   });
-  await ended;
+  // The transport closes itself at the end of the input and after a message that is too long.
+  const { onclose } = transport;
+  await new Promise<void>((resolve) => {
+    transport.onclose = () => {
+      onclose?.();
+      resolve();
+    };
+  });
   await server.close();
+  if (!io.stdin.readableEnded)
+    throw new CommandError('The connection was closed because of the error above.');
 }
