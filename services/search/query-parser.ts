@@ -77,9 +77,9 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
       if (only === undefined) continue;
       count += found.length;
       if (excluding) {
-        const isWord = found.length === 1 && groups.quoted === undefined;
+        const isOneWord = found.length === 1 && groups.quoted === undefined;
         if (whole) query.excluded.push(...whole.map(exactTerm));
-        else query.excluded.push(isWord ? exactTerm(only) : { kind: 'phrase', words: found });
+        else query.excluded.push(isOneWord ? exactTerm(only) : { kind: 'phrase', words: found });
       } else if (groups.quoted !== undefined) {
         const isPhrase = instead.length === 0;
         query.required.push(
@@ -115,7 +115,17 @@ interface Reading {
   whole?: string[];
 }
 
-function read({ quoted, url, compound, digits, chain, text }: Piece): Reading[] {
+/** Only words with a letter or digit: punctuation alone may look like an address. */
+const read = (piece: Piece): Reading[] =>
+  readPiece(piece).map((reading) => ({
+    words: reading.words.filter(isWord),
+    instead: reading.instead?.filter(isWord),
+    whole: reading.whole?.filter(isWord),
+  }));
+
+const isWord = (text: string) => /[\p{L}\p{N}]/u.test(text);
+
+function readPiece({ quoted, url, compound, digits, chain, text }: Piece): Reading[] {
   if (quoted !== undefined) return [readQuoted(quoted.trim())];
   if (url !== undefined) return [readUrl(url)];
   if (compound !== undefined) return [readCompound(compound)];
@@ -142,7 +152,7 @@ function readUrl(url: string): Reading {
   if (/^\/?in\//.test(url)) return { words: words(url), instead: [slugWord(profileSlug(address))] };
   const [, first, second] = address.split('/');
   if (first === 'in' && second) return oneWord(slugWord(second));
-  if (!/^[^\s.]+\.[^\s"]+$/.test(domain)) return { words: words(url) };
+  if (!isWord(domain) || !/^[^\s.]+\.[^\s"]+$/.test(domain)) return { words: words(url) };
   return first ? oneWord(domain, slugWord(profileSlug(address))) : oneWord(domain);
 }
 

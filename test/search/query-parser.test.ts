@@ -215,6 +215,16 @@ describe('a query', () => {
     );
   });
 
+  for (const text of ['//+.)', '"//+.)"', '//+.+/x', 'https://in/in/+', 'in/---', '-//+.)']) {
+    it(`has no word without a letter or digit in ${text}`, () => {
+      const { required, excluded } = parseQuery(text) as TextQuery;
+      for (const term of [...required, ...excluded]) {
+        const found = term.kind === 'phrase' ? term.words : [term.word, ...(term.joined ?? [])];
+        for (const word of found) expect(word).to.match(/[\p{L}\p{N}]/u);
+      }
+    });
+  }
+
   it('without any word has no terms', () => {
     expect(parsed('?!')).to.deep.equal({ required: [], excluded: [] });
   });
