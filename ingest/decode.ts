@@ -2,6 +2,7 @@ import type { TObject, TSchema } from 'typebox';
 import { decimalText, readMoney } from '../services/advertising/money.js';
 import { strictObject } from '../services/shared/schema.js';
 import type { UnknownFields } from '../services/shared/settings.js';
+import { DAY_MS, parseTimestamp } from '../services/shared/time.js';
 import type { FieldError } from '../services/shared/validation.js';
 import { compileValidator } from '../services/shared/validation.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/outcome.js';
@@ -46,6 +47,7 @@ export function decoder(
   const { organizationField, derivedFields = [], aliases = {} } = stream;
   const decodeDeletion = sharedDeletionDecoder(stream);
   const { properties } = stream.schema as TObject;
+  const clockFields = CLOCK_FIELDS.filter((name) => name in properties);
 
   return (raw, acceptedAt, sequence) => {
     const parsed = parse(raw, { prepare: quoteLongMoney, open }, acceptedAt, sequence);
@@ -82,12 +84,33 @@ export function decoder(
         'The record names another organization than the one the API key belongs to.',
       );
     }
+    const wrongClock = checkClocks(parsed.record, clockFields, acceptedAt);
+    if (wrongClock) return wrongClock;
     if (isDeletion) return parsed;
     const broken = stream.check?.(fields, acceptedAt);
     if (broken) return rejectionOf([broken]);
     stream.normalize?.(fields);
     return parsed;
   };
+}
+
+const CLOCK_FIELDS = ['updated_at', 'reported_at', 'created_at', 'createdAt'];
+const OLDEST_TIME = '2000-01-01T00:00:00Z';
+const OLDEST_TIME_MS = Date.parse(OLDEST_TIME);
+
+/** A record of the future would make every later one of its key without effect (contract 6.1). */
+function checkClocks(record: Fields, names: readonly string[], acceptedAt: number): DeadLetter | null {
+  for (const name of names) {
+    const time = record[name];
+    if (typeof time !== 'string') continue;
+    const ms = parseTimestamp(time);
+    if (ms < OLDEST_TIME_MS) return deadLetter('too_old', `/${name}`, `${name} is before ${OLDEST_TIME}.`);
+    if (ms > acceptedAt + DAY_MS) {
+      const detail = `${name} is more than 24 hours after the record was accepted.`;
+      return deadLetter('in_the_future', `/${name}`, detail);
+    }
+  }
+  return null;
 }
 
 const NOT_DELETABLE = deadLetter(

@@ -82,6 +82,41 @@ describe('A record that cannot be decoded', () => {
       '/updated_at',
     ],
     [
+      'was updated more than a day after it was accepted',
+      'contacts',
+      contact('"updated_at":"2026-11-23T00:00:00Z"'),
+      'in_the_future',
+      '/updated_at',
+    ],
+    [
+      'is deleted by a clock that is wrong',
+      'contacts',
+      contact('"deleted":true,"updated_at":"2999-01-01T00:00:00Z"'),
+      'in_the_future',
+      '/updated_at',
+    ],
+    [
+      'was reported more than a day after it was accepted',
+      'network-a-deliveries',
+      delivery('"reported_at":"2026-11-23T02:00:00+01:59"'),
+      'in_the_future',
+      '/reported_at',
+    ],
+    [
+      'was created before 2000',
+      'audiences',
+      '{"organization_id":"org_a","id":"a1","name":"A","created_at":"1999-12-31T23:59:59.999Z"}',
+      'too_old',
+      '/created_at',
+    ],
+    [
+      'is of a visit before 2000',
+      'website-visits',
+      visit('').replace('2026-01-31', '0001-01-01'),
+      'too_old',
+      '/createdAt',
+    ],
+    [
       'has a bad address',
       'website-visits',
       visit('"ipAddress":"1.2.3.400"'),
@@ -221,6 +256,13 @@ describe('A record that can be decoded', () => {
     for (const day of ['2000-01-01', '2026-11-23']) {
       const text = delivery('').replace('2026-01-31', day);
       expect(record('network-a-deliveries', text).date).to.equal(day);
+    }
+  });
+
+  it('has clocks from 2000 to 24 hours after its acceptance', () => {
+    for (const time of ['2000-01-01T00:00:00Z', '2026-11-22T23:59:59Z']) {
+      const outcome = decode('contacts', contact(`"created_at":"${time}","updated_at":"${time}"`));
+      expect(outcome.kind, time).to.equal('ok');
     }
   });
 
