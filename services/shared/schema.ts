@@ -1,38 +1,10 @@
 /** Builders for JSON Schemas, which validate, type and document. Each takes its description first. */
-import type { Static, TSchema, TUnsafe, Type as TypeBox } from 'typebox';
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 import { ID_PATTERN } from './ids.js';
 
 type Options = Record<string, unknown>;
 
-const optionalSchemas = new WeakSet<object>();
-
-/**
- * The functions of TypeBox that build our schemas, under its types. Its own take 0.2 s of CPU to load in every process and thread: they come
- * with 700 files that infer, compile and parse.
- */
-export const Type = {
-  String: (options?: Options) => ({ type: 'string', ...options }),
-  Integer: (options?: Options) => ({ type: 'integer', ...options }),
-  Number: (options?: Options) => ({ type: 'number', ...options }),
-  Boolean: (options?: Options) => ({ type: 'boolean', ...options }),
-  Array: (items: object, options?: Options) => ({ type: 'array', items, ...options }),
-  Object(properties: Record<string, object>, options?: Options) {
-    const required = Object.keys(properties).filter(
-      (name) => !optionalSchemas.has(properties[name] as object),
-    );
-    return { type: 'object', ...(required.length > 0 ? { required } : {}), properties, ...options };
-  },
-  Unsafe: (schema: object) => ({ ...schema }),
-  /** A copy that an object does not require. Copies of it by spreading are required again. */
-  Optional(schema: object) {
-    const copy = { ...schema };
-    optionalSchemas.add(copy);
-    return copy;
-  },
-} as unknown as Pick<
-  typeof TypeBox,
-  'String' | 'Integer' | 'Number' | 'Boolean' | 'Array' | 'Object' | 'Unsafe' | 'Optional'
->;
+export { Type };
 
 /** Optional and nullable, like most request fields. */
 export function optional<T extends TSchema>(schema: T) {
