@@ -105,10 +105,7 @@ async function writeWithRetry(
 ): Promise<RejectedWrite[] | 'split' | 'aborted'> {
   const records = part.map(({ outcome }) => outcome).filter((outcome) => outcome.kind === 'ok');
   if (records.length === 0) return [];
-  const write = async () => {
-    if (!canSplit) return writer.write(records, onProgress);
-    return (await writer.writeWhole(records, onProgress)) ? [] : ('split' as const);
-  };
+  const write = () => (canSplit ? writer.writeWhole(records, onProgress) : writer.write(records, onProgress));
   for (let retries = 0; batch.isAssigned() && !signal.aborted; retries++) {
     try {
       return await batch.withHeartbeats(abortable(write(), signal));

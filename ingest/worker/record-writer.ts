@@ -29,8 +29,11 @@ export class UnexpectedWriteError extends Error {
  * includes that it rejects everything, and with `UnexpectedWriteError` for any other failure.
  */
 export interface RecordWriter {
-  /** Writes records with one write. Resolves with false when the store rejected some of them. */
-  writeWhole(records: readonly OrderedRecord<object>[], onProgress: () => void): Promise<boolean>;
+  /** Writes records with one write. Resolves with those rejected where all others are written, else with `split`. */
+  writeWhole(
+    records: readonly OrderedRecord<object>[],
+    onProgress: () => void,
+  ): Promise<RejectedWrite[] | 'split'>;
   /** Writes records; resolves with those that the store rejected. */
   write(records: readonly OrderedRecord<object>[], onProgress: () => void): Promise<RejectedWrite[]>;
 }
@@ -65,10 +68,13 @@ export function createRecordWriter(
   const writeWhole = checked(writeWholeToStore);
   return {
     async writeWhole(records, onProgress) {
-      const isWritten = (await rejectionOf(writeWhole, records)) === null;
+      const rejection = await rejectionOf(writeWhole, records);
       onProgress();
-      if (isWritten) written(records);
-      return isWritten;
+      if (rejection !== null && !(rejection instanceof PartialWriteError)) return 'split';
+      const rejected = rejection?.rejected ?? new Map<number, unknown>();
+      const others = records.filter((_, index) => !rejected.has(index));
+      if (others.length > 0) written(others);
+      return [...rejected].map(([index, reason]) => ({ index, reason }));
     },
     write: (records, onProgress) =>
       writeRecords(write, records, {

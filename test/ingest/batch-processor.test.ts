@@ -5,9 +5,14 @@ import { STREAMS } from '../../ingest/streams/index.js';
 import { type BatchProcessorDeps, createBatchProcessor } from '../../ingest/worker/batch-processor.js';
 import type { Rejection } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
+import { suppressedRecord } from '../../services/contacts/suppression.js';
 import { Mutex } from '../../services/shared/async.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { RejectedError, StoreUnavailableError } from '../../services/shared/store-errors.js';
+import {
+  PartialWriteError,
+  RejectedError,
+  StoreUnavailableError,
+} from '../../services/shared/store-errors.js';
 
 const BATCH = 25_000;
 
@@ -26,6 +31,8 @@ class World {
   isRebalancing = false;
   /** Whether the store rejects a record; may throw what an outage throws. */
   rejects: (id: string) => boolean = () => false;
+  /** Rejected alone: the store writes all others. */
+  suppressed = new Set<string>();
   onSleep: () => void = () => undefined;
   readonly abort = new AbortController();
   readonly #writer = createRecordWriter('search', (records) => this.#write(records));
@@ -39,7 +46,10 @@ class World {
     this.events.push('write');
     const ids = records.map(({ record }) => (record as { contact_id: string }).contact_id);
     if (ids.some((id) => this.rejects(id))) throw new RejectedError('it breaks a constraint');
-    for (const id of ids) this.stored.add(id);
+    for (const id of ids) if (!this.suppressed.has(id)) this.stored.add(id);
+    const suppressed = ids.flatMap((id, index) => (this.suppressed.has(id) ? [index] : []));
+    if (suppressed.length === 0) return;
+    throw new PartialWriteError(new Map(suppressed.map((index) => [index, suppressedRecord()])));
   }
 
   get deps(): BatchProcessorDeps {
@@ -133,6 +143,13 @@ describe('The batch processor', function () {
     await world.process(world.batch(contacts(BATCH)));
     expect(rejectedIds(world)).to.deep.equal(['c12345']);
     expect(world.writes).to.be.at.most(1 + BATCH / 500 + 25);
+  });
+
+  it('writes a batch once when the store wrote all but an erased contact, which becomes no dead letter', async () => {
+    world.suppressed.add('c700');
+    await world.process(world.batch(contacts(1000)));
+    expect(world.events).to.deep.equal(['write', 'commit 999']);
+    expect(world.stored.size).to.equal(999);
   });
 
   it('dead-letters the rejected record of a batch of one', async () => {
