@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 
 /** Milliseconds a loop over many items may block the event loop. */
 const SLICE_MS = 4;
@@ -79,6 +79,11 @@ export class KeyedMutex {
       for (const key of keys) if (this.#last.get(key) === running) this.#last.delete(key);
     }
   }
+}
+
+/** Resolves after `ms`, or as soon as the signal is aborted. Without `ref` it does not keep the process alive. */
+export async function sleep(ms: number, signal?: AbortSignal, { ref = true } = {}): Promise<void> {
+  await pause(ms, undefined, { signal, ref }).catch(() => undefined);
 }
 
 export interface Backoff {

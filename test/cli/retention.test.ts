@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { RetentionJob } from '../../services/cli/retention.js';
+import { deleteExpired } from '../../services/cli/retention.js';
 import { DAY_MS, utcDate } from '../../services/shared/time.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
-const log = { info: () => undefined, warn: () => undefined };
 const range = { start_date: utcDate(NOW - 200 * DAY_MS), end_date: utcDate(NOW) };
 
 describe('The retention of records', () => {
@@ -48,26 +47,26 @@ describe('The retention of records', () => {
   };
 
   it('keeps everything unless it is set', async () => {
-    const job = new RetentionJob({ visitsDays: 0, deliveriesDays: 0 }, gateway.stores, log);
-    expect(await job.run(NOW)).to.deep.equal({ visits: 0, months: [] });
+    const run = () => deleteExpired({ visitsDays: 0, deliveriesDays: 0 }, gateway.stores, NOW);
+    expect(await run()).to.deep.equal({ visits: 0, months: [] });
     expect(await visits()).to.equal(2400);
     expect(await impressions()).to.equal(40);
   });
 
   it('deletes older visits of every organization, and deliveries by whole months', async () => {
-    const job = new RetentionJob({ visitsDays: 30, deliveriesDays: 30 }, gateway.stores, log);
-    expect(await job.run(NOW)).to.deep.equal({ visits: 2400, months: ['202608'] });
+    const run = () => deleteExpired({ visitsDays: 30, deliveriesDays: 30 }, gateway.stores, NOW);
+    expect(await run()).to.deep.equal({ visits: 2400, months: ['202608'] });
     expect(await visits()).to.equal(1200);
     // Of October, which is not over 30 days ago, everything stays.
     expect(await impressions()).to.equal(30);
     const status = await gateway.call('/api/status', { organization_id: 'org_a' });
     const { streams } = status.body as { streams: Record<string, { records: number }> };
     expect(streams['website-visits']?.records).to.equal(1200);
-    expect(await job.run(NOW)).to.deep.equal({ visits: 0, months: [] });
+    expect(await run()).to.deep.equal({ visits: 0, months: [] });
   });
 
   it('goes on where a run dropped deliveries and was cut short', async () => {
-    const job = new RetentionJob({ visitsDays: 0, deliveriesDays: 30 }, gateway.stores, log);
+    const run = () => deleteExpired({ visitsDays: 0, deliveriesDays: 30 }, gateway.stores, NOW);
     const old = utcDate(NOW - 100 * DAY_MS);
     const isBeforeFirst = async () => {
       const { body } = await gateway.call('/api/advertising/network_a/campaigns', {
@@ -82,7 +81,7 @@ describe('The retention of records', () => {
     await client?.command({ query: drop });
     await client?.close();
     expect(await isBeforeFirst()).to.equal(false);
-    await job.run(NOW);
+    await run();
     await until(isBeforeFirst, 'the days of the dropped month are gone');
   });
 });

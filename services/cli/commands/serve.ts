@@ -15,7 +15,7 @@ import { EXIT } from '../errors.js';
 import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { openLog } from '../log.js';
-import { RetentionJob } from '../retention.js';
+import { startRetention } from '../retention.js';
 import { withSqlEndpoint } from '../sql-endpoint.js';
 import { logIgnoredVariables, startupOptions } from '../startup.js';
 import { firstRequests, loadDemoData } from './demo.js';
@@ -101,7 +101,7 @@ async function listen(
   // Only this process can write to an embedded store.
   const isWorker = kafka && !(config.elasticsearch && config.clickhouse);
   const worker = isWorker ? await startWorker(kafka, stores, gateway.registry, logger) : undefined;
-  const retention = new RetentionJob(config.retention, stores, logger).start();
+  const retention = startRetention(config.retention, stores, logger);
   const stop = async () => {
     // The gateway first, then the stores, so that requests under way are answered.
     const answered = Promise.all([gateway.stop(), worker?.stop(), retention.stop()]);

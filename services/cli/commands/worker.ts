@@ -11,7 +11,7 @@ import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printOut } from '../io.js';
 import { requireKafka } from '../kafka.js';
 import { openLog } from '../log.js';
-import { RetentionJob } from '../retention.js';
+import { startRetention } from '../retention.js';
 import { logIgnoredVariables, startupOptions } from '../startup.js';
 import { parseStreams } from '../streams.js';
 
@@ -39,7 +39,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const copier = stores.copier?.start();
   if (copier) metrics.copyLag(() => copier.lagSeconds);
   let running: Worker | undefined;
-  const retention = new RetentionJob(config.retention, stores, logger).start();
+  const retention = startRetention(config.retention, stores, logger);
   let health: OperationalServer | undefined;
   let stopping = false;
   const stop = async () => {

@@ -1,0 +1,72 @@
+import { sleep } from './async.js';
+
+export interface PeriodicJobOptions {
+  /** Mean time from the end of a run to the next. */
+  intervalMs: number;
+  /** Time to the first run; `intervalMs` with jitter when absent. */
+  firstRunMs?: number;
+  /** Message of the log line about a failed run. */
+  failure: string;
+  /** Minimum time between two such lines; each failure is logged when absent. */
+  logIntervalMs?: number;
+  log?: { warn(details: object, message: string): void };
+  /** Details of the log line; the error as `err` when absent. */
+  details?(error: unknown): object;
+  sleep?: typeof sleep;
+  /** From 0 (inclusive) to 1. */
+  random?(): number;
+  /** Monotonic, in milliseconds. */
+  now?(): number;
+}
+
+/** Work that repeats in the background until stopped: one run at a time, with jitter between runs. A run that fails is logged and followed by the next. */
+export class PeriodicJob {
+  readonly #work: (signal: AbortSignal) => Promise<unknown>;
+  readonly #options: PeriodicJobOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  /** `work` may end early once its signal is aborted. */
+  constructor(work: (signal: AbortSignal) => Promise<unknown>, options: PeriodicJobOptions) {
+    this.#work = work;
+    this.#options = options;
+  }
+
+  start(): this {
+    this.#running ??= this.#loop();
+    return this;
+  }
+
+  /** Resolves once a running run has ended. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #loop(): Promise<void> {
+    const {
+      intervalMs,
+      firstRunMs,
+      failure,
+      logIntervalMs = 0,
+      log,
+      details = (err) => ({ err }),
+      sleep: wait = sleep,
+      random = Math.random,
+      now = () => performance.now(),
+    } = this.#options;
+    const { signal } = this.#stop;
+    let logAgainAt = -Infinity;
+    for (let waitMs = firstRunMs; ; waitMs = undefined) {
+      await wait(waitMs ?? intervalMs * (0.75 + random() / 2), signal, { ref: false });
+      if (signal.aborted) return;
+      try {
+        await this.#work(signal);
+      } catch (error) {
+        if (now() < logAgainAt) continue;
+        logAgainAt = now() + logIntervalMs;
+        log?.warn(details(error), failure);
+      }
+    }
+  }
+}

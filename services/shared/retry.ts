@@ -1,0 +1,52 @@
+import { type Backoff, backoffMs, sleep } from './async.js';
+
+export interface RetryPolicy extends Backoff {
+  /** Attempts after the first; unlimited when absent. */
+  retries?: number;
+  /** No retry begins after this long; unlimited when absent. */
+  timeoutMs?: number;
+}
+
+export interface RetryOptions {
+  /** Whether another attempt may succeed; always when absent. */
+  isRetriable?(error: unknown): boolean;
+  /** Called before each wait. */
+  onRetry?(error: unknown): void;
+  /** Ends the waits. */
+  signal?: AbortSignal;
+  sleep?: typeof sleep;
+  /** From 0 (inclusive) to 1. */
+  random?(): number;
+  /** Monotonic, in milliseconds. */
+  now?(): number;
+}
+
+/**
+ * Repeats `work` while it fails with an error that is retriable, with exponential backoff and jitter. Throws the last error once
+ * the policy allows no other attempt, and the reason of the signal.
+ */
+export async function retry<T>(
+  policy: RetryPolicy,
+  work: () => Promise<T>,
+  {
+    isRetriable = () => true,
+    onRetry,
+    signal,
+    sleep: wait = sleep,
+    random = Math.random,
+    now = () => performance.now(),
+  }: RetryOptions = {},
+): Promise<T> {
+  const { retries: maxRetries = Infinity, timeoutMs = Infinity } = policy;
+  const expiresAt = now() + timeoutMs;
+  for (let retries = 0; ; retries++) {
+    signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (retries >= maxRetries || now() >= expiresAt || !isRetriable(error)) throw error;
+      onRetry?.(error);
+    }
+    await wait(backoffMs(retries, policy, random()), signal);
+  }
+}
