@@ -7,11 +7,10 @@ import kafkajs from 'kafkajs';
 import { decoder } from '../../ingest/decode.js';
 import {
   FETCH_LIMITS,
-  FETCH_MAX_BYTES,
   FETCH_MAX_WAIT_MS,
   FETCH_MIN_BYTES,
   PARTITION_CONCURRENCY,
-} from '../../ingest/sources/kafka/batch-size.js';
+} from '../../ingest/sources/kafka/limits.js';
 import { topicOf } from '../../ingest/sources/kafka/topics.js';
 import { networkADeliveries } from '../../ingest/streams/network-a-deliveries.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
@@ -30,8 +29,8 @@ const consumer = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING
   groupId: group,
   minBytes: FETCH_MIN_BYTES,
   maxWaitTimeInMs: FETCH_MAX_WAIT_MS,
-  maxBytesPerPartition: FETCH_LIMITS.analytics.fetchBytes,
-  maxBytes: FETCH_MAX_BYTES,
+  maxBytesPerPartition: FETCH_LIMITS.analytics.partitionBytes,
+  maxBytes: FETCH_LIMITS.analytics.fetchBytes,
 });
 await consumer.connect();
 await consumer.subscribe({ topic: topicOf(kafka, networkADeliveries.name), fromBeginning: true });

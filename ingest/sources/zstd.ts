@@ -7,6 +7,9 @@ export class ZstdError extends Error {
   override readonly name = 'ZstdError';
 }
 
+/** It may be valid zstd, but takes more than its bounds. */
+export class ZstdLimitError extends ZstdError {}
+
 export interface ZstdLimits {
   /** A decoder is to support at least 8 MiB (RFC 8878 3.1.1.1.2). */
   maxWindowBytes: number;
@@ -26,7 +29,7 @@ const IS_SINGLE_SEGMENT = 0x20;
 export const isSkippableFrame = (magic: number): boolean => (magic & ~0xf) >>> 0 === ZSTD_SKIPPABLE;
 
 /** Offsets and values of the fields of a frame header. https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.1 */
-export function zstdHeader(descriptor: number) {
+function zstdHeader(descriptor: number) {
   const isSingleSegment = (descriptor & IS_SINGLE_SEGMENT) !== 0;
   const sizeFlag = descriptor >> 6;
   const sizeBytes = sizeFlag === 0 ? Number(isSingleSegment) : 1 << sizeFlag;
@@ -50,7 +53,7 @@ export function zstdHeader(descriptor: number) {
 }
 
 /** The bytes of a block behind its header of 3. */
-export function zstdBlock(header: number) {
+function zstdBlock(header: number) {
   const isRepeated = ((header >> 1) & 3) === 1;
   return { isLast: (header & 1) === 1, size: header >> 3, bytes: isRepeated ? 1 : header >> 3 };
 }
@@ -66,7 +69,7 @@ export async function* decompressZstd(
   const step = async (windowBytes: number) => {
     movedBytes += STEP_BYTES + windowBytes;
     if (movedBytes > maxMovedBytes) {
-      throw new ZstdError('it has too many small frames or blocks; compress it as a whole');
+      throw new ZstdLimitError('it has too many small frames or blocks; compress it as a whole');
     }
     if (slice.shouldYield(windowBytes)) await slice.yieldToEventLoop();
   };
@@ -84,7 +87,8 @@ export async function* decompressZstd(
     const header = Buffer.concat([start, await input.read(frame.bytes - start.length)]);
     const windowBytes = frame.windowBytes(header);
     if (windowBytes > maxWindowBytes) {
-      throw new ZstdError(`its window is larger than ${maxWindowBytes} bytes; compress at a lower level`);
+      const problem = `its window is larger than ${maxWindowBytes} bytes; compress at a lower level`;
+      throw new ZstdLimitError(problem);
     }
     // fzstd skips checksums; without one, the last block ends the frame.
     header.writeUInt8((start[4] as number) & ~HAS_CHECKSUM, 4);

@@ -18,6 +18,8 @@ export interface StreamMetrics {
   offsetLost(): void;
   /** Records behind, by partition; partitions that are no longer assigned are removed. */
   lag(partitions: ReadonlyMap<number, bigint>): void;
+  /** How many bytes of records the consumer holds is read with the metrics. */
+  held(readBytes: () => number): void;
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -62,6 +64,16 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     help: 'Records of a partition that are not committed yet.',
     labelNames: ['stream', 'partition'],
     registers,
+  });
+  const held = new Map<string, () => number>();
+  new Gauge({
+    name: 'reachline_worker_held_bytes',
+    help: 'Bytes of fetched records in memory: of contacts, audiences and visits at most 16 MiB each, of other streams 96 MiB; more only where one record batch is larger.',
+    labelNames: ['stream'],
+    registers,
+    collect() {
+      for (const [stream, readBytes] of held) this.set({ stream }, readBytes());
+    },
   });
   const retries = new Counter({
     name: 'reachline_worker_store_retries_total',
@@ -124,6 +136,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
         restarted: () => restarts.inc({ stream }),
         retried: () => retries.inc({ stream }),
         offsetLost: () => offsetsLost.inc({ stream }),
+        held: (readBytes) => void held.set(stream, readBytes),
         lag(partitions) {
           for (const partition of known) {
             if (!partitions.has(partition) && known.delete(partition)) lag.remove({ stream, partition });

@@ -1,7 +1,7 @@
 import type { KafkaConfig } from '../../services/shared/config.js';
 import { deadLetter } from '../records/outcome.js';
-import { FETCH_LIMITS } from '../sources/kafka/batch-size.js';
 import type { KafkaCluster } from '../sources/kafka/cluster.js';
+import { FETCH_LIMITS } from '../sources/kafka/limits.js';
 import type { KafkaRecord } from '../sources/kafka/record.js';
 import { groupOf, topicOf } from '../sources/kafka/topics.js';
 import type { StreamName } from '../streams/index.js';

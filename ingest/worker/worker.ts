@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { backoffMs, Mutex, TimeSlice } from '../../services/shared/async.js';
 import type { KafkaConfig } from '../../services/shared/config.js';
-import { FETCH_LIMITS, GROUP_LIMITS } from '../sources/kafka/batch-size.js';
 import { KafkaCluster } from '../sources/kafka/cluster.js';
 import type { RunningConsumer } from '../sources/kafka/consumer.js';
+import { FETCH_LIMITS, GROUP_LIMITS } from '../sources/kafka/limits.js';
 import { createTopics, groupOf, topicOf } from '../sources/kafka/topics.js';
 import { STREAMS, type StreamName } from '../streams/index.js';
 import type { IngestStores, Stream } from '../streams/stream.js';
@@ -16,10 +16,7 @@ import type { StreamMetrics, WorkerMetrics } from './metrics.js';
 import { createRecordWriter, UnexpectedWriteError } from './record-writer.js';
 import { Watchdog } from './watchdog.js';
 
-export type WorkerCluster = Pick<
-  KafkaCluster,
-  'createTopics' | 'producer' | 'consume' | 'lag' | 'ping' | 'close'
->;
+export type WorkerCluster = Pick<KafkaCluster, 'createTopics' | 'producer' | 'consume' | 'ping' | 'close'>;
 
 export interface WorkerOptions {
   config: KafkaConfig;
@@ -245,6 +242,7 @@ async function startStream(
       );
     },
   });
+  metrics.held(() => consumer.heldBytes());
   let timer: NodeJS.Timeout | undefined;
   const stall = new Promise<Error>((resolve) => {
     timer = setInterval(async () => {
@@ -253,11 +251,7 @@ async function startStream(
       if (!lag) return watchdog.progress();
       metrics.lag(lag);
       const stalled = watchdog.check(total(lag));
-      if (!stalled) return;
-      // The lag counts records of an open transaction, which cannot be read yet.
-      const readable = await cluster.lag(group, topic).catch(() => null);
-      if (readable && total(readable) > 0n) resolve(stalled);
-      else watchdog.progress();
+      if (stalled) resolve(stalled);
     }, LAG_INTERVAL_MS);
     timer.unref();
   });

@@ -1,16 +1,17 @@
 import { expect } from 'chai';
-import type { EachBatchPayload, PartitionAssigner } from 'kafkajs';
+import type { ConsumerRunConfig, EachBatchPayload, PartitionAssigner } from 'kafkajs';
 import type { KafkaClient } from '../../ingest/sources/kafka/client.js';
 import { type Batch, type RunningConsumer, startConsumer } from '../../ingest/sources/kafka/consumer.js';
-import { groupListeners } from '../../ingest/sources/kafka/patches.js';
+import { groupListeners, requirePatchedVersion } from '../../ingest/sources/kafka/kafkajs/patches.js';
+import type { FetchBudget } from '../../ingest/sources/kafka/kafkajs/record-batches.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 
 const TOPIC = 'topic';
 const GROUP = 'group';
 const SESSION_MS = 30_000;
-/** Records of a partition in one fetch, and in a batch. */
+const LIMITS = { partitionBytes: 10, fetchBytes: 80, heldBytes: 160, maxBatchRecords: 2 };
+/** Records of a partition in one fetch. */
 const FETCH_RECORDS = 4;
-const BATCH_RECORDS = 2;
 
 type LogListener = (message: string, details: Record<string, unknown>) => void;
 type Message = { offset: string; isControlRecord?: boolean };
@@ -26,6 +27,7 @@ class Library {
   #assigner: object = {};
   #eachBatch: (payload: EachBatchPayload) => Promise<void> = async () => undefined;
   #log: LogListener = () => undefined;
+  #concurrency = 1;
   isConnected = false;
 
   constructor(...partitions: Message[][]) {
@@ -54,8 +56,9 @@ class Library {
   on(event: string, listener: (event: object) => void) {
     this.#listeners.set(event, listener);
   }
-  async run({ eachBatch }: { eachBatch: (payload: EachBatchPayload) => Promise<void> }) {
+  async run({ eachBatch, partitionsConsumedConcurrently }: Required<ConsumerRunConfig>) {
     this.#eachBatch = eachBatch;
+    this.#concurrency = partitionsConsumedConcurrently;
     await this.join();
   }
 
@@ -71,11 +74,17 @@ class Library {
 
   /** Joins the group again: fetches go on with the committed offsets. */
   async join(): Promise<void> {
-    await groupListeners.get(this.#assigner)?.beforeJoin(this as never);
+    await groupListeners.get(this.#assigner)?.beforeJoin();
     for (const partition of this.#partitions.keys())
       this.#positions.set(partition, this.committed.get(partition) ?? 0n);
     this.#emit('consumer.network.request', { apiName: 'SyncGroup', sentAt: Date.now() });
     this.#emit('consumer.group_join', { memberAssignment: { [TOPIC]: [...this.#partitions.keys()] } });
+  }
+
+  maxBytes = 0;
+  beforeFetch(nodeId: number): FetchBudget {
+    const group = Object.assign(this, { getNodeIds: () => [1, 2] });
+    return groupListeners.get(this.#assigner)?.beforeFetch(group as never, nodeId) as FetchBudget;
   }
 
   /** Fetches all partitions; resolves with the errors of their handlers once every one has ended. */
@@ -98,21 +107,21 @@ class Library {
         lastOffset,
       };
     });
-    groupListeners.get(this.#assigner)?.onFetch(fetched);
-    const handled = await Promise.allSettled(
-      fetched.map(async (batch) => {
-        const { partition, messages, rawMessages } = batch;
-        if (rawMessages.length === 0) return;
-        if (messages.length === 0) {
-          this.resolveOffset({ partition, offset: batch.lastOffset() });
-          const payload = { batchSize: 0, partition, lastOffset: batch.lastOffset() };
-          this.#emit('consumer.end_batch_process', payload);
-          return;
-        }
-        await this.#eachBatch({ batch, heartbeat: async () => undefined } as never);
-      }),
-    );
-    return handled.flatMap((each) => (each.status === 'rejected' ? [(each.reason as Error).message] : []));
+    const queue = [...fetched];
+    const errors: string[] = [];
+    const handle = async (batch: (typeof fetched)[0]) => {
+      if (batch.rawMessages.length === 0) return;
+      const { partition } = batch;
+      const resolveOffset = (offset: string) => this.resolveOffset({ partition, offset });
+      await this.#eachBatch({ batch, heartbeat: async () => undefined, resolveOffset } as never);
+    };
+    const work = async () => {
+      for (let batch = queue.shift(); batch; batch = queue.shift()) {
+        await handle(batch).catch((error: Error) => void errors.push(error.message));
+      }
+    };
+    await Promise.all(Array.from({ length: this.#concurrency }, work));
+    return errors;
   }
 
   /** The oldest records of a partition are deleted, and kafkajs goes on with those that are left. */
@@ -186,8 +195,7 @@ describe('A consumer', () => {
       {
         topic: TOPIC,
         group: GROUP,
-        maxBatchRecords: BATCH_RECORDS,
-        fetchBytes: 1,
+        ...LIMITS,
         onBatch: batches.onBatch,
         onOffsetLost: () => {
           lost++;
@@ -196,101 +204,92 @@ describe('A consumer', () => {
     );
   }
 
-  it('fetches the next records while those before are worked on, and commits them in their order', async () => {
+  /** A round whose batches are all committed. */
+  async function committedRound(): Promise<void> {
+    const round = library.round();
+    await settled();
+    await batches.endAll();
+    await round;
+  }
+
+  it('works on the batches of eight of a hundred partitions at once, and fetches no more before they are done', async () => {
+    await start(...Array.from({ length: 100 }, () => messages(8)));
+    let isFetched = false;
+    const round = library.round().then(() => {
+      isFetched = true;
+    });
+    await settled();
+    expect(batches.underWay).to.have.lengthOf(8);
+    expect(isFetched, 'a further fetch would begin').to.equal(false);
+    await batches.endAll();
+    await round;
+    expect(batches.given).to.have.lengthOf(200);
+  });
+
+  it('commits the records of a partition in their order, and fetches again once all are', async () => {
     await start(messages(8), messages(4));
-    expect(await library.round()).to.deep.equal([]);
-    const second = library.round();
+    const first = library.round();
     await settled();
     expect(batches.given, 'one batch of each partition').to.deep.equal(['0/0', '1/0']);
     await batches.endAll();
-    await second;
+    expect(await first).to.deep.equal([]);
+    const second = library.round();
+    await settled();
     await batches.endAll();
+    await second;
     expect(batches.given).to.deep.equal(['0/0', '1/0', '0/2', '1/2', '0/4', '0/6']);
     expect(library.commits).to.deep.equal(['0/2', '1/2', '0/4', '1/4', '0/6', '0/8']);
   });
 
   it('neither starts nor commits records behind a batch that failed, and is given them again from the first uncommitted one', async () => {
     await start(messages(8));
-    await library.round();
-    const second = library.round();
+    const first = library.round();
+    await settled();
     await batches.end();
     await batches.end(new Error('no broker takes the commit'));
-    expect(await second).to.deep.equal(['no broker takes the commit']);
+    expect(await first).to.deep.equal(['no broker takes the commit']);
     expect(library.commits).to.deep.equal(['0/2']);
-    await library.round();
-    await batches.endAll();
+    await committedRound();
     expect(batches.given).to.deep.equal(['0/0', '0/2', '0/2', '0/4']);
     expect(library.commits).to.deep.equal(['0/2', '0/4', '0/6']);
   });
 
-  it('reports the failure of a batch when nothing is fetched behind it', async () => {
-    await start(messages(4));
-    await library.round();
-    await batches.end(new Error('no broker takes the commit'));
-    expect(await library.round()).to.deep.equal(['no broker takes the commit']);
-    expect(await library.round()).to.deep.equal([]);
-    await batches.endAll();
-    expect(library.commits).to.deep.equal(['0/2', '0/4']);
-  });
-
   it('is given again what ended without a commit, and no later record before it', async () => {
     await start(messages(8));
-    await library.round();
-    const second = library.round();
+    const first = library.round();
+    await settled();
     await batches.end('uncommitted');
-    expect(await second).to.deep.equal([]);
+    expect(await first).to.deep.equal([]);
     expect(batches.given).to.deep.equal(['0/0']);
-    await library.round();
-    await batches.endAll();
+    await committedRound();
     expect(batches.given).to.deep.equal(['0/0', '0/0', '0/2']);
     expect(library.commits).to.deep.equal(['0/2', '0/4']);
   });
 
-  it('commits transaction markers after the records before them', async () => {
-    await start([...messages(4), marker(4)]);
-    await library.round();
-    await library.round();
-    expect(library.commits).to.deep.equal([]);
-    await batches.endAll();
-    expect(library.commits).to.deep.equal(['0/2', '0/4', '0/5']);
+  it('commits transaction markers, behind records and alone', async () => {
+    await start([...messages(3), marker(3), ...[4, 5, 6, 7].map(marker), ...messages(2, 8)]);
+    await committedRound();
+    expect(library.commits).to.deep.equal(['0/2', '0/4']);
+    await committedRound();
+    expect(library.commits).to.deep.equal(['0/2', '0/4', '0/8']);
+    await committedRound();
+    expect(batches.given).to.deep.equal(['0/0', '0/2', '0/8']);
+    expect(library.commits.at(-1)).to.equal('0/10');
   });
 
   it('commits no transaction marker behind records that failed', async () => {
-    await start([...messages(4), ...[4, 5, 6, 7].map(marker), ...messages(4, 8)]);
-    await library.round();
-    await library.round();
-    const third = library.round();
-    await batches.end(new Error('no broker takes the commit'));
-    expect(await third).to.deep.equal(['no broker takes the commit']);
-    expect(library.commits).to.deep.equal([]);
-    await library.round();
-    await batches.endAll();
-    await library.round();
-    await library.round();
-    await batches.endAll();
-    expect(batches.given).to.deep.equal(['0/0', '0/0', '0/2', '0/8', '0/10']);
-    expect(library.commits).to.deep.equal(['0/2', '0/4', '0/8', '0/10', '0/12']);
-  });
-
-  it('fetches again what failed although transaction markers behind it were fetched', async () => {
-    await start([...messages(4), ...[4, 5, 6, 7].map(marker)]);
-    await library.round();
-    await batches.end(new Error('no broker takes the commit'));
-    library.resolveOffset({ partition: 0, offset: '3' });
-    await library.round();
+    await start([...messages(3), marker(3)]);
+    const first = library.round();
     await settled();
-    expect(await library.round()).to.deep.equal(['no broker takes the commit']);
-    await library.round();
-    await batches.endAll();
-    await library.round();
-    await settled();
-    expect(library.commits).to.deep.equal(['0/2', '0/4', '0/8']);
+    await batches.end();
+    await batches.end(new Error('no broker takes the commit'));
+    await first;
+    expect(library.commits).to.deep.equal(['0/2']);
   });
 
   it('lets the batches under way be committed before it joins its group again, and loses and skips no record', async () => {
     await start(messages(8), messages(8));
-    await library.round();
-    const second = library.round();
+    const round = library.round();
     await settled();
     const joined = library.join();
     await settled();
@@ -300,24 +299,23 @@ describe('A consumer', () => {
     ]);
     await batches.end();
     await batches.end('uncommitted');
-    await Promise.all([joined, second]);
+    await Promise.all([joined, round]);
     expect(batches.given, 'no other batch is started').to.deep.equal(['0/0', '1/0']);
-    await library.round();
-    await batches.endAll();
+    await committedRound();
     expect(batches.given).to.deep.equal(['0/0', '1/0', '0/2', '1/0', '0/4', '1/2']);
   });
 
   it('stops once the batches under way are committed, and starts no other', async () => {
     await start(messages(8), messages(4));
-    await library.round();
-    const second = library.round();
+    const round = library.round();
     await settled();
     const stopped = consumer.stop();
+    const late = library.round();
     await settled();
     expect(library.isConnected).to.equal(true);
     await batches.end();
     await batches.end();
-    await Promise.all([stopped, second]);
+    await Promise.all([stopped, round, late]);
     expect(library.isConnected).to.equal(false);
     expect(batches.given).to.deep.equal(['0/0', '1/0']);
     expect(library.commits).to.deep.equal(['0/2', '1/2']);
@@ -325,27 +323,29 @@ describe('A consumer', () => {
 
   it('continues with the oldest record when those at its offset were deleted', async () => {
     await start(messages(12));
-    await library.round();
-    await batches.endAll();
+    await committedRound();
     library.loseOffsets(0, 8n);
-    await library.round();
-    await batches.endAll();
+    await committedRound();
     expect(batches.given).to.deep.equal(['0/0', '0/2', '0/8', '0/10']);
     expect(library.commits.at(-1)).to.equal('0/12');
     expect(lost).to.equal(1);
   });
 
-  it('reports the lag behind the committed offset, not behind what was fetched', async () => {
-    await start(messages(12));
-    await library.round();
-    const second = library.round();
-    await settled();
-    expect([...(await consumer.lag())]).to.deep.equal([[0, 12n]]);
-    await batches.end();
-    expect([...(await consumer.lag())]).to.deep.equal([[0, 10n]]);
-    await batches.endAll();
-    await second;
-    await batches.endAll();
-    expect([...(await consumer.lag())]).to.deep.equal([[0, 4n]]);
+  it('divides its fetch size and its memory among the brokers, and counts what each fetch holds until the next', async () => {
+    await start(messages(1));
+    const [first, second] = [library.beforeFetch(1), library.beforeFetch(2)];
+    expect([first.maxBytes, second.maxBytes, library.maxBytes]).to.deep.equal([80, 80, 40]);
+    first.heldBytes = 70;
+    second.heldBytes = 20;
+    expect(consumer.heldBytes()).to.equal(90);
+    library.beforeFetch(1);
+    expect(consumer.heldBytes()).to.equal(20);
+    await consumer.stop();
+    expect(consumer.heldBytes()).to.equal(0);
+  });
+
+  it('accepts no other version of kafkajs than the one that is corrected', () => {
+    expect(() => requirePatchedVersion('2.2.4')).not.to.throw();
+    expect(() => requirePatchedVersion('2.3.0')).to.throw('kafkajs 2.3.0 is installed');
   });
 });

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DECOMPRESSORS, type Decompress } from '../../ingest/sources/kafka/compression.js';
+import { DECOMPRESSORS, type Decompress } from '../../ingest/sources/kafka/kafkajs/compression.js';
 import { decompressZstd, type ZstdLimits } from '../../ingest/sources/zstd.js';
 import { compressLz4, compressSnappy, compressZstd } from '../support/compress.js';
 

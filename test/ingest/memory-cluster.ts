@@ -105,6 +105,7 @@ export class MemoryCluster {
     return {
       failed,
       lag: () => this.lag(group, topic),
+      heldBytes: () => 0,
       stop: async () => {
         this.#stops.get(group)?.();
         await running;

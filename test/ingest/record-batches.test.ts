@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { readRecordBatches } from '../../ingest/sources/kafka/record-batches.js';
+import { crc32c } from '../../ingest/sources/kafka/kafkajs/crc32c.js';
+import { FetchBudget, readRecordBatches } from '../../ingest/sources/kafka/kafkajs/record-batches.js';
+import { RECORD_OVERHEAD_BYTES } from '../../ingest/sources/kafka/limits.js';
 
 interface Sent {
   key?: string;
@@ -25,6 +27,8 @@ interface BatchOptions {
   attributes?: number;
   /** Offsets that compaction left, from the base; consecutive when absent. */
   offsets?: number[];
+  /** The count that the header declares. */
+  count?: number;
   /** Of what was compressed, to break it. */
   change?: (records: Buffer) => Buffer;
 }
@@ -32,6 +36,7 @@ interface BatchOptions {
 /** A record batch as producers make them. */
 function batchOf(sent: readonly Sent[], options: BatchOptions = {}): Buffer {
   const { base = 0, codec = 0, attributes = 0, offsets = sent.map((_, index) => index), change } = options;
+  const { count = sent.length } = options;
   const plain = sent.map(({ key, value, headers = [] }, index) => {
     const body = Buffer.concat([
       Buffer.from([0]),
@@ -56,12 +61,21 @@ function batchOf(sent: readonly Sent[], options: BatchOptions = {}): Buffer {
   header.writeBigInt64BE(1000n, 27);
   header.writeBigInt64BE(2000n, 35);
   header.writeBigInt64BE(77n, 43);
-  header.writeInt32BE(sent.length, 57);
-  return Buffer.concat([header, body]);
+  header.writeInt32BE(count, 57);
+  const batch = Buffer.concat([header, body]);
+  batch.writeInt32BE(crc32c(batch.subarray(21)), 17);
+  return batch;
 }
 
-const read = async (bytes: Buffer, bounds = {}) =>
-  (await readRecordBatches(bytes, bounds)).map(({ offset, key, value, unreadable }) => ({
+const GENEROUS = 1_000_000;
+const readAll = (bytes: Buffer) => readRecordBatches(bytes, new FetchBudget(GENEROUS));
+
+const read = async (
+  bytes: Buffer,
+  maxBatchBytes = GENEROUS,
+  budget = new FetchBudget(GENEROUS, maxBatchBytes),
+) =>
+  (await readRecordBatches(bytes, budget)).map(({ offset, key, value, unreadable }) => ({
     offset,
     key: key?.toString() ?? null,
     value: value?.toString() ?? null,
@@ -82,12 +96,12 @@ describe('Record batches', () => {
       },
       { value: null },
     ];
-    const [first, second] = await readRecordBatches(batchOf(sent, { base: 100, codec: 1, offsets: [3, 9] }));
+    const [first, second] = await readAll(batchOf(sent, { base: 100, codec: 1, offsets: [3, 9] }));
     expect(first).to.deep.include({ offset: '103', timestamp: '1000', isControlRecord: false });
     expect(first?.headers.trace).to.deep.equal([Buffer.from('1'), Buffer.from('2')]);
     expect(Object.keys(first?.headers ?? {})).to.include('__proto__');
     expect(second).to.deep.include({ offset: '109', key: null, value: null, timestamp: '1010' });
-    const [appended] = await readRecordBatches(batchOf(sent, { attributes: 0x08 }));
+    const [appended] = await readAll(batchOf(sent, { attributes: 0x08 }));
     expect(appended?.timestamp).to.equal('2000');
   });
 
@@ -100,14 +114,14 @@ describe('Record batches', () => {
   });
 
   it('advance the offset although compaction left no record of them', async () => {
-    const [only] = await readRecordBatches(batchOf([], { base: 10 }));
+    const [only] = await readAll(batchOf([], { base: 10 }));
     expect(only).to.include({ offset: '14', isControlRecord: true });
   });
 
   it('that are too large end with one unreadable record, which holds the beginning of the first', async () => {
     const sent = [{ value: 'small' }, { key: 'large', value: 'x'.repeat(5000) }, { value: 'lost' }];
     const bytes = Buffer.concat([batchOf(sent, { codec: 1 }), batchOf([{ value: 'next' }], { base: 3 })]);
-    expect(await read(bytes, { maxBatchBytes: 2000 })).to.deep.equal([
+    expect(await read(bytes, 2000)).to.deep.equal([
       { offset: '0', key: null, value: 'small' },
       {
         offset: '2',
@@ -131,17 +145,48 @@ describe('Record batches', () => {
   });
 
   it('with a wrong count of records still end', async () => {
-    const endless = batchOf([{ value: 'a' }]);
-    endless.writeInt32BE(0x7fffffff, 57);
-    expect(await read(endless)).to.have.lengthOf(2);
+    expect(await read(batchOf([{ value: 'a' }], { count: 0x7fffffff }))).to.have.lengthOf(2);
   });
 
-  it('of one fetch are left for the next beyond its size, but never the first', async () => {
+  it('whose checksum is wrong are one unreadable record each, whichever bit was flipped', async () => {
+    const sent = [{ key: 'k', value: 'impressions: 1000' }, { value: 'b' }];
+    const intact = batchOf(sent, { base: 5 });
+    const next = batchOf([{ value: 'next' }], { base: 7 });
+    const expected = await read(Buffer.concat([intact, next]));
+    // Behind the length and the magic number, without which there is no batch.
+    for (let bit = 17 * 8; bit < intact.length * 8; bit++) {
+      const flipped = Buffer.from(intact);
+      flipped[bit >> 3] = (flipped[bit >> 3] as number) ^ (1 << (bit & 7));
+      const [broken, ...others] = await readAll(Buffer.concat([flipped, next]));
+      expect(broken?.unreadable, `bit ${bit}`).to.include({ reason: 'corrupt', first: '5' });
+      expect(Number(broken?.offset)).to.be.within(5, 6);
+      expect(broken).to.include({ value: null, isControlRecord: false });
+      expect(others.map(({ value }) => String(value))).to.deep.equal(['next']);
+    }
+    expect(expected.map(({ value }) => value)).to.deep.equal(['impressions: 1000', 'b', 'next']);
+  });
+
+  it('have the CRC-32C of RFC 3720 as their checksum', () => {
+    expect(crc32c(Buffer.alloc(32)) >>> 0).to.equal(0x8a9136aa);
+    expect(crc32c(Buffer.alloc(32, 0xff)) >>> 0).to.equal(0x62a8ab43);
+  });
+
+  it('of a fetch are left for the next above its budget, with their objects, but never the first', async () => {
     const batches = [0, 1, 2].map((base) => batchOf([{ value: 'x'.repeat(5000) }], { base, codec: 1 }));
-    const offsets = async (maxFetchBytes: number) =>
-      (await read(Buffer.concat(batches), { maxFetchBytes })).map(({ offset }) => offset);
+    const offsets = async (maxBytes: number) =>
+      (await read(Buffer.concat(batches), GENEROUS, new FetchBudget(maxBytes))).map(({ offset }) => offset);
     expect(await offsets(1)).to.deep.equal(['0']);
-    expect(await offsets(6000)).to.deep.equal(['0', '1']);
-    expect(await offsets(1_000_000)).to.deep.equal(['0', '1', '2']);
+    expect(await offsets(10_000)).to.deep.equal(['0']);
+    expect(await offsets(11_000)).to.deep.equal(['0', '1']);
+    expect(await offsets(GENEROUS)).to.deep.equal(['0', '1', '2']);
+  });
+
+  it('of a hundred partitions of a fetch take no more memory than its budget, and a count of small records is bounded too', async () => {
+    const partition = batchOf(Array.from({ length: 50 }, () => ({ value: 'x' })));
+    const budget = new FetchBudget(100_000);
+    let records = 0;
+    for (let index = 0; index < 100; index++) records += (await readRecordBatches(partition, budget)).length;
+    expect(records).to.be.within(1, 100_000 / RECORD_OVERHEAD_BYTES);
+    expect(budget.heldBytes).to.be.at.most(100_000);
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { FETCH_LIMITS } from '../../ingest/sources/kafka/limits.js';
 import { createTopics } from '../../ingest/sources/kafka/topics.js';
 import { headerText } from '../../ingest/worker/dead-letters.js';
 import { skipRecords } from '../../ingest/worker/skip.js';
@@ -52,8 +53,7 @@ describe('Skip', () => {
     const consumer = await cluster.consume({
       topic: 'another topic',
       group: `${KAFKA_CONFIG.group}-contacts`,
-      maxBatchRecords: 1,
-      fetchBytes: 1,
+      ...FETCH_LIMITS.search,
       onBatch: async () => undefined,
       onOffsetLost: () => undefined,
     });

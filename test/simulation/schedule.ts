@@ -4,7 +4,6 @@
  */
 
 import type { Batch } from '../../ingest/sources/kafka/consumer.js';
-import { InFlightRanges } from '../../ingest/sources/kafka/in-flight.js';
 import type { OutgoingRecord, RecordSender } from '../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
@@ -225,11 +224,7 @@ class Schedule {
       newTimeSlice: () => ({ shouldYield: () => false, yieldToEventLoop: async () => undefined }),
     });
     const membership = new SimulatedMembership(actor, this.#group, scheduler);
-    const inFlight = new InFlightRanges(membership);
     while (!actor.stop.signal.aborted) {
-      membership.isRebalancing = true;
-      await inFlight.settled();
-      membership.epoch++;
       await scheduler.step(actor, 'joins', 20);
       const member = this.#group.join(actor, scheduler.now);
       if (!member) continue;
@@ -238,18 +233,17 @@ class Schedule {
         member.partitions.map(async (partition) => {
           while (
             !actor.stop.signal.aborted &&
-            (await this.#fetchOnce(actor, membership, inFlight, partition, processBatch))
+            (await this.#fetchOnce(actor, membership, partition, processBatch))
           );
         }),
       );
     }
   }
 
-  /** Fetches of a partition, and starts to process what it fetched; false when the member has to join again. */
+  /** Fetches of a partition, and processes what it fetched; false when the member has to join again. */
   async #fetchOnce(
     actor: WorkerProcess,
     membership: SimulatedMembership,
-    inFlight: InFlightRanges,
     partition: number,
     processBatch: (batch: Batch) => Promise<void>,
   ): Promise<boolean> {
@@ -264,27 +258,24 @@ class Schedule {
     if (records.length === 0) return true;
     const { epoch } = membership;
     const isAssigned = () => membership.isAssigned(epoch);
-    const range = { partition, from: BigInt(from), next: BigInt(from + records.length) };
-    const mayStart = () => isAssigned() && !membership.isRebalancing && !actor.stop.signal.aborted;
+    if (membership.isRebalancing || actor.stop.signal.aborted) return membership.heartbeat();
     try {
-      await inFlight.start(range, mayStart, (onCommitted) =>
-        processBatch({
-          topic: 'topic',
-          partition,
-          records,
-          lag: 0,
-          isAssigned,
-          isRebalancing: () => membership.isRebalancing,
-          withHeartbeats: (work) => membership.withHeartbeats(work),
-          async commit(last) {
-            await scheduler.step(actor, `commits ${last.offset} of ${partition}`);
-            const offset = Number(last.offset) + 1;
-            if (!membership.commit(partition, offset)) throw new Error('not a member');
-            scheduler.note(`committed ${offset} of ${partition}`);
-            onCommitted(BigInt(offset));
-          },
-        }),
-      );
+      await processBatch({
+        topic: 'topic',
+        partition,
+        records,
+        lag: 0,
+        isAssigned,
+        isRebalancing: () => membership.isRebalancing,
+        withHeartbeats: (work) => membership.withHeartbeats(work),
+        async commit(last) {
+          await scheduler.step(actor, `commits ${last.offset} of ${partition}`);
+          const offset = Number(last.offset) + 1;
+          if (!membership.commit(partition, offset)) throw new Error('not a member');
+          scheduler.note(`committed ${offset} of ${partition}`);
+          membership.positions[partition] = offset;
+        },
+      });
     } catch {
       scheduler.note(`${actor.name} learns that a batch failed`);
     }
@@ -387,10 +378,6 @@ class SimulatedMembership {
     this.#generation = generation;
     this.#isLost = false;
     this.#seenAt = this.#scheduler.now;
-  }
-
-  fetchFrom(partition: number, offset: bigint): void {
-    this.positions[partition] = Number(offset);
   }
 
   isAssigned(epoch: number): boolean {

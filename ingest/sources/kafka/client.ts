@@ -1,5 +1,5 @@
 /** The connection to the brokers: configuration, retries, log and errors of kafkajs. */
-import './patches.js';
+import './kafkajs/patches.js';
 import { readFileSync } from 'node:fs';
 import kafkajs, {
   type Admin,

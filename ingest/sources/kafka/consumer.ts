@@ -1,23 +1,17 @@
 /** A member of a group that hands the batches of a topic to a callback, and commits their offsets. */
-import kafkajs, {
-  type Consumer,
-  type EachBatchPayload,
-  type KafkaMessage,
-  type PartitionAssigner,
-} from 'kafkajs';
-import type { Fetched } from 'kafkajs/src/consumer/consumerGroup.js';
+import kafkajs, { type Consumer, type EachBatchPayload, type KafkaMessage } from 'kafkajs';
 import type { KafkaAdmin } from './admin.js';
+import { HEARTBEATS_PER_SESSION, type KafkaClient } from './client.js';
+import { groupListeners } from './kafkajs/patches.js';
+import { FetchBudget } from './kafkajs/record-batches.js';
 import {
-  FETCH_MAX_BYTES,
   FETCH_MAX_WAIT_MS,
   FETCH_MIN_BYTES,
+  type FetchLimits,
   MAX_BATCH_BYTES,
   PARTITION_CONCURRENCY,
-} from './batch-size.js';
-import { HEARTBEATS_PER_SESSION, type KafkaClient } from './client.js';
-import { InFlightRanges } from './in-flight.js';
-import { Membership, rangeOf } from './membership.js';
-import { groupListeners } from './patches.js';
+} from './limits.js';
+import { Membership } from './membership.js';
 import { type KafkaRecord, toRecord } from './record.js';
 
 const { PartitionAssigners } = kafkajs;
@@ -42,18 +36,17 @@ export interface Batch {
 export interface RunningConsumer {
   /** Records behind the committed offset, by partition of this member. */
   lag(): Promise<Map<number, bigint>>;
+  /** Bytes of fetched records in memory, with their objects. */
+  heldBytes(): number;
   /** Lets the batches under way end, and leaves the group. */
   stop(): Promise<void>;
   /** Resolves with the error that ended the consumer for good. */
   failed: Promise<Error>;
 }
 
-export interface ConsumeOptions {
+export interface ConsumeOptions extends FetchLimits {
   topic: string;
   group: string;
-  maxBatchRecords: number;
-  /** Fetch size of a partition. Its next fetch waits until the batches of this one are started, and so do the other partitions. */
-  fetchBytes: number;
   /** Called for several partitions at the same time, and for one batch of a partition at a time. */
   onBatch(batch: Batch): Promise<void>;
   /** The records at the committed offset of a partition were deleted; reading continues with the oldest record. */
@@ -66,61 +59,55 @@ export async function startConsumer(
   admin: Pick<KafkaAdmin, 'lag'>,
   options: ConsumeOptions,
 ): Promise<RunningConsumer> {
-  const { topic, group } = options;
-  const assigner: PartitionAssigner = (config) => {
-    const roundRobin = PartitionAssigners.roundRobin(config);
-    groupListeners.set(roundRobin, {
-      onFetch: (fetched) => membership.onFetch(fetched),
-      async beforeJoin(consumerGroup) {
-        membership.isRebalancing = true;
-        await inFlight.settled();
-        membership.joins(consumerGroup);
-      },
-    });
-    return roundRobin;
-  };
+  const { topic, group, partitionBytes, fetchBytes, heldBytes } = options;
+  /** By the broker they came from: each is fetched from again once the records of its last fetch were handled. */
+  const fetches = new Map<number, FetchBudget>();
+  const underWay = new Set<Promise<void>>();
+  const settled = () => Promise.allSettled(underWay);
+  let isStopping = false;
   const consumer = client.consumer({
     groupId: group,
     minBytes: FETCH_MIN_BYTES,
     maxWaitTimeInMs: FETCH_MAX_WAIT_MS,
-    maxBytesPerPartition: options.fetchBytes,
-    maxBytes: FETCH_MAX_BYTES,
-    partitionAssigners: [assigner],
+    maxBytesPerPartition: partitionBytes,
+    partitionAssigners: [
+      (config) => {
+        const assigner = PartitionAssigners.roundRobin(config);
+        groupListeners.set(assigner, {
+          beforeFetch(consumerGroup, nodeId) {
+            const brokers = Math.max(1, consumerGroup.getNodeIds().length);
+            consumerGroup.maxBytes = Math.ceil(fetchBytes / brokers);
+            const budget = new FetchBudget(heldBytes / brokers);
+            fetches.set(nodeId, budget);
+            return budget;
+          },
+          async beforeJoin() {
+            membership.isRebalancing = true;
+            await settled();
+            fetches.clear();
+            membership.epoch++;
+          },
+        });
+        return assigner;
+      },
+    ],
   });
   const membership = new Membership(consumer, topic, client.sessionMs);
-  const inFlight = new InFlightRanges(membership);
-  let isStopping = false;
   const failed = new Promise<Error>((resolve) => {
     consumer.on('consumer.crash', ({ payload }) => {
       if (!payload.restart) resolve(payload.error);
     });
   });
-  /** Whether a partition may be worked on until it is assigned anew. */
-  const mayContinueWith = (partition: number) => {
-    const { epoch } = membership;
-    return () => !isStopping && !membership.isRebalancing && membership.isAssigned(partition, epoch);
-  };
-  consumer.on('consumer.end_batch_process', ({ payload: { batchSize, partition, lastOffset } }) => {
-    // Transaction markers alone: `eachBatch` is not called.
-    const range = batchSize === 0 ? membership.lastFetched(partition, lastOffset) : undefined;
-    if (!range) return;
-    void inFlight.startHandled(range, mayContinueWith(partition), async (committed) => {
-      await commitBefore(consumer, membership, topic, partition, range.next);
-      committed(range.next);
-    });
-  });
   const unsubscribe = client.onLog((message, details) => {
     if (!message.startsWith('Offset out of range, resetting')) return;
-    if (details.topic !== topic || details.groupId !== group) return;
-    inFlight.allowGap(details.partition as number);
-    membership.offsetLost(details.partition as number);
-    options.onOffsetLost();
+    if (details.topic === topic && details.groupId === group) options.onOffsetLost();
   });
   const stop = async () => {
     unsubscribe();
     isStopping = true;
-    await inFlight.settled();
+    await settled();
     await client.disconnect(consumer);
+    fetches.clear();
   };
   try {
     await consumer.connect();
@@ -130,13 +117,11 @@ export async function startConsumer(
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: PARTITION_CONCURRENCY,
       async eachBatch(payload) {
-        const range = rangeOf(payload.batch as Fetched & typeof payload.batch);
-        const mayContinue = mayContinueWith(range.partition);
-        await inFlight.start(range, mayContinue, (onCommitted) =>
-          consumeRange(consumer, membership, payload, options, mayContinue, onCommitted),
-        );
         // What arrives now is fetched again until the consumer is disconnected.
-        if (isStopping) await inFlight.settled();
+        if (isStopping) return void (await settled());
+        const work = consumeFetched(consumer, membership, payload, options, () => !isStopping);
+        underWay.add(work);
+        await work.finally(() => underWay.delete(work));
       },
     });
   } catch (error) {
@@ -145,22 +130,29 @@ export async function startConsumer(
   }
   return {
     failed,
-    lag: async () => membership.lag() ?? membership.assignedOf(await admin.lag(group, topic)),
+    lag: async () => membership.assignedOf(await admin.lag(group, topic)),
+    heldBytes: () => [...fetches.values()].reduce((sum, fetch) => sum + fetch.heldBytes, 0),
     stop,
   };
 }
 
-async function consumeRange(
+async function consumeFetched(
   consumer: Consumer,
   membership: Membership,
-  { batch: fetched, heartbeat }: Pick<EachBatchPayload, 'batch' | 'heartbeat'>,
+  { batch: fetched, heartbeat, resolveOffset }: EachBatchPayload,
   { topic, onBatch, maxBatchRecords }: ConsumeOptions,
-  mayContinue: () => boolean,
-  onCommitted: (next: bigint) => void,
+  isRunning: () => boolean,
 ): Promise<void> {
   const { partition, messages, highWatermark } = fetched;
   const { epoch } = membership;
   const isAssigned = () => membership.isAssigned(partition, epoch);
+  const mayContinue = () => isRunning() && !membership.isRebalancing && isAssigned();
+  const commitThrough = async (offset: string) => {
+    await commitBefore(consumer, topic, partition, BigInt(offset) + 1n);
+    resolveOffset(offset);
+  };
+  // Transaction markers alone.
+  if (messages.length === 0 && mayContinue()) await commitThrough(fetched.lastOffset());
   for (const batch of batchesOf(messages, maxBatchRecords)) {
     if (!mayContinue()) return;
     const { offset: last } = batch.at(-1) as KafkaMessage;
@@ -175,10 +167,7 @@ async function consumeRange(
       withHeartbeats: (work) => withHeartbeats(work, heartbeat, membership),
       async commit({ offset }) {
         // A transaction marker may follow the last record, and is not among the messages.
-        const through = offset === messages.at(-1)?.offset ? fetched.lastOffset() : offset;
-        const next = BigInt(through) + 1n;
-        await commitBefore(consumer, membership, topic, partition, next);
-        onCommitted(next);
+        await commitThrough(offset === messages.at(-1)?.offset ? fetched.lastOffset() : offset);
         isCommitted = offset === last;
       },
     });
@@ -194,14 +183,12 @@ async function consumeRange(
  */
 async function commitBefore(
   consumer: Consumer,
-  membership: Membership,
   topic: string,
   partition: number,
   next: bigint,
 ): Promise<void> {
   try {
     await consumer.commitOffsets([{ topic, partition, offset: String(next) }]);
-    membership.committed(partition, next);
   } catch (error) {
     throw (error as Error).cause ?? error;
   }

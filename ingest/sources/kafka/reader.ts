@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { KafkaAdmin } from './admin.js';
-import { READ_LIMITS } from './batch-size.js';
 import type { KafkaClient } from './client.js';
+import { READ_LIMITS } from './limits.js';
 import { type KafkaRecord, recordBytes, toRecord } from './record.js';
 
 /** What a reader of a topic may do between records. */
@@ -116,10 +116,6 @@ async function readUpTo(
       for (const [partition, offset] of next) {
         if (ends.has(partition)) consumer.seek({ topic, partition, offset: String(offset) });
       }
-    });
-    consumer.on('consumer.end_batch_process', ({ payload }) => {
-      // Transaction markers alone: `eachBatch` is not called.
-      if (payload.batchSize === 0) read(payload.partition, payload.lastOffset);
     });
     const eachBatch = async (payload: EachBatchPayload) => {
       const { batch, heartbeat, isRunning, resolveOffset } = payload;

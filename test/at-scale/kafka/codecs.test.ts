@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { expect } from 'chai';
 import kafkajs from 'kafkajs';
-import { DECOMPRESSORS, type Decompress } from '../../../ingest/sources/kafka/compression.js';
+import { DECOMPRESSORS, type Decompress } from '../../../ingest/sources/kafka/kafkajs/compression.js';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { packageRoot } from '../../../services/shared/fs.js';

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RunningConsumer } from '../../../ingest/sources/kafka/consumer.js';
+import { FETCH_LIMITS } from '../../../ingest/sources/kafka/limits.js';
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { type TestTopics, testTopics } from './topics.js';
@@ -30,8 +31,8 @@ describe('the lag of a consumer', () => {
     const running = await cluster.consume({
       topic,
       group,
+      ...FETCH_LIMITS.search,
       maxBatchRecords: BATCH_RECORDS,
-      fetchBytes: 1024 * 1024,
       async onBatch(batch) {
         await new Promise<void>((resolve) => {
           release = resolve;

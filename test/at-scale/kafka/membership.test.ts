@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Batch, RunningConsumer } from '../../../ingest/sources/kafka/consumer.js';
+import { FETCH_LIMITS } from '../../../ingest/sources/kafka/limits.js';
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { until } from '../../support/until.js';
@@ -32,8 +33,8 @@ describe('a member of a consumer group', function () {
       await cluster.consume({
         topic: topicOf(config, STREAM),
         group: `${config.group}-${STREAM}`,
+        ...FETCH_LIMITS.search,
         maxBatchRecords: BATCH_RECORDS,
-        fetchBytes: 1024 * 1024,
         onBatch,
         onOffsetLost: () => undefined,
       }),

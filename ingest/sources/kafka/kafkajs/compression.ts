@@ -2,10 +2,9 @@
  * Decompresses record batches up to a bound. No decoder allocates more than the bound, or than its input can hold, whatever sizes the
  * input declares, and each ends on every input.
  */
-import { promisify } from 'node:util';
-import { createGunzip, gunzip } from 'node:zlib';
-import { decompress as decompressZstd, Decompress as ZstdStream } from 'fzstd';
-import { isSkippableFrame, ZSTD_MAGIC, zstdBlock, zstdHeader } from '../zstd.js';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { decompressZstd, ZstdLimitError } from '../../zstd.js';
 
 /** Decompressed bytes, and why they are incomplete. */
 export interface Decompressed {
@@ -18,42 +17,14 @@ export type Decompress = (compressed: Buffer, maxBytes: number) => Promise<Decom
 
 /** By the codec number of a record batch. */
 export const DECOMPRESSORS: Readonly<Record<number, Decompress>> = {
-  1: decompressGzip,
-  2: async (compressed, maxBytes) => readSnappy(compressed, maxBytes),
-  3: async (compressed, maxBytes) => collect(maxBytes, (output) => readLz4(compressed, output)),
-  4: async (compressed, maxBytes) => readZstd(compressed, maxBytes),
+  1: (compressed, maxBytes) => collect(maxBytes, (output) => readGzip(compressed, output)),
+  2: (compressed, maxBytes) => collect(maxBytes, (output) => readSnappy(compressed, output)),
+  3: (compressed, maxBytes) => collect(maxBytes, (output) => readLz4(compressed, output)),
+  4: (compressed, maxBytes) => collect(maxBytes, (output) => readZstd(compressed, maxBytes, output)),
 };
 
 class CorruptError extends Error {}
 class TooLargeError extends Error {}
-
-async function decompressGzip(compressed: Buffer, maxBytes: number): Promise<Decompressed> {
-  try {
-    return { bytes: await promisify(gunzip)(compressed, { maxOutputLength: maxBytes }), missing: null };
-  } catch {
-    return gzipBeginning(compressed, maxBytes);
-  }
-}
-
-function gzipBeginning(compressed: Buffer, maxBytes: number): Promise<Decompressed> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let left = maxBytes;
-    const stream = createGunzip();
-    const end = (missing: Decompressed['missing']) => {
-      stream.destroy();
-      resolve({ bytes: Buffer.concat(chunks), missing });
-    };
-    stream.on('data', (chunk: Buffer) => {
-      chunks.push(chunk.subarray(0, left));
-      left -= chunk.length;
-      if (left < 0) end('too large');
-    });
-    stream.once('end', () => end(null));
-    stream.once('error', () => end('corrupt'));
-    stream.end(compressed);
-  });
-}
 
 /** A buffer that grows up to a bound. */
 class Output {
@@ -105,13 +76,33 @@ class Output {
   }
 }
 
-function collect(maxBytes: number, decode: (output: Output) => void): Decompressed {
+async function collect(
+  maxBytes: number,
+  decode: (output: Output) => void | Promise<void>,
+): Promise<Decompressed> {
   const output = new Output(maxBytes);
   try {
-    decode(output);
+    await decode(output);
     return { bytes: output.bytes, missing: null };
   } catch (error) {
     return { bytes: output.bytes, missing: error instanceof TooLargeError ? 'too large' : 'corrupt' };
+  }
+}
+
+async function readGzip(compressed: Buffer, output: Output): Promise<void> {
+  const stream = createGunzip();
+  stream.end(compressed);
+  for await (const chunk of stream) output.append(chunk, 0, chunk.length);
+}
+
+async function readZstd(compressed: Buffer, maxBytes: number, output: Output): Promise<void> {
+  try {
+    const chunks = decompressZstd(Readable.from([compressed]), { maxWindowBytes: maxBytes });
+    for await (const chunk of chunks) {
+      output.append(chunk, 0, chunk.length);
+    }
+  } catch (error) {
+    throw error instanceof ZstdLimitError ? new TooLargeError() : error;
   }
 }
 
@@ -119,20 +110,18 @@ function collect(maxBytes: number, decode: (output: Output) => void): Decompress
 const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const XERIAL_HEADER = 16;
 
-function readSnappy(compressed: Buffer, maxBytes: number): Decompressed {
-  return collect(maxBytes, (output) => {
-    if (!compressed.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) {
-      readSnappyBlock(compressed, output);
-      return;
-    }
-    for (let start = XERIAL_HEADER; start < compressed.length; ) {
-      if (start + 4 > compressed.length) throw new CorruptError();
-      const end = start + 4 + compressed.readUInt32BE(start);
-      if (end > compressed.length) throw new CorruptError();
-      readSnappyBlock(compressed.subarray(start + 4, end), output);
-      start = end;
-    }
-  });
+function readSnappy(compressed: Buffer, output: Output): void {
+  if (!compressed.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) {
+    readSnappyBlock(compressed, output);
+    return;
+  }
+  for (let start = XERIAL_HEADER; start < compressed.length; ) {
+    if (start + 4 > compressed.length) throw new CorruptError();
+    const end = start + 4 + compressed.readUInt32BE(start);
+    if (end > compressed.length) throw new CorruptError();
+    readSnappyBlock(compressed.subarray(start + 4, end), output);
+    start = end;
+  }
 }
 
 /** https://github.com/google/snappy/blob/main/format_description.txt */
@@ -220,69 +209,5 @@ function readLz4Block(input: Buffer, output: Output): void {
     const distance = input.readUInt16LE(at);
     at += 2;
     output.repeat(distance, 4 + lengthFrom(token & 15));
-  }
-}
-
-interface ZstdFrame {
-  bytes: Buffer;
-  /** What the decoder allocates before it starts. */
-  windowBytes: number;
-  /** Whether the window is the content. */
-  isSingleSegment: boolean;
-}
-
-function readZstd(compressed: Buffer, maxBytes: number): Decompressed {
-  return collect(maxBytes, (output) => {
-    for (const { bytes, windowBytes, isSingleSegment } of zstdFrames(compressed)) {
-      if (windowBytes > maxBytes) throw new TooLargeError();
-      const whole = isSingleSegment ? wholeZstdFrame(bytes) : null;
-      if (whole) output.append(whole, 0, whole.length);
-      else {
-        const stream = new ZstdStream((chunk) =>
-          output.append(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length), 0, chunk.length),
-        );
-        stream.push(bytes, true);
-      }
-    }
-  });
-}
-
-/** Much faster than in blocks; null when the frame is corrupt. */
-function wholeZstdFrame(frame: Buffer): Buffer | null {
-  try {
-    const whole = decompressZstd(frame);
-    return Buffer.from(whole.buffer, whole.byteOffset, whole.length);
-  } catch {
-    return null;
-  }
-}
-
-/** Finds the frames without decompressing them. https://www.rfc-editor.org/rfc/rfc8878#section-3.1 */
-function* zstdFrames(input: Buffer): Generator<ZstdFrame> {
-  const need = (end: number) => {
-    if (end > input.length) throw new CorruptError();
-  };
-  for (let start = 0; start < input.length; ) {
-    need(start + 8);
-    const magic = input.readUInt32LE(start);
-    if (isSkippableFrame(magic)) {
-      start += 8 + input.readUInt32LE(start + 4);
-      continue;
-    }
-    if (magic !== ZSTD_MAGIC) throw new CorruptError();
-    const header = zstdHeader(input[start + 4] as number);
-    let at = start + header.bytes;
-    need(at);
-    const windowBytes = header.windowBytes(input.subarray(start, at));
-    for (let isLast = false; !isLast; ) {
-      need(at + 3);
-      const block = zstdBlock(input.readUIntLE(at, 3));
-      isLast = block.isLast;
-      at += 3 + block.bytes;
-    }
-    if (header.hasChecksum) at += 4;
-    need(at);
-    yield { bytes: input.subarray(start, at), windowBytes, isSingleSegment: header.isSingleSegment };
-    start = at;
   }
 }

@@ -1,0 +1,17 @@
+/** The reversed polynomial of CRC-32C (Castagnoli); `zlib.crc32` of Node.js has another. */
+const POLYNOMIAL = 0x82f63b78;
+
+const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1;
+  return crc;
+});
+
+/** As a signed number of 32 bits. */
+export function crc32c(bytes: Uint8Array): number {
+  let crc = -1;
+  for (let at = 0; at < bytes.length; at++) {
+    crc = (crc >>> 8) ^ (TABLE[(crc ^ (bytes[at] as number)) & 0xff] as number);
+  }
+  return ~crc;
+}

@@ -1,0 +1,101 @@
+/** Corrections of kafkajs, in force once this file is imported. README.md in this folder gives the reason of each. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createRequire } from 'node:module';
+import Batch from 'kafkajs/src/consumer/batch.js';
+import ConsumerGroup, { type ConsumerGroup as Group } from 'kafkajs/src/consumer/consumerGroup.js';
+import Connection from 'kafkajs/src/network/connection.js';
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import { FETCH_LIMITS } from '../limits.js';
+import { FetchBudget, MAGIC, MAGIC_AT, readRecordBatches } from './record-batches.js';
+
+const require = createRequire(import.meta.url);
+
+/** Throws for a version whose private parts were not read. */
+export function requirePatchedVersion(version: string): void {
+  if (version === '2.2.4') return;
+  throw new Error(
+    `Reachline corrects private parts of kafkajs 2.2.4, and kafkajs ${version} is installed. Install the versions of package-lock.json with npm ci.`,
+  );
+}
+requirePatchedVersion((require('kafkajs/package.json') as { version: string }).version);
+
+/** What kafkajs reads responses with. */
+interface LibraryDecoder {
+  offset: number;
+  readInt32(): number;
+  canReadBytes(count: number): boolean;
+  readBytes(count: number): Buffer;
+}
+
+/** A response begins with its size. */
+const SIZE_BYTES = 4;
+
+// 1. Records are read here: bounded, checked, and one unreadable batch does not fail the fetch.
+const budgets = new AsyncLocalStorage<FetchBudget>();
+const DECODE_MESSAGES = 'kafkajs/src/protocol/requests/fetch/v4/decodeMessages.js';
+const decodeMessageSet = require(DECODE_MESSAGES) as (decoder: LibraryDecoder) => Promise<unknown[]>;
+(require.cache[require.resolve(DECODE_MESSAGES)] as NodeJS.Module).exports = async (
+  decoder: LibraryDecoder,
+) => {
+  const size = decoder.readInt32();
+  if (size <= 0 || !decoder.canReadBytes(size)) return [];
+  const bytes = decoder.readBytes(size);
+  if (bytes.length > MAGIC_AT && bytes.readInt8(MAGIC_AT) === MAGIC) {
+    return readRecordBatches(bytes, budgets.getStore() ?? new FetchBudget(FETCH_LIMITS.search.heldBytes));
+  }
+  // Message sets, as Kafka stored them before version 0.11.
+  decoder.offset -= size + SIZE_BYTES;
+  return decodeMessageSet(decoder);
+};
+
+// 2. Transaction markers alone, and what compaction emptied, reach the handler: it commits their offsets.
+Batch.prototype.isEmptyDueToFiltering = () => false;
+Batch.prototype.isEmpty = function () {
+  return this.rawMessages.length === 0;
+};
+
+/** What a consumer is told of its group, which kafkajs keeps to itself. */
+export interface GroupListener {
+  /** Before a fetch from a broker: what it may bring. */
+  beforeFetch(group: Group, nodeId: number): FetchBudget;
+  /** The member is about to join its group, which waits for it. */
+  beforeJoin(): Promise<void>;
+}
+
+/** By an assigner of the consumer: the one object that a consumer and its group share. */
+export const groupListeners = new WeakMap<object, GroupListener>();
+
+const listenerOf = ({ assigners: [assigner] }: Group) => assigner && groupListeners.get(assigner);
+
+// 3. The batches under way are committed before the member joins its group again.
+const { joinAndSync } = ConsumerGroup.prototype;
+ConsumerGroup.prototype.joinAndSync = async function () {
+  await listenerOf(this)?.beforeJoin();
+  return joinAndSync.call(this);
+};
+
+// 4. A fetch has a budget, and begins with another partition each time: the first ones may use it up.
+const { fetch, filterPartitionsByNode } = ConsumerGroup.prototype;
+ConsumerGroup.prototype.fetch = function (nodeId) {
+  const budget = listenerOf(this)?.beforeFetch(this, nodeId);
+  return budget ? budgets.run(budget, () => fetch.call(this, nodeId)) : fetch.call(this, nodeId);
+};
+ConsumerGroup.prototype.filterPartitionsByNode = function (nodeId, assigned) {
+  return filterPartitionsByNode.call(this, nodeId, assigned).map(({ topic, partitions }) => {
+    const first = Math.floor(Math.random() * partitions.length);
+    return { topic, partitions: [...partitions.slice(first), ...partitions.slice(0, first)] };
+  });
+};
+
+// 5. The timer of pending requests runs only while there are some.
+const { scheduleCheckPendingRequests } = RequestQueue.prototype;
+RequestQueue.prototype.scheduleCheckPendingRequests = function () {
+  if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
+};
+
+// 6. A new connection does not begin with the rest of the one before.
+const { connect } = Connection.prototype;
+Connection.prototype.connect = function () {
+  if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: SIZE_BYTES });
+  return connect.call(this);
+};

@@ -1,0 +1,223 @@
+/** Reads the record batches of a fetch in place of kafkajs. https://kafka.apache.org/documentation/#recordbatch */
+import { MAX_DECOMPRESSED_BATCH_BYTES, RECORD_OVERHEAD_BYTES } from '../limits.js';
+import type { Headers, KafkaRecord, Unreadable } from '../record.js';
+import { DECOMPRESSORS } from './compression.js';
+import { crc32c } from './crc32c.js';
+
+/** Bytes of the key and the value of an unreadable record that its dead letter stores. */
+const BEGINNING_BYTES = 1024;
+
+const HEADER_BYTES = 61;
+/** Base offset and length: the length counts the bytes behind them. */
+const LENGTH_BYTES = 12;
+export const MAGIC_AT = 16;
+export const MAGIC = 2;
+const CRC_AT = 17;
+/** The checksum covers everything from here. */
+const ATTRIBUTES_AT = 21;
+
+const CODEC_MASK = 0x07;
+const LOG_APPEND_TIME = 0x08;
+const TRANSACTIONAL = 0x10;
+const CONTROL = 0x20;
+
+/** A record as kafkajs passes it on. */
+export interface FetchedRecord extends Omit<KafkaRecord, 'partition' | 'timestamp'> {
+  timestamp: string;
+  isControlRecord: boolean;
+  batchContext: { producerId: string; inTransaction: boolean; isControlBatch: boolean };
+}
+
+/** The memory that the records of one fetch, of all its partitions, may take. */
+export class FetchBudget {
+  readonly maxBytes: number;
+  readonly maxBatchBytes: number;
+  heldBytes = 0;
+
+  constructor(maxBytes: number, maxBatchBytes = MAX_DECOMPRESSED_BATCH_BYTES) {
+    this.maxBytes = maxBytes;
+    this.maxBatchBytes = maxBatchBytes;
+  }
+}
+
+/**
+ * The records of one partition, whose last record batch may be cut off. What is above the budget is left for the next fetch; only the
+ * first record batch of a fetch may be larger, or it would never be read.
+ */
+export async function readRecordBatches(bytes: Buffer, budget: FetchBudget): Promise<FetchedRecord[]> {
+  const read: FetchedRecord[][] = [];
+  for (let start = 0, end = batchEnd(bytes, 0); end > 0; start = end, end = batchEnd(bytes, end)) {
+    const isFirst = budget.heldBytes === 0;
+    const room = budget.maxBytes - budget.heldBytes;
+    if (!isFirst && room <= 0) break;
+    // The base offset of the next batch is the only one to trust when the header of this one is corrupt.
+    const next = batchEnd(bytes, end) > 0 ? Number(bytes.readBigInt64BE(end)) : Number.POSITIVE_INFINITY;
+    const maxBytes = isFirst ? budget.maxBatchBytes : Math.min(room, budget.maxBatchBytes);
+    const batch = await readBatch(bytes.subarray(start, end), next, maxBytes);
+    if (!isFirst && batch.bytes > room) break;
+    budget.heldBytes += batch.bytes;
+    read.push(batch.records);
+  }
+  return read.flat();
+}
+
+/** The end of the record batch at `start`; 0 when it is cut off or has another format. */
+function batchEnd(bytes: Buffer, start: number): number {
+  if (start + HEADER_BYTES > bytes.length || bytes.readInt8(start + MAGIC_AT) !== MAGIC) return 0;
+  const end = start + LENGTH_BYTES + bytes.readInt32BE(start + LENGTH_BYTES - 4);
+  return end > bytes.length || end < start + HEADER_BYTES ? 0 : end;
+}
+
+interface ReadBatch {
+  records: FetchedRecord[];
+  /** Memory of the records; infinite where not all were read. */
+  bytes: number;
+}
+
+/** `next` is the base offset of the batch behind this one, if known. */
+async function readBatch(batch: Buffer, next: number, maxBytes: number): Promise<ReadBatch> {
+  // Exact up to 2^53.
+  const base = Number(batch.readBigInt64BE(0));
+  const attributes = batch.readInt16BE(ATTRIBUTES_AT);
+  const lastOffset = Math.max(base, Math.min(base + batch.readInt32BE(23), next - 1));
+  const firstTimestamp = Number(batch.readBigInt64BE(27));
+  const maxTimestamp = String(batch.readBigInt64BE(35));
+  const count = batch.readInt32BE(57);
+  const isControlRecord = (attributes & CONTROL) !== 0;
+  const batchContext = {
+    producerId: String(batch.readBigInt64BE(43)),
+    inTransaction: (attributes & TRANSACTIONAL) !== 0,
+    isControlBatch: isControlRecord,
+  };
+  /** One record that stands for all from its offset to the last of the batch. */
+  const rest = (fields: Partial<FetchedRecord>): FetchedRecord => ({
+    offset: String(lastOffset),
+    timestamp: maxTimestamp,
+    key: null,
+    value: null,
+    headers: {},
+    isControlRecord,
+    batchContext,
+    ...fields,
+  });
+  if (batch.readInt32BE(CRC_AT) !== crc32c(batch.subarray(ATTRIBUTES_AT))) {
+    const unreadable = {
+      reason: 'corrupt',
+      first: String(base),
+      last: String(lastOffset),
+      valueBytes: 0,
+    } as const;
+    const context = { producerId: '-1', inTransaction: false, isControlBatch: false };
+    return {
+      records: [rest({ isControlRecord: false, batchContext: context, unreadable })],
+      bytes: batch.length,
+    };
+  }
+  // Compaction left no record of it, but its offsets must be committed all the same.
+  if (count <= 0) return { records: [rest({ isControlRecord: true })], bytes: 0 };
+  const codec = attributes & CODEC_MASK;
+  const decompress = DECOMPRESSORS[codec];
+  const raw = batch.subarray(HEADER_BYTES);
+  const { bytes, missing } = decompress
+    ? await decompress(raw, maxBytes)
+    : { bytes: raw, missing: codec === 0 ? null : ('corrupt' as const) };
+  const records: FetchedRecord[] = [];
+  const reader = new Reader(bytes);
+  for (let offset = base; records.length < count; ) {
+    const { offsetDelta, timestampDelta, key, value, valueBytes, headers } = readRecord(reader);
+    if (reader.isCut) {
+      const first = Math.max(offset, Math.min(base + offsetDelta, lastOffset));
+      const unreadable: Unreadable = {
+        reason: missing ?? 'corrupt',
+        first: String(first),
+        last: String(lastOffset),
+        valueBytes,
+      };
+      records.push(rest({ key: beginning(key), value: beginning(value), unreadable }));
+      break;
+    }
+    records.push({
+      offset: String(base + offsetDelta),
+      timestamp: attributes & LOG_APPEND_TIME ? maxTimestamp : String(firstTimestamp + timestampDelta),
+      key,
+      value,
+      headers,
+      isControlRecord,
+      batchContext,
+    });
+    offset = base + offsetDelta + 1;
+  }
+  const size = bytes.length + records.length * RECORD_OVERHEAD_BYTES;
+  return { records, bytes: missing === 'too large' ? Math.max(size, maxBytes + 1) : size };
+}
+
+const beginning = (content: Buffer | null) => content && Buffer.from(content.subarray(0, BEGINNING_BYTES));
+
+/** Where the bytes end early it sets `reader.isCut`, and returns what there is. */
+function readRecord(reader: Reader) {
+  const length = reader.varint();
+  const end = reader.at + length;
+  // The attributes of records are not used.
+  reader.at++;
+  const timestampDelta = reader.varint();
+  const offsetDelta = reader.varint();
+  const key = reader.sized();
+  const value = reader.sized();
+  const valueBytes = value === null ? 0 : reader.lastSize;
+  const headers = readHeaders(reader);
+  if (length < 0 || reader.at > end || end > reader.bytes.length) reader.isCut = true;
+  reader.at = end;
+  return { timestampDelta, offsetDelta, key, value, valueBytes, headers };
+}
+
+function readHeaders(reader: Reader): Headers {
+  const count = reader.varint();
+  if (count <= 0) return {};
+  const headers = new Map<string, Buffer | Buffer[]>();
+  for (let left = count; left > 0 && !reader.isCut; left--) {
+    const name = reader.sized()?.toString() ?? '';
+    // kafkajs sends null too, which its types leave out.
+    const value = reader.sized() as Buffer;
+    const before = headers.get(name);
+    headers.set(name, headers.has(name) ? [before as Buffer, value].flat() : value);
+  }
+  return Object.fromEntries(headers);
+}
+
+class Reader {
+  readonly bytes: Buffer;
+  at = 0;
+  /** The bytes ended early. */
+  isCut = false;
+  /** Declared size of the last sized bytes. */
+  lastSize = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  /** Zigzag, in groups of seven bits; exact up to 53 bits. */
+  varint(): number {
+    let low = 0;
+    let factor = 1;
+    for (let count = 0; count < 10; count++) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined) break;
+      low += (byte & 0x7f) * factor;
+      if (byte < 0x80) return low % 2 === 0 ? low / 2 : -(low + 1) / 2;
+      factor *= 128;
+    }
+    this.isCut = true;
+    return 0;
+  }
+
+  /** Bytes behind their length, which is -1 for null. */
+  sized(): Buffer | null {
+    this.lastSize = this.varint();
+    if (this.lastSize < 0 || this.isCut) return null;
+    const start = this.at;
+    this.at += this.lastSize;
+    if (this.at > this.bytes.length) this.isCut = true;
+    return this.bytes.subarray(start, this.at);
+  }
+}
