@@ -11,15 +11,13 @@ import {
   type ValueSource,
 } from './mapping-file.js';
 import { compilePath, parseTemplate, type Read, rootOf } from './path.js';
-import { fillTemplate, hashValue, textOf, withPrefix } from './source-values.js';
+import { fillTemplate, textOf, withPrefix } from './source-values.js';
 import {
   ConversionFailure,
   type Convert,
   converterTo,
-  exchangeCurrency,
   isEmpty,
   MAX_LIST_ENTRIES,
-  sumOf,
   type TargetType,
   targetTypes,
 } from './target-types.js';
@@ -175,38 +173,14 @@ class Compiler {
 
   /** The value before it is converted to the type of its field. */
   #extractor(where: string, type: TargetType, options: SourceOptions): Extractor {
-    let extract = this.#sourceExtractor(where, options);
-    const { prefix, exchange, hash } = options;
-    if (prefix !== undefined) {
-      const before = extract;
-      extract = (record) => withPrefix(before(record), prefix, type === 'list');
-    }
-    if (exchange !== undefined) {
-      if (type !== 'money') this.#problems.add(where, 'exchange is for fields of money.');
-      const [before, from, to] = [extract, this.#read(exchange.from), this.#read(exchange.to)];
-      extract = (record) => {
-        const value = before(record);
-        if (value instanceof ConversionFailure || isEmpty(value)) return value;
-        return exchangeCurrency(value, from(record), to(record), options);
-      };
-    }
-    if (hash !== undefined) {
-      const before = extract;
-      extract = (record) => hashValue(before(record), hash);
-    }
-    return extract;
+    const extract = this.#sourceExtractor(where, options);
+    const { prefix } = options;
+    if (prefix === undefined) return extract;
+    return (record) => withPrefix(extract(record), prefix, type === 'list');
   }
 
   #sourceExtractor(where: string, options: SourceOptions): Extractor {
     if (options.path !== undefined) return this.#read(options.path);
-    if (options.sum !== undefined) {
-      const reads = options.sum.map((path) => this.#read(path));
-      return (record) =>
-        sumOf(
-          reads.map((read) => read(record)),
-          options,
-        );
-    }
     const parts = parseTemplate(options.template ?? '');
     if (typeof parts === 'string') {
       this.#problems.add(`${where}.template`, parts);

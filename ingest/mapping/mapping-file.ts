@@ -29,20 +29,17 @@ export interface MappingFile {
 /** A path, options, or alternatives; the first alternative with a value counts. */
 export type ValueSource = string | SourceOptions | (string | SourceOptions)[];
 
-/** Exactly one of `path`, `template`, `value`, `sum` and `all` says where the value comes from. */
+/** Exactly one of `path`, `template`, `value` and `all` says where the value comes from. */
 export interface SourceOptions {
   path?: string;
   template?: string;
   value?: string | number | boolean | string[];
-  sum?: string[];
   all?: (string | SourceOptions)[];
   prefix?: string;
   format?: string | string[];
   timezone?: string;
   split?: string;
   decimal?: '.' | ',';
-  exchange?: { from: string; to: string };
-  hash?: string;
 }
 
 /** The row of another table whose `key` equals `on` of the source record; its fields are at the paths `<name>.<field>`. */
@@ -107,23 +104,6 @@ const modifiers = {
       ['.', ','],
     ),
   ),
-  exchange: Type.Optional(
-    strictObject(
-      {
-        from: path('Path of an amount in the currency of the value.'),
-        to: path('Path of the same amount in the currency wanted.'),
-      },
-      { description: 'Multiplies money by `to` ÷ `from`, exactly, rounded half-even to 12 digits.' },
-    ),
-  ),
-  hash: Type.Optional(
-    Type.String({
-      description:
-        'Makes an id of the value: this prefix, then the first 32 hexadecimal digits of the SHA-256 of the trimmed text in lower case.',
-      pattern: '^[A-Za-z0-9._:-]{1,64}$',
-      examples: ['email_'],
-    }),
-  ),
 };
 
 const scalar = Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'] });
@@ -145,7 +125,6 @@ const origins = {
       anyOf: [scalar, { type: 'array', items: { type: 'string' }, maxItems: 100 }],
     }),
   ),
-  sum: Type.Optional(paths('Paths of numbers to add; empty ones count as 0.')),
 };
 /** `all` is a list of sources without `all`: there is no recursion. */
 const innerSource = strictObject({ ...origins, ...modifiers });
@@ -161,7 +140,7 @@ const all = (inner: TSchema) =>
     }),
   );
 
-const ORIGINS = ['path', 'template', 'value', 'sum', 'all'] as const;
+const ORIGINS = ['path', 'template', 'value', 'all'] as const;
 
 const joinFields = {
   table: Type.String({
@@ -250,7 +229,7 @@ const validators = {
 /** The published JSON Schema of a mapping file. */
 export const MAPPING_SCHEMA = (() => {
   const exactlyOne = (names: readonly string[]) => ({ oneOf: names.map((name) => ({ required: [name] })) });
-  const inner = { ...innerSource, ...exactlyOne(ORIGINS.slice(0, 4)) };
+  const inner = { ...innerSource, ...exactlyOne(ORIGINS.slice(0, 3)) };
   const source = {
     ...strictObject({ ...origins, all: all(sourceOrPath(inner)), ...modifiers }),
     ...exactlyOne(ORIGINS),

@@ -1,5 +1,4 @@
 /** Values of a source record before they have the type of their field. */
-import { createHash } from 'node:crypto';
 import type { SourceRecord } from './mapping.js';
 import type { Read } from './path.js';
 import { ConversionFailure } from './target-types.js';
@@ -17,11 +16,6 @@ export function withPrefix(value: unknown, prefix: string, isList: boolean): unk
   if (!Array.isArray(value)) return behind(typeof value === 'string' ? value.trim() : value);
   const found = value.map(behind).filter((entry) => entry !== undefined);
   return isList ? found : found[0];
-}
-
-export function hashValue(value: unknown, prefix: string): unknown {
-  const text = textOf(value).toLowerCase();
-  return text === '' ? undefined : prefix + createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
 /** Longest text that a template gives: that of the longest field. */

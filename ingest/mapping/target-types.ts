@@ -1,6 +1,6 @@
 /** Converts values of a source to the types of the fields of a stream. */
 import type { TObject, TSchema } from 'typebox';
-import { decimalText, readMoney, unitsText } from '../../services/advertising/money.js';
+import { decimalText } from '../../services/advertising/money.js';
 import type { Stream } from '../streams/stream.js';
 import { compileDateFormat, type DateParser, parseIsoDate, toDateTime, toDay } from './date-format.js';
 import type { SourceOptions } from './mapping-file.js';
@@ -172,57 +172,4 @@ function dateConverter(
     }
     return unreadable;
   };
-}
-
-const UNITS_PER_ONE = 10n ** 12n;
-
-/** An amount in units of 10⁻¹²; null for any other value. */
-function units(value: unknown, number: Convert): bigint | null {
-  const plain = toMoney(number(value));
-  const money = typeof plain === 'string' || typeof plain === 'number' ? readMoney(plain) : null;
-  if (money === null) return null;
-  const [whole = '', fraction = ''] = money.text.split('.');
-  return BigInt(whole) * UNITS_PER_ONE + BigInt(fraction.padEnd(12, '0'));
-}
-
-/** The exact sum of the values that are not empty; undefined when all are. */
-export function sumOf(
-  values: readonly unknown[],
-  { decimal }: SourceOptions,
-): string | undefined | ConversionFailure {
-  const number = numberText(decimal);
-  let sum: bigint | undefined;
-  for (const value of values) {
-    if (isEmpty(value)) continue;
-    const amount = units(value, number);
-    if (amount === null) return new ConversionFailure('invalid_number', 'has an addend that is not a number');
-    sum = (sum ?? 0n) + amount;
-  }
-  if (sum === undefined) return undefined;
-  return sum % UNITS_PER_ONE === 0n ? String(sum / UNITS_PER_ONE) : unitsText(sum);
-}
-
-const rateUnknown = new ConversionFailure(
-  'currency_unknown',
-  'cannot be converted: its record does not have the same amount in both currencies, so the exchange rate is not known',
-);
-
-/** `value` × `to` ÷ `from`, rounded half-even. Where both are the same, or the value is 0 or not an amount, it stays as it is. */
-export function exchangeCurrency(
-  value: unknown,
-  from: unknown,
-  to: unknown,
-  { decimal }: SourceOptions,
-): unknown | ConversionFailure {
-  const number = numberText(decimal);
-  const amount = units(value, number);
-  if (amount === null || amount === 0n) return value;
-  const divisor = units(from, number);
-  const factor = units(to, number);
-  if (!divisor || !factor) return rateUnknown;
-  if (divisor === factor) return value;
-  const quotient = (amount * factor) / divisor;
-  const remainder = 2n * ((amount * factor) % divisor);
-  const isUp = remainder > divisor || (remainder === divisor && quotient % 2n === 1n);
-  return unitsText(isUp ? quotient + 1n : quotient);
 }

@@ -15,7 +15,7 @@ are split at semicolons, and an empty cell gives no value.
 Mapping: --map takes a file that says where the value of each field comes from (docs/ingest-mapping.md), of CSV and JSON:
 
   { "timezone": "Europe/Berlin",
-    "fields": { "contact_id": ["CRM ID", { "path": "E-Mail", "hash": "email_" }],
+    "fields": { "contact_id": ["CRM ID", "Lead ID"],
                 "work_emails": "E-Mail",
                 "created_at": { "path": "Created", "format": "DD.MM.YYYY HH:mm" } },
     "ignore": ["Notes"] }

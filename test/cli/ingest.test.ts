@@ -324,7 +324,7 @@ describe('reachline ingest', function () {
       JSON.stringify({
         timezone: 'Europe/Berlin',
         fields: {
-          contact_id: ['ID', { path: 'E-Mail', hash: 'email_' }],
+          contact_id: ['ID', 'Notes'],
           work_emails: { all: ['E-Mail', 'E-Mail 2'] },
           country: { value: 'Germany' },
           created_at: { path: 'Created', format: 'DD.MM.YYYY HH:mm' },
@@ -335,7 +335,7 @@ describe('reachline ingest', function () {
     );
     const rows = [
       'm1,A@x.de,b@x.de,hm,02.07.2024 09:30,person',
-      ',c@x.de,,,,',
+      ',c@x.de,,n2,,',
       'm3,d@x.de,,,2024-07-02,',
       'm4,,,,,firm',
     ];
