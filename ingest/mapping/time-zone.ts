@@ -12,32 +12,17 @@ export interface TimeZone {
   offsetOfLocal(local: number): number;
 }
 
-const MAX_DAYS = 4096;
-
 const UTC: TimeZone = { offsetAt: () => 0, offsetOfLocal: () => 0 };
 
 /** Throws a `RangeError` whose message suggests a name. */
 export function timeZone(name: string): TimeZone {
   if (/^(?:Etc\/)?(?:UTC|GMT)$|^Z$/i.test(name)) return UTC;
-  const calendar = calendarOf(name);
-  const exactOffset = (instant: number) => {
-    const fields: Record<string, number> = {};
-    for (const { type, value } of calendar.formatToParts(instant)) fields[type] = Number(value);
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = fields;
-    // `Date.UTC` takes years below 100 for those of the 20th century.
-    const local = new Date(Date.UTC(2000, month - 1, day, hour, minute, second)).setUTCFullYear(year);
-    return local - Math.floor(instant / 1000) * 1000;
-  };
-  const days = new Map<number, { before: number; after: number; changesAt: number }>();
+  const format = offsetFormat(name);
   const offsetAt = (instant: number) => {
-    const number = Math.floor(instant / DAY_MS);
-    let day = days.get(number);
-    if (day === undefined) {
-      if (days.size >= MAX_DAYS) days.clear();
-      day = changeOf(number * DAY_MS, exactOffset);
-      days.set(number, day);
-    }
-    return instant < day.changesAt ? day.before : day.after;
+    // Such as "1/1/1850, GMT+00:53:28"; of UTC "GMT".
+    const [, sign, ...parts] = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(format.format(instant)) ?? [];
+    const [hours = 0, minutes = 0, seconds = 0] = parts.map((part) => Number(part ?? 0));
+    return (sign === '-' ? -1000 : 1000) * (hours * 3600 + minutes * 60 + seconds);
   };
   return {
     offsetAt,
@@ -51,32 +36,9 @@ export function timeZone(name: string): TimeZone {
   };
 }
 
-/** The offsets at both ends of a day, and the instant of the change between them: nowhere does a clock change twice in a day. */
-function changeOf(midnight: number, offsetAt: (instant: number) => number) {
-  const before = offsetAt(midnight);
-  const after = offsetAt(midnight + DAY_MS);
-  let unchanged = midnight;
-  let changesAt = midnight + DAY_MS;
-  while (before !== after && changesAt - unchanged > 1000) {
-    const middle = Math.floor((unchanged + changesAt) / 2000) * 1000;
-    if (offsetAt(middle) === before) unchanged = middle;
-    else changesAt = middle;
-  }
-  return { before, after, changesAt };
-}
-
-function calendarOf(name: string): Intl.DateTimeFormat {
+function offsetFormat(name: string): Intl.DateTimeFormat {
   try {
-    return new Intl.DateTimeFormat('en-US-u-ca-iso8601-nu-latn', {
-      timeZone: name,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
+    return new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   } catch {
     const hint = didYouMean(name, ['UTC', ...Intl.supportedValuesOf('timeZone')]);
     throw new RangeError(
