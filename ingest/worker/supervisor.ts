@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { KafkaConfig } from '../../services/shared/config.js';
+import { retry } from '../../services/shared/retry.js';
 import { STREAM_NAMES } from '../streams/index.js';
 import type { IngestStores } from '../streams/stream.js';
 import { createWorkerMetrics } from './metrics.js';
@@ -27,20 +27,21 @@ export function superviseWorker(
   const { signal } = stopping;
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   let worker: Worker | undefined;
-  const running = (async () => {
-    while (!signal.aborted) {
-      try {
-        worker = await start({ config, streams: STREAM_NAMES, stores, metrics, logger, signal });
-        const failure = await Promise.race([worker.failed, stopped]);
-        if (failure) throw failure;
-      } catch (error) {
-        if (!signal.aborted) logger.error({ err: error }, 'the worker ended; it is restarted');
-      }
-      await worker?.stop();
+  const running = retry(
+    { firstMs: restartMs, maxMs: restartMs },
+    async () => {
+      worker = await start({ config, streams: STREAM_NAMES, stores, metrics, logger, signal });
+      const failure = await Promise.race([worker.failed, stopped]);
+      await worker.stop();
       worker = undefined;
-      await pause(restartMs, undefined, { signal }).catch(() => undefined);
-    }
-  })();
+      if (failure) throw failure;
+    },
+    {
+      signal,
+      isRetriable: () => !signal.aborted,
+      onRetry: (err) => logger.error({ err }, 'the worker ended; it is restarted'),
+    },
+  ).catch(() => undefined);
   return {
     async stop() {
       stopping.abort();

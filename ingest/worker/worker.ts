@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { backoffMs, Mutex, TimeSlice } from '../../services/shared/async.js';
+import { backoffMs, Mutex, sleep, TimeSlice } from '../../services/shared/async.js';
 import type { KafkaConfig } from '../../services/shared/config.js';
+import { PeriodicJob } from '../../services/shared/periodic-job.js';
 import { KafkaCluster } from '../sources/kafka/cluster.js';
 import type { RunningConsumer } from '../sources/kafka/consumer.js';
 import { FETCH_LIMITS, GROUP_LIMITS } from '../sources/kafka/limits.js';
@@ -243,32 +244,28 @@ async function startStream(
     },
   });
   metrics.held(() => consumer.heldBytes());
-  let timer: NodeJS.Timeout | undefined;
-  const stall = new Promise<Error>((resolve) => {
-    timer = setInterval(async () => {
+  const watching = new PeriodicJob(
+    async () => {
       const lag = await consumer.lag().catch(() => null);
       // Without a lag the brokers are unavailable, and the consumer reconnects by itself.
       if (!lag) return watchdog.progress();
       metrics.lag(lag);
       const stalled = watchdog.check(total(lag));
-      if (stalled) resolve(stalled);
-    }, LAG_INTERVAL_MS);
-    timer.unref();
-  });
+      if (stalled) stopWith(stalled);
+    },
+    { intervalMs: LAG_INTERVAL_MS, failure: 'the lag of a stream cannot be checked', log: logger },
+  ).start();
   return {
-    failed: Promise.race([consumer.failed, stall, fault]),
+    failed: Promise.race([consumer.failed, fault]),
     hasCommitted: () => hasCommitted,
     async stop() {
-      clearInterval(timer);
       const grace = setTimeout(() => aborting.abort(new Error('the consumer stops')), BATCH_GRACE_MS);
+      void watching.stop();
       await consumer.stop();
       clearTimeout(grace);
     },
   };
 }
-
-const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  pause(milliseconds, undefined, { signal }).catch(() => undefined);
 
 const total = (lag: ReadonlyMap<number, bigint>) =>
   [...lag.values()].reduce((sum, behind) => sum + behind, 0n);

@@ -1,6 +1,5 @@
 /** Topics, offsets and groups of a cluster. */
-import { setTimeout as pause } from 'node:timers/promises';
-import { backoffMs } from '../../../services/shared/async.js';
+import { retry } from '../../../services/shared/retry.js';
 import type { KafkaClient } from './client.js';
 
 export interface Topic {
@@ -94,15 +93,8 @@ export class KafkaAdmin {
   }
 
   /** Retries where kafkajs does not. */
-  async #retry<T>(request: () => Promise<T>): Promise<T> {
-    for (let retry = 0; ; retry++) {
-      try {
-        return await request();
-      } catch (error) {
-        const isRetriable = (error as { retriable?: boolean }).retriable === true;
-        if (!isRetriable || retry >= this.#client.retry.retries) throw error;
-      }
-      await pause(backoffMs(retry, this.#client.retry));
-    }
+  #retry<T>(request: () => Promise<T>): Promise<T> {
+    const isRetriable = (error: unknown) => (error as { retriable?: boolean }).retriable === true;
+    return retry(this.#client.retry, request, { isRetriable });
   }
 }

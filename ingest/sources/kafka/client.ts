@@ -9,8 +9,8 @@ import kafkajs, {
   type Producer,
 } from 'kafkajs';
 import type { Logger } from 'pino';
-import type { Backoff } from '../../../services/shared/async.js';
 import type { KafkaConfig } from '../../../services/shared/config.js';
+import type { RetryPolicy } from '../../../services/shared/retry.js';
 
 const { Kafka, logLevel, Partitioners } = kafkajs;
 
@@ -18,10 +18,6 @@ export const HEARTBEATS_PER_SESSION = 6;
 /** While a batch is being written the group waits for its member, not longer. */
 const REBALANCE_TIMEOUT_MS = 60_000;
 
-/** How often a request is retried, and its exponential backoff. */
-export interface RetryPolicy extends Backoff {
-  retries: number;
-}
 export const BACKGROUND_RETRY: RetryPolicy = { firstMs: 200, maxMs: 5000, retries: 8 };
 /** Where somebody waits for the response. */
 export const INTERACTIVE_RETRY: RetryPolicy = { firstMs: 100, maxMs: 500, retries: 3 };

@@ -1,8 +1,6 @@
 /** Sends records to topics, at least once. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { IHeaders, Producer } from 'kafkajs';
-import { backoffMs } from '../../../services/shared/async.js';
-import type { RetryPolicy } from './client.js';
+import { type RetryPolicy, retry } from '../../../services/shared/retry.js';
 
 export interface OutgoingRecord {
   key: Buffer | string | null;
@@ -34,15 +32,7 @@ export class KafkaProducer implements RecordSender {
   }
 
   async send(topic: string, messages: OutgoingRecord[]): Promise<void> {
-    for (let retry = 0; ; retry++) {
-      try {
-        await this.#producer.send({ topic, messages, acks: -1 });
-        return;
-      } catch (error) {
-        if (retry >= this.#retry.retries || !isRetriable(error)) throw error;
-      }
-      await pause(backoffMs(retry, this.#retry));
-    }
+    await retry(this.#retry, () => this.#producer.send({ topic, messages, acks: -1 }), { isRetriable });
   }
 }
 
