@@ -30,6 +30,7 @@ export interface Config {
   trustedProxies: string[];
   requestTimeoutMs: number;
   searchThreads: number;
+  searchTimeoutMs: number;
   /** Gateway processes that share the port. */
   processes: number;
   /** Null for the embedded search store. */
@@ -162,6 +163,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     trustedProxies,
     requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
     searchThreads: env.REACHLINE_SEARCH_THREADS,
+    searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
     processes: env.REACHLINE_PROCESSES,
     elasticsearch:
       nodes.length === 0

@@ -100,6 +100,12 @@ export const settingSchemas = {
     maximum: 64,
     description: 'Concurrent searches per organization in the embedded store.',
   }),
+  REACHLINE_SEARCH_TIMEOUT_MS: integer({
+    default: 5000,
+    minimum: 100,
+    maximum: 600_000,
+    description: 'Milliseconds after which a search in the embedded store is ended and answered 504.',
+  }),
   REACHLINE_PROCESSES: integer({
     default: 1,
     minimum: 1,

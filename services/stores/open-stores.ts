@@ -36,7 +36,7 @@ export interface Stores {
 }
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
-  Partial<Pick<Config, 'elasticsearch' | 'clickhouse'>>;
+  Partial<Pick<Config, 'searchTimeoutMs' | 'elasticsearch' | 'clickhouse'>>;
 
 /** For a process that waits at its start for servers that are not up yet. */
 export interface StartupRetryOptions {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { StoredKey } from '../../accounts/key-store.js';
 import type { AudienceSearch } from '../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
@@ -15,6 +16,7 @@ import type { Cancellable } from '../../shared/async.js';
 import type { IdempotencyConflict } from '../../shared/idempotency.js';
 import { fromJson } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
+import { settingSchemas } from '../../shared/settings.js';
 import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { VisitRecord } from '../../visits/schema.js';
@@ -31,6 +33,7 @@ import { parsePage } from './pages.js';
 import { PointReads } from './point-reads.js';
 import type { LookupOperations } from './workers/lookup-thread.js';
 import type { PreparationOperations } from './workers/preparation-thread.js';
+import { startSearchProcess } from './workers/process-client.js';
 import type { Result } from './workers/rpc.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
@@ -49,7 +52,7 @@ type Writer = WorkerClient<WriteOperations & MaintenanceOperations & RecordOpera
 const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
 const LOOKUPS = new URL('./workers/lookup-thread.js', import.meta.url);
 const PREPARATION = new URL('./workers/preparation-thread.js', import.meta.url);
-const SEARCHES = new URL('./workers/search-process.js', import.meta.url);
+const SEARCHES = fileURLToPath(new URL('./workers/search-process.js', import.meta.url));
 
 /** Page caches in MiB; that of the searches is shared between their processes. */
 const CACHE_MB = {
@@ -76,8 +79,9 @@ const DELETIONS_PER_MESSAGE = 50;
 export interface SqliteStoreOptions {
   /** Folder of the database file, created when absent. */
   dataDir: string;
-  /** Concurrent searches per organization. */
+  /** Concurrent searches per organization; one more process is kept for the others. */
   searchThreads: number;
+  searchTimeoutMs?: number;
   clock?: Clock;
   onRebuild?: RebuildProgress;
 }
@@ -87,7 +91,12 @@ export interface SqliteStoreOptions {
  * with the first request that needs them. Throws as `openDatabase` does, and `StoreUnavailableError` when a thread cannot start.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SearchStore> {
-  const { dataDir, searchThreads, clock = systemClock } = options;
+  const {
+    dataDir,
+    searchThreads,
+    searchTimeoutMs = settingSchemas.REACHLINE_SEARCH_TIMEOUT_MS.default,
+    clock = systemClock,
+  } = options;
   const connection = await openDatabase(dataDir, CACHE_MB.migrations, options.onRebuild);
   try {
     withStoreErrors(() => resumeErasures(connection, clock.now()));
@@ -99,7 +108,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   const lookups = new WorkerClient<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
   const preparation: Preparation = new WorkerClient(PREPARATION, { path, cacheMb: CACHE_MB.preparation });
   const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchThreads));
-  const searches = new SearchPool<SearchOperations>(SEARCHES, { path, cacheMb }, { size: searchThreads });
+  const searches = new SearchPool<SearchOperations>({
+    maxProcesses: searchThreads + 1,
+    timeoutMs: searchTimeoutMs,
+    startProcess: (handlers) => startSearchProcess(SEARCHES, { path, cacheMb }, handlers),
+    setTimer: (run, ms) => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+  });
   const points = new PointReads({ path, cacheMb: CACHE_MB.points });
   const store = new SqliteStore(writer, preparation, lookups, searches, points, clock);
   try {

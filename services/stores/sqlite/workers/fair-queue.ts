@@ -1,71 +1,40 @@
-/** A round-robin queue of tenants: however many items one of them has, every other goes next. */
+/** A round-robin queue of organizations: however many items one of them has, every other goes next. */
 export class FairQueue<T> {
-  /** By tenant, in the order of their next turns. */
+  /** By organization, in the order of their next turns. */
   readonly #waiting = new Map<string, T[]>();
-  #size = 0;
 
   get size(): number {
-    return this.#size;
+    return [...this.#waiting.values()].reduce((size, items) => size + items.length, 0);
   }
 
-  get tenants(): Iterable<string> {
-    return this.#waiting.keys();
+  sizeOf(organizationId: string): number {
+    return this.#waiting.get(organizationId)?.length ?? 0;
   }
 
-  sizeOf(tenant: string): number {
-    return this.#waiting.get(tenant)?.length ?? 0;
-  }
-
-  push(tenant: string, item: T): void {
-    const items = this.#waiting.get(tenant);
+  push(organizationId: string, item: T): void {
+    const items = this.#waiting.get(organizationId);
     if (items) items.push(item);
-    else this.#waiting.set(tenant, [item]);
-    this.#size++;
+    else this.#waiting.set(organizationId, [item]);
   }
 
-  /** Puts an unfinished item back at the front of its tenant. */
-  unshift(tenant: string, item: T): void {
-    const items = this.#waiting.get(tenant);
-    if (items) items.unshift(item);
-    else this.#waiting.set(tenant, [item]);
-    this.#size++;
+  /** Puts an unfinished item back at the front of its organization. */
+  unshift(organizationId: string, item: T): void {
+    this.#waiting.set(organizationId, [item, ...(this.#waiting.get(organizationId) ?? [])]);
   }
 
-  /** Whether any tenant with an item is admitted. */
-  has(isAdmitted: (tenant: string) => boolean): boolean {
-    for (const tenant of this.#waiting.keys()) if (isAdmitted(tenant)) return true;
-    return false;
+  /** Takes the oldest item of the first admitted organization, and moves the organization to the end. */
+  shift(isAdmitted: (organizationId: string) => boolean = () => true): T | undefined {
+    const turn = [...this.#waiting].find(([organizationId]) => isAdmitted(organizationId));
+    if (!turn) return undefined;
+    const [organizationId, items] = turn;
+    this.#waiting.delete(organizationId);
+    if (items.length > 1) this.#waiting.set(organizationId, items);
+    return items.shift();
   }
 
-  /** Takes the oldest item of the first admitted tenant, and moves the tenant to the end. */
-  shift(isAdmitted: (tenant: string) => boolean): T | undefined {
-    for (const [tenant, items] of this.#waiting) {
-      if (!isAdmitted(tenant)) continue;
-      const item = items.shift();
-      this.#waiting.delete(tenant);
-      if (items.length > 0) this.#waiting.set(tenant, items);
-      this.#size--;
-      return item;
-    }
-    return undefined;
-  }
-
-  /** False when the item is not waiting. */
-  remove(tenant: string, item: T): boolean {
-    const items = this.#waiting.get(tenant);
-    const index = items?.indexOf(item) ?? -1;
-    if (!items || index < 0) return false;
-    items.splice(index, 1);
-    if (items.length === 0) this.#waiting.delete(tenant);
-    this.#size--;
-    return true;
-  }
-
-  /** Removes and returns everything. */
-  drain(): T[] {
-    const all = [...this.#waiting.values()].flat();
-    this.#waiting.clear();
-    this.#size = 0;
-    return all;
+  remove(organizationId: string, item: T): void {
+    const left = this.#waiting.get(organizationId)?.filter((each) => each !== item) ?? [];
+    if (left.length > 0) this.#waiting.set(organizationId, left);
+    else this.#waiting.delete(organizationId);
   }
 }

@@ -10,7 +10,6 @@ import { listErasures, readErasure } from '../erasure/proofs.js';
 import { readFigures } from '../figures.js';
 import { findKey, listKeys } from '../keys.js';
 import { hasOtherOrganization } from '../organizations.js';
-import { lowerPriority, NICENESS } from './priority.js';
 import { createReader } from './reader.js';
 import { CLOSE, type RpcRequest, type WorkerData } from './rpc.js';
 
@@ -29,7 +28,6 @@ export type LookupOperations = ReturnType<typeof operations>;
 
 const reader = createReader(workerData as WorkerData, operations);
 
-lowerPriority(NICENESS.lookup);
 parentPort?.on('message', (request: RpcRequest) => {
   if (request.operation === CLOSE) {
     reader.close();

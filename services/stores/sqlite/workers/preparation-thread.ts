@@ -9,7 +9,7 @@ import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder, ValueCache } from '../text/term-encoder.js';
 import { isInVocabulary, vocabularyVersion } from '../text/vocabulary.js';
 import { FairQueue } from './fair-queue.js';
-import { lowerPriority, NICENESS } from './priority.js';
+import { runInBackground } from './priority.js';
 import { createReader } from './reader.js';
 import { CLOSE, type RpcRequest, type WorkerData } from './rpc.js';
 
@@ -74,7 +74,7 @@ const requests = new FairQueue<RpcRequest>();
 let isClosing = false;
 
 function work(): void {
-  const request = requests.shift(() => true);
+  const request = requests.shift();
   if (request) parentPort?.postMessage(reader.respond(request));
   if (requests.size > 0) setImmediate(work);
   else if (isClosing) {
@@ -83,7 +83,7 @@ function work(): void {
   }
 }
 
-lowerPriority(NICENESS.writer);
+runInBackground();
 parentPort?.on('message', (request: RpcRequest) => {
   if (requests.size === 0) setImmediate(work);
   if (request.operation === CLOSE) isClosing = true;

@@ -1,13 +1,12 @@
 import { setPriority } from 'node:os';
 
-/** Niceness of threads and processes: the event loop goes before searches, and both before bulk loads and long searches. */
-export const NICENESS = { lookup: 0, search: 2, writer: 5, longSearch: 10 };
+const NICENESS = 5;
 
-/** Sets the niceness of a process; 0 is the calling thread, which on Linux has its own. */
-export function lowerPriority(niceness: number, process = 0): void {
+/** Lets the event loop go before the calling process or thread, which on Linux has a priority of its own. */
+export function runInBackground(): void {
   try {
-    setPriority(process, niceness);
+    setPriority(NICENESS);
   } catch {
-    // Not allowed here, or the process has ended: all works the same.
+    // Not allowed here.
   }
 }

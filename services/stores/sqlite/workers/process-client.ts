@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process';
-import { lowerPriority } from './priority.js';
 import { READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
 /** Pages are bounded, so a process that needs more than this, in MiB, has a fault. */
@@ -13,54 +12,48 @@ export interface ProcessHandlers {
 }
 
 /** A child process that serves one request at a time and can be killed whatever it is doing. */
-export class ProcessClient {
+export interface SearchProcess {
   /** Resolves when the process has exited. */
   readonly exited: Promise<void>;
-  isReady = false;
-  readonly #child: ReturnType<typeof fork>;
-
-  constructor(entry: string, data: WorkerData, { onReady, onResponse, onExit }: ProcessHandlers) {
-    const child = fork(entry, [JSON.stringify(data)], {
-      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    this.#child = child;
-    child.on('message', (message: RpcResponse | typeof READY) => {
-      if (message !== READY) return onResponse(message);
-      this.isReady = true;
-      onReady();
-    });
-    this.exited = new Promise((resolve) => {
-      let cause: Error | undefined;
-      const exit = (how: string) => {
-        onExit(new Error(`the search process ended with ${how}`, { cause }));
-        resolve();
-      };
-      child.on('error', (error) => {
-        cause = error;
-        // A process that could not start emits no 'exit'.
-        if (child.pid === undefined) exit('an error');
-      });
-      child.on('exit', (code, signal) => exit(String(signal ?? code)));
-    });
-  }
-
   /** A process that has exited meanwhile reports it by `onExit`. */
-  send(request: RpcRequest): void {
-    this.#child.send(request, () => {});
-  }
-
-  lowerPriority(niceness: number): void {
-    if (this.#child.pid !== undefined) lowerPriority(niceness, this.#child.pid);
-  }
-
-  kill(): void {
-    this.#child.kill('SIGKILL');
-  }
-
+  send(request: RpcRequest): void;
+  kill(): void;
   /** Lets the process exit once it is idle. */
-  disconnect(): void {
-    if (this.#child.connected) this.#child.disconnect();
-  }
+  disconnect(): void;
+}
+
+export function startSearchProcess(
+  entry: string,
+  data: WorkerData,
+  { onReady, onResponse, onExit }: ProcessHandlers,
+): SearchProcess {
+  const child = fork(entry, [JSON.stringify(data)], {
+    execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  child.on('message', (message: RpcResponse | typeof READY) =>
+    message === READY ? onReady() : onResponse(message),
+  );
+  const exited = new Promise<void>((resolve) => {
+    let cause: Error | undefined;
+    const exit = (how: string) => {
+      onExit(new Error(`the search process ended with ${how}`, { cause }));
+      resolve();
+    };
+    child.on('error', (error) => {
+      cause = error;
+      // A process that could not start emits no 'exit'.
+      if (child.pid === undefined) exit('an error');
+    });
+    child.on('exit', (code, signal) => exit(String(signal ?? code)));
+  });
+  return {
+    exited,
+    send: (request) => child.send(request, () => {}),
+    kill: () => child.kill('SIGKILL'),
+    disconnect: () => {
+      if (child.connected) child.disconnect();
+    },
+  };
 }

@@ -10,7 +10,7 @@ import type { Connection } from '../connection.js';
 import { searchContacts } from '../contacts/search.js';
 import { toLines } from '../pages.js';
 import { searchVisits } from '../visits.js';
-import { lowerPriority, NICENESS } from './priority.js';
+import { runInBackground } from './priority.js';
 import { createReader } from './reader.js';
 import { READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
@@ -33,5 +33,5 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.on('disconnect', () => process.exit(0));
 process.on('message', (request: RpcRequest) => send(reader.respond(request)));
 process.title = 'reachline search';
-lowerPriority(NICENESS.search);
+runInBackground();
 send(READY);

@@ -5,7 +5,7 @@ import { serializeError } from '../errors.js';
 import { mergeSegments, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
 import { WriteQueue } from '../writes/write-queue.js';
 import { WriteSession } from '../writes/write-session.js';
-import { lowerPriority, NICENESS } from './priority.js';
+import { runInBackground } from './priority.js';
 import { CLOSE, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
 /** Time without writes after which segments of the text indexes are merged. */
@@ -68,7 +68,7 @@ function mergeWhileIdle(): void {
   if (isWorkLeft) idle = setTimeout(mergeWhileIdle, 0);
 }
 
-lowerPriority(NICENESS.writer);
+runInBackground();
 parentPort?.on('message', (request: RpcRequest) => {
   clearTimeout(idle);
   if (request.operation === CLOSE) {

@@ -118,7 +118,7 @@ export class WriteQueue {
     try {
       this.#session.transaction(() => {
         while (taken.length === 0 || !isTimeUp()) {
-          const request = this.#requests.shift(anyTenant);
+          const request = this.#requests.shift();
           if (!request) break;
           taken.push(request);
           responses.push(this.#writeRequest(request));
@@ -170,7 +170,7 @@ export class WriteQueue {
     const batches: JobBatch[] = [];
     let room = this.#recordsPerTransaction;
     while (room > 0 && (batches.length === 0 || (this.#isolateRemaining === 0 && !isTimeUp()))) {
-      const job = this.#jobs.shift(anyTenant);
+      const job = this.#jobs.shift();
       if (!job) break;
       taken.push(job);
       job.records ??= job.parse();
@@ -202,8 +202,6 @@ export class WriteQueue {
     );
   }
 }
-
-const anyTenant = () => true;
 
 function deadline(ms: number): () => boolean {
   const end = performance.now() + ms;
