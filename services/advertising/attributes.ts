@@ -37,7 +37,7 @@ export const campaignAttributes = {
   campaign_group_id: attribute(text('Group the campaign is in.')),
   campaign_group_name: attribute(text('Name of that group.'), { key: caseFold }),
   status: attribute(
-    text('ACTIVE, PAUSED, ARCHIVED, COMPLETED, CANCELED, DRAFT, PENDING_DELETION or REMOVE_OPTIONS.', {
+    text('ACTIVE, PAUSED, ARCHIVED, COMPLETED, CANCELED, DRAFT, PENDING_DELETION or REMOVED.', {
       maxLength: 64,
     }),
     { key: normalizeStatus },

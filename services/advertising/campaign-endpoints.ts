@@ -38,15 +38,14 @@ import { isSparse } from './series.js';
 import type { FigureRows } from './series-query.js';
 import { warningsOf } from './warnings.js';
 
-/** Unknown values match nothing; when every given value is unknown, the filter is empty and nothing matches. */
-const knownFilter = (
-  values: readonly string[] | null | undefined,
-  isKnown: (value: string) => boolean,
-  normalize: (value: string) => string,
-) => listFilter(values)?.filter(isKnown).map(normalize);
-
 const showsMoney = (report: ReportParams) =>
   requiredSums(report.metrics).some((name: SummedMetric) => SUMMED_METRICS[name].kind === 'money');
+
+/** Values that only an entity of the organization can make known; undefined without any. */
+function unknownValues(values: string[] | undefined, isKnown: (value: string) => boolean) {
+  const unknown = values?.filter((value) => !isKnown(value)) ?? [];
+  return unknown.length > 0 ? unknown : undefined;
+}
 
 type AdsBody<SortName extends string> = Omit<CampaignsRequest, 'sort_by'> &
   Pick<Partial<CreativesRequest>, 'creative_ids'> & { sort_by?: SortName | 'ad_spend' | null };
@@ -61,19 +60,15 @@ async function adList<SortName extends string, Fields extends AdFields>(
   const params = reportParamsOf(call, METRIC_NAMES);
   // A series by day reads the deliveries anyway, and sums of months spare the page little.
   const report = params.granularity === 'daily' ? params : await withSealedMonths(call, params, 'creative');
-  const requested = {
+  const filters = {
     campaignIds: listFilter(body.campaign_ids),
     creativeIds: listFilter(body.creative_ids),
-  };
-  const filters = {
-    ...requested,
-    statuses: knownFilter(body.statuses, isKnownStatus, normalizeStatus),
-    objectiveTypes: knownFilter(body.objective_types, isKnownObjective, normalizeObjective),
+    statuses: listFilter(body.statuses, normalizeStatus),
+    objectiveTypes: listFilter(body.objective_types, normalizeObjective),
     search: searchFilter(body.search),
   };
   return {
     report,
-    requested,
     filters,
     query: (page: Page) => adsQuery(entity, { report, filters, sort: sortOf(body, 'ad_spend'), page }),
     attributesQuery: (ids: string[]) => adAttributesQuery(entity, report.organizationId, ids),
@@ -95,7 +90,14 @@ async function listAds<SortName extends string, Fields extends AdFields>(
   const { body, organizationId } = call;
   const page = parsePage(body, reportParamsOf(call, METRIC_NAMES));
   const list = await adList(call, entity, fields);
-  const { report, requested, filters, query } = list;
+  const { report, filters, query } = list;
+  const { campaignIds, creativeIds, statuses, objectiveTypes } = filters;
+  const requested = {
+    campaignIds,
+    creativeIds,
+    statuses: unknownValues(statuses, isKnownStatus),
+    objectiveTypes: unknownValues(objectiveTypes, isKnownObjective),
+  };
   const money = showsMoney(report);
   const currencies = money ? currenciesQuery(entity, organizationId, filters) : undefined;
   const [{ ids, total }, context] = await Promise.all([

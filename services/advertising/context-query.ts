@@ -2,16 +2,19 @@
 import type { AnalyticsQuery } from './analytics-store.js';
 import { definedParams, IN_ORGANIZATION, inList, type QueryParams, where } from './sql.js';
 
-/** Ids and domains that a request names. */
+/** Values of filters that a request names. */
 export interface RequestedIds {
   campaignIds?: string[];
   creativeIds?: string[];
   companyIds?: string[];
   networkIds?: string[];
   domains?: string[];
+  /** Normalized; only those that are not known anyway. */
+  statuses?: string[];
+  objectiveTypes?: string[];
 }
 
-/** First day with deliveries and the last one up to today, null without any; and those of the requested ids that exist. */
+/** First day with deliveries and the last one up to today, null without any; and those of the requested values that exist. */
 export interface ContextRow {
   first_date: string | null;
   last_date: string | null;
@@ -20,6 +23,8 @@ export interface ContextRow {
   company_ids?: string[];
   network_ids?: string[];
   domains?: string[];
+  statuses?: string[];
+  objective_types?: string[];
   /** Of all matching campaigns. */
   currencies?: string[];
 }
@@ -31,7 +36,7 @@ export function contextQuery(
   requested: RequestedIds,
   currencies?: Pick<AnalyticsQuery, 'sql' | 'params'>,
 ): AnalyticsQuery {
-  const { campaignIds, creativeIds, companyIds, networkIds, domains } = requested;
+  const { campaignIds, creativeIds, companyIds, networkIds, domains, statuses, objectiveTypes } = requested;
   const parts = ['minOrNull(date) AS first_date', 'maxOrNullIf(date, date <= {today:Date}) AS last_date'];
   const exists = (
     name: string,
@@ -50,6 +55,8 @@ export function contextQuery(
   exists('company_ids', companyIds, ['id', 'companies'], ['company_id', 'company_deliveries']);
   exists('network_ids', networkIds, ['network_a_company_id', 'companies FINAL']);
   exists('domains', domains, ['domain', 'companies FINAL']);
+  exists('statuses', statuses, ['status_key', 'campaigns FINAL'], ['status_key', 'creatives FINAL']);
+  exists('objective_types', objectiveTypes, ['objective_type_key', 'campaigns FINAL']);
   if (currencies) parts.push(`(${currencies.sql}) AS currencies`);
   const params: QueryParams = definedParams({
     ...currencies?.params,
@@ -60,6 +67,8 @@ export function contextQuery(
     requested_company_ids: companyIds,
     requested_network_ids: networkIds,
     requested_domains: domains,
+    requested_statuses: statuses,
+    requested_objective_types: objectiveTypes,
   });
   const sql = `SELECT\n  ${parts.join(',\n  ')}\nFROM delivery_days ${where(IN_ORGANIZATION)}`;
   return { name: 'warnings_context', sql, params };

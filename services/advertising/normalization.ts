@@ -19,7 +19,7 @@ export const CAMPAIGN_STATUSES = [
   'CANCELED',
   'DRAFT',
   'PENDING_DELETION',
-  'REMOVE_OPTIONS',
+  'REMOVED',
 ] as const;
 
 export const OBJECTIVE_TYPES = [

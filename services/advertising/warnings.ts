@@ -2,7 +2,7 @@
 import { firstFew } from '../shared/text.js';
 import { addDays, cutsMonth, earlier } from './calendar.js';
 import type { ContextRow, RequestedIds } from './context-query.js';
-import { isKnownObjective, isKnownStatus } from './normalization.js';
+import { isKnownObjective, isKnownStatus, normalizeObjective, normalizeStatus } from './normalization.js';
 import type { ReportParams } from './report-params.js';
 
 export interface WarningFacts {
@@ -79,9 +79,14 @@ function rangeWarnings(
 }
 
 function requestWarnings({ requested, context, statuses, objectiveTypes }: WarningFacts, warn: Warn) {
-  const unknownStatuses = (statuses ?? []).filter((status) => !isKnownStatus(status));
+  const unknownStatuses = (statuses ?? []).filter(
+    (status) => !isKnownStatus(status) && !context.statuses?.includes(normalizeStatus(status)),
+  );
   if (unknownStatuses.length > 0) warn('unknown_status', `Matches nothing: ${firstFew(unknownStatuses)}.`);
-  const unknownObjectives = (objectiveTypes ?? []).filter((objective) => !isKnownObjective(objective));
+  const unknownObjectives = (objectiveTypes ?? []).filter(
+    (objective) =>
+      !isKnownObjective(objective) && !context.objective_types?.includes(normalizeObjective(objective)),
+  );
   if (unknownObjectives.length > 0) {
     warn('unknown_objective_type', `Matches nothing: ${firstFew(unknownObjectives)}.`);
   }

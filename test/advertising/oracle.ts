@@ -161,7 +161,7 @@ const KNOWN_STATUSES = [
   'CANCELED',
   'DRAFT',
   'PENDING_DELETION',
-  'REMOVE_OPTIONS',
+  'REMOVED',
 ];
 const KNOWN_OBJECTIVES = [
   'BRAND_AWARENES',
@@ -344,8 +344,13 @@ export class Oracle {
     for (const id of this.#campaignIds()) {
       const record = this.#campaigns.get(id) ?? {};
       if (!this.#matches(request.campaign_ids, id)) continue;
-      if (!this.#known(request.statuses, canonicalStatus, KNOWN_STATUSES, record.status)) continue;
-      if (!this.#known(request.objective_types, canonicalObjective, KNOWN_OBJECTIVES, record.objective_type))
+      if (!this.#matches(request.statuses?.map(canonicalStatus), canonicalStatus(record.status))) continue;
+      if (
+        !this.#matches(
+          request.objective_types?.map(canonicalObjective),
+          canonicalObjective(record.objective_type),
+        )
+      )
         continue;
       if (!this.#found(request.search, record.name, record.campaign_group_name)) continue;
       const days = byCampaign.get(id) ?? [];
@@ -390,9 +395,12 @@ export class Oracle {
       const campaign = this.#campaigns.get(campaignId) ?? {};
       if (!this.#matches(request.campaign_ids, campaignId)) continue;
       if (!this.#matches(request.creative_ids, id)) continue;
-      if (!this.#known(request.statuses, canonicalStatus, KNOWN_STATUSES, record.status)) continue;
+      if (!this.#matches(request.statuses?.map(canonicalStatus), canonicalStatus(record.status))) continue;
       if (
-        !this.#known(request.objective_types, canonicalObjective, KNOWN_OBJECTIVES, campaign.objective_type)
+        !this.#matches(
+          request.objective_types?.map(canonicalObjective),
+          canonicalObjective(campaign.objective_type),
+        )
       )
         continue;
       if (!this.#found(request.search, record.name, record.headline, campaign.name)) continue;
@@ -554,20 +562,8 @@ export class Oracle {
     };
   }
 
-  #matches(filter: string[] | undefined, value: unknown): boolean {
-    return !filter?.length || filter.includes(value as string);
-  }
-
-  #known(
-    filter: string[] | undefined,
-    canonical: (value: unknown) => string | null,
-    known: string[],
-    value: unknown,
-  ): boolean {
-    if (!filter?.length) return true;
-    return filter
-      .map(canonical)
-      .some((asked) => known.includes(asked as string) && asked === canonical(value));
+  #matches(filter: unknown[] | undefined, value: unknown): boolean {
+    return !filter?.length || filter.includes(value);
   }
 
   #found(search: string | undefined, ...values: unknown[]): boolean {
@@ -604,11 +600,16 @@ export class Oracle {
       const missing = [...new Set(asked ?? [])].filter((value) => !known(value));
       if (missing.length > 0) codes.set(code, [...(codes.get(code) ?? []), ...missing]);
     };
+    const carried = [...this.#campaigns.values(), ...this.#creatives.values()];
     unknown('unknown_status', request.statuses, (value) =>
-      KNOWN_STATUSES.includes(canonicalStatus(value) as string),
+      [...KNOWN_STATUSES, ...carried.map(({ status }) => canonicalStatus(status))].includes(
+        canonicalStatus(value),
+      ),
     );
     unknown('unknown_objective_type', request.objective_types, (value) =>
-      KNOWN_OBJECTIVES.includes(canonicalObjective(value) as string),
+      [...KNOWN_OBJECTIVES, ...carried.map((each) => canonicalObjective(each.objective_type))].includes(
+        canonicalObjective(value),
+      ),
     );
     unknown('unknown_campaign_ids', request.campaign_ids, (value) => this.#campaignIds().has(value));
     unknown('unknown_creative_ids', request.creative_ids, (value) => this.#creativeCampaigns().has(value));

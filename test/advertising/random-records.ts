@@ -10,7 +10,7 @@ const COMPANIES = Array.from({ length: 12 }, (_, index) => `o${index}`);
 const NETWORK_IDS = ['100', '101', '102', 'o1', 'o11'];
 const DOMAINS = ['acme.com', 'WWW.Beta.io', 'https://www.gamma.de/x', 'delta.fr', 'acme.com'];
 const NAMES = ['Élan Vital', 'élan vital', 'ZOO', 'zoo 2', '50%_off', '漢字 Kampagne', 'ÖKO', 'a', 'B'];
-const STATUSES = ['ACTIVE', 'active', 'PAUSED', 'CANCELLED', 'CANCELED', 'FOO'];
+const STATUSES = ['ACTIVE', 'active', 'PAUSED', 'CANCELLED', 'CANCELED', 'REMOVED', 'FOO'];
 const OBJECTIVES = ['WEBSITE_VISIT', 'WEBSITE_VISITS', 'LEAD_GENERATION', 'BRAND_AWARENESS', 'BAR'];
 const FIRST = Date.parse('2026-08-20');
 const DAYS = 90;
