@@ -126,31 +126,7 @@ const origins = {
     }),
   ),
 };
-/** `all` is a list of sources without `all`: there is no recursion. */
-const innerSource = strictObject({ ...origins, ...modifiers });
-const sourceOrPath = (inner: TSchema) => ({ anyOf: [path('Path.'), inner] });
-const all = (inner: TSchema) =>
-  Type.Optional(
-    Type.Unsafe<(string | SourceOptions)[]>({
-      description: 'Sources whose values together are the list.',
-      type: 'array',
-      items: inner,
-      minItems: 1,
-      maxItems: MAX_SOURCES,
-    }),
-  );
-
 const ORIGINS = ['path', 'template', 'value', 'all'] as const;
-
-const joinFields = {
-  table: Type.String({
-    description: 'Name of the other table: its file is <table>.csv, or ends in _<table>.csv.',
-    pattern: '^[A-Za-z0-9_.-]{1,128}$',
-  }),
-  newest: Type.Optional(
-    paths('Paths of a version in the other table, first non-empty: the row with the greatest counts.'),
-  ),
-};
 
 const topLevel = {
   $schema: Type.Optional(Type.String({ maxLength: 2048 })),
@@ -193,77 +169,49 @@ const textOrTexts = {
 const MAX_FIELDS = 100;
 const MAX_JOINS = 4;
 
-/** Schema of a file. The parts of `fields` and `join` are validated one at a time, so that each error names its part. */
-const anything = {} as TSchema;
-const options = { title: 'a mapping' };
-const file = strictObject(
-  {
-    ...topLevel,
-    fields: object('', anything, MAX_FIELDS),
-    where: Type.Optional(object('', anything, MAX_SOURCES)),
-    join: Type.Optional(object('', anything, MAX_JOINS)),
-  },
-  options,
-);
-const validators = {
-  file: compileValidator(file),
-  source: compileValidator(
-    strictObject({ ...origins, all: all(anything), ...modifiers }, { title: 'a source' }),
-  ),
-  inner: compileValidator(strictObject({ ...origins, ...modifiers }, { title: 'a source' })),
-  path: compileValidator(looseObject({ path: path('') })),
-  texts: compileValidator(looseObject({ text: textOrTexts })),
-  join: compileValidator(
-    strictObject(
-      {
-        ...joinFields,
-        on: anything,
-        key: anything,
-        where: Type.Optional(object('', anything, MAX_SOURCES)),
-      },
-      { title: 'a join' },
-    ),
-  ),
+/** `all` is a list of sources without `all`: there is no recursion. */
+const sourceSchema = (inner?: TSchema) => {
+  const all =
+    inner &&
+    Type.Unsafe<(string | SourceOptions)[]>({
+      description: 'Sources whose values together are the list.',
+      type: 'array',
+      items: inner,
+      minItems: 1,
+      maxItems: MAX_SOURCES,
+    });
+  return strictObject(
+    { ...origins, ...(all && { all: Type.Optional(all) }), ...modifiers },
+    { title: 'a source' },
+  );
 };
-
-/** The published JSON Schema of a mapping file. */
-export const MAPPING_SCHEMA = (() => {
-  const exactlyOne = (names: readonly string[]) => ({ oneOf: names.map((name) => ({ required: [name] })) });
-  const inner = { ...innerSource, ...exactlyOne(ORIGINS.slice(0, 3)) };
-  const source = {
-    ...strictObject({ ...origins, all: all(sourceOrPath(inner)), ...modifiers }),
-    ...exactlyOne(ORIGINS),
-  };
-  const on = {
-    anyOf: [
-      ...sourceOrPath(inner).anyOf,
-      { type: 'array', items: sourceOrPath(inner), minItems: 1, maxItems: MAX_SOURCES },
-    ],
-  } as unknown as TSchema;
-  const where = (description: string) => Type.Optional(object(description, textOrTexts, MAX_SOURCES));
-  const join = strictObject({
-    ...joinFields,
-    on,
-    key: sourceOrPath(inner),
-    where: where('Path → texts: messages in an envelope with another one are not of this table.'),
-  });
-  return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'Mapping file of Reachline',
-    ...strictObject({
+const where = (description: string, texts: TSchema) => Type.Optional(object(description, texts, MAX_SOURCES));
+const joinSchema = (on: TSchema, key: TSchema, texts: TSchema) =>
+  strictObject(
+    {
+      table: Type.String({
+        description: 'Name of the other table: its file is <table>.csv, or ends in _<table>.csv.',
+        pattern: '^[A-Za-z0-9_.-]{1,128}$',
+      }),
+      newest: Type.Optional(
+        paths('Paths of a version in the other table, first non-empty: the row with the greatest counts.'),
+      ),
+      on,
+      key,
+      where: where('Path → texts: messages in an envelope with another one are not of this table.', texts),
+    },
+    { title: 'a join' },
+  );
+const fileSchema = (source: TSchema, texts: TSchema, join: TSchema) =>
+  strictObject(
+    {
       ...topLevel,
       fields: object(
         'Field of the stream → where its value comes from: a path, options, or alternatives of which the first with a value counts.',
-        {
-          anyOf: [
-            path('Path.'),
-            source,
-            { type: 'array', items: sourceOrPath(source), minItems: 1, maxItems: MAX_SOURCES },
-          ],
-        } as unknown as TSchema,
+        source,
         MAX_FIELDS,
       ),
-      where: where('Path → texts: records with another one are skipped.'),
+      where: where('Path → texts: records with another one are skipped.', texts),
       join: Type.Optional(
         object(
           'Name → another table of the export, whose fields are at the paths <name>.<field>.',
@@ -271,7 +219,40 @@ export const MAPPING_SCHEMA = (() => {
           MAX_JOINS,
         ),
       ),
-    }),
+    },
+    { title: 'a mapping' },
+  );
+
+/** The parts of a file are validated one at a time, so that each error names its part. */
+const anything = {} as TSchema;
+const validators = {
+  file: compileValidator(fileSchema(anything, anything, anything)),
+  source: compileValidator(sourceSchema(anything)),
+  inner: compileValidator(sourceSchema()),
+  path: compileValidator(looseObject({ path: path('') })),
+  texts: compileValidator(looseObject({ text: textOrTexts })),
+  join: compileValidator(joinSchema(anything, anything, anything)),
+};
+
+/** The published JSON Schema of a mapping file: the same with all of its parts. */
+export const MAPPING_SCHEMA = (() => {
+  const exactlyOne = (names: readonly string[]) => ({ oneOf: names.map((name) => ({ required: [name] })) });
+  const orPath = (source: TSchema) => ({ anyOf: [path('Path.'), source] }) as unknown as TSchema;
+  const orAlternatives = (source: TSchema) =>
+    ({
+      anyOf: [
+        path('Path.'),
+        source,
+        { type: 'array', items: orPath(source), minItems: 1, maxItems: MAX_SOURCES },
+      ],
+    }) as unknown as TSchema;
+  const inner = { ...sourceSchema(), ...exactlyOne(ORIGINS.slice(0, 3)) };
+  const source = { ...sourceSchema(orPath(inner)), ...exactlyOne(ORIGINS) };
+  const join = joinSchema(orAlternatives(inner), orPath(inner), textOrTexts);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...fileSchema(orAlternatives(source), textOrTexts, join),
+    title: 'Mapping file of Reachline',
   };
 })();
 
