@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { crc32c } from '../../ingest/sources/kafka/kafkajs/crc32c.js';
-import { FetchBudget, readRecordBatches } from '../../ingest/sources/kafka/kafkajs/record-batches.js';
+import { type FetchBudget, readRecordBatches } from '../../ingest/sources/kafka/kafkajs/record-batches.js';
 import { RECORD_OVERHEAD_BYTES } from '../../ingest/sources/kafka/limits.js';
 
 interface Sent {
@@ -68,14 +68,11 @@ function batchOf(sent: readonly Sent[], options: BatchOptions = {}): Buffer {
 }
 
 const GENEROUS = 1_000_000;
-const readAll = (bytes: Buffer) => readRecordBatches(bytes, new FetchBudget(GENEROUS));
+const budgetOf = (maxBytes: number): FetchBudget => ({ maxBytes, heldBytes: 0 });
+const readAll = (bytes: Buffer) => readRecordBatches(bytes, budgetOf(GENEROUS));
 
-const read = async (
-  bytes: Buffer,
-  maxBatchBytes = GENEROUS,
-  budget = new FetchBudget(GENEROUS, maxBatchBytes),
-) =>
-  (await readRecordBatches(bytes, budget)).map(({ offset, key, value, unreadable }) => ({
+const read = async (bytes: Buffer, maxBatchBytes = GENEROUS, budget = budgetOf(GENEROUS)) =>
+  (await readRecordBatches(bytes, budget, maxBatchBytes)).map(({ offset, key, value, unreadable }) => ({
     offset,
     key: key?.toString() ?? null,
     value: value?.toString() ?? null,
@@ -174,7 +171,7 @@ describe('Record batches', () => {
   it('of a fetch are left for the next above its budget, with their objects, but never the first', async () => {
     const batches = [0, 1, 2].map((base) => batchOf([{ value: 'x'.repeat(5000) }], { base, codec: 1 }));
     const offsets = async (maxBytes: number) =>
-      (await read(Buffer.concat(batches), GENEROUS, new FetchBudget(maxBytes))).map(({ offset }) => offset);
+      (await read(Buffer.concat(batches), GENEROUS, budgetOf(maxBytes))).map(({ offset }) => offset);
     expect(await offsets(1)).to.deep.equal(['0']);
     expect(await offsets(10_000)).to.deep.equal(['0']);
     expect(await offsets(11_000)).to.deep.equal(['0', '1']);
@@ -183,7 +180,7 @@ describe('Record batches', () => {
 
   it('of a hundred partitions of a fetch take no more memory than its budget, and a count of small records is bounded too', async () => {
     const partition = batchOf(Array.from({ length: 50 }, () => ({ value: 'x' })));
-    const budget = new FetchBudget(100_000);
+    const budget = budgetOf(100_000);
     let records = 0;
     for (let index = 0; index < 100; index++) records += (await readRecordBatches(partition, budget)).length;
     expect(records).to.be.within(1, 100_000 / RECORD_OVERHEAD_BYTES);

@@ -3,7 +3,7 @@ import kafkajs, { type Consumer, type EachBatchPayload, type KafkaMessage } from
 import type { KafkaAdmin } from './admin.js';
 import { HEARTBEATS_PER_SESSION, type KafkaClient } from './client.js';
 import { groupListeners } from './kafkajs/patches.js';
-import { FetchBudget } from './kafkajs/record-batches.js';
+import type { FetchBudget } from './kafkajs/record-batches.js';
 import {
   FETCH_MAX_WAIT_MS,
   FETCH_MIN_BYTES,
@@ -12,7 +12,7 @@ import {
   PARTITION_CONCURRENCY,
 } from './limits.js';
 import { Membership } from './membership.js';
-import { type KafkaRecord, toRecord } from './record.js';
+import { chunksOf, type KafkaRecord, toRecord } from './record.js';
 
 const { PartitionAssigners } = kafkajs;
 
@@ -77,7 +77,7 @@ export async function startConsumer(
           beforeFetch(consumerGroup, nodeId) {
             const brokers = Math.max(1, consumerGroup.getNodeIds().length);
             consumerGroup.maxBytes = Math.ceil(fetchBytes / brokers);
-            const budget = new FetchBudget(heldBytes / brokers);
+            const budget = { maxBytes: heldBytes / brokers, heldBytes: 0 };
             fetches.set(nodeId, budget);
             return budget;
           },
@@ -153,7 +153,7 @@ async function consumeFetched(
   };
   // Transaction markers alone.
   if (messages.length === 0 && mayContinue()) await commitThrough(fetched.lastOffset());
-  for (const batch of batchesOf(messages, maxBatchRecords)) {
+  for (const batch of chunksOf(messages, { maxRecords: maxBatchRecords, maxBytes: MAX_BATCH_BYTES })) {
     if (!mayContinue()) return;
     const { offset: last } = batch.at(-1) as KafkaMessage;
     let isCommitted = false;
@@ -210,18 +210,4 @@ async function withHeartbeats<T>(
   const result = await work.finally(() => clearInterval(timer));
   if (failure) throw failure;
   return result;
-}
-
-function* batchesOf(messages: readonly KafkaMessage[], maxRecords: number): Generator<KafkaMessage[]> {
-  let batch: KafkaMessage[] = [];
-  let bytes = 0;
-  for (const message of messages) {
-    batch.push(message);
-    bytes += message.value?.length ?? 0;
-    if (batch.length < maxRecords && bytes < MAX_BATCH_BYTES) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
-  }
-  if (batch.length > 0) yield batch;
 }

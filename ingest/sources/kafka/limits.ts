@@ -43,7 +43,7 @@ export const RECORD_OVERHEAD_BYTES = 256;
  */
 export const GROUP_LIMITS = { maxRecords: 100_000, maxWrites: 8, gatheredRecords: 50_000 };
 
-/** A batch ends with the record that reaches this size. */
+/** Bytes of a batch, unless one record is larger. */
 export const MAX_BATCH_BYTES = 8 * MIB;
 
 /** Once a store has rejected a batch, it is written and committed in batches of this size, so that slow work is not done twice. */

@@ -4,7 +4,7 @@ import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { KafkaAdmin } from './admin.js';
 import type { KafkaClient } from './client.js';
 import { READ_LIMITS } from './limits.js';
-import { type KafkaRecord, recordBytes, toRecord } from './record.js';
+import { chunksOf, type KafkaRecord, toRecord } from './record.js';
 
 /** What a reader of a topic may do between records. */
 export interface ReadProgress {
@@ -61,11 +61,12 @@ export async function readTopic(
     if (group === undefined) starts.set(partition, start);
   }
   if (ends.size === 0) return;
+  const limits = { ...READ_LIMITS, maxRecords: Math.min(maxRecords, READ_LIMITS.maxRecords) };
   const groupId = group ?? `reachline-reader-${randomUUID()}`;
   // It joins at once and is done soon; a reader that fails says so instead of starting again.
   const consumer = client.consumer({ groupId, retry: { restartOnFailure: async () => false } });
   try {
-    await readUpTo(consumer, topic, { starts, ends, maxRecords, onRecords });
+    await readUpTo(consumer, topic, { starts, ends, limits, onRecords });
   } finally {
     await client.disconnect(consumer);
     if (group === undefined) await admin.deleteGroup(groupId).catch(() => undefined);
@@ -77,14 +78,14 @@ interface ReadBounds {
   starts: ReadonlyMap<number, bigint>;
   /** The offset behind the last record, by partition. Others are not read. */
   ends: ReadonlyMap<number, bigint>;
-  maxRecords: number;
+  limits: typeof READ_LIMITS;
   onRecords: OnRecords;
 }
 
 async function readUpTo(
   consumer: Consumer,
   topic: string,
-  { starts, maxRecords, onRecords, ...bounds }: ReadBounds,
+  { starts, limits, onRecords, ...bounds }: ReadBounds,
 ): Promise<void> {
   const ends = new Map(bounds.ends);
   const next = new Map(starts);
@@ -124,7 +125,7 @@ async function readUpTo(
       if (end === undefined) return;
       const first = next.get(partition) ?? 0n;
       const wanted = batch.messages.filter(({ offset }) => BigInt(offset) >= first && BigInt(offset) < end);
-      for (const messages of chunksOf(wanted, maxRecords)) {
+      for (const messages of chunksOf(wanted, limits)) {
         if (!isRunning()) return;
         const { offset } = messages.at(-1) as KafkaMessage;
         const commit = async () => {
@@ -145,21 +146,4 @@ async function readUpTo(
     };
     consumer.run({ autoCommit: false, eachBatchAutoResolve: true, eachBatch }).catch(reject);
   });
-}
-
-function* chunksOf(messages: readonly KafkaMessage[], maxRecords: number): Generator<KafkaMessage[]> {
-  const limit = Math.min(maxRecords, READ_LIMITS.maxRecords);
-  let chunk: KafkaMessage[] = [];
-  let bytes = 0;
-  for (const message of messages) {
-    const size = recordBytes(message);
-    if (chunk.length > 0 && (chunk.length === limit || bytes + size > READ_LIMITS.maxBytes)) {
-      yield chunk;
-      chunk = [];
-      bytes = 0;
-    }
-    chunk.push(message);
-    bytes += size;
-  }
-  if (chunk.length > 0) yield chunk;
 }

@@ -48,3 +48,23 @@ export function recordBytes({ key, value, headers = {} }: Content): number {
   }
   return bytes;
 }
+
+/** Consecutive messages up to both limits; one message may be larger by itself. */
+export function* chunksOf(
+  messages: readonly KafkaMessage[],
+  { maxRecords, maxBytes }: { maxRecords: number; maxBytes: number },
+): Generator<KafkaMessage[]> {
+  let chunk: KafkaMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = recordBytes(message);
+    if (chunk.length > 0 && (chunk.length === maxRecords || bytes + size > maxBytes)) {
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
+    chunk.push(message);
+    bytes += size;
+  }
+  if (chunk.length > 0) yield chunk;
+}

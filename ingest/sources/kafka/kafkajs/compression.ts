@@ -17,6 +17,7 @@ export type Decompress = (compressed: Buffer, maxBytes: number) => Promise<Decom
 
 /** By the codec number of a record batch. */
 export const DECOMPRESSORS: Readonly<Record<number, Decompress>> = {
+  0: async (bytes) => ({ bytes, missing: null }),
   1: (compressed, maxBytes) => collect(maxBytes, (output) => readGzip(compressed, output)),
   2: (compressed, maxBytes) => collect(maxBytes, (output) => readSnappy(compressed, output)),
   3: (compressed, maxBytes) => collect(maxBytes, (output) => readLz4(compressed, output)),

@@ -6,7 +6,7 @@ import ConsumerGroup, { type ConsumerGroup as Group } from 'kafkajs/src/consumer
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { FETCH_LIMITS } from '../limits.js';
-import { FetchBudget, MAGIC, MAGIC_AT, readRecordBatches } from './record-batches.js';
+import { type FetchBudget, MAGIC, MAGIC_AT, readRecordBatches } from './record-batches.js';
 
 const require = createRequire(import.meta.url);
 
@@ -41,7 +41,10 @@ const decodeMessageSet = require(DECODE_MESSAGES) as (decoder: LibraryDecoder) =
   if (size <= 0 || !decoder.canReadBytes(size)) return [];
   const bytes = decoder.readBytes(size);
   if (bytes.length > MAGIC_AT && bytes.readInt8(MAGIC_AT) === MAGIC) {
-    return readRecordBatches(bytes, budgets.getStore() ?? new FetchBudget(FETCH_LIMITS.search.heldBytes));
+    return readRecordBatches(
+      bytes,
+      budgets.getStore() ?? { maxBytes: FETCH_LIMITS.search.heldBytes, heldBytes: 0 },
+    );
   }
   // Message sets, as Kafka stored them before version 0.11.
   decoder.offset -= size + SIZE_BYTES;

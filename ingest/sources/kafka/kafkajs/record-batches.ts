@@ -1,7 +1,7 @@
 /** Reads the record batches of a fetch in place of kafkajs. https://kafka.apache.org/documentation/#recordbatch */
 import { MAX_DECOMPRESSED_BATCH_BYTES, RECORD_OVERHEAD_BYTES } from '../limits.js';
 import type { Headers, KafkaRecord, Unreadable } from '../record.js';
-import { DECOMPRESSORS } from './compression.js';
+import { DECOMPRESSORS, type Decompressed } from './compression.js';
 import { crc32c } from './crc32c.js';
 
 /** Bytes of the key and the value of an unreadable record that its dead letter stores. */
@@ -21,6 +21,8 @@ const LOG_APPEND_TIME = 0x08;
 const TRANSACTIONAL = 0x10;
 const CONTROL = 0x20;
 
+const CORRUPT: Decompressed = { bytes: Buffer.alloc(0), missing: 'corrupt' };
+
 /** A record as kafkajs passes it on. */
 export interface FetchedRecord extends Omit<KafkaRecord, 'partition' | 'timestamp'> {
   timestamp: string;
@@ -29,30 +31,28 @@ export interface FetchedRecord extends Omit<KafkaRecord, 'partition' | 'timestam
 }
 
 /** The memory that the records of one fetch, of all its partitions, may take. */
-export class FetchBudget {
+export interface FetchBudget {
   readonly maxBytes: number;
-  readonly maxBatchBytes: number;
-  heldBytes = 0;
-
-  constructor(maxBytes: number, maxBatchBytes = MAX_DECOMPRESSED_BATCH_BYTES) {
-    this.maxBytes = maxBytes;
-    this.maxBatchBytes = maxBatchBytes;
-  }
+  heldBytes: number;
 }
 
 /**
  * The records of one partition, whose last record batch may be cut off. What is above the budget is left for the next fetch; only the
  * first record batch of a fetch may be larger, or it would never be read.
  */
-export async function readRecordBatches(bytes: Buffer, budget: FetchBudget): Promise<FetchedRecord[]> {
+export async function readRecordBatches(
+  bytes: Buffer,
+  budget: FetchBudget,
+  maxBatchBytes = MAX_DECOMPRESSED_BATCH_BYTES,
+): Promise<FetchedRecord[]> {
   const read: FetchedRecord[][] = [];
   for (let start = 0, end = batchEnd(bytes, 0); end > 0; start = end, end = batchEnd(bytes, end)) {
     const isFirst = budget.heldBytes === 0;
     const room = budget.maxBytes - budget.heldBytes;
     if (!isFirst && room <= 0) break;
-    // The base offset of the next batch is the only one to trust when the header of this one is corrupt.
+    // An offset to trust when the header of this batch is corrupt.
     const next = batchEnd(bytes, end) > 0 ? Number(bytes.readBigInt64BE(end)) : Number.POSITIVE_INFINITY;
-    const maxBytes = isFirst ? budget.maxBatchBytes : Math.min(room, budget.maxBatchBytes);
+    const maxBytes = isFirst ? maxBatchBytes : Math.min(room, maxBatchBytes);
     const batch = await readBatch(bytes.subarray(start, end), next, maxBytes);
     if (!isFirst && batch.bytes > room) break;
     budget.heldBytes += batch.bytes;
@@ -68,21 +68,16 @@ function batchEnd(bytes: Buffer, start: number): number {
   return end > bytes.length || end < start + HEADER_BYTES ? 0 : end;
 }
 
-interface ReadBatch {
-  records: FetchedRecord[];
-  /** Memory of the records; infinite where not all were read. */
-  bytes: number;
-}
-
-/** `next` is the base offset of the batch behind this one, if known. */
-async function readBatch(batch: Buffer, next: number, maxBytes: number): Promise<ReadBatch> {
+/** Resolves with the records and their memory, above `maxBytes` where not all were read. `next` is the base offset of the next batch. */
+async function readBatch(batch: Buffer, next: number, maxBytes: number) {
+  const isIntact = batch.readInt32BE(CRC_AT) === crc32c(batch.subarray(ATTRIBUTES_AT));
   // Exact up to 2^53.
   const base = Number(batch.readBigInt64BE(0));
-  const attributes = batch.readInt16BE(ATTRIBUTES_AT);
+  const attributes = isIntact ? batch.readInt16BE(ATTRIBUTES_AT) : 0;
   const lastOffset = Math.max(base, Math.min(base + batch.readInt32BE(23), next - 1));
   const firstTimestamp = Number(batch.readBigInt64BE(27));
   const maxTimestamp = String(batch.readBigInt64BE(35));
-  const count = batch.readInt32BE(57);
+  const count = isIntact ? batch.readInt32BE(57) : 1;
   const isControlRecord = (attributes & CONTROL) !== 0;
   const batchContext = {
     producerId: String(batch.readBigInt64BE(43)),
@@ -100,27 +95,10 @@ async function readBatch(batch: Buffer, next: number, maxBytes: number): Promise
     batchContext,
     ...fields,
   });
-  if (batch.readInt32BE(CRC_AT) !== crc32c(batch.subarray(ATTRIBUTES_AT))) {
-    const unreadable = {
-      reason: 'corrupt',
-      first: String(base),
-      last: String(lastOffset),
-      valueBytes: 0,
-    } as const;
-    const context = { producerId: '-1', inTransaction: false, isControlBatch: false };
-    return {
-      records: [rest({ isControlRecord: false, batchContext: context, unreadable })],
-      bytes: batch.length,
-    };
-  }
   // Compaction left no record of it, but its offsets must be committed all the same.
   if (count <= 0) return { records: [rest({ isControlRecord: true })], bytes: 0 };
-  const codec = attributes & CODEC_MASK;
-  const decompress = DECOMPRESSORS[codec];
-  const raw = batch.subarray(HEADER_BYTES);
-  const { bytes, missing } = decompress
-    ? await decompress(raw, maxBytes)
-    : { bytes: raw, missing: codec === 0 ? null : ('corrupt' as const) };
+  const decompress = isIntact ? DECOMPRESSORS[attributes & CODEC_MASK] : undefined;
+  const { bytes, missing } = decompress ? await decompress(batch.subarray(HEADER_BYTES), maxBytes) : CORRUPT;
   const records: FetchedRecord[] = [];
   const reader = new Reader(bytes);
   for (let offset = base; records.length < count; ) {
