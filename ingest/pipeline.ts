@@ -186,7 +186,7 @@ function decodeInto(
 class Batch {
   readonly records: Accepted<object>[] = [];
   readonly origins: RawRecord[] = [];
-  readonly startedAt = Date.now();
+  readonly startedAt = performance.now();
   bytes = 0;
 
   add(record: Accepted<object>, origin: RawRecord): void {
@@ -201,7 +201,7 @@ async function nextOrFlush<T>(next: Promise<T>, batch: Batch): Promise<T | 'flus
   if (batch.records.length === 0) return next;
   let timer: NodeJS.Timeout | undefined;
   const due = new Promise<'flush'>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, batch.startedAt + FLUSH_MS - Date.now()), 'flush');
+    timer = setTimeout(resolve, Math.max(0, batch.startedAt + FLUSH_MS - performance.now()), 'flush');
   });
   try {
     return await Promise.race([next, due]);
