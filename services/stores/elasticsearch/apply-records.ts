@@ -18,8 +18,8 @@ export interface ApplyOptions<Source, State, Record> {
   fromSource(source: Source): State;
   /** The state after the record; null when the record changes nothing. Throws `RecordRejectedError` when it breaks a rule. */
   apply(before: State | undefined, record: Record): State | null;
-  /** The document to index, as JSON. */
-  toJson(state: State): string;
+  /** The document to index. */
+  toDocument(state: State): object;
   /** Reads the documents before the first attempt, where a missing one is not to be written. */
   readsFirst?: boolean;
 }
@@ -50,7 +50,7 @@ export async function applyRecords<Source, State, Record>(
 async function applyGroups<Source, State, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
-  { fromSource, apply, toJson, readsFirst = false }: ApplyOptions<Source, State, Record>,
+  { fromSource, apply, toDocument, readsFirst = false }: ApplyOptions<Source, State, Record>,
 ): Promise<Map<Record, RecordRejectedError>> {
   const rejections = new Map<Record, RecordRejectedError>();
   /** The document may have changed since the record was tried before. */
@@ -78,7 +78,7 @@ async function applyGroups<Source, State, Record>(
       for (const record of own) state = applyOrReject(state, record) ?? state;
       if (state === undefined || state === stored) return [];
       const after = state;
-      return [{ id, routing, before, json: () => toJson(after) }];
+      return [{ id, routing, before, json: () => JSON.stringify(toDocument(after)) }];
     });
     const conflicts = await documents.writeMany(changes);
     pending = pending.filter(({ id }) => conflicts.has(id));

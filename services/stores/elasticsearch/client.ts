@@ -1,20 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Client, SniffingTransport } from '@elastic/elasticsearch';
+import { TimeSlice } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
-import { BufferingConnection } from './connection.js';
-import { isBlocked, storeError } from './errors.js';
-import { ResponseParser } from './response-parser.js';
+import { type ItemError, requestError } from './errors.js';
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
 
 /** Below the time limit of an HTTP request, so that a slow search ends with its own error. */
 const REQUEST_TIMEOUT_MS = 28_000;
-/** Writes wait this long for the end of a reindex. */
-const WRITE_BLOCK_TIMEOUT_MS = 20_000;
-const WRITE_BLOCK_POLL_MS = 50;
 const CONNECT_TIMEOUT_MS = 1500;
+const KEEP_ALIVE_MS = 30_000;
 const RETRY_BACKOFF_SECONDS = 0.1;
+
+const BULK_BYTES = 5_000_000;
+const BULK_CONCURRENCY = 2;
+/** Retries of a document that a full queue (429) turned away. */
+const BULK_RETRIES = 4;
+const BULK_RETRY_MS = 100;
+const BULK_RESULT = ['errors', 'items.*.status', 'items.*.error'];
+
+/** What one document of a bulk request is to become, and its JSON; a deletion has none. */
+export type BulkOperation = readonly [action: object, json?: string];
 
 /** The connection to the cluster. */
 export class Cluster {
@@ -25,7 +31,7 @@ export class Cluster {
   }
 
   /**
-   * Throws as `storeError`, or the reason of the signal. Pass the signal to the request too: it closes the connection, on which
+   * Throws as `requestError`, or the reason of the signal. Pass the signal to the request too: it closes the connection, on which
    * the cluster cancels a search.
    */
   async run<T>(request: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -33,21 +39,33 @@ export class Cluster {
       return await request(this.#client);
     } catch (error) {
       signal?.throwIfAborted();
-      throw storeError(error);
+      throw requestError(error);
     }
   }
 
-  /** As `run`; waits while a reindex blocks writes. */
-  async write<T>(request: (client: Client) => Promise<T>): Promise<T> {
-    const expiresAt = Date.now() + WRITE_BLOCK_TIMEOUT_MS;
-    for (;;) {
-      try {
-        return await request(this.#client);
-      } catch (error) {
-        if (!isBlocked(error) || Date.now() > expiresAt) throw storeError(error);
-        await pause(WRITE_BLOCK_POLL_MS);
-      }
-    }
+  /** Writes in requests of bounded size; `onFailed` is called with each document that the cluster turned away. */
+  async bulk<Write>(
+    index: string,
+    writes: Iterable<Write>,
+    toOperation: (write: Write) => BulkOperation,
+    onFailed: (id: string, status: number, error: ItemError | null) => void,
+  ): Promise<void> {
+    await this.run((client) =>
+      client.helpers.bulk<Write>({
+        index,
+        filter_path: BULK_RESULT,
+        datasource: inSlices(writes),
+        onDocument: (write) => toOperation(write) as never,
+        flushBytes: BULK_BYTES,
+        concurrency: BULK_CONCURRENCY,
+        retries: BULK_RETRIES,
+        wait: BULK_RETRY_MS,
+        onDrop: ({ operation, status, error }) => {
+          const [{ _id }] = Object.values(operation) as [{ _id: string }];
+          onFailed(_id, status, error);
+        },
+      }),
+    );
   }
 
   async close(): Promise<void> {
@@ -55,45 +73,29 @@ export class Cluster {
   }
 }
 
-type RequestArguments = Parameters<SniffingTransport['request']>;
+/** Lets other requests run while the documents of one are serialized. */
+async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<T> {
+  const slice = new TimeSlice();
+  for (const item of items) {
+    yield item;
+    if (slice.shouldYield()) await slice.yieldToEventLoop();
+  }
+}
 
 /** Retries after fractions of a second, so that an outage is reported within two seconds. */
 class FastRetryTransport extends SniffingTransport {
   constructor(options: ConstructorParameters<typeof SniffingTransport>[0]) {
-    super({
-      ...options,
-      openTelemetry: { enabled: false },
-      retryBackoff: (_least, _most, attempt) => RETRY_BACKOFF_SECONDS * 2 ** attempt,
-    });
-  }
-
-  /**
-   * Takes the body out of the library's result object. That object is freed by full garbage collections alone, because its literal
-   * has a getter, for which V8 creates a hidden class per object; with the body, every page would wait for one.
-   */
-  override async request(...[params, options]: RequestArguments): Promise<never> {
-    const result = await super.request(params, { ...options, meta: true });
-    const answer = options?.meta ? { ...result } : result.body;
-    result.body = undefined;
-    return answer as never;
+    super({ ...options, retryBackoff: (_least, _most, attempt) => RETRY_BACKOFF_SECONDS * 2 ** attempt });
   }
 }
 
-function clientOptions({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): ClientOptions {
-  return {
-    nodes,
-    auth: apiKey ? { apiKey } : (basic ?? undefined),
-    tls: caFile ? { ca: readFileSync(caFile) } : undefined,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    // Every write is a compare-and-set, so retries are safe.
-    maxRetries: 2,
-    Transport: FastRetryTransport,
-    Connection: BufferingConnection,
-    Serializer: ResponseParser,
-    // Documents are validated before they are stored, and scanning a response takes longer than parsing it.
-    disablePrototypePoisoningProtection: true,
-    sniffOnStart: false,
-    sniffOnConnectionFault: false,
-    agent: { connect: { timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: 30_000 } as never,
-  };
-}
+const clientOptions = ({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): ClientOptions => ({
+  nodes,
+  auth: apiKey ? { apiKey } : (basic ?? undefined),
+  tls: caFile ? { ca: readFileSync(caFile) } : undefined,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  // Every write is a compare-and-set, so retries are safe.
+  maxRetries: 2,
+  Transport: FastRetryTransport,
+  agent: { connect: { timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: KEEP_ALIVE_MS } as never,
+});

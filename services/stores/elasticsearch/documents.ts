@@ -1,11 +1,9 @@
 /** Documents of one alias, written by compare-and-set on the version that was read. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
-import { KeyedMutex, Mutex, TimeSlice } from '../../shared/async.js';
-import { StoreUnavailableError } from '../../shared/store-errors.js';
-import type { Cluster } from './client.js';
-import { IndexMissingError, type ItemError, isBlockedItem, itemError } from './errors.js';
-import { retryWithBackoff } from './retry.js';
+import { KeyedMutex } from '../../shared/async.js';
+import type { BulkOperation, Cluster } from './client.js';
+import { BlockedError, IndexMissingError, type ItemError, itemError } from './errors.js';
+import { retryWhileBlocked, retryWithBackoff } from './retry.js';
 
 /** A document with its version. `index` is the one that was read: sequence numbers are only comparable within an index. */
 export interface VersionedDocument<Source> {
@@ -32,15 +30,6 @@ export function documentId(organizationId: string, id: string): string {
 
 export type Refresh = 'wait_for' | false;
 
-const BULK_BYTES = 5_000_000;
-/** Of UTF-8, per UTF-16 code unit. */
-const MAX_BYTES_PER_CHARACTER = 3;
-const BULK_CONCURRENCY = 2;
-const BULK_RESULT = ['errors', 'items.*.status', 'items.*.error'];
-/** Of documents that a full queue (429) turned away. */
-const MAX_BUSY_ATTEMPTS = 4;
-const MAX_BLOCKED_ATTEMPTS = 200;
-const BLOCKED_RETRY_MS = 100;
 const DOCUMENTS_PER_MGET = 1000;
 
 interface GetResult {
@@ -71,7 +60,7 @@ export class Documents<Source> {
       signal,
     );
     if ((response as { error?: unknown }).error !== undefined) throw new IndexMissingError(this.alias);
-    return toVersioned<Source>(response as GetResult);
+    return versioned<Source>(response as GetResult);
   }
 
   /** By id, without the ids that have no document. Throws `IndexMissingError`. */
@@ -90,7 +79,7 @@ export class Documents<Source> {
       );
       for (const item of items as GetResult[]) {
         if (item.error) throw new IndexMissingError(this.alias);
-        const document = toVersioned<Source>(item);
+        const document = versioned<Source>(item);
         if (document) found.set(document.id, document);
       }
     }
@@ -103,22 +92,24 @@ export class Documents<Source> {
     document: Next,
     options: { routing?: string; refresh: Refresh },
   ): Promise<VersionedDocument<Next> | null> {
-    const { statusCode, body } = await this.#cluster.write((client) =>
-      client.create(
-        { index: this.alias, id, document, require_alias: true, ...options },
-        { ignore: [409], meta: true },
+    const { statusCode, body } = await retryWhileBlocked(() =>
+      this.#cluster.run((client) =>
+        client.create(
+          { index: this.alias, id, document, require_alias: true, ...options },
+          { ignore: [409], meta: true },
+        ),
       ),
     );
     return statusCode === 409 ? null : written(id, document, body);
   }
 
-  /** Null when the document has changed since it was read. */
+  /** Null when the document has changed since it was read, or a reindex moves it: it is to be read again. */
   async replace<Next extends object>(
     before: VersionedDocument<unknown>,
     document: Next,
     options: { routing?: string; refresh: Refresh },
   ): Promise<VersionedDocument<Next> | null> {
-    const { statusCode, body } = await this.#cluster.run((client) =>
+    const indexed = this.#cluster.run((client) =>
       client.index(
         {
           index: before.index,
@@ -128,18 +119,15 @@ export class Documents<Source> {
           if_primary_term: before.primaryTerm,
           ...options,
         },
-        { ignore: [403, 404, 409], meta: true },
+        { ignore: [404, 409], meta: true },
       ),
     );
-    // 404: a reindex has replaced the index. 403: it is about to.
-    if (statusCode === 409 || statusCode === 404) return null;
-    if (statusCode === 403) {
-      const { error } = body as { error?: ItemError };
-      if (!isBlockedItem(error)) throw itemError(403, error);
-      await pause(BLOCKED_RETRY_MS);
-      return null;
-    }
-    return written(before.id, document, body);
+    const response = await indexed.catch((error: unknown) => {
+      if (error instanceof BlockedError) return null;
+      throw error;
+    });
+    if (!response || response.statusCode === 409 || response.statusCode === 404) return null;
+    return written(before.id, document, response.body);
   }
 
   /** Resolves once searches find this version of the document. */
@@ -184,8 +172,7 @@ export class Documents<Source> {
   async deleteMany(hits: readonly estypes.SearchHit<Source>[]): Promise<number> {
     let kept = 0;
     let failure: Error | undefined;
-    const textOf = (hit: estypes.SearchHit<Source>) => `${JSON.stringify({ delete: versionOf(hit) })}\n`;
-    await this.#bulk(hits, textOf, (_, status, error) => {
+    await this.#cluster.bulk(this.alias, hits, deletion, (_, status, error) => {
       if (status === 409 || status === 404) kept++;
       else failure ??= itemError(status, error);
     });
@@ -217,129 +204,46 @@ export class Documents<Source> {
   }
 
   /**
-   * Writes documents in bulk requests of bounded size, retrying those that a full queue (429) or a write block turned away.
-   * Resolves with the ids in conflict with another write, which were not written. Throws `IndexMissingError`, `RejectedError` for
-   * a document the mapping rejects, and `StoreUnavailableError`; the other documents may be written then.
+   * Writes documents in bulk requests of bounded size. Resolves with the ids in conflict with another write, or moved by a reindex,
+   * which were not written. Throws `IndexMissingError`, `RejectedError` for a document the mapping rejects, and
+   * `StoreUnavailableError`; the other documents may be written then.
    */
   async writeMany(changes: readonly DocumentWrite[]): Promise<Set<string>> {
     const conflicts = new Set<string>();
-    let pending = changes;
-    for (let attempts = 0; pending.length > 0; attempts++) {
-      const retried: DocumentWrite[] = [];
-      let sawBlock = false;
+    let pending = new Map(changes.map((change) => [change.id, change]));
+    await retryWhileBlocked(async () => {
+      const blocked = new Map<string, DocumentWrite>();
       let failure: Error | undefined;
-      await this.#bulk(pending, writeText, (write, status, error) => {
-        const { id, before } = write;
-        const isBlocked = isBlockedItem(error);
-        sawBlock ||= isBlocked;
-        // A replaced document is read again: a reindex may have moved the alias.
-        if (status === 409 || (before && (status === 404 || isBlocked))) conflicts.add(id);
-        else if (isBlocked || (status === 429 && attempts < MAX_BUSY_ATTEMPTS)) retried.push(write);
-        else if (status === 404) failure ??= new IndexMissingError(this.alias);
-        else failure ??= itemError(status, error);
+      await this.#cluster.bulk(this.alias, pending.values(), operation, (id, status, reason) => {
+        const write = pending.get(id) as DocumentWrite;
+        const error = itemError(status, reason);
+        const isBlocked = error instanceof BlockedError;
+        if (status === 409 || (write.before && (status === 404 || isBlocked))) conflicts.add(id);
+        else if (isBlocked) blocked.set(id, write);
+        else failure ??= status === 404 ? new IndexMissingError(this.alias) : error;
       });
       if (failure) throw failure;
-      if (attempts >= MAX_BLOCKED_ATTEMPTS) throw new StoreUnavailableError('search');
-      if (sawBlock || retried.length > 0) await pause(BLOCKED_RETRY_MS);
-      pending = retried;
-    }
+      if (blocked.size === 0) return;
+      pending = blocked;
+      throw new BlockedError('search');
+    });
     return conflicts;
   }
-
-  /**
-   * Sends bulk requests of bounded size, and calls `onFailed` with each write that the cluster turned away. The bulk helper of the
-   * library asks for full results, of which nothing is read, and counts the bytes of every line.
-   */
-  async #bulk<Write>(
-    writes: readonly Write[],
-    textOf: (write: Write) => string,
-    onFailed: (write: Write, status: number, error?: ItemError) => void,
-  ): Promise<void> {
-    const parts = await serializeMutex.runExclusive(() => serializeParts(writes, textOf));
-    const remaining = parts.values();
-    const send = async () => {
-      // One sender that throws ends the parts for all.
-      for (const part of remaining) {
-        const { errors, items } = await this.#cluster.run((client) =>
-          client.bulk({ index: this.alias, filter_path: BULK_RESULT, operations: part.body as never }),
-        );
-        if (!errors) continue;
-        for (const [index, item] of items.entries()) {
-          const [result] = Object.values(item);
-          if (result && result.status >= 400)
-            onFailed(part.writes[index] as Write, result.status, result.error);
-        }
-      }
-    };
-    const sent = await Promise.allSettled(Array.from({ length: BULK_CONCURRENCY }, send));
-    for (const each of sent) if (each.status === 'rejected') throw each.reason;
-  }
 }
 
-const versionOf = <Source>({ _index, _id, _routing, _seq_no, _primary_term }: estypes.SearchHit<Source>) => ({
-  _index,
-  _id,
-  routing: _routing,
-  if_seq_no: _seq_no,
-  if_primary_term: _primary_term,
-});
+const deletion = <Source>(hit: estypes.SearchHit<Source>): BulkOperation => {
+  const { _index, _id, _routing: routing, _seq_no, _primary_term } = hit;
+  return [{ delete: { _index, _id, routing, if_seq_no: _seq_no, if_primary_term: _primary_term } }];
+};
 
-/** The body of a bulk request, and what it writes. */
-interface BulkPart<Write> {
-  writes: Write[];
-  body: Buffer;
+function operation({ id, routing, before, json }: DocumentWrite): BulkOperation {
+  if (!before) return [{ create: { _id: id, routing, require_alias: true } }, json()];
+  const { index, seqNo, primaryTerm } = before;
+  const version = { if_seq_no: seqNo, if_primary_term: primaryTerm };
+  return [{ index: { _index: index, _id: id, routing, ...version } }, json()];
 }
 
-/** Serializes one bulk at a time, so that the first is sent while the second is serialized. */
-const serializeMutex = new Mutex();
-/** Each text becomes bytes at once: garbage collection would copy twice those that wait to be sent. */
-const serialized = Buffer.allocUnsafeSlow(BULK_BYTES);
-
-async function serializeParts<Write>(
-  all: readonly Write[],
-  textOf: (write: Write) => string,
-): Promise<BulkPart<Write>[]> {
-  const slice = new TimeSlice();
-  const parts: BulkPart<Write>[] = [];
-  let writes: Write[] = [];
-  let end = 0;
-  const flush = () => {
-    if (writes.length > 0) parts.push({ writes, body: Buffer.from(serialized.subarray(0, end)) });
-    writes = [];
-    end = 0;
-  };
-  for (const write of all) {
-    const text = textOf(write);
-    const maxBytes = text.length * MAX_BYTES_PER_CHARACTER;
-    if (end + maxBytes > serialized.length) flush();
-    if (maxBytes > serialized.length) parts.push({ writes: [write], body: Buffer.from(text) });
-    else {
-      end += serialized.write(text, end);
-      writes.push(write);
-    }
-    if (slice.shouldYield()) await slice.yieldToEventLoop();
-  }
-  flush();
-  return parts;
-}
-
-const writeText = (write: DocumentWrite): string => `${JSON.stringify(action(write))}\n${write.json()}\n`;
-
-function action({ id, routing, before }: DocumentWrite) {
-  return before
-    ? {
-        index: {
-          _index: before.index,
-          _id: id,
-          routing,
-          if_seq_no: before.seqNo,
-          if_primary_term: before.primaryTerm,
-        },
-      }
-    : { create: { _id: id, routing, require_alias: true } };
-}
-
-function toVersioned<Source>(item: GetResult): VersionedDocument<Source> | null {
+function versioned<Source>(item: GetResult): VersionedDocument<Source> | null {
   if (!item.found) return null;
   return {
     id: item._id as string,

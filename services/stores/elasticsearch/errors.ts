@@ -14,41 +14,43 @@ export class IndexMissingError extends StoreUnavailableError {
   }
 }
 
+/** A reindex blocks writes to the index, for seconds. */
+export class BlockedError extends StoreUnavailableError {}
+
 /** The reason is for logs only. */
 export const unavailable = (reason: string): StoreUnavailableError =>
   new StoreUnavailableError('search', { cause: new Error(reason) });
 
 /**
- * Timed out: `StoreTimeoutError`. Status 400 or 413: `RejectedError`, as a retry would be rejected again. Any other status
- * (401, 403, 404, 409, 429, 5xx) and connection failures: `StoreUnavailableError`. Other errors are returned as they are.
+ * Timed out: `StoreTimeoutError`. Blocked by a reindex: `BlockedError`. Status 400 or 413: `RejectedError`, as a retry would be
+ * rejected again. Any other status (401, 403, 404, 409, 429, 5xx) and connection failures: `StoreUnavailableError`. Other errors are
+ * returned as they are.
  */
-export function storeError(error: unknown): Error {
+export function requestError(error: unknown): Error {
   if (error instanceof errors.TimeoutError) return new StoreTimeoutError('search', { cause: error });
-  if (error instanceof errors.ResponseError) return ofStatus(error.statusCode, 'request', error);
+  if (error instanceof errors.ResponseError) {
+    const { error: reason } = (error.body ?? {}) as { error?: ItemError };
+    return ofStatus(error.statusCode, reason, 'request', error);
+  }
   if (error instanceof errors.ElasticsearchClientError) {
     return new StoreUnavailableError('search', { cause: error });
   }
   return error as Error;
 }
 
-/** As `storeError`, for an item. */
-export function itemError(status: number | undefined, error: unknown): Error {
-  return ofStatus(status, 'document', new Error(JSON.stringify(error ?? { status })));
+/** As `requestError`, for an item. */
+export function itemError(status: number | undefined, error: ItemError | null | undefined): Error {
+  return ofStatus(status, error, 'document', new Error(JSON.stringify(error ?? { status })));
 }
 
-function ofStatus(status: number | undefined, what: string, cause: Error): Error {
+function ofStatus(
+  status: number | undefined,
+  reason: ItemError | null | undefined,
+  what: string,
+  cause: Error,
+): Error {
+  if (reason?.type === 'cluster_block_exception') return new BlockedError('search', { cause });
   return status === 400 || status === 413
     ? new RejectedError(`Elasticsearch rejected the ${what}`, { cause })
     : new StoreUnavailableError('search', { cause });
-}
-
-/** Whether a request was rejected only because a reindex blocks writes to the index. */
-export function isBlocked(error: unknown): boolean {
-  if (!(error instanceof errors.ResponseError)) return false;
-  return isBlockedItem((error.body as { error?: ItemError } | undefined)?.error);
-}
-
-/** As `isBlocked`, for an item. */
-export function isBlockedItem(error: ItemError | null | undefined): boolean {
-  return error?.type === 'cluster_block_exception';
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import type { SearchFigures } from '../../status/status-store.js';
-import type { Cluster } from './client.js';
+import type { BulkOperation, Cluster } from './client.js';
 import { Documents, documentId } from './documents.js';
 import { itemError } from './errors.js';
 import type { IndexNames } from './migrations/indices.js';
@@ -93,15 +93,15 @@ export class AcceptanceTimes {
 
   /** The acceptance time is the version of its document, so that the newest stays, whichever process writes it. */
   async #writeMany(sources: readonly [string, AcceptanceSource][]): Promise<void> {
-    const operations = sources.flatMap(([id, source]) => [
-      { index: { _id: id, version: source.accepted_at, version_type: 'external_gte' as const } },
-      source,
-    ]);
-    const { items } = await this.#cluster.run((client) =>
-      client.bulk({ index: this.#documents.alias, require_alias: true, operations }),
-    );
-    const failed = items.find(({ index }) => index?.error && index.status !== 409);
-    if (failed) throw itemError(failed.index?.status, failed.index?.error);
+    const operation = ([_id, source]: [string, AcceptanceSource]): BulkOperation => {
+      const version = { version: source.accepted_at, version_type: 'external_gte' };
+      return [{ index: { _id, require_alias: true, ...version } }, JSON.stringify(source)];
+    };
+    let failure: Error | undefined;
+    await this.#cluster.bulk(this.#documents.alias, sources, operation, (_, status, error) => {
+      if (status !== 409) failure ??= itemError(status, error);
+    });
+    if (failure) throw failure;
   }
 }
 

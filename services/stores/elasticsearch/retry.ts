@@ -1,8 +1,11 @@
 import { retry } from '../../shared/retry.js';
 import { StoreTimeoutError } from '../../shared/store-errors.js';
+import { BlockedError } from './errors.js';
 
 /** Below the time limit of an HTTP request, and longer than a reindex blocks writes. */
 const TIMEOUT_MS = 28_000;
+/** Writers wait this long for the end of a reindex. */
+const BLOCKED_RETRY = { firstMs: 50, maxMs: 100, timeoutMs: 20_000 };
 
 export interface RetryOptions {
   signal?: AbortSignal;
@@ -27,3 +30,7 @@ export function retryWithBackoff<T>(
   const isRetriable = (error: unknown) => error instanceof ConflictError;
   return retry({ firstMs: 5, maxMs: 500, timeoutMs }, work, { isRetriable, signal });
 }
+
+/** Repeats a write of new documents while a reindex blocks the index: then its alias is behind another one. */
+export const retryWhileBlocked = <T>(write: () => Promise<T>): Promise<T> =>
+  retry(BLOCKED_RETRY, write, { isRetriable: (error) => error instanceof BlockedError });

@@ -270,7 +270,7 @@ class ElasticsearchStore implements SearchStore {
       routingOf: ({ record }) => record.organization_id,
       fromSource: (source) => source,
       apply: applyToSource,
-      toJson: (source) => JSON.stringify(audienceDocument(source)),
+      toDocument: audienceDocument,
     });
     return this.#noting('audiences', records, written);
   }

@@ -2,12 +2,10 @@ import { expect } from 'chai';
 import { applyRecord, contactJson, type StoredContact } from '../../../services/contacts/stored-contact.js';
 import {
   contactDocument,
-  contactDocumentJson,
   type IndexedContact,
 } from '../../../services/stores/elasticsearch/contacts/mapping.js';
-import { readDefinition } from '../../../services/stores/elasticsearch/migrations/indices.js';
-import { toDocument } from '../../../services/stores/elasticsearch/migrations/migrate.js';
-import { parseResponse } from '../../../services/stores/elasticsearch/response-parser.js';
+import { type Resource, readDefinition } from '../../../services/stores/elasticsearch/migrations/indices.js';
+import { toDocument } from '../../../services/stores/elasticsearch/migrations/upgrades.js';
 import { visitDocument } from '../../../services/stores/elasticsearch/visits.js';
 import { toVisit } from '../../../services/visits/stored-visit.js';
 import { T0 } from '../../contract/search-support.js';
@@ -38,13 +36,13 @@ const visit = toVisit({ organizationId: 'org', id: 'v', createdAt: '', city: 'Ro
 function stored(resource: 'contacts' | 'visits', document: object): Record<string, unknown> {
   const { includes } = readDefinition(resource).mappings._source as { includes: string[] };
   const kept = Object.entries(document).filter(([name]) => includes.includes(name));
-  const response = JSON.stringify({ _source: Object.fromEntries(kept) });
-  return (parseResponse(response) as { _source: Record<string, unknown> })._source;
+  return sent(Object.fromEntries(kept)) as Record<string, unknown>;
 }
 
-const rederived = (resource: 'contacts' | 'visits', source: object): unknown =>
-  JSON.parse(JSON.stringify(toDocument[resource]?.(source as never)));
 const sent = (document: object): unknown => JSON.parse(JSON.stringify(document));
+/** From a document of an index of this version, by default the current one. */
+const rederived = (resource: Resource, source: object, version = readDefinition(resource).version): unknown =>
+  sent(toDocument(resource, source, version));
 
 describe('The documents of Elasticsearch', () => {
   it('keep a contact or a visit once, as the text of the public record, from which a reindex derives all other fields', () => {
@@ -58,19 +56,29 @@ describe('The documents of Elasticsearch', () => {
     expect(rederived('visits', { visit: JSON.stringify(visit) })).to.deep.equal(sent(visitDocument(visit)));
   });
 
-  it('are the same as JSON and as an object', () => {
-    for (const state of [contact, { abandoned_at: T0 }]) {
-      expect(contactDocumentJson(state)).to.equal(JSON.stringify(contactDocument(state)));
-    }
-  });
-
-  it('are derived from the documents of earlier versions too', () => {
+  it('are derived from the documents of earlier versions, by the version of their index', () => {
     const { createdMs, updatedMs, recordOrder, audienceIds, body, creation, removals } = contact;
-    const times = { created_at: createdMs, updated_at: updatedMs, record_order: recordOrder };
-    const version7 = { contact: contactJson(contact), record_order: recordOrder, creation, removals };
-    expect(rederived('contacts', version7)).to.deep.equal(sent(contactDocument(contact)));
-    const version6 = { ...times, audience_ids: audienceIds, contact: body, creation, removals };
-    expect(rederived('contacts', version6)).to.deep.equal(sent(contactDocument(contact)));
-    expect(rederived('visits', { visit })).to.deep.equal(sent(visitDocument(visit)));
+    const others = { record_order: recordOrder, creation, removals };
+    const fields = { created_at: createdMs, updated_at: updatedMs, audience_ids: audienceIds, contact: body };
+    const forms: [version: number, source: object][] = [
+      [6, { ...others, ...fields }],
+      [7, { ...others, contact: contactJson(contact) }],
+      [8, { ...others, contact: JSON.parse(contactJson(contact)) }],
+      [9, { ...others, contact: contactJson(contact) }],
+    ];
+    const tombstone = { abandoned_at: T0, record_order: '1' };
+    for (const [version, source] of forms) {
+      expect(rederived('contacts', source, version), `version ${version}`).to.deep.equal(
+        sent(contactDocument(contact)),
+      );
+      expect(rederived('contacts', tombstone, version), `version ${version}`).to.deep.equal(tombstone);
+    }
+    expect(rederived('visits', { visit }, 5)).to.deep.equal(sent(visitDocument(visit)));
+    expect(rederived('idempotency', { attempt: 'a', outcome: 1 }, 1)).to.deep.equal({
+      owner: 'a',
+      outcome: 1,
+    });
+    expect(rederived('erasures', { proof: { proof_id: 'p' } }, 1)).to.have.property('proof_id', 'p');
+    expect(rederived('erasures', { hash: 'h' }, 1)).to.deep.equal({ hash: 'h' });
   });
 });

@@ -16,7 +16,6 @@ import {
   contactJson,
   parseContact,
   type StoredContact,
-  toContact,
 } from '../../../contacts/stored-contact.js';
 import { isTypoCandidate } from '../../../search/typos.js';
 import { memoize } from '../../../shared/cache.js';
@@ -34,7 +33,6 @@ export interface IndexedContact extends StoredContact {
 
 /** The stored fields (`_source` of the mapping). Those that are searched or sorted by are derived from them and only indexed. */
 export interface ContactSource extends Pick<IndexedContact, 'creation' | 'removals'> {
-  /** An object in the document, which `parseResponse` leaves as text. */
   contact: Json<Contact>;
   record_order: string | null;
 }
@@ -73,7 +71,7 @@ export function parseSource(source: ContactSource | Tombstone): IndexedContact |
 }
 
 /** What records are applied to. */
-export function toVersioned(state: IndexedContact | Tombstone): StoredContact | Deletion | undefined {
+export function toVersion(state: IndexedContact | Tombstone): StoredContact | Deletion | undefined {
   if (!isTombstone(state)) return state;
   return state.record_order === undefined ? undefined : { recordOrder: state.record_order };
 }
@@ -85,20 +83,12 @@ export function letterTokens(words: Iterable<string>): string[] {
   return [...letters];
 }
 
-/** The document to index. `parseResponse` finds the contact by its being first, and by its last field. */
+/** The document to index. */
 export function contactDocument(state: IndexedContact | Tombstone): object {
-  return isTombstone(state) ? state : { contact: toContact(state), ...otherFields(state) };
-}
-
-/** `contactDocument` as JSON, in half the time. */
-export function contactDocumentJson(state: IndexedContact | Tombstone): string {
-  if (isTombstone(state)) return JSON.stringify(state);
-  return `{"contact":${contactJson(state)},${JSON.stringify(otherFields(state)).slice(1)}`;
-}
-
-function otherFields(state: IndexedContact): Omit<ContactSource, 'contact'> & Record<string, unknown> {
+  if (isTombstone(state)) return state;
   const { body } = state;
-  return {
+  const document: ContactSource & Record<string, unknown> = {
+    contact: contactJson(state),
     record_order: state.recordOrder,
     creation: state.creation,
     removals: state.removals,
@@ -109,6 +99,7 @@ function otherFields(state: IndexedContact): Omit<ContactSource, 'contact'> & Re
     audience_ids: state.audienceIds,
     search: searchFields(body),
   };
+  return document;
 }
 
 /** A value of a field as texts to index: its words, and those of them that may have typos. */

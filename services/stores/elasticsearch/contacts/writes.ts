@@ -39,13 +39,12 @@ import {
   type ContactSource,
   type Creation,
   contactDocument,
-  contactDocumentJson,
   type IndexedContact,
   isTombstone,
   parseContactSource,
   parseSource,
   type Tombstone,
-  toVersioned,
+  toVersion,
 } from './mapping.js';
 import { duplicateQuery } from './search.js';
 
@@ -86,7 +85,7 @@ export function upsertContacts(
     routingOf: ({ record }) => record.organization_id,
     fromSource: parseSource,
     apply(before: IndexedContact | Tombstone | undefined, ordered) {
-      const stored = applyRecord(before && toVersioned(before), ordered);
+      const stored = applyRecord(before && toVersion(before), ordered);
       if (stored === null) return null;
       const { organization_id, contact_id } = ordered.record;
       const identifiers = () =>
@@ -96,7 +95,7 @@ export function upsertContacts(
       if (before === undefined || isTombstone(before)) return stored;
       return { ...stored, creation: before.creation, removals: before.removals };
     },
-    toJson: contactDocumentJson,
+    toDocument: contactDocument,
   });
 }
 
@@ -122,7 +121,7 @@ export async function deleteContacts(
       deleted.add(id);
       return tombstoneOf(deletionAt(now, before), now);
     },
-    toJson: contactDocumentJson,
+    toDocument: contactDocument,
     readsFirst: true,
   });
   return deleted;

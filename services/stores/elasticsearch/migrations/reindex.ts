@@ -13,9 +13,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
-import type { Cluster } from '../client.js';
+import type { BulkOperation, Cluster } from '../client.js';
 import { Documents } from '../documents.js';
-import { unavailable } from '../errors.js';
+import { itemError, unavailable } from '../errors.js';
 import { retryWithBackoff } from '../retry.js';
 import { createIndex, type Definition, type IndexNames, type LiveIndex } from './indices.js';
 import {
@@ -45,7 +45,6 @@ export interface ReindexOptions {
 const FINAL_PASS_THRESHOLD = 500;
 const MAX_PASSES = 8;
 const DOCUMENTS_PER_PAGE = 1000;
-const BULK_FLUSH_BYTES = 5_000_000;
 /**
  * Requests that read the old index before the aliases moved end within this time. A later write to the deleted index would
  * create it again, empty and without an alias.
@@ -184,31 +183,17 @@ class Copier {
   /** External versions keep the newest copy of a document, whatever the order of writes. */
   async #write(hits: readonly Hit[]): Promise<void> {
     const { cluster, toDocument } = this.#options;
-    let failure: unknown;
-    await cluster.run((client) =>
-      client.helpers.bulk({
-        datasource: hits as Hit[],
-        onDocument: ({ _id, _routing, _seq_no, _source }) => [
-          {
-            index: {
-              _index: this.#target,
-              _id,
-              routing: _routing,
-              require_alias: true,
-              version: _seq_no + 1,
-              version_type: 'external_gte',
-            },
-          },
-          toDocument(_source),
-        ],
-        flushBytes: BULK_FLUSH_BYTES,
-        concurrency: 2,
-        wait: 200,
-        onDrop: ({ status, error }) => {
-          if (status !== 409) failure ??= error ?? new Error(`a copy was rejected with ${status}`);
-        },
-      }),
-    );
+    const copy = ({ _id, _routing: routing, _seq_no, _source }: Hit): BulkOperation => {
+      const version = { version: _seq_no + 1, version_type: 'external_gte' };
+      return [
+        { index: { _id, routing, require_alias: true, ...version } },
+        JSON.stringify(toDocument(_source)),
+      ];
+    };
+    let failure: Error | undefined;
+    await cluster.bulk(this.#target, hits, copy, (_, status, error) => {
+      if (status !== 409) failure ??= itemError(status, error);
+    });
     if (failure) throw new StoreUnavailableError('search', { cause: failure });
   }
 }
