@@ -53,6 +53,9 @@ export async function startTarget(): Promise<Target> {
     dataDir,
     key,
     environment: {
+      // The defaults, at which attacks are made.
+      REACHLINE_RATE_LIMIT: '6000',
+      REACHLINE_SEARCH_THREADS: '2',
       REACHLINE_REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
       REACHLINE_SQL_PORT: sqlPort,
       REACHLINE_SQL_PASSWORD: SQL_PASSWORD,

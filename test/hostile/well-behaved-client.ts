@@ -2,6 +2,7 @@
  * A client that uses the service as it is meant to be used, in a process of its own. It sends one request every `INTERVAL_MS`,
  * whether or not earlier ones were answered, so that a stalled server shows as latency. Parent messages: `begin`, `end`.
  */
+import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 
 const INTERVAL_MS = 25;
@@ -9,10 +10,12 @@ const LIVEZ_INTERVAL_MS = 50;
 /** Requests on their way; above it, a request counts as unanswered. */
 const MAX_IN_FLIGHT = 400;
 
-export interface Observation {
-  /** Milliseconds from sending to the last byte of each answer. */
-  latencies: number[];
-  livez: number[];
+/** What guarantee 10 bounds apart: `reads` are those by id and /livez, `searches` include reports. */
+export type Kind = 'reads' | 'writes' | 'searches';
+
+export interface Observation extends Record<Kind, number[]> {
+  /** Milliseconds of processor time that the event loop of the server took while /livez waited: what else runs on the machine adds none. */
+  turns: number[];
   /** Requests that were not answered with 200, as `operation status code`. */
   failures: string[];
 }
@@ -24,6 +27,7 @@ interface Settings {
   audienceId: string;
   contactId: string;
   today: string;
+  serverPid: number;
 }
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as Settings;
@@ -37,24 +41,29 @@ const range = {
   start_date: new Date(Date.parse(settings.today) - 28 * 86_400_000).toISOString().slice(0, 10),
   end_date: settings.today,
 };
-const OPERATIONS: (() => [path: string, body: object | string])[] = [
-  () => ['/api/contacts/get', { organization_id, contact_id }],
-  () => ['/api/contacts/search', { organization_id, query: 'marketing manager', limit: 10 }],
-  () => ['/api/contacts/search', { organization_id, country: 'Germany', limit: 10 }],
-  () => ['/api/audiences/search', { organization_id, query: 'customers' }],
-  () => ['/api/audiences/contacts/search', { organization_id, audience_id, limit: 10 }],
-  () => ['/api/website-visits/search', { organization_id, browser: 'chrome', limit: 10 }],
-  () => ['/api/audiences/contacts/add', { organization_id, audience_id, contact_id }],
-  () => ['/api/advertising/network_a/campaigns', { ...range, granularity: 'monthly', page_size: 10 }],
-  () => ['/api/contacts/get', { organization_id, contact_id }],
+const OPERATIONS: (() => [kind: Kind, path: string, body: object | string])[] = [
+  () => ['reads', '/api/contacts/get', { organization_id, contact_id }],
+  () => ['searches', '/api/contacts/search', { organization_id, query: 'marketing manager', limit: 10 }],
+  () => ['searches', '/api/contacts/search', { organization_id, country: 'Germany', limit: 10 }],
+  () => ['searches', '/api/audiences/search', { organization_id, query: 'customers' }],
+  () => ['searches', '/api/audiences/contacts/search', { organization_id, audience_id, limit: 10 }],
+  () => ['searches', '/api/website-visits/search', { organization_id, browser: 'chrome', limit: 10 }],
+  () => ['writes', '/api/audiences/contacts/add', { organization_id, audience_id, contact_id }],
   () => [
+    'searches',
+    '/api/advertising/network_a/campaigns',
+    { ...range, granularity: 'monthly', page_size: 10 },
+  ],
+  () => ['reads', '/api/contacts/get', { organization_id, contact_id }],
+  () => [
+    'writes',
     '/api/ingest/website-visits',
     `${JSON.stringify({ id: `good-${++sequence}`, createdAt: new Date().toISOString(), startUrl: 'https://a.example/' })}\n`,
   ],
 ];
 
 function emptyObservation(): Observation {
-  return { latencies: [], livez: [], failures: [] };
+  return { reads: [], writes: [], searches: [], turns: [], failures: [] };
 }
 
 function send(method: string, path: string, body?: object | string): Promise<[status: number, text: string]> {
@@ -84,22 +93,25 @@ function send(method: string, path: string, body?: object | string): Promise<[st
   });
 }
 
-async function observe(
-  into: 'latencies' | 'livez',
-  method: string,
-  path: string,
-  body?: object | string,
-): Promise<void> {
-  const { [into]: latencies, failures } = observed;
+/** Processor time of the main thread of the server; the first number is in nanoseconds. */
+function eventLoopMs(): number {
+  const { serverPid } = settings;
+  return Number(readFileSync(`/proc/${serverPid}/task/${serverPid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+}
+
+async function observe(kind: Kind, method: string, path: string, body?: object | string): Promise<void> {
+  const { [kind]: latencies, turns, failures } = observed;
   if (inFlight >= MAX_IN_FLIGHT) {
     failures.push(`${path} not sent`);
     return;
   }
   inFlight++;
   const began = performance.now();
+  const turn = path === '/livez' ? eventLoopMs() : 0;
   try {
     const [status, text] = await send(method, path, body);
     latencies.push(performance.now() - began);
+    if (path === '/livez') turns.push(eventLoopMs() - turn);
     if (status !== 200) failures.push(`${path} ${status} ${text.slice(0, 200)}`);
   } catch (error) {
     failures.push(`${path} ${(error as Error).message}`);
@@ -110,10 +122,10 @@ async function observe(
 
 let next = 0;
 setInterval(() => {
-  const [path, body] = (OPERATIONS[next++ % OPERATIONS.length] as (typeof OPERATIONS)[number])();
-  void observe('latencies', 'POST', path, body);
+  const [kind, path, body] = (OPERATIONS[next++ % OPERATIONS.length] as (typeof OPERATIONS)[number])();
+  void observe(kind, 'POST', path, body);
 }, INTERVAL_MS);
-setInterval(() => void observe('livez', 'GET', '/livez'), LIVEZ_INTERVAL_MS);
+setInterval(() => void observe('reads', 'GET', '/livez'), LIVEZ_INTERVAL_MS);
 
 process.on('message', (message) => {
   if (message === 'end') process.send?.(observed);
