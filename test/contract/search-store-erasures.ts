@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { SortKey } from '../../services/search/query.js';
-import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+import { PartialWriteError } from '../../services/shared/store-errors.js';
+import { accepted } from '../support/accepted.js';
+import { freshOrganization, load, type Open, type OpenStore, T0 } from './search-support.js';
 
 export function searchStoreErasures(open: Open): void {
   describe('erasures', () => {
@@ -10,6 +12,32 @@ export function searchStoreErasures(open: Open): void {
       opened = await open({ clock: { now: () => now } });
     });
     after(() => opened.close());
+
+    const erase = (organizationId: string, proofId: string, contactId: string) =>
+      opened.store.eraseContacts({
+        organizationId,
+        proofId,
+        keyId: 'key',
+        contactIds: [contactId],
+        named: [{ kind: 'id', value: contactId }],
+      });
+
+    it('of two contacts of one person at once suppress the address that both have', async () => {
+      const organizationId = freshOrganization();
+      const email = `one.${organizationId}@person.example`;
+      await load(opened.store, organizationId, [{ work_emails: [email] }, { work_emails: [email] }]);
+      const results = await Promise.all([
+        erase(organizationId, `${organizationId}_a`, 'c0'),
+        erase(organizationId, `${organizationId}_b`, 'c1'),
+      ]);
+      expect(results.flatMap(({ erased }) => erased)).to.have.members(['c0', 'c1']);
+      const again = { organization_id: organizationId, contact_id: 'c3', personal_emails: [email] };
+      const rejection = await opened.store
+        .upsertContacts(accepted([again], T0))
+        .catch((error: unknown) => error);
+      expect(rejection).to.be.instanceOf(PartialWriteError);
+      expect(await opened.store.getContact(organizationId, 'c3')).to.equal(null);
+    });
 
     it('pages proofs by the time of the request, those of one millisecond by id', async () => {
       const organizationId = freshOrganization();

@@ -1,5 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { run } from '../cli/support.js';
 import { temporaryFolder } from '../support/gateway.js';
@@ -255,6 +256,35 @@ describe('A server on a small disk', function () {
     expect(await state()).to.deep.equal(after);
     expect((await create('rejected')).headers.get('Idempotency-Replayed')).to.equal('true');
     expect(await balance()).to.equal(97);
+    await server.kill();
+  });
+
+  it('erases a person or answers 503, and starts on a full disk while the log still holds the erased', async () => {
+    const dataDir = join(disk.path, 'data');
+    const key = await prepareOrganization(dataDir, ORGANIZATION);
+    let server = await startServer({ dataDir, key });
+    const people = ['one', 'two'].map((contact_id) => ({ contact_id, first_name: contact_id }));
+    await server.ingest('contacts', people);
+    const organization = { organization_id: ORGANIZATION };
+    const erase = (contact_id: string) => server.call('/api/contacts/erase', { ...organization, contact_id });
+    const get = async (contact_id: string) =>
+      (await server.call('/api/contacts/get', { ...organization, contact_id })).status;
+    const reader = new DatabaseSync(join(dataDir, 'reachline.db'), { readOnly: true });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM contacts').get();
+    const { status, body } = await erase('one');
+    expect([status, (body.proof as { completed_at: unknown }).completed_at]).to.deep.equal([200, null]);
+    disk.fill();
+    expect((await erase('two')).status).to.equal(503);
+    await server.kill();
+    server = await startServer({ dataDir, key });
+    expect([await get('one'), await get('two')]).to.deep.equal([404, 200]);
+    reader.close();
+    disk.free();
+    expect((await erase('two')).status).to.equal(200);
+    const { body: listed } = await server.call('/api/contacts/erasures', organization);
+    for (const { completed_at } of listed.erasures as { completed_at: unknown }[])
+      expect(completed_at).to.be.a('string');
     await server.kill();
   });
 });

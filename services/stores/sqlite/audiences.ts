@@ -135,18 +135,25 @@ function upsertAudience(
   const { record } = ordered;
   const organization = session.organizationKey(record.organization_id);
   const key = session.audienceKey(organization, record.id);
-  const [position, created, recordOrder] = session.connection.row<
-    [bigint | null, bigint | null, string | null]
-  >(`SELECT position, created_ms, record_order FROM audiences WHERE key = ?`, key) as [
-    bigint | null,
-    bigint | null,
-    string | null,
+  type Row = [
+    position: bigint | null,
+    created: bigint | null,
+    recordOrder: string | null,
+    body: string | null,
   ];
+  const [position, created, recordOrder, body] = session.connection.row<Row>(
+    `SELECT position, created_ms, record_order, body FROM audiences WHERE key = ?`,
+    key,
+  ) as Row;
   const stored = applyAudienceRecord(versionOf(created, recordOrder), ordered);
   session.noteAccepted('audiences', organization, ordered.acceptedAt);
   if (stored === null) return;
+  const text = session.encoder('audience_terms', organization);
+  const before = body === null ? [] : audienceColumns(text, JSON.parse(body) as AudienceBody);
+  // Of the words only those after it are added to the vocabulary.
+  text.takeWords();
   if (isDeletion(stored)) {
-    if (position !== null) changes.remove(position);
+    if (position !== null) changes.remove(position, before);
     session.connection.run(
       `UPDATE audiences SET position = NULL, created_ms = NULL, record_order = ?, body = NULL WHERE key = ?`,
       stored.recordOrder,
@@ -165,13 +172,12 @@ function upsertAudience(
     JSON.stringify(audience),
     key,
   );
-  const text = session.encoder('audience_terms', organization);
   const columns = audienceColumns(text, audience);
   session.addWords('audience_terms', organization, text.takeWords());
   if (stays) {
-    changes.replace(newRowId, columns);
+    changes.replace(newRowId, before, columns);
   } else {
-    if (position !== null) changes.remove(position);
+    if (position !== null) changes.remove(position, before);
     changes.add(newRowId, columns);
   }
 }

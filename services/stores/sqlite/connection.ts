@@ -33,7 +33,9 @@ export class Connection {
       this.#db.exec(`PRAGMA cache_size = -${options.cacheMb * 1024}`);
       this.#db.exec(`PRAGMA temp_store = MEMORY`);
       this.#db.exec(`PRAGMA wal_autocheckpoint = 16000`);
-      this.#db.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
+      this.#db.exec(`PRAGMA journal_size_limit = 0`);
+      // What is deleted is overwritten, so that nothing of an erased person is left.
+      this.#db.exec(`PRAGMA secure_delete = ON`);
       if (options.readOnly) this.#db.exec(`PRAGMA query_only = ON`);
     } catch (error) {
       this.#db.close();
@@ -84,6 +86,17 @@ export class Connection {
       rate: PAGES_PER_COPY_STEP,
       progress: ({ totalPages, remainingPages }) => onProgress(1 - remainingPages / totalPages),
     });
+  }
+
+  /** Copies the write-ahead log into the database and empties it. False where a reader needs it: this waits for none. */
+  truncateLog(): boolean {
+    this.#db.exec('PRAGMA busy_timeout = 0');
+    try {
+      const [isBusy] = this.row<[bigint]>('PRAGMA wal_checkpoint(TRUNCATE)') ?? [];
+      return isBusy === 0n;
+    } finally {
+      this.#db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
   }
 
   close(): void {

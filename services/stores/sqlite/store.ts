@@ -25,9 +25,6 @@ import type { DeadLetterQuery, StoredDeadLetter } from '../common/dead-letters.j
 import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { openDatabase } from './database.js';
-import { resumeErasures } from './erasure/complete.js';
-import { CompletionSchedule } from './erasure/completion-schedule.js';
-import { withStoreErrors } from './errors.js';
 import type { RebuildProgress } from './migrations/rebuild.js';
 import { parsePage } from './pages.js';
 import { PointReads } from './point-reads.js';
@@ -98,11 +95,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     clock = systemClock,
   } = options;
   const connection = await openDatabase(dataDir, CACHE_MB.migrations, options.onRebuild);
-  try {
-    withStoreErrors(() => resumeErasures(connection, clock.now()));
-  } finally {
-    connection.close();
-  }
+  connection.close();
   const path = join(dataDir, SEARCH_FILE);
   const writer: Writer = new WorkerClient(WRITER, { path, cacheMb: CACHE_MB.writer });
   const lookups = new WorkerClient<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
@@ -141,7 +134,6 @@ class SqliteStore implements SearchStore {
   #sending: Promise<unknown> = Promise.resolve();
   /** Messages that are being prepared. */
   #preparing = 0;
-  readonly #completion: CompletionSchedule;
 
   constructor(
     writer: Writer,
@@ -157,7 +149,6 @@ class SqliteStore implements SearchStore {
     this.#searches = searches;
     this.#points = points;
     this.#clock = clock;
-    this.#completion = new CompletionSchedule(() => writer.call('completeErasures', clock.now()));
   }
 
   async getContact(organizationId: string, contactId: string) {
@@ -208,7 +199,7 @@ class SqliteStore implements SearchStore {
   async eraseContacts(command: EraseCommand): Promise<ErasureResult> {
     const { organizationId, proofId } = command;
     const result = await this.#writer.callFor(organizationId, 'eraseContacts', command, this.#clock.now());
-    await this.#completion.run();
+    await this.#writer.call('completeErasures', this.#clock.now());
     const proof = await this.#lookups.call('readErasure', proofId);
     return { ...result, proof };
   }
@@ -309,7 +300,6 @@ class SqliteStore implements SearchStore {
   }
 
   async close(): Promise<void> {
-    this.#completion.close();
     await this.#sending;
     this.#points.close();
     await this.#preparation.close();

@@ -15,11 +15,11 @@ import {
   exactTerm,
   type FtsQuery,
   inColumns,
-  OrganizationTerms,
+  type OrganizationTerms,
   prefixTerm,
 } from '../text/fts-query.js';
 import type { ColumnGroups } from '../text/query-plan.js';
-import { TermEncoder } from '../text/term-encoder.js';
+import type { TermEncoder } from '../text/term-encoder.js';
 
 const FIELD_NAMES = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
 
@@ -54,13 +54,6 @@ export function contactColumns(
   exact += terms.name(searchableName(body));
   columns.push(exact);
   return columns;
-}
-
-/** The words of a contact that queries may misspell. */
-export function vocabularyOf(organization: number, body: ContactBody): ReadonlySet<string> {
-  const text = new TermEncoder(new OrganizationTerms(organization));
-  contactColumns(text, body);
-  return text.takeWords();
 }
 
 /** One term stands for a profile address and, by its beginning, for the slug. */

@@ -30,7 +30,7 @@ import { IndexChanges } from '../text/text-index.js';
 import { vocabularyVersion } from '../text/vocabulary.js';
 import { type BatchResult, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
-import { CONTACT_COLUMNS, contactColumns, duplicateQuery, vocabularyOf } from './mapping.js';
+import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
 import { type NewContact, newContactOf, type PreparedRecord } from './prepared-contact.js';
 import { type ContactRow, hasDeletion, readContactRow, readDeletion } from './rows.js';
 
@@ -41,11 +41,10 @@ export function upsertContacts(
   isTimeUp: () => boolean,
 ): BatchResult {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  const deleted: DeletedRow[] = [];
   const batch: Batch = {
     session,
     changes,
-    deleted,
+    lost: [],
     deletions: new Map(),
     vocabularyVersion: vocabularyVersion(session.connection),
     suppression: new Suppression(session.connection),
@@ -55,26 +54,25 @@ export function upsertContacts(
     else if (!insertPrepared(batch, record)) upsertContact(batch, record.parse());
   });
   changes.apply();
-  forgetWords(session, deleted);
+  forgetWords(session, batch.lost);
   return written;
 }
 
-/** A row that was deleted, whose words may be left in the vocabulary. */
-interface DeletedRow {
+/** Words that a row had and has no more: in the vocabulary only as long as another row has them. */
+interface LostWords {
   organization: number;
-  body: ContactBody;
+  words: Iterable<string>;
 }
 
-function forgetWords(session: WriteSession, deleted: readonly DeletedRow[]): void {
-  for (const { organization, body } of deleted) {
-    session.forgetWords('contact_terms', organization, vocabularyOf(organization, body));
-  }
+/** Once the changes of the index are applied. */
+function forgetWords(session: WriteSession, lost: readonly LostWords[]): void {
+  for (const { organization, words } of lost) session.forgetWords('contact_terms', organization, words);
 }
 
 interface Batch {
   session: WriteSession;
   changes: IndexChanges;
-  deleted: DeletedRow[];
+  lost: LostWords[];
   /** Whether an organization has deletions. */
   deletions: Map<number, boolean>;
   vocabularyVersion: number;
@@ -102,7 +100,7 @@ function insertPrepared(
 
 /** Throws `RecordRejectedError`. */
 function upsertContact(
-  { session, changes, deleted, deletions, suppression }: Batch,
+  { session, changes, lost, deletions, suppression }: Batch,
   ordered: OrderedRecord<ContactRecord>,
 ): void {
   const { connection } = session;
@@ -114,12 +112,16 @@ function upsertContact(
   if (stored !== null) {
     const identifiers = () =>
       isDeletion(stored) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(stored.body);
-    if (suppression.includes(organizationId, identifiers)) throw suppressedRecord();
+    if (suppression.includes(organizationId, identifiers)) {
+      const isErased = before && suppression.includes(organizationId, () => identifiersOf(before.body));
+      if (isErased) lost.push(deleteRow(session, changes, organization, before));
+      throw suppressedRecord();
+    }
   }
   session.noteAccepted('contacts', organization, ordered.acceptedAt);
   if (stored === null) return;
   if (isDeletion(stored)) {
-    if (before) deleted.push(deleteRow(session, changes, organization, before));
+    if (before) lost.push(deleteRow(session, changes, organization, before));
     writeDeletion(connection, organization, contactId, stored);
     deletions.set(organization, true);
     return;
@@ -131,10 +133,11 @@ function upsertContact(
     return;
   }
   const moved = before.createdMs !== stored.createdMs;
-  updateContact(session, changes, organization, before, {
+  const after = {
     ...stored,
     rowId: moved ? session.newRowId('contact_terms', stored.createdMs) : before.rowId,
-  });
+  };
+  lost.push(updateContact(session, changes, organization, before, after));
 }
 
 /** Deletes contacts; resolves with the ids of those that existed. `now` in milliseconds since the epoch. */
@@ -148,16 +151,18 @@ export function deleteContacts(
   const organization = findOrganizationKey(connection, organizationId);
   if (organization === undefined) return [];
   const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
-  const deleted: DeletedRow[] = [];
+  const lost: LostWords[] = [];
+  const deleted: string[] = [];
   for (const id of ids) {
     const row = readContactRow(connection, organization, id);
     if (!row) continue;
-    deleted.push(deleteRow(session, changes, organization, row));
+    lost.push(deleteRow(session, changes, organization, row));
+    deleted.push(id);
     writeDeletion(connection, organization, id, deletionAt(now, row));
   }
   changes.apply();
-  forgetWords(session, deleted);
-  return deleted.map(({ body }) => body.contact_id);
+  forgetWords(session, lost);
+  return deleted;
 }
 
 /** Deletes rows with everything derived from them; of the ids nothing is left that would name them. */
@@ -168,9 +173,9 @@ export function eraseRows(
   ids: readonly string[],
 ): void {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  const deleted = rows.map((row) => deleteRow(session, changes, organization, row));
+  const lost = rows.map((row) => deleteRow(session, changes, organization, row));
   changes.apply();
-  forgetWords(session, deleted);
+  forgetWords(session, lost);
   for (const id of ids) removeDeletion(session.connection, organization, id);
 }
 
@@ -179,7 +184,7 @@ function deleteRow(
   changes: IndexChanges,
   organization: number,
   row: ContactRow,
-): DeletedRow {
+): LostWords {
   const { body } = row;
   session.connection.run(
     `DELETE FROM contacts WHERE organization = ? AND id = ?`,
@@ -187,9 +192,10 @@ function deleteRow(
     body.contact_id,
   );
   for (const id of row.audienceIds) deleteMembership(session, organization, id, row);
-  changes.remove(row.rowId);
+  const text = session.encoder('contact_terms', organization);
+  changes.remove(row.rowId, contactColumns(text, body));
   session.count('contacts', organization, -1);
-  return { organization, body };
+  return { organization, words: text.takeWords() };
 }
 
 function writeDeletion(connection: Connection, organization: number, id: string, deletion: Deletion): void {
@@ -229,14 +235,14 @@ function insertContact(session: WriteSession, changes: IndexChanges, contact: Ne
   return true;
 }
 
-/** Writes the row, its memberships and, where words changed, the index. */
+/** Writes the row, its memberships and, where words changed, the index; returns the words that the row has no more. */
 function updateContact(
   session: WriteSession,
   changes: IndexChanges,
   organization: number,
   before: ContactRow,
   after: ContactRow,
-): void {
+): LostWords {
   const { connection } = session;
   const text = session.encoder('contact_terms', organization);
   connection.run(
@@ -253,18 +259,22 @@ function updateContact(
   );
   const moved = before.rowId !== after.rowId;
   const columns = contactColumns(text, after.body);
+  const words = text.takeWords();
+  const columnsBefore = contactColumns(text, before.body);
+  const wordsBefore = text.takeWords();
   if (moved) {
-    changes.remove(before.rowId);
+    changes.remove(before.rowId, columnsBefore);
     changes.add(after.rowId, columns);
     for (const id of before.audienceIds) deleteMembership(session, organization, id, before);
-  } else if (columns.join('\n') !== contactColumns(text, before.body).join('\n')) {
-    changes.replace(after.rowId, columns);
+  } else if (columns.join('\n') !== columnsBefore.join('\n')) {
+    changes.replace(after.rowId, columnsBefore, columns);
   }
   const held = new Set(moved ? [] : before.audienceIds);
   for (const id of after.audienceIds) {
     if (!held.has(id)) insertMembership(session, organization, id, after.rowId);
   }
-  session.addWords('contact_terms', organization, text.takeWords());
+  session.addWords('contact_terms', organization, words);
+  return { organization, words: [...wordsBefore].filter((word) => !words.has(word)) };
 }
 
 function insertMembership(

@@ -1,7 +1,9 @@
 import { DataFolderError } from '../../data-folder/errors.js';
 import { Connection } from '../connection.js';
 import { openDatabase } from '../database.js';
-import { resumeErasures } from './complete.js';
+import { WriteSession } from '../writes/write-session.js';
+import { completeErasures } from './complete.js';
+import { removeSuppressed } from './erase.js';
 
 const CACHE_MB = 64;
 
@@ -19,7 +21,9 @@ export async function adoptErasures(dataDir: string, newerPath: string, now: num
     const connection = await openDatabase(dataDir, CACHE_MB);
     try {
       const count = connection.writeTransaction(() => copyList(newer, connection, secret));
-      resumeErasures(connection, now);
+      const session = new WriteSession(connection);
+      session.transaction(() => removeSuppressed(session));
+      completeErasures(connection, now);
       return count;
     } finally {
       connection.close();

@@ -1,3 +1,4 @@
+import { identifiersOfErasure, MAX_RELATED, planErasure } from '../../../contacts/erasure-plan.js';
 import { type EraseCommand, type ErasureResult, pendingProof } from '../../../contacts/erasure-store.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import {
@@ -6,7 +7,6 @@ import {
   mentionsAny,
   showsAny,
   showsContact,
-  uniqueIdentifiers,
 } from '../../../contacts/suppression.js';
 import { deadLetterText, type StoredDeadLetter } from '../../common/dead-letters.js';
 import type { Connection } from '../connection.js';
@@ -19,10 +19,7 @@ import { OrganizationTerms } from '../text/fts-query.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { Suppression } from './suppression.js';
 
-/** Maximum number of related contacts in a result. */
-const MAX_RELATED = 100;
-
-/** Removes contacts and suppresses their identifiers. Their bytes stay in the files until `completeErasures`. */
+/** Removes contacts and suppresses their identifiers. Their bytes stay in the write-ahead log until `completeErasures`. */
 export function eraseContacts(session: WriteSession, command: EraseCommand, now: number): ErasureResult {
   const { connection } = session;
   const { organizationId, proofId, contactIds, named } = command;
@@ -35,13 +32,15 @@ export function eraseContacts(session: WriteSession, command: EraseCommand, now:
     const ids = [...contactIds, ...named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []))];
     eraseRows(session, organization, rows, ids);
   }
-  const identifiers = uniqueIdentifiers([...named, ...rows.flatMap(({ body }) => identifiersOf(body))]);
-  const holders = identifiers.map((identifier) => ({
-    identifier,
-    ids: organization === undefined ? [] : holdersOf(connection, organization, identifier),
-  }));
-  const free = holders.filter(({ ids }) => ids.length === 0).map(({ identifier }) => identifier);
-  const hashes = new Suppression(connection).add(organizationId, free);
+  const bodies = rows.map(({ body }) => body);
+  const identifiers = identifiersOfErasure(named, bodies);
+  const { suppressed, related } = planErasure(
+    identifiers.map((identifier) => ({
+      identifier,
+      holderIds: organization === undefined ? [] : holdersOf(connection, organization, identifier),
+    })),
+  );
+  const hashes = new Suppression(connection).add(organizationId, suppressed);
   const removed = {
     contacts: rows.length,
     memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
@@ -55,11 +54,7 @@ export function eraseContacts(session: WriteSession, command: EraseCommand, now:
     organizationId,
     JSON.stringify(proof),
   );
-  return {
-    erased: rows.map(({ body }) => body.contact_id),
-    related: [...new Set(holders.flatMap(({ ids }) => ids))].sort().slice(0, MAX_RELATED),
-    proof,
-  };
+  return { erased: bodies.map(({ contact_id }) => contact_id), related, proof };
 }
 
 /** Ids of the contacts that have the identifier. */

@@ -8,45 +8,49 @@ export type TextIndex = keyof typeof TEXT_INDEXES;
 /** Pages merged per step, which takes about as long as a small write. */
 const MERGE_PAGES = 64;
 
-/** Collects changes of a text index to apply them in the order of row ids: FTS5 flushes at every row id lower than the one before. */
+/**
+ * Collects changes of a text index to apply them in the order of row ids: FTS5 flushes at every row id lower than the one before. A row is
+ * removed by the columns that it was added with.
+ */
 export class IndexChanges {
   readonly #connection: Connection;
-  readonly #index: TextIndex;
   readonly #insert: string;
-  readonly #changes = new Map<RowId, { existed: boolean; columns?: string[] }>();
+  readonly #delete: string;
+  readonly #changes = new Map<RowId, { before?: readonly string[]; after?: readonly string[] }>();
 
   constructor(connection: Connection, index: TextIndex, columns: readonly string[]) {
     this.#connection = connection;
-    this.#index = index;
-    this.#insert = `INSERT INTO ${index} (rowid, ${columns.join(', ')}) VALUES (?${', ?'.repeat(columns.length)})`;
+    const [names, values] = [columns.join(', '), ', ?'.repeat(columns.length)];
+    this.#insert = `INSERT INTO ${index} (rowid, ${names}) VALUES (?${values})`;
+    this.#delete = `INSERT INTO ${index} (${index}, rowid, ${names}) VALUES ('delete', ?${values})`;
   }
 
-  add(rowId: RowId, columns: string[]): void {
-    this.#changes.set(rowId, { existed: false, columns });
+  add(rowId: RowId, columns: readonly string[]): void {
+    this.#changes.set(rowId, { before: this.#changes.get(rowId)?.before, after: columns });
   }
 
-  replace(rowId: RowId, columns: string[]): void {
-    this.#changes.set(rowId, { existed: this.#existed(rowId), columns });
+  replace(rowId: RowId, before: readonly string[], columns: readonly string[]): void {
+    this.remove(rowId, before);
+    this.add(rowId, columns);
   }
 
-  remove(rowId: RowId): void {
-    this.#changes.set(rowId, { existed: this.#existed(rowId) });
+  remove(rowId: RowId, columns: readonly string[]): void {
+    const change = this.#changes.get(rowId);
+    this.#changes.set(rowId, { before: change ? change.before : columns });
   }
 
   apply(): void {
     const sorted = [...this.#changes].sort(([left], [right]) => (left < right ? -1 : 1));
-    for (const [rowId, { existed, columns }] of sorted) {
-      if (existed) this.#connection.execute(`DELETE FROM ${this.#index} WHERE rowid = ?`, rowId);
-      // NULL has no terms either, and is bound without a copy.
-      if (columns) this.#connection.execute(this.#insert, rowId, ...columns.map((text) => text || null));
+    for (const [rowId, { before, after }] of sorted) {
+      if (before) this.#connection.execute(this.#delete, rowId, ...before.map(orNull));
+      if (after) this.#connection.execute(this.#insert, rowId, ...after.map(orNull));
     }
     this.#changes.clear();
   }
-
-  #existed(rowId: RowId): boolean {
-    return this.#changes.get(rowId)?.existed ?? true;
-  }
 }
+
+/** NULL has no terms either, and is bound without a copy. */
+const orNull = (text: string) => text || null;
 
 /** Merges a few of the segments that bulk loads leave, which slow searches down. False when nothing is left to merge. */
 export function mergeSegments(connection: Connection, index: TextIndex): boolean {

@@ -1,6 +1,7 @@
 /** Entry of the only thread that writes. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection } from '../connection.js';
+import { completeErasures } from '../erasure/complete.js';
 import { serializeError } from '../errors.js';
 import { mergeSegments, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
 import { WriteQueue } from '../writes/write-queue.js';
@@ -10,6 +11,9 @@ import { CLOSE, type RpcRequest, type RpcResponse, type WorkerData } from './rpc
 
 /** Time without writes after which segments of the text indexes are merged. */
 const IDLE_MS = 50;
+
+/** A backup reads the log for minutes. */
+const LOG_RETRY_MS = 10_000;
 
 /** How long records wait for the next ones of their transaction. */
 const GATHER_MS = 100;
@@ -56,8 +60,10 @@ function work(): void {
 
 function mergeWhileIdle(): void {
   let isWorkLeft = false;
+  let isLogInUse = false;
   try {
     const { connection } = open();
+    isLogInUse = !completeErasures(connection, Date.now());
     for (const index of Object.keys(TEXT_INDEXES) as TextIndex[]) {
       isWorkLeft = mergeSegments(connection, index) || isWorkLeft;
     }
@@ -65,7 +71,7 @@ function mergeWhileIdle(): void {
     // Only an optimization: the next write reports a full disk.
     return;
   }
-  if (isWorkLeft) idle = setTimeout(mergeWhileIdle, 0);
+  if (isWorkLeft || isLogInUse) idle = setTimeout(mergeWhileIdle, isWorkLeft ? 0 : LOG_RETRY_MS);
 }
 
 runInBackground();

@@ -79,7 +79,7 @@ export type WriteOperations = ReturnType<typeof writeOperations>;
 /** Operations that run outside of a transaction. */
 export function maintenanceOperations({ connection }: WriteSession) {
   return {
-    completeErasures: (now: number) => toJson(completeErasures(connection, now) ?? null),
+    completeErasures: (now: number) => toJson(completeErasures(connection, now)),
   };
 }
 export type MaintenanceOperations = ReturnType<typeof maintenanceOperations>;
