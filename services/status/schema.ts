@@ -56,6 +56,17 @@ export const StatusResponse = looseObject({
       'network-a-deliveries': looseObject(
         {
           ...streamFields,
+          records: nullable(
+            integer(
+              'Records stored. Exact up to 200 000 inserted rows; beyond, rows of the tables, in which a restated row may count until it is merged, and one with both breakdowns counts twice. Null while the store does not answer.',
+              { minimum: 0 },
+            ),
+          ),
+          last_accepted_at: nullable(
+            dateTime(
+              'When the newest of the records was accepted, or of more than 200 000 rows, when the last was inserted; null before the first, and while the store does not answer.',
+            ),
+          ),
           last_date: nullable(date('Newest day with deliveries; null without deliveries.')),
           provisional_from: date('First day whose figures the network may still restate.'),
         },

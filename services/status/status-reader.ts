@@ -5,7 +5,7 @@ import { withTimeout } from '../shared/async.js';
 import { cached } from '../shared/cache.js';
 import { checkHealth, type Pingable } from '../shared/health.js';
 import { type Clock, formatTimestamp, utcDate } from '../shared/time.js';
-import { type AnalyticsFigures, readAnalyticsFigures } from './analytics-figures.js';
+import { readAdvertisingCounts } from './advertising-counts.js';
 import type { StatusResponse } from './schema.js';
 import type { Intake, SearchFigures, SearchFiguresStore, StreamFigures } from './status-store.js';
 
@@ -69,18 +69,23 @@ export class StatusReader {
   async #load(organizationId: string): Promise<StatusResponse> {
     const { search, analytics, clock, provisionalDays, version } = this.#deps;
     const now = clock.now();
-    const [{ stores, lag }, found, reported] = await Promise.all([
+    const count = <Counts>(
+      read: (reader: AnalyticsReader, id: string, abort: AbortSignal) => Promise<Counts>,
+    ) => orNull((signal) => read(analytics, organizationId, signal));
+    const [{ stores, lag }, found, campaigns, creatives, companies, deliveries] = await Promise.all([
       this.#readStores(),
       orNull((signal) => search.readFigures(organizationId, signal)),
-      orNull((signal) => readAnalyticsFigures(analytics, organizationId, signal)),
+      count(readAdvertisingCounts.campaigns),
+      count(readAdvertisingCounts.creatives),
+      count(readAdvertisingCounts.companies),
+      count(readAdvertisingCounts.deliveries),
     ]);
-    const stream = (name: string, figures: StreamFigures | undefined) => ({
+    const stream = (name: string, figures: StreamFigures | null | undefined) => ({
       records: figures?.records ?? null,
       last_accepted_at: timestamp(figures?.lastAcceptedAt),
       ...(lag !== undefined && { lag: lag?.[name] ?? null }),
     });
     const { contacts, audiences, visits }: Partial<SearchFigures> = found ?? {};
-    const { campaigns, creatives, companies, deliveries }: Partial<AnalyticsFigures> = reported ?? {};
     return {
       organization_id: organizationId,
       streams: {

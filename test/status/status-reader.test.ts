@@ -28,7 +28,7 @@ function working(): Fakes & { reads: string[] } {
     analytics: {
       ping: async () => {},
       async query<Row>() {
-        const row = { name: 'deliveries', records: 2, accepted_ms: 5, last_date: '2026-11-20' };
+        const row = { inserted: 2, records: 2, accepted_ms: 5, last_date: '2026-11-20' };
         return { rows: [row as Row], total: 1 };
       },
       queryLines: async () => [],
@@ -64,6 +64,16 @@ describe('The status reader', () => {
       .and.equal(second);
     expect((await reader.read('org_b')).organization_id).to.equal('org_b');
     expect(fakes.reads).to.deep.equal(['org_a', 'org_b']);
+  });
+
+  it('counts campaigns while deliveries cannot be counted', async () => {
+    const fakes = working();
+    const { query } = fakes.analytics;
+    fakes.analytics.query = (statement, signal) =>
+      statement.sql.includes('deliver') ? fail() : query(statement, signal);
+    const { streams } = await readerOf(fakes).read('org');
+    expect(streams['network-a-campaigns'].records).to.equal(2);
+    expect(streams['network-a-deliveries'].records).to.equal(null);
   });
 
   for (const [how, work] of [

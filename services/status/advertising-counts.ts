@@ -1,0 +1,92 @@
+import type { AnalyticsReader } from '../advertising/analytics-store.js';
+import { IN_ORGANIZATION } from '../advertising/sql.js';
+import { ACCEPTED_DIGITS, SEQUENCE_DIGITS } from '../shared/record-order.js';
+import type { StreamFigures } from './status-store.js';
+
+type Reader = (
+  analytics: AnalyticsReader,
+  organizationId: string,
+  signal?: AbortSignal,
+) => Promise<StreamFigures>;
+
+/** `lastDate`: `YYYY-MM-DD`. */
+export type DeliveryCounts = StreamFigures & { lastDate: string | null };
+
+/** Inserted rows of an organization up to which its deliveries are counted. */
+const EXACT_ROWS = 200_000;
+
+/** The acceptance time within the digits of `recordOrder`. */
+const ACCEPTED_MS = `toUInt64(intDiv(version, ${SEQUENCE_DIGITS}) % ${ACCEPTED_DIGITS})`;
+const COUNTS = `count() AS records, maxOrNull(${ACCEPTED_MS}) AS accepted_ms`;
+
+interface Counts {
+  records: number;
+  accepted_ms: number | null;
+}
+
+async function readOne<Row>(
+  analytics: AnalyticsReader,
+  organization_id: string,
+  sql: string,
+  signal?: AbortSignal,
+): Promise<Row> {
+  const { rows } = await analytics.query<Row>(
+    { name: 'stream_counts', sql, params: { organization_id } },
+    signal,
+  );
+  return rows[0] as Row;
+}
+
+const readEntities =
+  (table: 'campaigns' | 'creatives' | 'companies'): Reader =>
+  async (analytics, organizationId, signal) => {
+    const sql = `SELECT ${COUNTS} FROM ${table} FINAL WHERE ${IN_ORGANIZATION}`;
+    const { records, accepted_ms } = await readOne<Counts>(analytics, organizationId, sql, signal);
+    return { records, lastAcceptedAt: accepted_ms };
+  };
+
+/** A delivery that names both a creative and a company is in both tables. */
+const EXACT = `SELECT ${COUNTS} FROM (
+  SELECT version FROM creative_deliveries FINAL WHERE ${IN_ORGANIZATION} AND campaign_id != ''
+  UNION ALL
+  SELECT version FROM company_deliveries FINAL WHERE ${IN_ORGANIZATION} AND company_id != '' AND creative_id = ''
+)`;
+
+/** Reads the ends of the organization's rows in each part alone: the primary index counts the rest. */
+const STORED = `SELECT
+  (SELECT count() FROM creative_deliveries WHERE ${IN_ORGANIZATION}) + (SELECT count() FROM company_deliveries WHERE ${IN_ORGANIZATION}) AS records`;
+
+/** Counts deliveries, or stored rows where more than `exactRows` were inserted, whose last insert then stands for the last acceptance. */
+export async function readDeliveryCounts(
+  analytics: AnalyticsReader,
+  organizationId: string,
+  signal?: AbortSignal,
+  exactRows = EXACT_ROWS,
+): Promise<DeliveryCounts> {
+  const { inserted, inserted_ms, last_date } = await readOne<{
+    inserted: number;
+    inserted_ms: number;
+    last_date: string | null;
+  }>(
+    analytics,
+    organizationId,
+    `SELECT sum(creative_rows + company_rows) AS inserted, toUnixTimestamp(max(touched_at)) * 1000 AS inserted_ms, maxOrNull(date) AS last_date
+FROM delivery_days WHERE ${IN_ORGANIZATION}`,
+    signal,
+  );
+  const isExact = inserted <= exactRows;
+  const counts = await readOne<Counts>(analytics, organizationId, isExact ? EXACT : STORED, signal);
+  return {
+    records: counts.records,
+    lastAcceptedAt: isExact ? counts.accepted_ms : inserted_ms,
+    lastDate: last_date,
+  };
+}
+
+/** One statement a stream, so that each answers without the others. */
+export const readAdvertisingCounts = {
+  campaigns: readEntities('campaigns'),
+  creatives: readEntities('creatives'),
+  companies: readEntities('companies'),
+  deliveries: readDeliveryCounts,
+};
