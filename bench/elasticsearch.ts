@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import { Client } from '@elastic/elasticsearch';
 import { ingestText } from '../ingest/pipeline.js';
 import { contacts as contactsStream } from '../ingest/streams/contacts.js';
-import type { ContactRecord } from '../services/contacts/schema.js';
+import type { ContactRecord, SearchContactsRequest } from '../services/contacts/schema.js';
 import { toContactSearch } from '../services/contacts/search.js';
 import { applyRecord } from '../services/contacts/stored-contact.js';
+import type { TextQuery } from '../services/search/query.js';
+import { parseQuery } from '../services/search/query-parser.js';
 import { type ElasticsearchConfig, loadConfig } from '../services/shared/config.js';
 import { acceptanceClock, isDeletion } from '../services/shared/record-order.js';
 import { rowsToFetch } from '../services/stores/common/page-builder.js';
@@ -150,7 +152,10 @@ async function benchSearches(folder: string, config: ElasticsearchConfig): Promi
       ['filter', 'filter search'],
       ['query', 'two-word query'],
     ] as const) {
-      const bodies = searches(kind, SEARCHES_A_ROUND).map((body) => ({ ...body, organization_id: 'org_0' }));
+      const bodies: SearchContactsRequest[] = searches(kind, SEARCHES_A_ROUND).map((body) => ({
+        ...body,
+        organization_id: 'org_0',
+      }));
       const ours = async () => {
         const times: number[] = [];
         for (const body of bodies) {
@@ -159,11 +164,12 @@ async function benchSearches(folder: string, config: ElasticsearchConfig): Promi
         return median(times);
       };
       const prepared = bodies.map((body) => {
-        const { search } = toContactSearch('/api/contacts/search', 'org_0', body);
+        const query = body.query ? (parseQuery(body.query) as TextQuery) : undefined;
+        const search = { ...toContactSearch('org_0', body, query), limit: body.limit ?? 50 };
         const { routing, ...request } = contactQuery(search).request;
-        const query = { track_total_hits: true, size: rowsToFetch(search.limit), ...request };
+        const sent = { track_total_hits: true, size: rowsToFetch(search.limit), ...request };
         const path = `/${config.indexPrefix}-contacts/_search?allow_partial_search_results=false&routing=${routing}`;
-        return { path, query };
+        return { path, query: sent };
       });
       const rawAt = (address: string) => async () => {
         const times: number[] = [];

@@ -164,7 +164,7 @@ async function next(rows: AsyncIterator<ParsedRow>): Promise<IteratorResult<Pars
 }
 
 /** Without the `'` that keeps a spreadsheet from running a cell as a formula, as exports put it (contract 3.13). */
-const unmarkFormula = (text: string) => text.replace(/^'(?='*[=+\-@\t\r])/, '');
+const unmarkFormula = (text: string) => text.replace(/^'(?='*[=+\-@\t\r\n＝＋－＠])/, '');
 
 const decodeCell = (cell: string) => Buffer.from(cell, 'latin1').toString('utf8');
 

@@ -15,6 +15,7 @@ import { METRIC_NAMES, SUMMED_METRICS, type SummedMetric } from './metrics.js';
 import { isKnownObjective, isKnownStatus, normalizeObjective, normalizeStatus } from './normalization.js';
 import {
   type AdvertisingServices,
+  columnsOf,
   describe,
   endpoint,
   exampleRange,
@@ -129,6 +130,7 @@ const everyAd = <SortName extends string, Fields extends AdFields>(
   fields: Fields,
 ): MatchList<AdsBody<SortName>, AdvertisingServices> => ({
   item,
+  columns: columnsOf(item, METRIC_NAMES),
   pageFields: PAGE_FIELDS,
   readPage: async (call, next, format) =>
     readNext(call, await adList(call, entity, fields), next as UnsentIds | undefined, format),

@@ -10,6 +10,7 @@ import {
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import {
   type AdvertisingServices,
+  columnsOf,
   describe,
   endpoint,
   exampleRange,
@@ -65,6 +66,7 @@ export const searchCompanies = endpoint({
   },
   list: {
     item: CompanyListItem,
+    columns: columnsOf(CompanyListItem, COMPANY_METRIC_NAMES),
     pageFields: PAGE_FIELDS,
     readPage: async (call, next, format) =>
       readNext(call, await companyList(call), next as UnsentIds | undefined, format),

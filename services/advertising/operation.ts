@@ -1,4 +1,5 @@
 /** What the operations on advertising declare alike. */
+import type { TObject, TSchema } from 'typebox';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { type Clock, utcDate } from '../shared/time.js';
 import type { AnalyticsReader } from './analytics-store.js';
@@ -24,6 +25,14 @@ export const exampleRange = () => {
 export const describe = (what: string) =>
   `${what}\n\nSums are of the newest report of each day: of money exact, of counts exact up to 2^53. \`warnings\` say what to know when reading the figures.`;
 
-export const advertising = { tag: 'Advertising', scope: 'advertising:read' } as const;
+/** Columns of CSV: the fields of an item without the metrics that the request leaves out. */
+export const columnsOf =
+  (item: TSchema, metrics: readonly string[]) =>
+  (body: { metrics?: readonly string[] | null }): string[] =>
+    Object.keys((item as TObject).properties).filter(
+      (name) => !body.metrics || body.metrics.includes(name) || !metrics.includes(name),
+    );
+
+export const advertising = { tag: 'Advertising', scope: ['advertising:read'] } as const;
 export const PAGE_FIELDS = ['page', 'page_size'];
 export const listing = { ...advertising, slots: () => 4, problems: ['too_many_points'] } as const;

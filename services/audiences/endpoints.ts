@@ -1,8 +1,6 @@
-import { SMALL_BODY_LIMIT } from '../http/body.js';
 import { endpointsWith } from '../http/endpoint.js';
 import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { Problem } from '../http/problems.js';
-import { toTextQuery } from '../http/text-query.js';
 import type { SortKey } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
 import type { AudienceStore } from './audience-store.js';
@@ -20,7 +18,6 @@ export interface AudienceServices {
 
 const endpoint = endpointsWith<AudienceServices>();
 
-const DEFAULT_LIMIT = 50;
 const WINDOW = 10_000;
 
 /** Throws 404 when the organization has no such audience. */
@@ -47,8 +44,7 @@ const getAudience = endpoint({
   name: 'GetAudience',
   summary: 'Get an audience',
   tag: 'Audiences',
-  scope: 'audiences:read',
-  bodyLimit: SMALL_BODY_LIMIT,
+  scope: ['audiences:read'],
   request: GetAudienceRequest,
   response: GetAudienceResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers' },
@@ -66,36 +62,28 @@ const searchAudiences = endpoint({
   summary: 'Search audiences',
   description: 'By relevance with `query`, newest first without.',
   tag: 'Audiences',
-  scope: 'audiences:read',
-  bodyLimit: SMALL_BODY_LIMIT,
+  scope: ['audiences:read'],
   request: SearchAudiencesRequest,
   response: SearchAudiencesResponse,
   example: { organization_id: 'org_demo', page: 1, limit: 2 },
   problems: ['page_window_exceeded'],
+  check({ page = 1, limit = 1 }) {
+    const end = page * limit;
+    if (end <= WINDOW) return [];
+    const detail = `page × limit is ${end} and may not exceed ${WINDOW}; narrow the query instead.`;
+    return [{ pointer: '/page', code: 'page_window_exceeded', detail }];
+  },
   list: {
     item: Audience,
     pageFields: ['page', 'limit'],
-    readPage({ body, organizationId, services, signal }, next) {
-      const after = next as SortKey | undefined;
-      const search = { organizationId, query: toTextQuery(body.query), limit: EXPORT_PAGE_ITEMS, after };
-      return services.search.searchAudiences(search, signal);
-    },
+    readPage: ({ organizationId, services, signal, textQuery: query }, next) =>
+      services.search.searchAudiences(
+        { organizationId, query, limit: EXPORT_PAGE_ITEMS, after: next as SortKey | undefined },
+        signal,
+      ),
   },
-  async handle({ body, organizationId, services, signal }) {
-    const page = body.page ?? 1;
-    const limit = body.limit ?? DEFAULT_LIMIT;
-    if (page * limit > WINDOW) {
-      throw new Problem(
-        'page_window_exceeded',
-        `page × limit may not exceed ${WINDOW}; narrow the query instead.`,
-        {
-          errors: [
-            { pointer: '/page', code: 'page_window_exceeded', detail: `page × limit is ${page * limit}.` },
-          ],
-        },
-      );
-    }
-    const search = { organizationId, query: toTextQuery(body.query), offset: (page - 1) * limit, limit };
+  async handle({ body: { page, limit }, organizationId, services, signal, textQuery: query }) {
+    const search = { organizationId, query, offset: (page - 1) * limit, limit };
     const { items, total } = await services.search.searchAudiences(search, signal);
     return { organization_id: organizationId, audiences: items, page, limit, total_count: total };
   },

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import {
   arrayOf,
   boolean,
@@ -11,8 +12,10 @@ import {
   optional,
   organizationId,
   strictObject,
+  TEXT_QUERY,
   Type,
   text,
+  withDefault,
 } from '../shared/schema.js';
 
 export const Audience = looseObject(
@@ -62,16 +65,16 @@ export const SearchAudiencesRequest = strictObject({
   organization_id: Type.Optional(nullable(organizationId)),
   query: optional(
     text('Words to find in name, description and UTM value, with the rules of the contact query.', {
-      maxLength: 200,
+      maxLength: MAX_QUERY_LENGTH,
+      [TEXT_QUERY]: true,
     }),
   ),
-  page: optional(integer('Page, from 1.', { minimum: 1, maximum: 1000000, default: 1 })),
-  limit: optional(
-    integer('Audiences a page. `page` × `limit` may not exceed 10 000.', {
-      minimum: 1,
-      maximum: 200,
-      default: 50,
-    }),
+  page: withDefault(optional(integer('Page, from 1.', { minimum: 1, maximum: 1000000 })), 1),
+  limit: withDefault(
+    optional(
+      integer('Audiences a page. `page` × `limit` may not exceed 10 000.', { minimum: 1, maximum: 200 }),
+    ),
+    50,
   ),
 });
 

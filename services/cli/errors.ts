@@ -54,8 +54,20 @@ const SYSTEM: Record<string, string> = {
 /** What to print and which exit code to leave with. */
 export function explain(error: unknown): { message: string; exitCode: number } {
   if (!(error instanceof Error)) return { message: String(error), exitCode: EXIT.failed };
+  if (error.name === 'Problem') return explainProblem(error as Error & ProblemFields);
   if (USAGE.has(error.name)) return { message: error.message, exitCode: EXIT.usage };
   return { message: sentence(error), exitCode: EXIT.failed };
+}
+
+interface ProblemFields {
+  status: number;
+  extras: { errors?: { detail: string }[] };
+}
+
+/** Of an operation that was called without a gateway: every broken rule, one a line. */
+function explainProblem({ message, status, extras }: Error & ProblemFields) {
+  const details = extras.errors?.map(({ detail }) => detail) ?? [message];
+  return { message: details.join('\n'), exitCode: status === 422 ? EXIT.usage : EXIT.failed };
 }
 
 function sentence(error: Error): string {

@@ -23,7 +23,7 @@ export interface GatewayOptions {
 /** What the command does there. */
 export interface Access {
   organization?: string;
-  scope: Scope | readonly Scope[] | null;
+  scope: readonly Scope[];
 }
 
 /** Long enough for any file; the key is revoked at the end. */
@@ -34,7 +34,7 @@ const REACH_TIMEOUT_MS = 2000;
 export function namedGateway(
   { env }: Io,
   options: GatewayOptions,
-  scope: Scope | null,
+  scope: readonly Scope[],
 ): GatewayTarget | undefined {
   const base = options.url ?? (env.REACHLINE_URL || undefined);
   const apiKey = options.apiKey ?? (env.REACHLINE_API_KEY || undefined);
@@ -44,7 +44,7 @@ export function namedGateway(
   }
   const url = baseAddress(base);
   if (apiKey === undefined) {
-    const needed = scope === null ? 'a key' : `a key with the scope ${scope}`;
+    const needed = scope.length === 0 ? 'a key' : `a key with the scope ${scope.join(' and ')}`;
     throw new UsageError(`--url needs ${needed}: set REACHLINE_API_KEY, or give --api-key <key>.`);
   }
   return { url, apiKey };
@@ -103,7 +103,7 @@ async function throughServer<T>(
     issueKey(store, {
       organizationId: organization,
       name: RUN_KEY_NAME,
-      scopes: [scope ?? []].flat(),
+      scopes: scope,
       expiresAt: new Date(Date.now() + KEY_LIFETIME_MS).toISOString(),
     }),
   );

@@ -118,7 +118,7 @@ by semicolons, time series are left out, and ' stands before a cell that a sprea
       ),
     )
     .action(async (what, options) =>
-      (await import('./commands/export.js')).exportMatches(io, { what, ...options }),
+      (await import('./commands/export.js')).exportCommand(io, { what, ...options }),
     );
 }
 

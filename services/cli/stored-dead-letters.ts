@@ -100,7 +100,7 @@ export async function replayStoredDeadLetters(
       const letters = await lettersToReplay(store, id, options, result);
       result.records += letters.length;
       if (options.dryRun || letters.length === 0) continue;
-      await withFolder(io, { organization: id, scope: 'ingest:write' }, async (destination) => {
+      await withFolder(io, { organization: id, scope: ['ingest:write'] }, async (destination) => {
         // Without a gateway each request keeps its order.
         const requestOf = ({ stream, mapping, acceptedAt, sequence, line }: StoredDeadLetter) =>
           JSON.stringify([

@@ -1,19 +1,16 @@
 import type { AudienceStore } from '../audiences/audience-store.js';
 import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
-import { SMALL_BODY_LIMIT } from '../http/body.js';
-import { DEFAULT_LIMIT, readCursor, writeCursor } from '../http/cursor.js';
-import { endpointsWith, type HandlerContext, type MatchList } from '../http/endpoint.js';
-import { EXPORT_PAGE_ITEMS } from '../http/export.js';
+import { cursorListWith } from '../http/cursor-list.js';
+import { endpointsWith, type HandlerContext, type Parsed } from '../http/endpoint.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
-import type { SortKey } from '../search/query.js';
 import { newId } from '../shared/ids.js';
 import { JsonText, jsonArray } from '../shared/json.js';
 import type { Clock } from '../shared/time.js';
-import type { ContactStore } from './contact-store.js';
+import type { ContactStore, CreateOutcome } from './contact-store.js';
 import type { ErasureStore } from './erasure-store.js';
 import { explainPage } from './explain.js';
-import { findPerson, requireOnePerson } from './person.js';
+import { exactlyOneOf, findPerson } from './person.js';
 import { contactTooLarge } from './record-size.js';
 import {
   AddContactRequest,
@@ -51,10 +48,7 @@ export interface ContactServices {
 }
 
 const endpoint = endpointsWith<ContactServices>();
-
-const SEARCH_PATH = '/api/contacts/search';
-const ERASURES_PATH = '/api/contacts/erasures';
-const SEARCH_AUDIENCE_PATH = '/api/audiences/contacts/search';
+const cursorList = cursorListWith<ContactServices>();
 
 /** A page of a thousand holds a store and the process longer than one of fifty. */
 const slotsOfPage = (limit: number | null | undefined) => ((limit ?? 0) > 200 ? 2 : 0);
@@ -73,6 +67,39 @@ function tooManyAudiences(): Problem {
   return invalid({ pointer: '/audience_id', code: 'too_many_audiences', detail: TOO_MANY_AUDIENCES });
 }
 
+/** Why no contact was created. */
+function creationProblem(
+  outcome: Exclude<CreateOutcome, { contact: unknown }>,
+  organizationId: string,
+  audienceId: string,
+  { required_credits }: Pick<Parsed<typeof CreateContactQuery>, 'required_credits'>,
+): Problem {
+  const organization = { organization_id: organizationId };
+  switch (outcome.kind) {
+    case 'audience_not_found':
+      return audienceNotFound(organizationId, audienceId);
+    case 'contact_suppressed':
+      return new Problem(
+        'contact_suppressed',
+        'A person with this id, email or profile address was erased and stays out.',
+        organization,
+      );
+    case 'contact_exists':
+      return new Problem('contact_exists', `The contact exists already as ${outcome.contactId}.`, {
+        ...organization,
+        contact_id: outcome.contactId,
+      });
+    case 'too_many_audiences':
+      return tooManyAudiences();
+    case 'insufficient_credits':
+      return new Problem(
+        'insufficient_credits',
+        `This costs ${required_credits} credits and the balance is ${outcome.creditBalance}.`,
+        { required_credits, credit_balance: outcome.creditBalance },
+      );
+  }
+}
+
 const createContact = endpoint({
   path: '/api/contacts/create',
   name: 'CreateContact',
@@ -80,7 +107,7 @@ const createContact = endpoint({
   description:
     'Debits `required_credits` together with the creation, or does neither. With an `Idempotency-Key` header a repeated request gets the first answer again and costs nothing. A contact takes at most 32 KiB as JSON.',
   tag: 'Contacts',
-  scope: 'contacts:write',
+  scope: ['contacts:write'],
   request: CreateContactRequest,
   query: CreateContactQuery,
   response: CreateContactResponse,
@@ -98,53 +125,32 @@ const createContact = endpoint({
   exampleQuery: { on_duplicate: 'return' },
   problems: ['audience_not_found', 'insufficient_credits', 'contact_exists', 'contact_suppressed'],
   idempotent: true,
-  async handle(call) {
-    const { body, query, organizationId, services, idempotency } = call;
+  // The answer is then a contact that exists.
+  queryScope: ({ on_duplicate }) => (on_duplicate === 'return' ? ['contacts:read'] : []),
+  check(body) {
     const tooLarge = contactTooLarge(body);
-    if (tooLarge) throw invalid(tooLarge);
-    const requiredCredits = query.required_credits ?? 1;
-    const dryRun = query.dry_run ?? false;
-    const once = await services.search.createContact({
+    return tooLarge ? [tooLarge] : [];
+  },
+  async handle(context) {
+    const { body, query, organizationId, services, idempotency } = context;
+    const result = await services.search.createContact({
       contact: newContact(organizationId, body, services.clock.now()),
       audienceId: body.audience_id,
-      requiredCredits,
-      onDuplicate: query.on_duplicate ?? 'create',
-      dryRun,
+      requiredCredits: query.required_credits,
+      onDuplicate: query.on_duplicate,
+      dryRun: query.dry_run,
       idempotency,
     });
-    const outcome = unwrapIdempotent(call, once);
-    switch (outcome.kind) {
-      case 'audience_not_found':
-        throw audienceNotFound(organizationId, body.audience_id);
-      case 'contact_suppressed':
-        throw new Problem(
-          'contact_suppressed',
-          'A person with this id, email or profile address was erased and stays out.',
-          { organization_id: organizationId },
-        );
-      case 'contact_exists':
-        throw new Problem('contact_exists', `The contact exists already as ${outcome.contactId}.`, {
-          organization_id: organizationId,
-          contact_id: outcome.contactId,
-        });
-      case 'too_many_audiences':
-        throw tooManyAudiences();
-      case 'insufficient_credits':
-        throw new Problem(
-          'insufficient_credits',
-          `This costs ${requiredCredits} credits and the balance is ${outcome.creditBalance}.`,
-          { required_credits: requiredCredits, credit_balance: outcome.creditBalance },
-        );
-      default:
-        return {
-          organization_id: organizationId,
-          contact_id: outcome.contact.id,
-          contact: outcome.contact,
-          credits_consumed: outcome.creditsConsumed,
-          credit_balance: outcome.creditBalance,
-          ...(dryRun ? { dry_run: true, duplicates: outcome.duplicates } : {}),
-        };
-    }
+    const outcome = unwrapIdempotent(context, result);
+    if (!('contact' in outcome)) throw creationProblem(outcome, organizationId, body.audience_id, query);
+    return {
+      organization_id: organizationId,
+      contact_id: outcome.contact.id,
+      contact: outcome.contact,
+      credits_consumed: outcome.creditsConsumed,
+      credit_balance: outcome.creditBalance,
+      ...(query.dry_run ? { dry_run: true, duplicates: outcome.duplicates } : {}),
+    };
   },
 });
 
@@ -153,8 +159,7 @@ const getContact = endpoint({
   name: 'GetContact',
   summary: 'Get a contact',
   tag: 'Contacts',
-  scope: 'contacts:read',
-  bodyLimit: SMALL_BODY_LIMIT,
+  scope: ['contacts:read'],
   request: GetContactRequest,
   response: GetContactResponse,
   example: { organization_id: 'org_demo', contact_id: 'demo_contact_0001' },
@@ -174,7 +179,7 @@ const getContacts = endpoint({
   description:
     'Up to 1 000 contacts by their ids, in the order asked. `missing` names those that do not exist. The response takes at most 4 MiB: where contacts find no room, `not_returned` names them and every id behind them, to be asked for again.',
   tag: 'Contacts',
-  scope: 'contacts:read',
+  scope: ['contacts:read'],
   request: GetContactsRequest,
   slots: ({ contact_ids }) => 1 + slotsOfPage(contact_ids.length),
   response: GetContactsResponse,
@@ -198,13 +203,13 @@ const deleteContacts = endpoint({
   description:
     'By exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`; of an address, every contact that has it, at most 1 000 (422 `too_many_contacts`). The contacts leave their audiences. A record of the stream `contacts` brings one back only if its `updated_at`, or else its acceptance, is later than the deletion. Deleting again changes nothing.',
   tag: 'Contacts',
-  scope: 'contacts:write',
+  scope: ['contacts:write'],
   request: DeleteContactsRequest,
   slots: ({ contact_ids }) => 1 + slotsOfPage(contact_ids?.length),
   response: DeleteContactsResponse,
   example: { organization_id: 'org_demo', contact_ids: ['demo_contact_9998', 'demo_contact_9999'] },
+  check: exactlyOneOf('contact_id', 'contact_ids', 'email', 'network_a_url'),
   async handle({ body, organizationId, services, signal }) {
-    requireOnePerson(body, ['contact_id', 'contact_ids', 'email', 'network_a_url']);
     const given = body.contact_ids ?? (body.contact_id ? [body.contact_id] : null);
     const ids = given ?? (await findPerson(services.search, organizationId, body, { signal }));
     const { deleted, missing } = await services.search.deleteContacts(organizationId, [...new Set(ids)]);
@@ -225,16 +230,15 @@ const eraseContacts = endpoint({
   description:
     'Removes every contact, at most 1 000, that has exactly one of `contact_id`, `email` or `network_a_url`, with everything kept of it, down to the bytes in the files of the store; takes as long as writing the store anew. Salted hashes of the identifiers stay: the person is left out of later creations (409 `contact_suppressed`) and ingests (counted as `suppressed`). Cannot be undone: see first what `dry_run` answers.',
   tag: 'Contacts',
-  scope: 'contacts:erase',
-  bodyLimit: SMALL_BODY_LIMIT,
+  scope: ['contacts:erase'],
   request: EraseContactsRequest,
   query: EraseContactsQuery,
   slots: () => 4,
   response: EraseContactsResponse,
   example: { organization_id: 'org_demo', email: 'erased.person@mail.example' },
   exampleQuery: { dry_run: true },
+  check: exactlyOneOf('contact_id', 'email', 'network_a_url'),
   async handle({ body, query, organizationId, services, signal, keyId }) {
-    requireOnePerson(body, ['contact_id', 'email', 'network_a_url']);
     const { search, clock } = services;
     const contactIds = body.contact_id
       ? (await search.getContacts(organizationId, [body.contact_id], signal)).contacts.length > 0
@@ -255,112 +259,73 @@ const eraseContacts = endpoint({
 });
 
 const listErasures = endpoint({
-  path: ERASURES_PATH,
+  path: '/api/contacts/erasures',
   name: 'ListErasures',
   summary: 'List proofs of erasures',
   description:
     'The erasures of the organization, the oldest first, without personal data. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB.',
   tag: 'Contacts',
-  scope: 'contacts:erase',
-  bodyLimit: SMALL_BODY_LIMIT,
-  request: ListErasuresRequest,
-  response: ListErasuresResponse,
-  list: {
-    item: ErasureProof,
-    pageFields: ['limit', 'cursor'],
-    readPage: ({ organizationId, services }, next) =>
-      services.search.listErasures({ organizationId, limit: EXPORT_PAGE_ITEMS, after: next as SortKey }),
-  },
+  scope: ['contacts:erase'],
   example: { organization_id: 'org_demo' },
-  async handle({ body, organizationId, services }) {
-    const scope = { operation: ERASURES_PATH, organizationId, filters: {} };
-    const page = await services.search.listErasures({
-      organizationId,
-      limit: body.limit ?? DEFAULT_LIMIT,
-      after: readCursor(scope, body.cursor, false),
-    });
-    return {
-      organization_id: organizationId,
-      erasures: jsonArray(page.items),
-      next_cursor: writeCursor(scope, page.next),
-      total_count: page.total,
-    };
-  },
+  ...cursorList({
+    items: 'erasures',
+    item: ErasureProof,
+    request: ListErasuresRequest,
+    response: ListErasuresResponse,
+    readPage: ({ organizationId, services }, { limit, after }) =>
+      services.search.listErasures({ organizationId, limit, after }),
+  }),
 });
 
-type SearchBody = SearchContactsRequest | SearchAudienceContactsRequest;
-
-/** Every contact that a search finds, in its order. */
-const everyContact: MatchList<SearchBody, ContactServices> = {
-  item: Contact,
-  pageFields: ['limit', 'cursor'],
-  async readPage(call, next) {
-    const { body, organizationId, services } = call;
-    const { search } = toContactSearch(SEARCH_PATH, organizationId, body);
-    if (search.audienceId !== undefined && next === undefined) {
-      await requireAudience(services.search, organizationId, search.audienceId, call);
-    }
-    const after = next as SortKey | undefined;
-    const page = { limit: EXPORT_PAGE_ITEMS, after, skipsTotal: after !== undefined };
-    return services.search.searchContacts({ ...search, ...page }, call);
-  },
-};
-
 const searchContacts = endpoint({
-  path: SEARCH_PATH,
+  path: '/api/contacts/search',
   name: 'SearchContacts',
   summary: 'Search contacts',
   description:
     'All filters given must match. With `query`, the best matches come first; without, the newest. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB. `facets` counts the most frequent values of fields over all matches: a value as it is stored, so that a filter by it, which ignores case and accents, may match more.',
   tag: 'Contacts',
-  scope: 'contacts:read',
-  request: SearchContactsRequest,
+  scope: ['contacts:read'],
   slots: ({ query, limit, facets }) => (query ? 2 : 1) + slotsOfPage(limit) + slotsOfFacets(facets),
-  response: SearchContactsResponse,
-  list: everyContact,
   example: { organization_id: 'org_demo', query: 'marketing', limit: 2 },
-  async handle(call) {
-    const { body, organizationId, services } = call;
-    const { search, scope } = toContactSearch(SEARCH_PATH, organizationId, body);
-    const page = await services.search.searchContacts(search, call);
-    return {
-      organization_id: organizationId,
-      contacts: jsonArray(page.items),
-      next_cursor: writeCursor(scope, page.next),
-      total_count: page.total,
-      facets: page.facets,
-      explanations: search.explain && (await explainPage(page, search.query, call.signal)),
-    };
-  },
+  ...cursorList({
+    items: 'contacts',
+    item: Contact,
+    request: SearchContactsRequest,
+    response: SearchContactsResponse,
+    pageFields: ['facets', 'explain'],
+    async readPage(context, range) {
+      const { body, organizationId, services, textQuery, signal } = context;
+      const search = { ...toContactSearch(organizationId, body, textQuery), ...range };
+      const page = await services.search.searchContacts(search, context);
+      return body.explain ? { ...page, explanations: await explainPage(page, textQuery, signal) } : page;
+    },
+  }),
 });
 
 const searchAudienceContacts = endpoint({
-  path: SEARCH_AUDIENCE_PATH,
+  path: '/api/audiences/contacts/search',
   name: 'SearchAudienceContacts',
   summary: 'Search contacts in one audience',
   description: 'As the search over all contacts, without `query`. Newest first.',
   tag: 'Audiences',
-  scope: 'contacts:read',
-  request: SearchAudienceContactsRequest,
+  scope: ['contacts:read'],
   slots: ({ limit, facets }) => 1 + slotsOfPage(limit) + slotsOfFacets(facets),
-  response: SearchAudienceContactsResponse,
-  list: everyContact,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers', country: 'US', limit: 2 },
   problems: ['audience_not_found'],
-  async handle(call) {
-    const { body, organizationId, services } = call;
-    const { search, scope } = toContactSearch(SEARCH_AUDIENCE_PATH, organizationId, body);
-    await requireAudience(services.search, organizationId, body.audience_id, call);
-    const page = await services.search.searchContacts(search, call);
-    return {
-      organization_id: organizationId,
-      audience_id: body.audience_id,
-      contacts: jsonArray(page.items),
-      next_cursor: writeCursor(scope, page.next),
-      total_count: page.total,
-      facets: page.facets,
-    };
-  },
+  ...cursorList({
+    items: 'contacts',
+    item: Contact,
+    request: SearchAudienceContactsRequest,
+    response: SearchAudienceContactsResponse,
+    pageFields: ['facets'],
+    async readPage(context, range) {
+      const { body, organizationId, services } = context;
+      const { audience_id } = body;
+      if (!range.skipsTotal) await requireAudience(services.search, organizationId, audience_id, context);
+      const search = { ...toContactSearch(organizationId, body), ...range };
+      return { audience_id, ...(await services.search.searchContacts(search, context)) };
+    },
+  }),
 });
 
 const membershipOf = ({
@@ -381,8 +346,8 @@ const addContact = endpoint({
   description:
     'Adding a member again changes nothing and answers the same. A contact is in at most 10 000 audiences.',
   tag: 'Audiences',
-  scope: 'audiences:write',
-  bodyLimit: SMALL_BODY_LIMIT,
+  // The answer is the contact.
+  scope: ['audiences:write', 'contacts:read'],
   request: AddContactRequest,
   response: AddContactResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', contact_id: 'demo_contact_0001' },
@@ -404,8 +369,7 @@ const removeContact = endpoint({
   summary: 'Remove a contact from an audience',
   description: 'The contact itself stays.',
   tag: 'Audiences',
-  scope: 'audiences:write',
-  bodyLimit: SMALL_BODY_LIMIT,
+  scope: ['audiences:write'],
   request: RemoveContactRequest,
   response: RemoveContactResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', contact_id: 'demo_contact_0001' },

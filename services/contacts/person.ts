@@ -3,6 +3,7 @@ import { invalid } from '../http/problems.js';
 import type { SortKey } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
 import { fromJson } from '../shared/json.js';
+import type { FieldError } from '../shared/validation.js';
 import type { ContactStore } from './contact-store.js';
 import type { Contact } from './schema.js';
 import { toFilters } from './search.js';
@@ -18,15 +19,14 @@ export interface PersonRequest {
 /** Of an address: more are no person, and would be deleted or erased in one request. */
 const MAX_CONTACTS = 1000;
 
-/** Throws 422 unless exactly one of the fields is given. */
-export function requireOnePerson(body: PersonRequest, fields: readonly (keyof PersonRequest)[]): void {
-  if (fields.filter((field) => body[field] !== undefined && body[field] !== null).length === 1) return;
-  throw invalid({
-    pointer: `/${fields[0]}`,
-    code: 'exactly_one_of',
-    detail: `Exactly one of ${fields.slice(0, -1).join(', ')} and ${fields.at(-1)} must be given.`,
-  });
-}
+/** A rule of requests: exactly one of the fields is given. */
+export const exactlyOneOf =
+  (...fields: (keyof PersonRequest)[]) =>
+  (_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] => {
+    if (fields.filter((field) => sent[field] !== undefined).length === 1) return [];
+    const detail = `Exactly one of ${fields.slice(0, -1).join(', ')} and ${fields.at(-1)} must be given.`;
+    return [{ pointer: `/${fields[0]}`, code: 'exactly_one_of', detail }];
+  };
 
 /** Ids of all contacts with the email or profile address. Throws 422 for an address without a letter or digit, or of over 1 000 contacts. */
 export async function findPerson(

@@ -1,5 +1,5 @@
 import type { Static, TArray, TOptional } from 'typebox';
-import { cursorRequest, cursorResponse } from '../http/cursor.js';
+import { cursorRequest, cursorResponse } from '../search/cursor.js';
 import { MATCH_KINDS } from '../search/explain.js';
 import { FacetCount } from '../search/facet-schema.js';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
@@ -17,8 +17,10 @@ import {
   organizationId,
   strictObject,
   stringEnum,
+  TEXT_QUERY,
   Type,
   text,
+  withDefault,
 } from '../shared/schema.js';
 import {
   createRequestFields,
@@ -78,25 +80,24 @@ export const CreateContactRequest = strictObject({
 export type CreateContactRequest = Static<typeof CreateContactRequest>;
 
 export const CreateContactQuery = strictObject({
-  required_credits: Type.Optional(
-    integer('Credits the creation costs. The balance must cover them.', {
-      minimum: 0,
-      maximum: 10000,
-      default: 1,
-    }),
-  ),
-  on_duplicate: Type.Optional(
-    stringEnum(
-      'What to do when a contact with the same profile address or a shared work email exists: create another, return the existing one at no cost, or reject.',
-      ['create', 'return', 'reject'],
-      { default: 'create' },
+  required_credits: withDefault(
+    Type.Optional(
+      integer('Credits the creation costs. The balance must cover them.', { minimum: 0, maximum: 10000 }),
     ),
+    1,
   ),
-  dry_run: Type.Optional(
-    Type.Boolean({
-      description: 'Check everything, write nothing, and tell what would be charged.',
-      default: false,
-    }),
+  on_duplicate: withDefault(
+    Type.Optional(
+      stringEnum(
+        'What to do when a contact with the same profile address or a shared work email exists: create another, return the existing one at no cost (needs `contacts:read` too), or reject.',
+        ['create', 'return', 'reject'],
+      ),
+    ),
+    'create',
+  ),
+  dry_run: withDefault(
+    Type.Optional(boolean('Check everything, write nothing, and report what would be charged.')),
+    false,
   ),
 });
 export type CreateContactQuery = Static<typeof CreateContactQuery>;
@@ -172,9 +173,7 @@ export const DeleteContactsResponse = looseObject({
 export const EraseContactsRequest = strictObject({ organization_id: organizationId, ...person });
 
 export const EraseContactsQuery = strictObject({
-  dry_run: Type.Optional(
-    Type.Boolean({ description: 'Erase nothing, and tell whom this would erase.', default: false }),
-  ),
+  dry_run: withDefault(Type.Optional(boolean('Erase nothing, and report whom this would erase.')), false),
 });
 
 export const ErasureProof = looseObject(
@@ -311,7 +310,7 @@ export const SearchContactsRequest = strictObject({
   query: optional(
     text(
       'Words that must all match anywhere in the contact, as written, as the beginning of a word, or with a typo. An email, phone number, web or profile address may be given however it is written. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
-      { maxLength: MAX_QUERY_LENGTH, examples: ['ocasio cortez'] },
+      { maxLength: MAX_QUERY_LENGTH, examples: ['ocasio cortez'], [TEXT_QUERY]: true },
     ),
   ),
   ...facets,

@@ -1,7 +1,5 @@
 /** Requests to contact searches: pure, and the same for every store. */
-import { type CursorScope, DEFAULT_LIMIT, readCursor } from '../http/cursor.js';
 import { invalid, noWords } from '../http/problems.js';
-import { toTextQuery } from '../http/text-query.js';
 import { normalizeCountry } from '../search/countries.js';
 import { joinedNeighbours, nameWords } from '../search/names.js';
 import {
@@ -10,6 +8,7 @@ import {
   normalizePostalCode,
   normalizeProfileUrl,
 } from '../search/normalize.js';
+import type { TextQuery } from '../search/query.js';
 import { words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
 import type { ContactFilter, ContactSearch } from './contact-store.js';
@@ -24,35 +23,20 @@ type GivenFilters = Omit<
   'organization_id' | 'query' | 'limit' | 'cursor' | 'updated_after' | 'facets' | 'explain'
 >;
 
-/** The search a request asks for, and what its cursors belong to. Throws 422 for a bad query or cursor. */
+/** The filters, facets and query of a request. Throws 422 for a filter without words. */
 export function toContactSearch(
-  operation: string,
   organizationId: string,
   body: SearchContactsRequest | SearchAudienceContactsRequest,
-): { search: ContactSearch; scope: CursorScope } {
-  const {
-    organization_id: _,
-    facets,
-    limit,
-    cursor,
-    explain,
-    ...given
-  } = body as SearchContactsRequest & SearchAudienceContactsRequest;
-  const scope = { operation, organizationId, filters: given };
-  const query = 'query' in body ? toTextQuery(body.query) : undefined;
+  query?: TextQuery,
+): Omit<ContactSearch, 'limit' | 'after' | 'skipsTotal'> {
   return {
-    scope,
-    search: {
-      organizationId,
-      audienceId: 'audience_id' in body ? body.audience_id : undefined,
-      filters: toFilters(given),
-      updatedAfter: given.updated_after ? parseTimestamp(given.updated_after) : undefined,
-      query,
-      facets: facets ? [...new Set(facets)] : undefined,
-      explain: explain ? true : undefined,
-      limit: limit ?? DEFAULT_LIMIT,
-      after: readCursor(scope, cursor, (query?.required.length ?? 0) > 0),
-    },
+    organizationId,
+    audienceId: 'audience_id' in body ? body.audience_id : undefined,
+    filters: toFilters(body),
+    updatedAfter: body.updated_after ? parseTimestamp(body.updated_after) : undefined,
+    query,
+    facets: body.facets ? [...new Set(body.facets)] : undefined,
+    explain: ('explain' in body && body.explain) || undefined,
   };
 }
 

@@ -9,13 +9,17 @@ import { type Json, openApiDocument } from '../http/openapi.js';
 import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
 import { type VisitServices, visitEndpoints } from '../visits/endpoints.js';
 import { RESPONSE_EXAMPLES } from './examples.js';
-import { describeOthers } from './other-operations.js';
+import { type IngestServices, ingest } from './ingest-endpoint.js';
+import { describeKey, type KeyServices } from './key-endpoint.js';
+import { describeOperational } from './operational-routes.js';
 
 export type ApiServices = ContactServices &
   AudienceServices &
   VisitServices &
   AdvertisingServices &
-  StatusServices;
+  StatusServices &
+  IngestServices &
+  KeyServices;
 export type ApiEndpoint = Endpoint<TSchema, TSchema, TSchema, ApiServices>;
 
 const declaredEndpoints = [
@@ -25,12 +29,19 @@ const declaredEndpoints = [
   ...advertisingEndpoints,
   ...statusEndpoints,
 ];
-/** Every operation with the types of its declaration. */
+/** Every operation that takes a JSON object, with the types of its declaration. */
 export type DeclaredEndpoint = (typeof declaredEndpoints)[number];
 
-/** The operations, in the order the documentation shows them. */
+/** The operations that take a JSON object, in the order the documentation shows them. */
 export const endpoints = declaredEndpoints as unknown as readonly ApiEndpoint[];
 
-/** The OpenAPI 3.1 document of these operations and of the other routes. */
+/** Every operation. */
+export const operations = [...declaredEndpoints, ingest, describeKey] as unknown as readonly ApiEndpoint[];
+
+/** The OpenAPI 3.1 document of these operations and of the operational routes. */
 export const apiDocument = (served: readonly ApiEndpoint[], version: string): Json =>
-  openApiDocument(served, { version, examples: RESPONSE_EXAMPLES, describeOthers });
+  openApiDocument(served, {
+    version,
+    examples: RESPONSE_EXAMPLES,
+    describeRoutes: describeOperational,
+  });

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import { respond } from '../http/respond.js';
 import { packageRoot } from '../shared/fs.js';
 
 /** Nothing inline, and nothing of another host. */
@@ -46,14 +47,11 @@ export function addConsoleRoutes(router: Router, folder = join(packageRoot, 'dis
   router.get('/console/assets/:name', (ctx, next) => {
     const asset = assets.get(ctx.params.name ?? '');
     if (!asset) return next();
-    ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
-    send(ctx, asset);
+    return send(ctx, asset, { 'Cache-Control': 'public, max-age=31536000, immutable' });
   });
   router.get(['/console', '/console/{*view}'], (ctx, next) => {
     if (/\.\w+$/.test(ctx.path)) return next();
-    ctx.set('Cache-Control', 'no-cache');
-    ctx.set(PAGE_HEADERS);
-    send(ctx, page);
+    return send(ctx, page, { ...PAGE_HEADERS, 'Cache-Control': 'no-cache' });
   });
   // API clients get the problem that there is nothing here.
   router.get('/', (ctx, next) => {
@@ -75,17 +73,14 @@ function readAsset(folder: string, name: string): Asset | undefined {
   return { type, etag, identity, encoded: Object.fromEntries(encoded) };
 }
 
-function send(ctx: Context, { type, etag, identity, encoded }: Asset): void {
+function send(ctx: Context, { type, etag, identity, encoded }: Asset, headers: Record<string, string>) {
   ctx.vary('Accept-Encoding');
   const [encoding] = ENCODINGS.find(([name]) => encoded[name] && ctx.acceptsEncodings(name) === name) ?? [];
-  // Weak, as the encodings of one file share it.
-  ctx.set('ETag', `W/"${etag}"`);
-  ctx.type = type;
-  ctx.status = 200;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
   if (encoding) ctx.set('Content-Encoding', encoding);
-  ctx.body = encoding ? encoded[encoding] : identity;
+  return respond(ctx, {
+    type,
+    // Weak, as the encodings of one file share it.
+    headers: { ...headers, ETag: `W/"${etag}"` },
+    body: (encoding && encoded[encoding]) ?? identity,
+  });
 }

@@ -1,50 +1,43 @@
-import type { Context } from 'koa';
+import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 import { PROBLEM_TYPE, PROBLEMS, Problem, problemPage } from '../http/problems.js';
+import { respond } from '../http/respond.js';
 import { loggedPath } from '../shared/logger.js';
 import { OverloadedError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { RequestState } from './request-state.js';
-import { answerUnreadBody } from './unread-body.js';
 
-const RETRY_AFTER_SECONDS = '1';
-
-/** Answers a request with the problem of an error. */
-export type ErrorWriter = (ctx: Context, error: unknown) => void;
+const RETRY = { 'Retry-After': '1' };
 
 /** The only writer of error bodies: `application/problem+json`, never with the message of a store. */
-export function createErrorWriter(logger: Logger): ErrorWriter {
+export function answerErrors(logger: Logger) {
   const warnOfOverload = createOverloadWarning(logger);
-  return (ctx, error) => {
-    if (ctx.res.headersSent && !isClientGone(error)) {
-      // The rest of an export is missing: without its last chunk the client sees that.
-      ctx.respond = false;
-      ctx.res.destroy();
-      const { code, status } = toProblem(error);
-      ctx.state.problem = code;
-      ctx.state.cutOffStatus = status;
-      logger.error(
-        { request_id: ctx.state.requestId, path: loggedPath(ctx.path), code, err: error },
-        'export cut off',
-      );
-      return;
+  return async function errors(ctx: Context, next: Next): Promise<void> {
+    const state = ctx.state as RequestState;
+    try {
+      await next();
+    } catch (error) {
+      const problem = toProblem(error);
+      const line = { request_id: state.requestId, path: loggedPath(ctx.path), code: problem.code };
+      if (ctx.res.headersSent && !isClientGone(error)) {
+        // The rest of an export is missing: without its last chunk the client sees that.
+        ctx.respond = false;
+        ctx.res.destroy();
+        state.problem = problem.code;
+        state.cutOffStatus = problem.status;
+        logger.error({ ...line, err: error }, 'export cut off');
+      } else if (ctx.res.destroyed) {
+        // The client disconnected: aborting its work is not a failure. The request is logged as 499.
+        ctx.respond = false;
+        logger.debug({ ...line, err: error }, 'aborted: the client disconnected');
+      } else {
+        if (problem.code === 'overloaded') warnOfOverload();
+        else if (problem.status >= 500) {
+          const reason = error instanceof Problem ? { detail: error.message } : { err: error };
+          logger.error({ ...line, ...reason }, 'request failed');
+        }
+        await writeProblem(ctx, problem);
+      }
     }
-    if (ctx.res.destroyed) {
-      // The client disconnected: aborting its work is not a failure. The request is logged as 499.
-      ctx.respond = false;
-      logger.debug({ request_id: ctx.state.requestId, err: error }, 'aborted: the client disconnected');
-      return;
-    }
-    const problem = toProblem(error);
-    if (problem.code === 'overloaded') warnOfOverload();
-    else if (problem.status >= 500) {
-      const { requestId } = ctx.state as RequestState;
-      const reason = error instanceof Problem ? { detail: error.message } : { err: error };
-      logger.error(
-        { request_id: requestId, path: loggedPath(ctx.path), code: problem.code, ...reason },
-        'request failed',
-      );
-    }
-    writeProblem(ctx, problem);
   };
 }
 
@@ -82,7 +75,7 @@ function toProblem(error: unknown): Problem {
       'store_unavailable',
       `The ${error.store} store cannot be reached right now. Nothing was lost; try again shortly.`,
       {},
-      { 'Retry-After': RETRY_AFTER_SECONDS },
+      RETRY,
     );
   }
   if (error instanceof OverloadedError) {
@@ -92,33 +85,23 @@ function toProblem(error: unknown): Problem {
         ? 'The ingest queue is full. None of these records was accepted; send them again shortly.'
         : `The queue of the ${error.store} store is full; try again shortly.`,
       {},
-      { 'Retry-After': RETRY_AFTER_SECONDS },
+      RETRY,
     );
   }
   if (error instanceof StoreTimeoutError) {
-    return new Problem(
-      'timeout',
-      'The data store took too long. Narrow the request or try again.',
-      {},
-      { 'Retry-After': RETRY_AFTER_SECONDS },
-    );
+    return new Problem('timeout', 'The data store took too long. Narrow the request.');
   }
   return new Problem('internal', 'An unexpected error happened. Quote the request id when you report it.');
 }
 
-/** Reads the rest of an unfinished body for a bounded time, so that the client can read the response. */
-function writeProblem(ctx: Context, problem: Problem): void {
-  ctx.status = problem.status;
-  ctx.set(problem.headers);
-  ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
-  ctx.set('Link', `<${problemPage(problem.code)}>; rel="help"`);
+async function writeProblem(ctx: Context, problem: Problem): Promise<void> {
   ctx.state.problem = problem.code;
-  const body = problemText(problem, ctx.state.requestId as string, ctx.path);
-  if (ctx.req.complete) ctx.body = body;
-  else {
-    ctx.respond = false;
-    answerUnreadBody(ctx.req, ctx.res, body);
-  }
+  await respond(ctx, {
+    status: problem.status,
+    headers: { ...problem.headers, Link: `<${problemPage(problem.code)}>; rel="help"` },
+    type: 'application/problem+json; charset=utf-8',
+    body: problemText(problem, ctx.state.requestId as string, ctx.path),
+  });
 }
 
 export function problemText(problem: Problem, requestId: string, instance: string): string {

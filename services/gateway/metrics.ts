@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { noUsage, type Usage } from '../http/admission.js';
 import { cached } from '../shared/cache.js';
 import type { RecoveryStatus } from '../stores/common/search-store.js';
-import { noUsage, type Usage } from './admission.js';
 
 /** Metrics of a gateway process. Their names are public. */
 export interface Metrics {
@@ -80,7 +80,7 @@ export function createMetrics(): Metrics {
     [
       'reachline_http_answer_bytes',
       'Bytes of answers that their clients have not read yet; at 256 MiB, others get 503.',
-      () => sources.usage().answerBytes,
+      () => sources.usage().responseBytes,
     ],
   ] as const) {
     new Gauge({

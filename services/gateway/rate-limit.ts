@@ -12,14 +12,14 @@ interface Bucket {
 
 export interface RateLimiter {
   /** Takes a token; returns the response headers of draft-ietf-httpapi-ratelimit-headers. Throws 429 when the bucket is empty. */
-  take(keyId: string): Record<'RateLimit' | 'RateLimit-Policy', string> | undefined;
+  take(keyId: string): Record<string, string>;
   /** Takes tokens for requests that other workers admitted; the bucket may become negative. */
   charge(keyId: string, requests: number): void;
 }
 
 /** A token bucket per key: `limit` requests per 60 s. A limit of 0 disables it. `now` is monotonic, in milliseconds. */
 export function createRateLimiter(limit: number, now: () => number = () => performance.now()): RateLimiter {
-  if (limit === 0) return { take: () => undefined, charge: () => undefined };
+  if (limit === 0) return { take: () => ({}), charge: () => undefined };
   const policy = `"default";q=${limit};w=${WINDOW_SECONDS}`;
   const perMillisecond = limit / (WINDOW_SECONDS * 1000);
   const buckets = new Map<string, Bucket>();

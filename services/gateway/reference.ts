@@ -9,7 +9,9 @@ import type { Context } from 'koa';
 import type { Json } from '../http/openapi.js';
 import { PROBLEM_TYPE, PROBLEMS, problemPage } from '../http/problems.js';
 import { packageRoot } from '../shared/fs.js';
+import type { Clock } from '../shared/time.js';
 import { PAGE_HEADERS } from './console.js';
+import { serveText } from './serve-text.js';
 
 interface Schema extends Json {
   $ref?: string;
@@ -42,14 +44,11 @@ interface OpenApi {
   components: Record<string, Record<string, Schema>>;
 }
 
-/** Makes a handler that sends a text, rendered when it is first asked for. */
-type Serve = (type: string, render: () => string, headers?: Record<string, string>) => (ctx: Context) => void;
-
 /** Adds the routes of the reference. Without a build there is only a 404, as after `tsc` alone. */
 export function addReferenceRoutes(
   router: Router,
   document: () => Json,
-  serve: Serve,
+  clock: Clock,
   folder = join(packageRoot, 'dist/console'),
 ): void {
   const shell = readText(join(folder, 'reference/index.html'));
@@ -69,11 +68,14 @@ export function addReferenceRoutes(
   };
   const names = ['', ...guides.keys(), ...operations.keys()];
   const pages = new Map(
-    names.map((name) => [name, serve('html', () => withPlainText(shell, textOf(name)), PAGE_HEADERS)]),
+    names.map((name) => [
+      name,
+      serveText(clock, HTML, () => withPlainText(shell, textOf(name)), PAGE_HEADERS),
+    ]),
   );
-  const texts = new Map(names.map((name) => [`${name}.md`, serve(TEXT, () => textOf(name))]));
-  router.get('/llms.txt', serve(TEXT, index));
-  router.get('/docs', pages.get('') as (ctx: Context) => void);
+  const texts = new Map(names.map((name) => [`${name}.md`, serveText(clock, TEXT, () => textOf(name))]));
+  router.get('/llms.txt', serveText(clock, TEXT, index));
+  router.get(['/docs', '/docs/'], pages.get('') as (ctx: Context) => Promise<void>);
   router.get('/docs/:page', (ctx, next) => {
     const { page = '' } = ctx.params;
     const code = page.startsWith(PROBLEM_TYPE) ? page.slice(PROBLEM_TYPE.length) : '';
@@ -83,6 +85,7 @@ export function addReferenceRoutes(
   });
 }
 
+const HTML = 'text/html; charset=utf-8';
 const TEXT = 'text/markdown; charset=utf-8';
 
 function readText(file: string): string | undefined {

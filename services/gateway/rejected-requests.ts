@@ -3,11 +3,11 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { Problem } from '../http/problems.js';
+import { answerUnreadBody, LINGER_BYTES, LINGER_MS } from '../http/unread-body.js';
 import { newId } from '../shared/ids.js';
 import type { Connections } from './connections.js';
 import { problemText } from './error-handler.js';
 import type { Metrics } from './metrics.js';
-import { answerUnreadBody, LINGER_BYTES, LINGER_MS } from './unread-body.js';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 

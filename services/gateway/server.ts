@@ -71,7 +71,8 @@ export async function startGateway(
     servesMetrics: config.metricsPort === 0,
     clock,
     version: readVersion(),
-    rateLimiter: clusterWorker ? clusterWorker.shareRateLimit(rateLimiter) : rateLimiter,
+    rateLimiter:
+      clusterWorker && config.rateLimit > 0 ? clusterWorker.shareRateLimit(rateLimiter) : rateLimiter,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     requestTimeoutMs: config.requestTimeoutMs,

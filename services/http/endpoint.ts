@@ -1,6 +1,10 @@
-import type { Static, TSchema } from 'typebox';
+import type { Context } from 'koa';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { SortKey, TextQuery } from '../search/query.js';
 import type { Json, JsonText } from '../shared/json.js';
-import type { BodyLimit } from './body.js';
+import type { WithDefault } from '../shared/schema.js';
+import type { FieldError } from '../shared/validation.js';
+import type { AdmittedRequest } from './admission.js';
 import type { ProblemCode } from './problems.js';
 import type { Scope } from './scopes.js';
 
@@ -11,22 +15,50 @@ export const TAGS = {
   'Website visits': 'Visits to the site of the organization.',
   Advertising: 'Campaigns, creatives and companies of network_a with their figures over a range of days.',
   Ingest: 'Takes in records of every kind.',
-  Operations: 'What runs, and how it is.',
+  Operations: 'Health, version and metrics.',
 };
 export type Tag = keyof typeof TAGS;
 
+/** A request as its handler gets it: fields with a default are always present. */
+export type Parsed<Schema extends TSchema> = Static<Schema> &
+  (Schema extends TObject<infer Fields>
+    ? {
+        [Name in keyof Fields as Fields[Name] extends WithDefault ? Name : never]: NonNullable<
+          Static<Fields[Name]>
+        >;
+      }
+    : unknown);
+
+/** A request body of records, read as it arrives. */
+export interface BodySource {
+  /** Media type, without parameters. */
+  type: string;
+  /** The decompressed body. Throws a Problem when it is too large, ends early or is not what its encoding says. */
+  chunks: AsyncIterable<Buffer>;
+}
+
 /** A validated request, scoped to the organization of its key, and the services its handler uses. */
 export interface HandlerContext<Body, Query, Services = unknown> {
+  /** Path of the operation, as declared. */
+  operation: string;
   /** Strings trimmed; null, blank and absent fields are all absent. */
   body: Body;
   query: Query;
+  /** Path parameters. */
+  params: Readonly<Record<string, string>>;
+  /** The field of the body that is a text query, parsed. */
+  textQuery?: TextQuery;
+  /** The `cursor` of the body, decoded: where the page begins. */
+  after?: SortKey;
+  /** Of an endpoint that declares `source`. */
+  source?: BodySource;
   organizationId: string;
   /** Id of the API key. */
   keyId: string;
   /** The stores it reads and writes, and the clock. */
   services: Services;
   /** The Idempotency-Key header, with the route and the fingerprint of the request. */
-  idempotency: { route: string; key: string; fingerprint: string } | undefined;
+  idempotency?: { route: string; key: string; fingerprint: string };
   /** Aborted when the client leaves or the request's time is up. */
   signal: AbortSignal;
   setHeader(name: string, value: string): void;
@@ -48,7 +80,9 @@ export interface MatchPage {
 export interface MatchList<Body = unknown, Services = unknown> {
   /** Schema of one match. Its scalars and lists of scalars are the columns of CSV. */
   item: TSchema;
-  /** Fields of the request that choose a page, which an export has no use for. */
+  /** Columns of CSV, where the request narrows the fields of a match. */
+  columns?(body: Body): string[];
+  /** Fields of the request that are about one page: not allowed in exports, and free to change from page to page of a cursor. */
   pageFields: readonly string[];
   /** Reads the page that begins at `next` of the page before. CSV leaves nested fields out. */
   readPage(
@@ -67,21 +101,37 @@ export type WithText<Response> = {
     : OrText<Response[Field]>;
 };
 
+/** A request body that is not a JSON object. */
+export interface SourceDeclaration {
+  /** Throws 413 and 415 for its headers. */
+  read(ctx: Context, admitted: AdmittedRequest): BodySource;
+  /** Content of the OpenAPI request body; may add schemas to the components. */
+  describe(components: Record<string, unknown>): Record<string, unknown>;
+}
+
 export interface Endpoint<
   Body extends TSchema = TSchema,
   Query extends TSchema = TSchema,
   Response extends TSchema = TSchema,
   Services = unknown,
 > {
+  /** Without a body for GET. Default POST. */
+  method?: 'GET';
+  /** Path parameters are written `{name}`. */
   path: `/api/${string}`;
+  params?: TSchema;
   /** Verb and noun; the document calls its schemas `<name>Request` and `<name>Response`. */
   name: string;
+  /** Default: the words of the path. */
+  operationId?: string;
   summary: string;
   /** Paragraphs of the documentation, in Markdown. */
   description?: string;
   tag: Tag;
-  /** Null for an operation that every key may use. */
-  scope: Scope | null;
+  /** Scopes the key needs, all of them; none for an operation that every key may use. */
+  scope: readonly Scope[];
+  /** Further scopes that some query parameters need. */
+  queryScope?(query: Parsed<Query>): readonly Scope[];
   request: Body;
   query?: Query;
   response: Response;
@@ -92,13 +142,17 @@ export interface Endpoint<
   /** Problems of this operation in addition to those of every operation. */
   problems?: readonly ProblemCode[];
   idempotent?: boolean;
+  /** Rules beyond the schemas. Fields that broke their schema are absent from `body`; `sent` has all. */
+  check?(body: Partial<Parsed<Body>>, sent: Readonly<Record<string, unknown>>): readonly FieldError[];
   /** Admission slots the request takes, by its cost to the stores; default 1. */
-  slots?(body: Static<Body>): number;
+  slots?(body: Parsed<Body>): number;
   /** Of a search or list: how an export reads every match. */
-  list?: MatchList<Static<Body>, Services>;
-  /** Maximum body size in bytes; default 1 MiB. */
-  bodyLimit?: BodyLimit;
-  handle(context: HandlerContext<Static<Body>, Static<Query>, Services>): Promise<WithText<Static<Response>>>;
+  list?: MatchList<Parsed<Body>, Services>;
+  /** The body is this instead of a JSON object. */
+  source?: SourceDeclaration;
+  /** Maximum size of a JSON body in bytes; default 1 MiB. */
+  bodyLimit?: number;
+  handle(context: HandlerContext<Parsed<Body>, Parsed<Query>, Services>): Promise<WithText<Static<Response>>>;
 }
 
 /**

@@ -4,10 +4,9 @@ import type { Context } from 'koa';
 import type { TObject, TSchema } from 'typebox';
 import { TimeSlice } from '../shared/async.js';
 import { fromJson } from '../shared/json.js';
-import type { FieldError } from '../shared/validation.js';
-import type { AdmissionTicket } from './admission-ticket.js';
-import { compressStream } from './compression.js';
+import type { AdmittedRequest } from './admission.js';
 import type { ExportFormat, HandlerContext, MatchList, MatchPage } from './endpoint.js';
+import { respond } from './respond.js';
 
 export const EXPORT_TYPES: Record<ExportFormat, string> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
@@ -29,45 +28,30 @@ export function negotiateFormat(ctx: Context): ExportFormat | null | undefined {
   );
 }
 
-/** An error for each field of a body that chooses a page. */
-export function pageFieldErrors(body: Record<string, unknown>, { pageFields }: MatchList): FieldError[] {
-  return pageFields
-    .filter((name) => body[name] !== undefined)
-    .map((name) => ({
-      pointer: `/${name}`,
-      code: 'not_in_export',
-      detail: `${name} chooses a page, and CSV and NDJSON hold every match; leave it out.`,
-    }));
-}
-
 /**
  * Sends every match. The first page is read before the headers, so its errors are problems; later ones destroy the connection, so that
  * no client takes a part for the whole. Rejects with what ended it.
  */
 export async function sendExport<Services>(
   ctx: Context,
-  ticket: AdmissionTicket,
-  list: MatchList<unknown, Services>,
+  admitted: AdmittedRequest,
+  list: MatchList<never, Services>,
   context: HandlerContext<unknown, unknown, Services>,
   format: ExportFormat,
 ): Promise<void> {
-  ticket.startExport();
+  admitted.acquire('exports', 1);
   const chunks = exportText(list, context, format, (total) => ctx.set(TOTAL_HEADER, String(total)));
   const first = await chunks.next();
-  ctx.status = 200;
-  ctx.set('Content-Type', `${EXPORT_TYPES[format]}; charset=utf-8`);
-  ctx.vary('Accept');
-  const encoder = compressStream(ctx);
-  ctx.respond = false;
   async function* progressing() {
     for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
       yield chunk.value;
       // The stream asks for more once it has room: the client reads.
-      ticket.progressed();
+      admitted.progressed();
     }
   }
+  ctx.vary('Accept');
   try {
-    await (encoder ? pipeline(progressing, encoder, ctx.res) : pipeline(progressing, ctx.res));
+    await respond(ctx, { type: `${EXPORT_TYPES[format]}; charset=utf-8`, body: progressing() });
   } finally {
     await chunks.return(undefined);
   }
@@ -75,23 +59,19 @@ export async function sendExport<Services>(
 
 /** Yields every match as text. `onTotal` learns first how many match. */
 export async function* exportText<Services>(
-  list: MatchList<unknown, Services>,
+  list: MatchList<never, Services>,
   context: HandlerContext<unknown, unknown, Services>,
   format: ExportFormat,
   onTotal: (total: number) => void,
 ): AsyncGenerator<Buffer, undefined> {
   const slice = new TimeSlice();
-  let columns: string[] | undefined;
-  let text = '';
+  const columns = format === 'csv' ? columnsOf(list, context.body as never) : undefined;
+  let text = columns ? `${columns.join(',')}\r\n` : '';
   let next: unknown;
   do {
     const page = await readPage(list, context, next, format);
     if (next === undefined) onTotal(page.total);
     next = page.next;
-    if (format === 'csv' && columns === undefined) {
-      columns = columnsOf(list.item, page.items[0] && toObject(page.items[0]));
-      text += `${columns.join(',')}\r\n`;
-    }
     for (const item of page.items) {
       const line = columns
         ? csvLine(toObject(item), columns)
@@ -111,7 +91,7 @@ export async function* exportText<Services>(
 
 /** With a signal of its own: a store counts the bytes of a page as in flight until it is aborted. */
 async function readPage<Services>(
-  list: MatchList<unknown, Services>,
+  list: MatchList<never, Services>,
   context: HandlerContext<unknown, unknown, Services>,
   next: unknown,
   format: ExportFormat,
@@ -122,18 +102,18 @@ async function readPage<Services>(
   signal.throwIfAborted();
   signal.addEventListener('abort', abort, { once: true });
   try {
-    const own = Object.create(context, { signal: { value: controller.signal } }) as typeof context;
-    return await list.readPage(own, next, format);
+    const page = { ...context, signal: controller.signal } as HandlerContext<never, unknown, Services>;
+    return await list.readPage(page, next, format);
   } finally {
     signal.removeEventListener('abort', abort);
     controller.abort();
   }
 }
 
-/** The fields of the first match, as a request may narrow them, without those that hold objects. */
-function columnsOf(item: TSchema, first: object | undefined): string[] {
+/** The fields of a match without those that hold objects. */
+function columnsOf<Body>({ item, columns }: Pick<MatchList<Body>, 'item' | 'columns'>, body: Body): string[] {
   const { properties } = item as TObject;
-  return Object.keys(first ?? properties).filter((name) => {
+  return (columns?.(body) ?? Object.keys(properties)).filter((name) => {
     const { items } = (properties[name] ?? {}) as { items?: { type?: string } };
     return items?.type !== 'object';
   });
@@ -146,7 +126,7 @@ const csvLine = (item: object, columns: readonly string[]) =>
   `${columns.map((name) => csvCell((item as Record<string, unknown>)[name])).join(',')}\r\n`;
 
 /** Text that a spreadsheet would run as a formula, and such text behind `'`, so that ingest can take off one `'` again. */
-const FORMULA = /^'*[=+\-@\t\r]/;
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const IS_NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 function csvCell(value: unknown): string {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Context } from 'koa';
 import type { IdempotencyConflict, IdempotentResult } from '../shared/idempotency.js';
 import type { FieldError } from '../shared/validation.js';
 import type { HandlerContext } from './endpoint.js';
@@ -10,10 +9,9 @@ import { Problem } from './problems.js';
  * idempotent ignores the key, but an empty header is an error there too (contract 1.4).
  */
 export function readIdempotencyKey(
-  ctx: Context,
+  header: string | undefined,
   isIdempotent: boolean | undefined,
 ): { key: string | undefined; errors: FieldError[] } {
-  const header = ctx.req.headers['idempotency-key'] as string | undefined;
   if (header === undefined || (header !== '' && !isIdempotent)) return { key: undefined, errors: [] };
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return { key, errors: [] };

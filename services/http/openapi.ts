@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of the operations, made from the schemas that validate them. */
 import type { TSchema } from 'typebox';
-import { MAX_FOLDED_LENGTH } from '../shared/schema.js';
+import { MAX_FOLDED_LENGTH, TEXT_QUERY } from '../shared/schema.js';
 import { BODY_LIMIT } from './body.js';
 import { type Endpoint, type MatchList, TAGS, type Tag } from './endpoint.js';
 import { TOTAL_HEADER } from './export.js';
@@ -8,25 +8,28 @@ import { PROBLEMS, type ProblemCode } from './problems.js';
 
 export type Json = Record<string, unknown>;
 
-/** Problems every operation can answer with. */
-export const STANDARD_PROBLEMS: readonly ProblemCode[] = [
-  'invalid_json',
-  'invalid_body',
+/** Problems that every operation can answer with. */
+const STANDARD_PROBLEMS: readonly ProblemCode[] = [
   'missing_api_key',
   'invalid_api_key',
-  'organization_mismatch',
   'insufficient_scope',
   'origin_not_allowed',
   'not_acceptable',
-  'request_timeout',
-  'body_too_large',
-  'unsupported_media_type',
   'validation_failed',
   'rate_limited',
   'internal',
   'store_unavailable',
   'overloaded',
   'timeout',
+];
+/** Of those with a body. */
+const BODY_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_json',
+  'invalid_body',
+  'organization_mismatch',
+  'request_timeout',
+  'body_too_large',
+  'unsupported_media_type',
 ];
 const IDEMPOTENCY_PROBLEMS: readonly ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused'];
 
@@ -35,19 +38,20 @@ export interface DocumentOptions {
   version: string;
   /** Response examples by path. */
   examples?: Json;
-  /** Path items that are not declared as endpoints; may add schemas to the components. */
-  describeOthers?(components: Json): Json;
+  /** Path items of routes that are not operations; may add schemas to the components. */
+  describeRoutes(components: Json): Json;
 }
 
 export function openApiDocument(served: readonly Endpoint[], options: DocumentOptions): Json {
-  const { version, examples = {}, describeOthers } = options;
+  const { version, examples = {}, describeRoutes } = options;
   const schemas: Json = {};
   publish(problemSchema, schemas);
   const paths: Json = {};
   for (const endpoint of served) {
-    paths[endpoint.path] = { post: operationOf(endpoint, examples[endpoint.path], schemas) };
+    const { method = 'POST', path } = endpoint;
+    paths[path] = { [method.toLowerCase()]: operationOf(endpoint, examples[path], schemas) };
   }
-  Object.assign(paths, describeOthers?.(schemas));
+  Object.assign(paths, describeRoutes(schemas));
   return {
     openapi: '3.1.0',
     info: {
@@ -78,53 +82,60 @@ export function openApiDocument(served: readonly Endpoint[], options: DocumentOp
 }
 
 function operationOf(endpoint: Endpoint, responseExample: unknown, schemas: Json): Json {
-  const { name, path, request, response, example } = endpoint;
+  const { name, path, response, idempotent = false, list, query } = endpoint;
+  const hasBody = endpoint.method !== 'GET';
+  const hasJsonBody = hasBody && !endpoint.source;
   const problems = [
+    ...(hasBody ? BODY_PROBLEMS : []),
     ...STANDARD_PROBLEMS,
-    ...(endpoint.idempotent ? IDEMPOTENCY_PROBLEMS : []),
+    ...(idempotent ? IDEMPOTENCY_PROBLEMS : []),
     ...(endpoint.problems ?? []),
   ];
   const headers = [
-    'X-Ignored-Fields',
+    ...KEYED_HEADERS,
+    ...(hasJsonBody ? ['X-Ignored-Fields'] : []),
     'Server-Timing',
-    ...(endpoint.idempotent ? ['Idempotency-Replayed'] : []),
-    ...(endpoint.list ? [TOTAL_HEADER] : []),
+    ...(idempotent ? ['Idempotency-Replayed'] : []),
+    ...(list ? [TOTAL_HEADER] : []),
   ];
+  const schema = publish({ $id: `${name}Response`, ...(response as Json) }, schemas);
+  const example = responseExample === undefined ? {} : { example: responseExample };
   return {
-    operationId: path
-      .slice('/api/'.length)
-      .replaceAll(/[/_-]+(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    operationId: endpoint.operationId ?? camelCase(path.slice('/api/'.length)),
     summary: endpoint.summary,
-    description: describe(
-      [endpoint.description, endpoint.list && exportDescription(endpoint.list)].filter(Boolean).join('\n\n'),
-      endpoint.scope,
-    ),
+    description: describe(endpoint),
     tags: [endpoint.tag],
     parameters: [
-      ...queryParameters(endpoint.query, endpoint.exampleQuery as Json),
-      ...(endpoint.idempotent ? [idempotencyParameter] : []),
-      preferParameter,
+      ...parametersOf('path', endpoint.params),
+      ...parametersOf('query', query, endpoint.exampleQuery as Json),
+      ...(idempotent ? [idempotencyParameter] : []),
+      ...(hasJsonBody ? [preferParameter] : []),
     ],
-    requestBody: {
-      required: true,
-      description: `At most ${(endpoint.bodyLimit ?? BODY_LIMIT) / 1024} KiB of JSON.`,
-      content: {
-        'application/json': { schema: publishAs(`${name}Request`, request, schemas), example },
-      },
-    },
+    ...(hasBody ? { requestBody: requestBodyOf(endpoint, schemas) } : {}),
     responses: {
       200: {
         description: 'A successful response',
-        headers: refsTo([...KEYED_HEADERS, ...headers]),
-        content: {
-          'application/json': {
-            schema: publishAs(`${name}Response`, response, schemas),
-            ...(responseExample === undefined ? {} : { example: responseExample }),
-          },
-        },
+        headers: refsTo(headers),
+        content: { 'application/json': { schema, ...example } },
       },
       ...problemResponses(problems),
     },
+  };
+}
+
+const camelCase = (path: string) =>
+  path.replaceAll(/[/_-]+(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+function requestBodyOf(endpoint: Endpoint, schemas: Json): Json {
+  const { name, source, request, example, bodyLimit = BODY_LIMIT } = endpoint;
+  if (source) {
+    return { required: true, description: 'Records of the stream.', content: source.describe(schemas) };
+  }
+  const schema = publishAs(`${name}Request`, request, schemas);
+  return {
+    required: true,
+    description: `At most ${bodyLimit / 1024} KiB of JSON.`,
+    content: { 'application/json': { schema, example } },
   };
 }
 
@@ -132,18 +143,22 @@ function operationOf(endpoint: Endpoint, responseExample: unknown, schemas: Json
 const exportDescription = ({ pageFields }: MatchList) =>
   `With \`Accept: text/csv\` or \`application/x-ndjson\` the answer is every match, in the same order, as one stream; ${pageFields.map((name) => `\`${name}\``).join(' and ')} are then not allowed.`;
 
-/** The description of an operation, with the scope that it needs. */
-export const describe = (description: string | undefined, scope: string | null) =>
-  [description, scope ? `Needs the scope \`${scope}\`.` : 'Every key may ask.'].filter(Boolean).join('\n\n');
+/** The description of an operation, with the scopes that it needs. */
+function describe({ description, scope, list }: Endpoint): string {
+  const scopes = scope.map((each) => `\`${each}\``).join(' and ');
+  const access = scopes ? `Needs the scope${scope.length > 1 ? 's' : ''} ${scopes}.` : 'Every key may ask.';
+  return [description, list && exportDescription(list), access].filter(Boolean).join('\n\n');
+}
 
-export function queryParameters(query: TSchema | undefined, example: Json = {}): Json[] {
-  const properties = (query as { properties?: Record<string, Json> } | undefined)?.properties ?? {};
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+function parametersOf(place: 'path' | 'query', schema: TSchema | undefined, sample: Json = {}): Json[] {
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, Json> };
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
     name,
-    in: 'query',
+    in: place,
+    ...(place === 'path' ? { required: true } : {}),
     description,
-    schema: publish(schema, {}),
-    ...(name in example ? { example: example[name] } : {}),
+    schema: publish(rest, {}),
+    ...(name in sample ? { example: sample[name] } : {}),
   }));
 }
 
@@ -194,9 +209,7 @@ const refsTo = (headers: readonly string[]): Json =>
 
 const KEYED_HEADERS = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy'];
 
-/** Headers of answers to a request with a key. */
-export const keyedHeaders = () => refsTo(KEYED_HEADERS);
-/** Headers of answers to a request without one. */
+/** Headers of answers to a request without a key. */
 export const plainHeaders = () => refsTo(['X-Request-Id']);
 
 /** Problems of these codes can carry `Retry-After`. */
@@ -206,10 +219,9 @@ const RETRIED: ReadonlySet<ProblemCode> = new Set([
   'rate_limited',
   'store_unavailable',
   'overloaded',
-  'timeout',
 ]);
 
-export function problemResponses(codes: readonly ProblemCode[]): Json {
+function problemResponses(codes: readonly ProblemCode[]): Json {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes)
     byStatus.set(PROBLEMS[code][0], [...(byStatus.get(PROBLEMS[code][0]) ?? []), code]);
@@ -229,29 +241,17 @@ export function problemResponses(codes: readonly ProblemCode[]): Json {
   );
 }
 
-/** An operation that is not declared as an endpoint, and answers `content`. */
-export function otherOperation(
-  operation: {
-    operationId: string;
-    tag: Tag;
-    summary: string;
-    description: string;
-    [field: string]: unknown;
+/** A route without a key, which answers `content`. */
+export const plainOperation = (operation: Json, content: Json, otherResponses: Json): Json => ({
+  ...operation,
+  security: [],
+  tags: ['Operations' satisfies Tag],
+  responses: {
+    200: { description: 'A successful response', headers: plainHeaders(), content },
+    ...problemResponses(['origin_not_allowed']),
+    ...otherResponses,
   },
-  headers: Json,
-  content: Json,
-  problems: readonly ProblemCode[],
-): Json {
-  const { tag, ...rest } = operation;
-  return {
-    ...rest,
-    tags: [tag],
-    responses: {
-      200: { description: 'A successful response', headers, content },
-      ...problemResponses(problems),
-    },
-  };
-}
+});
 
 const text = (description: string) => ({ type: 'string', description });
 const integer = (description: string) => ({ type: 'integer', description });
@@ -316,7 +316,7 @@ const problemSchema = {
 };
 
 /** Keywords of the validator that no other tool knows. */
-const PRIVATE_KEYWORDS = new Set(['$id', 'formatMinimum', 'formatMaximum', MAX_FOLDED_LENGTH]);
+const PRIVATE_KEYWORDS = new Set(['$id', 'formatMinimum', 'formatMaximum', MAX_FOLDED_LENGTH, TEXT_QUERY]);
 const INT32_MAX = 2 ** 31 - 1;
 
 /**

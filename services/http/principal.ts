@@ -8,10 +8,12 @@ export interface Principal {
   scopes: ReadonlySet<string>;
 }
 
-/** Throws 403 `insufficient_scope`. */
-export function requireScope(principal: Principal, scope: Scope): void {
-  if (principal.scopes.has(scope) || principal.scopes.has('*')) return;
-  throw new Problem('insufficient_scope', `This operation needs a key with the scope ${scope}.`, {
-    required_scope: scope,
+/** Throws 403 `insufficient_scope`, naming the first scope that the key lacks. */
+export function requireScopes({ scopes }: Principal, required: readonly Scope[]): void {
+  if (scopes.has('*')) return;
+  const missing = required.find((scope) => !scopes.has(scope));
+  if (missing === undefined) return;
+  throw new Problem('insufficient_scope', `This operation needs a key with the scope ${missing}.`, {
+    required_scope: missing,
   });
 }

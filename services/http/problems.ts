@@ -72,20 +72,21 @@ export class Problem extends Error {
   }
 }
 
-/** A 422 with all field errors of a request. */
+/** A 422 with all field errors of a request; of one error whose code is that of a problem, this problem. */
 export function invalid(...errors: FieldError[]): Problem {
-  const detail =
-    errors.length === 1
-      ? (errors[0] as FieldError).detail
-      : `${errors.length} fields break a rule; see errors.`;
-  return new Problem('validation_failed', detail, { errors });
+  const [{ code, detail }] = errors as [FieldError];
+  if (errors.length > 1) {
+    return new Problem('validation_failed', `${errors.length} fields break a rule; see errors.`, { errors });
+  }
+  const isProblem = Object.hasOwn(PROBLEMS, code) && PROBLEMS[code as ProblemCode][0] === 422;
+  return new Problem(isProblem ? (code as ProblemCode) : 'validation_failed', detail, { errors });
 }
 
-/** A 422 for a filter without a letter or digit. Ignoring the filter would return everything. */
-export function noWords(field: string): Problem {
-  return invalid({
-    pointer: `/${field}`,
-    code: 'no_words',
-    detail: `${field} must hold at least one letter or digit.`,
-  });
-}
+/** For a filter without a letter or digit. Ignoring the filter would return everything. */
+export const noWordsError = (field: string): FieldError => ({
+  pointer: `/${field}`,
+  code: 'no_words',
+  detail: `${field} must hold at least one letter or digit.`,
+});
+
+export const noWords = (field: string): Problem => invalid(noWordsError(field));

@@ -29,7 +29,7 @@ const OVERRIDES: Readonly<Record<string, Json>> = {
 };
 
 export const readingTools: readonly Tool[] = endpoints
-  .filter(({ scope }) => scope === null || scope.endsWith(':read'))
+  .filter(({ scope }) => scope.every((each) => each.endsWith(':read')))
   .map(toolOf);
 
 /** `contacts_search` of `/api/contacts/search`. */

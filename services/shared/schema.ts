@@ -28,6 +28,17 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
   });
 }
 
+declare const HAS_DEFAULT: unique symbol;
+/** Marks the type of an optional schema with a default: the parsed request always has the field. */
+export type WithDefault = { readonly [HAS_DEFAULT]: true };
+
+/** Sets the default of an optional schema, in place. */
+export const withDefault = <T extends TSchema>(schema: T, value: NonNullable<Static<T>>) =>
+  Object.assign(schema, { default: value }) as unknown as T & WithDefault;
+
+/** Schema keyword: text that is read as a query (contract 3.9). */
+export const TEXT_QUERY = 'x-text-query';
+
 /** `maxLength` applies to the text and to its folded form (contract 3.2), which is searched. */
 export const text = (description: string, options: Options = {}) => {
   const maxLength = Number(options.maxLength ?? 1024);

@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox';
 import { memoize } from './cache.js';
 import { didYouMean } from './did-you-mean.js';
 import { addressKey, addressRange } from './ip-address.js';
-import { MAX_FOLDED_LENGTH } from './schema.js';
+import { MAX_FOLDED_LENGTH, TEXT_QUERY } from './schema.js';
 import { foldsWithin, MAX_FOLDED_GROWTH, plainAscii, tooLongOnceFolded } from './text.js';
 import { canonicalTimestamp } from './time.js';
 
@@ -23,6 +23,7 @@ ajv.addFormat('date-time', { type: 'string', validate: isDateTime });
 ajv.addFormat('idn-email', { type: 'string', validate: isEmail });
 ajv.addFormat('ip-address', { type: 'string', validate: (text: string) => addressKey(text) !== null });
 ajv.addFormat('ip-range', { type: 'string', validate: (text: string) => addressRange(text) !== null });
+ajv.addKeyword(TEXT_QUERY);
 ajv.addKeyword({
   keyword: MAX_FOLDED_LENGTH,
   type: 'string',

@@ -1,4 +1,3 @@
-import { SMALL_BODY_LIMIT } from '../http/body.js';
 import { endpointsWith } from '../http/endpoint.js';
 import { StatusRequest, StatusResponse } from './schema.js';
 import type { StatusReader } from './status-reader.js';
@@ -16,9 +15,8 @@ const readStatus = endpoint({
   description:
     'What is stored of each of the seven streams, when its newest record was accepted, and which stores answer. It answers 200 also while a store is unavailable: the figures of its streams are null then. An answer may be a few seconds old.',
   tag: 'Operations',
-  scope: null,
+  scope: [],
   request: StatusRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
   response: StatusResponse,
   example: {},
   handle: ({ organizationId, services }) => services.status.read(organizationId),

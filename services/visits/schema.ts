@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { cursorRequest, cursorResponse } from '../http/cursor.js';
+import { cursorRequest, cursorResponse } from '../search/cursor.js';
 import { FacetCount } from '../search/facet-schema.js';
 import {
   arrayOf,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
-import type { Endpoint } from '../../services/http/endpoint.js';
+import type { Endpoint, Parsed } from '../../services/http/endpoint.js';
 import { serialize } from '../../services/http/serialize.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
@@ -21,8 +21,10 @@ export async function callText<Body extends TSchema, Query extends TSchema, Answ
   signal = new AbortController().signal,
 ): Promise<string> {
   const answer = await operation.handle({
-    body,
-    query: {} as Static<Query>,
+    operation: operation.path,
+    params: {},
+    body: body as Parsed<Body>,
+    query: {} as Parsed<Query>,
     keyId: 'key',
     organizationId,
     services: {
@@ -32,7 +34,6 @@ export async function callText<Body extends TSchema, Query extends TSchema, Answ
       clock: { now: () => Date.parse(`${today}T12:00:00Z`) },
       provisionalDays: 7,
     },
-    idempotency: undefined,
     signal,
     setHeader() {},
   });

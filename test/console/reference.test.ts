@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { loadDemo } from '../../services/demo/load.js';
-import { apiDocument, endpoints } from '../../services/gateway/api.js';
+import { apiDocument, operations as declaredOperations } from '../../services/gateway/api.js';
 import { CONSOLE_CSP } from '../../services/gateway/console.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
@@ -29,7 +29,7 @@ interface Operation {
   summary: string;
 }
 const operations = Object.entries(
-  apiDocument(endpoints, '1.2.3').paths as Record<string, Record<string, Operation>>,
+  apiDocument(declaredOperations, '1.2.3').paths as Record<string, Record<string, Operation>>,
 ).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { operationId, summary }]) => ({
     path,

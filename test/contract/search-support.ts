@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { ContactSearch } from '../../services/contacts/contact-store.js';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { toFilters } from '../../services/contacts/search.js';
-import { toTextQuery } from '../../services/http/text-query.js';
-import type { SortKey } from '../../services/search/query.js';
+import type { SortKey, TextQuery } from '../../services/search/query.js';
+import { parseQuery } from '../../services/search/query-parser.js';
 import type { Clock } from '../../services/shared/time.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
@@ -44,7 +44,7 @@ export function asked(
     organizationId,
     filters: toFilters(filters),
     updatedAfter: after ? Date.parse(after) : undefined,
-    query: toTextQuery(query),
+    query: query ? (parseQuery(query) as TextQuery) : undefined,
     limit,
     ...page,
   };

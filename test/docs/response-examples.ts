@@ -3,13 +3,13 @@
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { demoRecords, loadDemo } from '../../services/demo/load.js';
 import { endpoints } from '../../services/gateway/api.js';
-import { INGEST_PATH } from '../../services/gateway/other-operations.js';
 import type { Json } from '../../services/http/openapi.js';
 import { utcDate } from '../../services/shared/time.js';
 import { startTestGateway } from '../support/gateway.js';
 
 const DAY = '2026-11-01';
 const NOW = Date.parse(`${DAY}T12:00:00Z`);
+const INGEST_PATH = '/api/ingest/{stream}';
 /** Stands for the id of the contact that the example creates, which is random. */
 const CREATED_ID = 'con_06jf7k2v1csyf9x5n0r8t4m2qa';
 

@@ -157,15 +157,34 @@ describe('Export of every match', () => {
     expect(headers.get('X-Total-Count')).to.equal('0');
   });
 
-  it('rejects fields that choose a page', async () => {
-    const { status, body } = await exported(CONTACTS, { limit: 5, cursor: 'x' });
+  it('has the columns of CSV that the request asks for, whether anything matches or not', async () => {
+    const columnsOf = async (body: object) =>
+      (await exported('/api/advertising/network_a/campaigns', { ...RANGE, ...body }, 'text/csv')).text
+        .split('\r\n', 1)[0]
+        ?.split(',');
+    const some = await columnsOf({ metrics: ['clicks'] });
+    expect(some).to.include.members(['id', 'clicks', 'provisional']).and.not.include('impressions');
+    expect(await columnsOf({ metrics: ['clicks'], campaign_ids: ['none'] })).to.deep.equal(some);
+  });
+
+  it('rejects fields that are about one page', async () => {
+    const page = { limit: 5, cursor: 'x', facets: ['country'], explain: true };
+    const { status, body } = await exported(CONTACTS, page);
     expect(status).to.equal(422);
-    expect(body.errors).to.have.length(2);
+    expect(body.errors).to.have.length(4);
+    const visits = await exported('/api/website-visits/search', { facets: ['day'] });
+    expect(visits.body.errors).to.deep.include.members([
+      {
+        pointer: '/facets',
+        code: 'not_in_export',
+        detail: 'facets is about one page, and CSV and NDJSON hold every match; leave it out.',
+      },
+    ]);
     expect(body.errors).to.deep.include.members([
       {
         pointer: '/limit',
         code: 'not_in_export',
-        detail: 'limit chooses a page, and CSV and NDJSON hold every match; leave it out.',
+        detail: 'limit is about one page, and CSV and NDJSON hold every match; leave it out.',
       },
     ]);
     const ads = await exported(

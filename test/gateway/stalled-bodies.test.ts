@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { ADMISSION_LIMITS } from '../../services/gateway/admission.js';
+import { ADMISSION_LIMITS } from '../../services/http/admission.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { expectProblem } from '../support/problems.js';
 import { sendBytes } from '../support/raw-http.js';
@@ -9,7 +9,7 @@ const SEARCH = '/api/contacts/search';
 const INTAKE = '/api/ingest/contacts';
 const organization = { organization_id: 'org_a' };
 /** One more than a key may send at once; those of all tests are more than all keys may. */
-const STALLED = ADMISSION_LIMITS.bodiesPerKey + 1;
+const STALLED = ADMISSION_LIMITS.bodies.perKey + 1;
 
 const gzipped = gzipSync(`{"contact_id":"${'a'.repeat(100)}"}\n`).subarray(0, -8);
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Context } from 'koa';
-import { ADMISSION_LIMITS, Admission, type AdmittedRequest } from '../../services/gateway/admission.js';
+import { ADMISSION_LIMITS, Admission, type AdmittedRequest } from '../../services/http/admission.js';
 import type { Problem } from '../../services/http/problems.js';
 
 const ANSWER = Buffer.alloc(8 * 1024 * 1024);
@@ -10,8 +10,7 @@ const ANSWER = Buffer.alloc(8 * 1024 * 1024);
 describe('Responses that clients do not read', () => {
   const limits = {
     ...ADMISSION_LIMITS,
-    answerBytes: 3 * ANSWER.length,
-    answerBytesPerKey: 2 * ANSWER.length,
+    responseBytes: { total: 3 * ANSWER.length, perKey: 2 * ANSWER.length },
   };
   const admission = new Admission(60_000, limits);
   const sockets: Socket[] = [];
@@ -21,8 +20,7 @@ describe('Responses that clients do not read', () => {
     server = createServer((req, res) => {
       const key = String(req.headers['x-api-key']);
       const answer = async (request: AdmittedRequest) => {
-        res.once('close', () => request.closed());
-        request.answer(ANSWER.length);
+        request.countResponse(ANSWER.length, { isRead: true });
         res.end(ANSWER);
       };
       admission.run({ req, res, state: {} } as unknown as Context, key, answer).catch((error: Problem) => {
@@ -51,7 +49,7 @@ describe('Responses that clients do not read', () => {
     expect([first[0], second[0], (await ask('a'))[0]]).to.deep.equal([OK, OK, FULL]);
     expect([(await ask('b'))[0], (await ask('c'))[0]]).to.deep.equal([OK, FULL]);
     first[1].destroy();
-    while (admission.total.answerBytes > 2 * ANSWER.length) await new Promise(setImmediate);
+    while (admission.total.responseBytes > 2 * ANSWER.length) await new Promise(setImmediate);
     expect((await ask('c'))[0]).to.equal(OK);
   });
 });

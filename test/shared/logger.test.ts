@@ -84,7 +84,7 @@ describe('The log of requests', function () {
         name: 'Test',
         summary: 'Waits until it is given up',
         tag: 'Contacts',
-        scope: 'contacts:read',
+        scope: ['contacts:read'],
         request: AddContactRequest,
         response: AddContactResponse,
         example: { audience_id: 'a', contact_id: 'b' },

@@ -1,13 +1,13 @@
 /** Checks answers against the schemas that document them, made strict. */
 import type { TSchema } from 'typebox';
-import { apiDocument, endpoints } from '../../services/gateway/api.js';
+import { apiDocument, endpoints, operations } from '../../services/gateway/api.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { compileValidator, type Validator } from '../../services/shared/validation.js';
 
 type Json = Record<string, unknown>;
 
 /** The document as `/openapi.json` serves it. */
-export const openApi = JSON.parse(JSON.stringify(apiDocument(endpoints, '0.0.0'))) as Json;
+export const openApi = JSON.parse(JSON.stringify(apiDocument(operations, '0.0.0'))) as Json;
 
 /** What a `#/…` pointer of the document leads to. */
 export function resolvePointer(pointer: string): unknown {

@@ -1,13 +1,9 @@
 import { createClient, type OperationPath } from '../../client/client.js';
 import type { Contact } from '../../contacts/schema.js';
 import { identifiersOf, mentionsAny, namedIdentifiers } from '../../contacts/suppression.js';
-import { endpoints } from '../../gateway/api.js';
-import type { HandlerContext } from '../../http/endpoint.js';
-import { Problem } from '../../http/problems.js';
+import { type ApiEndpoint, endpoints } from '../../gateway/api.js';
+import { callOperation } from '../../http/call.js';
 import type { Scope } from '../../http/scopes.js';
-import { serialize } from '../../http/serialize.js';
-import { systemClock } from '../../shared/time.js';
-import { compileValidator } from '../../shared/validation.js';
 import { deadLetterText, storedDeadLetters } from '../../stores/common/dead-letters.js';
 import type { Stores } from '../../stores/open-stores.js';
 import { withAdminStore } from '../admin-stores.js';
@@ -15,6 +11,7 @@ import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type GatewayOptions, gatewayError, namedGateway, withFolder } from '../gateway.js';
 import { confirm, type Io, printErr, printOut, terminalJson } from '../io.js';
+import { storeServices } from '../store-services.js';
 
 export interface PersonOptions extends GatewayOptions {
   organization?: string;
@@ -120,7 +117,8 @@ async function deadLettersOf(
 }
 
 function ifAudienceNotFound(error: unknown): null {
-  if (error instanceof CommandError && error.problemCode === 'audience_not_found') return null;
+  const { code, problemCode = code } = error as { code?: string; problemCode?: string };
+  if (problemCode === 'audience_not_found') return null;
   throw error;
 }
 
@@ -173,7 +171,7 @@ async function withOperations(
   work: (call: Call) => Promise<void>,
 ): Promise<void> {
   const { organization } = options;
-  const target = namedGateway(io, options, scopes[0] ?? null);
+  const target = namedGateway(io, options, scopes);
   if (!target && organization === undefined) {
     throw new UsageError(
       'Name the organization with --organization <id>, or a gateway with --url and REACHLINE_API_KEY.',
@@ -199,32 +197,11 @@ async function withOperations(
   );
 }
 
-/** Calls operations without a gateway. Throws `UsageError` for a request that breaks a rule. */
-function callStores(stores: Stores, organizationId: string): Call {
-  return async (path, given, query = {}) => {
-    const endpoint = endpoints.find((each) => each.path === path);
-    if (!endpoint) throw new Error(`there is no operation ${path}`);
-    const fields = Object.entries({ organization_id: organizationId, ...given });
-    const body = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
-    const [error] = compileValidator(endpoint.request)(body);
-    if (error) throw new UsageError(error.detail);
-    const context: HandlerContext<unknown, unknown, never> = {
-      body,
-      query,
-      organizationId,
-      keyId: COMMAND_LINE,
-      services: { ...stores, clock: systemClock } as never,
-      idempotency: undefined,
-      signal: new AbortController().signal,
-      setHeader: () => undefined,
-    };
-    const response = await (endpoint.handle as (context: unknown) => Promise<object>)(context).catch(
-      (reason: unknown) => {
-        throw reason instanceof Problem
-          ? new CommandError(reason.message, { problemCode: reason.code })
-          : reason;
-      },
-    );
-    return JSON.parse(String(await serialize(response))) as Body;
+/** Calls operations without a gateway. Throws their Problems. */
+const callStores =
+  (stores: Stores, organizationId: string): Call =>
+  async (path, body, query) => {
+    const endpoint = endpoints.find((each) => each.path === path) as ApiEndpoint;
+    const caller = { services: storeServices(stores), organizationId, keyId: COMMAND_LINE };
+    return callOperation(endpoint, caller, body, query);
   };
-}

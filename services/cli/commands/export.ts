@@ -5,11 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import type { TObject, TSchema } from 'typebox';
 import { createClient, type PagedPath } from '../../client/client.js';
 import { type ApiEndpoint, endpoints } from '../../gateway/api.js';
-import type { ExportFormat, HandlerContext } from '../../http/endpoint.js';
-import { exportText } from '../../http/export.js';
+import { exportMatches } from '../../http/call.js';
+import type { ExportFormat } from '../../http/endpoint.js';
 import { type Config, loadConfig } from '../../shared/config.js';
-import { systemClock } from '../../shared/time.js';
-import { compileValidator } from '../../shared/validation.js';
 import type { Stores } from '../../stores/open-stores.js';
 import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
@@ -23,6 +21,7 @@ import {
 } from '../gateway.js';
 import { formatCount, type Io, printErr } from '../io.js';
 import { Progress } from '../progress.js';
+import { storeServices } from '../store-services.js';
 
 export interface ExportCommand extends GatewayOptions {
   what: string;
@@ -47,7 +46,7 @@ const PATHS: Record<string, string> = {
 const AUDIENCE_CONTACTS = '/api/audiences/contacts/search';
 
 /** Writes every match, and says on standard error how many there were. */
-export async function exportMatches(io: Io, command: ExportCommand): Promise<void> {
+export async function exportCommand(io: Io, command: ExportCommand): Promise<void> {
   const { what, out } = command;
   const filters = (command.filter ?? []).map(parseFilter);
   const ofAudience = what === 'contacts' && filters.some(([name]) => name === 'audience_id');
@@ -58,15 +57,21 @@ export async function exportMatches(io: Io, command: ExportCommand): Promise<voi
   );
   const format = command.format ?? (out?.endsWith('.csv') ? 'csv' : 'ndjson');
   const target = namedGateway(io, command, endpoint.scope);
-  const sent = target ? body : completeBody(endpoint, body, command.organization);
+  const { organization } = command;
+  if (!target && organization === undefined) {
+    throw new UsageError(
+      'Name the organization with --organization <id>, or a gateway with --url and REACHLINE_API_KEY.',
+    );
+  }
+  if (organization !== undefined) requireId('--organization', organization);
   const progress = await Progress.start(io);
   const counter = new MatchCounter(format);
   const startedAt = performance.now();
 
   const exportFrom = async (source: Stores | GatewayTarget) => {
     const { chunks, total } = await ('search' in source
-      ? readStores(source, loadConfig(io.env), endpoint, sent, format)
-      : readGateway(source, endpoint.path, sent, format));
+      ? readStores(source, loadConfig(io.env), organization as string, endpoint, body, format)
+      : readGateway(source, endpoint.path, body, format));
     async function* counted() {
       for await (const chunk of chunks) {
         yield chunk;
@@ -78,27 +83,13 @@ export async function exportMatches(io: Io, command: ExportCommand): Promise<voi
   };
   try {
     if (target) await exportFrom(target);
-    else await withFolder(io, { organization: command.organization, scope: endpoint.scope }, exportFrom);
+    else await withFolder(io, { organization, scope: endpoint.scope }, exportFrom);
   } finally {
     progress.end();
   }
   const seconds = Math.max(0.001, (performance.now() - startedAt) / 1000);
   const rate = formatCount(counter.matches / seconds);
   printErr(io, `${what}: ${formatCount(counter.matches)} exported in ${seconds.toFixed(1)} s (${rate}/s)`);
-}
-
-/** The body with its organization, which without a gateway no key names. Throws UsageError. */
-function completeBody({ request }: ApiEndpoint, body: Body, organization: string | undefined): Body {
-  if (organization === undefined) {
-    throw new UsageError(
-      'Name the organization with --organization <id>, or a gateway with --url and REACHLINE_API_KEY.',
-    );
-  }
-  requireId('--organization', organization);
-  const complete = { organization_id: organization, ...body };
-  const [error] = compileValidator(request)(complete);
-  if (error) throw new UsageError(error.detail);
-  return complete;
 }
 
 /** Every match as text, while it is read. */
@@ -131,26 +122,17 @@ async function readGateway(
   return { chunks: chunks(), total: () => total };
 }
 
-async function readStores(
+function readStores(
   stores: Stores,
   { provisionalDays }: Config,
-  { path, list }: ApiEndpoint,
+  organizationId: string,
+  endpoint: ApiEndpoint,
   body: Body,
   format: ExportFormat,
-): Promise<Matches> {
-  if (!list) throw new Error(`${path} is not a list`);
+): Matches {
   let total: number | undefined;
-  const context: HandlerContext<unknown, unknown, Parameters<typeof list.readPage>[0]['services']> = {
-    body,
-    query: {},
-    organizationId: body.organization_id as string,
-    keyId: '',
-    services: { ...stores, clock: systemClock, provisionalDays } as never,
-    idempotency: undefined,
-    signal: new AbortController().signal,
-    setHeader: () => undefined,
-  };
-  const chunks = exportText(list, context, format, (all) => {
+  const caller = { services: storeServices(stores, provisionalDays), organizationId, keyId: '' };
+  const chunks = exportMatches(endpoint, caller, body, format, (all) => {
     total = all;
   });
   return { chunks, total: () => total };

@@ -41,7 +41,7 @@ export interface IngestCommand extends GatewayOptions {
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
   if (command.organization !== undefined) requireId('--organization', command.organization);
-  const target = namedGateway(io, command, 'ingest:write');
+  const target = namedGateway(io, command, ['ingest:write']);
   const files = findFiles(io, command.files);
   const rejects = rejectsOf(command, files);
   const organizationOptional = target !== undefined;
@@ -68,7 +68,7 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
     });
   if (target) return loadInto(target);
   const { organization } = command;
-  return withFolder(io, { organization, scope: 'ingest:write' }, loadInto);
+  return withFolder(io, { organization, scope: ['ingest:write'] }, loadInto);
 }
 
 /** The file for the rejected records of each file: with several files, one for each in a folder. Throws UsageError. */

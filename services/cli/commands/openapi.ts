@@ -1,7 +1,7 @@
-import { apiDocument, endpoints } from '../../gateway/api.js';
+import { apiDocument, operations } from '../../gateway/api.js';
 import { readVersion } from '../../shared/version.js';
 import { type Io, printOut } from '../io.js';
 
 export function openapi(io: Io): void {
-  printOut(io, JSON.stringify(apiDocument(endpoints, readVersion().version), null, 2));
+  printOut(io, JSON.stringify(apiDocument(operations, readVersion().version), null, 2));
 }

@@ -37,10 +37,8 @@ export function connectToPrimary(): ClusterWorker {
         ...limiter,
         take(keyId) {
           const headers = limiter.take(keyId);
-          if (headers) {
-            if (admitted.size === 0) setTimeout(flush, SHARE_INTERVAL_MS).unref();
-            admitted.set(keyId, (admitted.get(keyId) ?? 0) + 1);
-          }
+          if (admitted.size === 0) setTimeout(flush, SHARE_INTERVAL_MS).unref();
+          admitted.set(keyId, (admitted.get(keyId) ?? 0) + 1);
           return headers;
         },
       };

@@ -37,7 +37,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
         expect(brokenRules(answer)).to.include('/no_such_field unknown_field');
       });
 
-      if (scope) {
+      if (scope.length > 0) {
         it('answers 403 to a key without its scope', async () => {
           const key = await gateway.keyFor('org_a', ['ingest:write']);
           expectProblem(await gateway.call(path, organization, { key }), 403, 'insufficient_scope');

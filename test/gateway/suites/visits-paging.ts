@@ -26,6 +26,7 @@ export const visitsPaging = gatewaySuite('Paging through all visits while new on
   });
   after(() => gateway.close());
 
+  const tomorrow = new Date(Date.now() + 12 * 3_600_000).toISOString();
   it('returns each visit that existed at the start exactly once, newest first', async function () {
     this.timeout(60_000);
     const seen: VisitLine[] = [];
@@ -44,7 +45,7 @@ export const visitsPaging = gatewaySuite('Paging through all visits while new on
       const last = seen.at(-1) as VisitLine;
       await gateway.ingest(
         'website-visits',
-        ['2030-01-01T00:00:00Z', '2001-01-01T00:00:00Z', last.createdAt].map((createdAt) => ({
+        [tomorrow, '2001-01-01T00:00:00Z', last.createdAt].map((createdAt) => ({
           id: `new_${arrived++}`,
           createdAt,
         })),

@@ -1,14 +1,10 @@
 import { hash } from 'node:crypto';
-import type { SortKey } from '../search/query.js';
-import { integer, nullable, optional, Type } from '../shared/schema.js';
-import type { FieldError } from '../shared/validation.js';
-import { invalid } from './problems.js';
-
-export const DEFAULT_LIMIT = 50;
+import { integer, nullable, optional, Type, withDefault } from '../shared/schema.js';
+import type { SortKey } from './query.js';
 
 /** What a request of pages by cursor has besides its filters. */
 export const cursorRequest = (noun: string) => ({
-  limit: optional(integer(`${noun} a page.`, { minimum: 1, maximum: 1000, default: DEFAULT_LIMIT })),
+  limit: withDefault(optional(integer(`${noun} a page.`, { minimum: 1, maximum: 1000 })), 50),
   cursor: optional(
     Type.String({ description: '`next_cursor` of the page before, with the same filters.', maxLength: 2048 }),
   ),
@@ -35,13 +31,12 @@ export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string
   return Buffer.from(JSON.stringify([scopeHash(scope), rank, createdAt, id])).toString('base64url');
 }
 
-/** Throws 422 unless it is a cursor of the same search. Only ranked searches issue a rank other than 0. */
+/** Where the page begins, or why the cursor is not one of the same search. Only ranked searches issue a rank other than 0. */
 export function readCursor(
   scope: CursorScope,
-  cursor: string | null | undefined,
+  cursor: string,
   isRanked: boolean,
-): SortKey | undefined {
-  if (cursor === undefined || cursor === null) return undefined;
+): SortKey | { code: 'invalid_cursor' | 'cursor_mismatch'; detail: string } {
   const [scopeOf, rank, createdAt, id] = decode(cursor);
   if (
     typeof scopeOf !== 'string' ||
@@ -50,22 +45,15 @@ export function readCursor(
     !Number.isSafeInteger(createdAt) ||
     typeof id !== 'string'
   ) {
-    throw invalid(
-      cursorError('invalid_cursor', 'cursor is not one that this service gave out; start again without it.'),
-    );
+    const detail = 'cursor is not one that this service gave out; start again without it.';
+    return { code: 'invalid_cursor', detail };
   }
   if (scopeOf !== scopeHash(scope)) {
-    throw invalid(
-      cursorError(
-        'cursor_mismatch',
-        'cursor belongs to a search with other filters; repeat those, or start again without it.',
-      ),
-    );
+    const detail = 'cursor belongs to a search with other filters; repeat those, or start again without it.';
+    return { code: 'cursor_mismatch', detail };
   }
   return { rank: rank as number, createdAt: createdAt as number, id };
 }
-
-const cursorError = (code: string, detail: string): FieldError => ({ pointer: '/cursor', code, detail });
 
 function decode(cursor: string): unknown[] {
   try {
@@ -77,9 +65,9 @@ function decode(cursor: string): unknown[] {
 }
 
 function scopeHash({ operation, organizationId, filters }: CursorScope): string {
-  const given = Object.entries(filters)
+  const sorted = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  const digest = hash('sha256', JSON.stringify([operation, organizationId, given]), 'buffer');
+  const digest = hash('sha256', JSON.stringify([operation, organizationId, sorted]), 'buffer');
   return digest.toString('base64url').slice(0, 16);
 }

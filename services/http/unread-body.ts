@@ -9,7 +9,11 @@ export const LINGER_BYTES = 8 * 1024 * 1024;
  * Responds while the body is still arriving, then closes the connection. Reads the body on for a bounded time first: closing a
  * connection with unread bytes resets it, and a reset discards the response in the client's buffer (RFC 9112 9.6).
  */
-export function answerUnreadBody(request: IncomingMessage, response: ServerResponse, body: string): void {
+export function answerUnreadBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string | Buffer,
+): void {
   response.setHeader('Connection', 'close');
   response.setHeader('Content-Length', Buffer.byteLength(body));
   // The whole response is sent now; `end`, which closes the connection, follows once the client has stopped sending.

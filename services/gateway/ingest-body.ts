@@ -1,0 +1,116 @@
+/** The body of an ingest request: its media type, and its bytes, decompressed as they arrive. */
+import { PassThrough, Readable, Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Context } from 'koa';
+import type { TextFormat } from '../../ingest/sources/text.js';
+import { decompressZstd, ZstdError } from '../../ingest/sources/zstd.js';
+import type { AdmittedRequest } from '../http/admission.js';
+import { requireMediaType, sendContinue } from '../http/body.js';
+import type { BodySource } from '../http/endpoint.js';
+import { Problem } from '../http/problems.js';
+
+/** Maximum bytes of records per request, before and after decompression. */
+const INGEST_BODY_LIMIT = 16 * 1024 * 1024;
+
+/** Media types of the body. */
+export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
+  'application/json': 'json',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  'text/csv': 'csv',
+};
+
+/** Some seconds of work for the largest body in the smallest blocks. */
+const ZSTD_LIMITS = { maxWindowBytes: 8 * 1024 * 1024, maxMovedBytes: 16 * 1024 ** 3 };
+
+/** Throws 413 and 415. */
+export function readIngestBody(ctx: Context, admitted: AdmittedRequest): BodySource {
+  const type = requireMediaType(ctx, Object.keys(INGEST_FORMATS));
+  if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
+  return {
+    type,
+    chunks: {
+      [Symbol.asyncIterator]() {
+        sendContinue(ctx);
+        return bodyOf(ctx, admitted)[Symbol.asyncIterator]();
+      },
+    },
+  };
+}
+
+/** The decompressed body. Not `stream.pipeline`, which destroys the connection that the response needs. */
+function bodyOf({ req, headers }: Context, admitted: AdmittedRequest): AsyncIterable<Buffer> {
+  let bytes = 0;
+  const limit = new Transform({
+    transform(chunk: Buffer, _, done) {
+      bytes += chunk.length;
+      try {
+        if (bytes > INGEST_BODY_LIMIT) throw tooLarge();
+        admitted.acquire('bodyBytes', chunk.length);
+        done(null, chunk);
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
+  const input = decoderOf(headers['content-encoding'], limit);
+  let compressedBytes = 0;
+  // Compressed bytes may hold no content, without end.
+  const countCompressed = (chunk: Buffer) => {
+    compressedBytes += chunk.length;
+    if (compressedBytes > INGEST_BODY_LIMIT) limit.destroy(tooLarge());
+  };
+  req.on('data', countCompressed);
+  req.pipe(input);
+  const abort = () => limit.destroy(admitted.signal.reason as Error);
+  admitted.signal.addEventListener('abort', abort, { once: true });
+  req.once('close', () => {
+    if (!req.complete) limit.destroy(new Problem('invalid_body', 'The body ended early.'));
+  });
+  limit.once('close', () => {
+    admitted.signal.removeEventListener('abort', abort);
+    req.off('data', countCompressed);
+    req.unpipe(input);
+    if (input !== limit) input.destroy();
+  });
+  return limit;
+}
+
+/** The stream to pipe the raw body into: `output`, behind a decoder where the body is compressed. */
+function decoderOf(encoding: string | undefined, output: Transform): Transform {
+  if (encoding === undefined || encoding === '' || encoding === 'identity') return output;
+  if (encoding === 'zstd') return zstdInto(output);
+  if (encoding !== 'gzip') {
+    throw new Problem(
+      'unsupported_media_type',
+      `Send the records as they are, or gzip or zstd encoded; not ${JSON.stringify(encoding.slice(0, 64))}.`,
+    );
+  }
+  const gunzip = createGunzip();
+  gunzip.once('error', () => output.destroy(new Problem('invalid_body', 'The body is not valid gzip.')));
+  gunzip.pipe(output);
+  return gunzip;
+}
+
+function zstdInto(output: Transform): Transform {
+  const compressed = new PassThrough();
+  const content = Readable.from(decompressZstd(compressed, ZSTD_LIMITS), { objectMode: false });
+  content.once('error', (error) => {
+    const cause =
+      error instanceof ZstdError
+        ? new Problem('invalid_body', `The body is zstd encoded, but ${error.message}.`)
+        : error;
+    output.destroy(cause);
+  });
+  output.once('close', () => content.destroy());
+  content.pipe(output);
+  return compressed;
+}
+
+function tooLarge(): Problem {
+  return new Problem(
+    'body_too_large',
+    `A request may carry at most ${INGEST_BODY_LIMIT} bytes of records; send several.`,
+  );
+}

@@ -1,0 +1,120 @@
+/** Routes without a key, for operators and tools: health, version, metrics and the OpenAPI document. */
+import type { Router } from '@koa/router';
+import type { Publisher } from '../../ingest/publisher.js';
+import { type Json, plainHeaders, plainOperation, publish } from '../http/openapi.js';
+import { respond } from '../http/respond.js';
+import { cached } from '../shared/cache.js';
+import type { Clock } from '../shared/time.js';
+import type { Version } from '../shared/version.js';
+import type { Stores } from '../stores/open-stores.js';
+import { checkReadiness } from './health.js';
+import type { Metrics } from './metrics.js';
+import { serveText } from './serve-text.js';
+
+export interface OperationalDeps {
+  stores: Pick<Stores, 'search' | 'analytics'>;
+  publisher?: Publisher;
+  metrics: Metrics;
+  clock: Clock;
+  version: Version;
+  /** Serves `/metrics` on this port; default true. */
+  servesMetrics?: boolean;
+  /** True during graceful shutdown: `/readyz` then answers 503. */
+  stopping(): boolean;
+}
+
+/** Cache of `/readyz`, in milliseconds: it needs no API key, so it must not load the stores. */
+const READINESS_CACHE_MS = 1000;
+
+export function addOperationalRoutes(router: Router, document: () => Json, deps: OperationalDeps): void {
+  const { stores, publisher, metrics, clock, version } = deps;
+  const checkStores = cached(READINESS_CACHE_MS, () => checkReadiness({ ...stores, intake: publisher }));
+  router.get('/livez', (ctx) => respond(ctx, { body: JSON.stringify({ status: 'ok' }) }));
+  router.get('/readyz', async (ctx) => {
+    const state = await checkStores();
+    const stopping = deps.stopping();
+    const ready = state.ready && !stopping;
+    const body = JSON.stringify({ ready, stores: state.stores, stopping });
+    await respond(ctx, { status: ready ? 200 : 503, body });
+  });
+  if (deps.servesMetrics !== false) {
+    router.get('/metrics', async (ctx) =>
+      respond(ctx, { type: metrics.registry.contentType, body: await metrics.render() }),
+    );
+  }
+  router.get('/version', (ctx) => respond(ctx, { body: JSON.stringify(version) }));
+  router.get(
+    '/openapi.json',
+    serveText(clock, 'application/json', () => JSON.stringify(document())),
+  );
+}
+
+const text = (description: string) => ({ type: 'string', description });
+
+const storeState = { ...text('`ok` or `unavailable`.'), 'x-extensible-enum': ['ok', 'unavailable'] };
+const readiness = {
+  $id: 'Readiness',
+  type: 'object',
+  description: 'Whether requests can be served.',
+  required: ['ready', 'stopping', 'stores'],
+  properties: {
+    ready: { type: 'boolean', description: 'Whether every store answers and the process is not stopping.' },
+    stopping: { type: 'boolean', description: 'Whether the process is shutting down.' },
+    stores: {
+      type: 'object',
+      description: 'State by store: `search`, `analytics`, and `intake` where records go to Kafka.',
+      additionalProperties: storeState,
+    },
+  },
+};
+const version = {
+  $id: 'Version',
+  type: 'object',
+  description: 'What runs.',
+  required: ['name', 'version', 'node'],
+  properties: {
+    name: text('Name of the program.'),
+    version: text('Version of the program.'),
+    node: text('Version of Node.js.'),
+  },
+};
+const liveness = {
+  $id: 'Liveness',
+  type: 'object',
+  description: 'The process runs.',
+  required: ['status'],
+  properties: { status: text('`ok`.') },
+};
+
+/** Path items of these routes; adds their schemas to the components. */
+export function describeOperational(schemas: Json): Json {
+  const json = (schema: unknown) => ({ 'application/json': { schema: publish(schema, schemas) } });
+  const ready = json(readiness);
+  const contents: Record<string, [summary: string, description: string, content: Json]> = {
+    '/livez': ['Whether the process runs', 'Touches no store.', json(liveness)],
+    '/readyz': [
+      'Whether every store answers',
+      'The stores are asked once a second at most. 503 while one does not answer, or during shutdown.',
+      ready,
+    ],
+    '/metrics': [
+      'Metrics in the Prometheus text format',
+      'Not served where `REACHLINE_METRICS_PORT` gives them a port of their own.',
+      { 'text/plain': { schema: text('Metrics, one a line.') } },
+    ],
+    '/version': ['Name and version of what runs', 'Of the program and of Node.js.', json(version)],
+    '/openapi.json': [
+      'This document',
+      'Examples name recent days, so it changes once a day; `ETag` and `If-None-Match` save sending it again.',
+      json({ type: 'object', description: 'An OpenAPI 3.1 document.' }),
+    ],
+  };
+  const paths: Record<string, { get: Json }> = {};
+  for (const [path, [summary, description, content]] of Object.entries(contents)) {
+    const operationId = path.slice(1).replace('.json', '');
+    const unready = { 503: { description: 'Not ready', headers: plainHeaders(), content: ready } };
+    const others = path === '/readyz' ? unready : {};
+    paths[path] = { get: plainOperation({ operationId, summary, description }, content, others) };
+  }
+  return paths;
+}

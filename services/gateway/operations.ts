@@ -1,0 +1,101 @@
+/** The routes of the declared operations: who calls, with which stores, within which limits. */
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { StoredMapping } from '../../ingest/mapping/stored-mappings.js';
+import type { Publisher } from '../../ingest/publisher.js';
+import type { Admission } from '../http/admission.js';
+import { handleRequest } from '../http/handler.js';
+import type { Principal } from '../http/principal.js';
+import { respond } from '../http/respond.js';
+import { acceptanceClock } from '../shared/record-order.js';
+import type { UnknownFields } from '../shared/settings.js';
+import type { Clock } from '../shared/time.js';
+import type { Version } from '../shared/version.js';
+import { StatusReader } from '../status/status-reader.js';
+import type { Stores } from '../stores/open-stores.js';
+import type { ApiEndpoint, ApiServices } from './api.js';
+import { createAuthenticate } from './authenticate.js';
+import { instrumentStore, type StoreTiming } from './instrument-store.js';
+import type { Metrics } from './metrics.js';
+import type { RateLimiter } from './rate-limit.js';
+import type { RequestState } from './request-state.js';
+
+export interface OperationDeps {
+  stores: Pick<Stores, 'search' | 'analytics'>;
+  /** Publishes ingested records to Kafka; without it they are written to their stores. */
+  publisher?: Publisher;
+  /** Mappings that ingest requests may name. */
+  mappings?: ReadonlyMap<string, StoredMapping>;
+  /** Of ingest requests that do not say; default `reject`. */
+  unknownFields?: UnknownFields;
+  metrics: Metrics;
+  clock: Clock;
+  version: Version;
+  rateLimiter: RateLimiter;
+  provisionalDays: number;
+}
+
+export function addOperations(
+  router: Router,
+  served: readonly ApiEndpoint[],
+  admission: Admission,
+  deps: OperationDeps,
+): void {
+  const identify = createIdentify(deps);
+  const servicesOf = createServices(deps);
+  for (const endpoint of served) {
+    const { method = 'POST', path } = endpoint;
+    router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], async (ctx: Context) => {
+      ctx.state.operation = path;
+      const principal = await identify(ctx);
+      const timing = { storeMs: 0 };
+      const body = await admission.run(ctx, principal.keyId, (admitted) =>
+        handleRequest(endpoint, ctx, principal, servicesOf(timing, principal), admitted),
+      );
+      ctx.set('Server-Timing', `store;dur=${timing.storeMs.toFixed(1)}`);
+      if (body !== undefined) await respond(ctx, { body });
+    });
+  }
+}
+
+/** Authenticates and rate-limits the caller. Throws 401 and 429. */
+function createIdentify({ stores, clock, rateLimiter }: OperationDeps) {
+  const authenticate = createAuthenticate(stores.search, clock);
+  return async (ctx: Context): Promise<Principal> => {
+    const state = ctx.state as RequestState;
+    const principal = await authenticate(ctx.req.headers['x-api-key'] as string | undefined, state.client);
+    state.principal = principal;
+    ctx.set(rateLimiter.take(principal.keyId));
+    return principal;
+  };
+}
+
+/** The services of one request, whose stores add to its timing. */
+function createServices(deps: OperationDeps): (timing: StoreTiming, principal: Principal) => ApiServices {
+  const { stores, publisher, metrics, clock, provisionalDays } = deps;
+  const search = instrumentStore(stores.search, 'search', metrics.stores);
+  const analytics = instrumentStore(stores.analytics, 'analytics', metrics.stores);
+  const shared = {
+    clock,
+    provisionalDays,
+    publisher,
+    mappings: deps.mappings ?? new Map<string, StoredMapping>(),
+    unknownFields: deps.unknownFields ?? ('reject' as const),
+    acceptance: acceptanceClock(clock),
+    ingested: metrics.ingested,
+    status: new StatusReader({
+      search: search({ storeMs: 0 }),
+      analytics: analytics({ storeMs: 0 }),
+      intake: publisher,
+      clock,
+      provisionalDays,
+      version: deps.version.version,
+    }),
+  };
+  return (timing, principal) => ({
+    ...shared,
+    search: search(timing),
+    analytics: analytics(timing),
+    scopes: principal.scopes,
+  });
+}

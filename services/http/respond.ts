@@ -1,0 +1,43 @@
+import { pipeline } from 'node:stream/promises';
+import type { Context } from 'koa';
+import { compress, compressStream } from './compression.js';
+import { answerUnreadBody } from './unread-body.js';
+
+export interface Response {
+  /** Default 200. */
+  status?: number;
+  headers?: Record<string, string>;
+  /** Default JSON. */
+  type?: string;
+  /** Chunks are sent as they come; when they fail, the connection is destroyed. */
+  body?: string | Buffer | AsyncIterable<Buffer>;
+}
+
+/** Every response ends here. Resolves when a stream is sent; else the response is sent once the middlewares are done. */
+export async function respond(
+  ctx: Context,
+  { status = 200, headers = {}, type = 'application/json; charset=utf-8', body }: Response,
+): Promise<void> {
+  ctx.status = status;
+  ctx.set(headers);
+  if (body === undefined) return;
+  if (status === 200 && ctx.fresh) {
+    ctx.vary('Accept-Encoding');
+    ctx.status = 304;
+    return;
+  }
+  ctx.set('Content-Type', type);
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
+    const encoder = compressStream(ctx);
+    ctx.respond = false;
+    await (encoder ? pipeline(body, encoder, ctx.res) : pipeline(body, ctx.res));
+    return;
+  }
+  const bytes = Buffer.from(body as string);
+  if (status >= 400 && !ctx.req.complete) {
+    ctx.respond = false;
+    answerUnreadBody(ctx.req, ctx.res, bytes);
+  } else {
+    ctx.body = await compress(ctx, bytes);
+  }
+}
