@@ -1,27 +1,32 @@
 /** The suppression list: who was erased is recognized by salted hashes of identifiers, and stays out (contract 3.12). */
 import { createHmac } from 'node:crypto';
-import { normalizeEmail, normalizeProfileUrl } from '../search/normalize.js';
+import { formerEmail, formerProfileUrl, normalizeEmail, normalizeProfileUrl } from '../search/normalize.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
 import type { PersonRequest } from './person.js';
-import { searchableValues } from './searchable.js';
 import type { ContactBody } from './stored-contact.js';
 
 /** In normal form. */
 export interface Identifier {
   kind: 'id' | 'email' | 'profile';
   value: string;
+  /** The normal form of earlier versions, where it is another. */
+  former?: string;
 }
+
+const withFormer = (kind: Identifier['kind'], value: string, former: string): Identifier =>
+  former === value ? { kind, value } : { kind, value, former };
 
 /** Bytes of the secret that the hashes are made with. */
 export const SECRET_BYTES = 32;
 
 /** Every identifier of a contact. */
 export function identifiersOf(body: ContactBody): Identifier[] {
-  const emails = new Set([...body.work_emails, ...body.personal_emails].map(normalizeEmail));
-  const identifiers: Identifier[] = [{ kind: 'id', value: body.contact_id }];
-  for (const value of emails) identifiers.push({ kind: 'email', value });
-  const { network_a_url: profile } = searchableValues(body);
-  if (profile) identifiers.push({ kind: 'profile', value: profile });
+  const { contact_id, work_emails, personal_emails, network_a_url } = body;
+  const identifiers: Identifier[] = [{ kind: 'id', value: contact_id }];
+  for (const email of new Set([...work_emails, ...personal_emails]))
+    identifiers.push(withFormer('email', normalizeEmail(email), formerEmail(email)));
+  const profile = network_a_url === null ? '' : normalizeProfileUrl(network_a_url);
+  if (profile) identifiers.push(withFormer('profile', profile, formerProfileUrl(network_a_url as string)));
   return identifiers;
 }
 
@@ -79,6 +84,12 @@ export function namedIdentifiers({ contact_id, email, network_a_url }: PersonReq
   const profile = network_a_url ? normalizeProfileUrl(network_a_url) : '';
   return profile.includes('/') ? [{ kind: 'profile', value: profile }] : [];
 }
+
+/** By any of which the list may hold an identifier. */
+export const listedHashes = (secret: string, organizationId: string, identifier: Identifier): string[] =>
+  [identifier.value, ...(identifier.former === undefined ? [] : [identifier.former])].map((value) =>
+    identifierHash(secret, organizationId, { kind: identifier.kind, value }),
+  );
 
 /** HMAC-SHA256, hexadecimal: without the secret nobody can test a guess. `secret` in hexadecimal. */
 export function identifierHash(secret: string, organizationId: string, { kind, value }: Identifier): string {

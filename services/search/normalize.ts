@@ -24,10 +24,29 @@ function unicodeHost(host: string): string {
 }
 
 /**
- * A profile address without scheme, `www.` or two-letter sub-domain, query, fragment, trailing slash and case; its host in Unicode,
- * percent-encoding of letters undone (RFC 3986, 6.2.2).
+ * A profile address without scheme, credentials, `www.`, `m.`, `mobile.` or two-letter sub-domain, port, trailing dot of the host, query,
+ * fragment, trailing slash, case and what follows the slug behind `/in/`; its path resolved as browsers do, its host in Unicode,
+ * percent-encoding of letters undone (RFC 3986, 6.2.2). A text without a slash is a slug.
  */
 export function normalizeProfileUrl(value: string): string {
+  const address = value
+    .trim()
+    .toLowerCase()
+    .replace(/^[a-z][a-z0-9+.-]*:(?=[/\\])/, '')
+    .replace(/[?#].*$/s, '')
+    .replace(/^[/\\]+|[/\\]+$/g, '');
+  if (!/[/\\]/.test(address)) return withoutSubdomain(decodePercent(address));
+  if (!URL.canParse(`http://${address}`)) return withoutSubdomain(formerProfileUrl(address));
+  const { hostname, pathname } = new URL(`http://${address}`);
+  const host = unicodeHost(hostname).replace(/\.$/, '');
+  const path = decodePercent(trimTrailingSlashes(pathname.toLowerCase().replace(/\/+/g, '/')));
+  return withoutSubdomain(host) + path.replace(/^(\/in\/[^/]+)\/.*$/s, '$1');
+}
+
+const withoutSubdomain = (host: string) => host.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=.+\.)/, '');
+
+/** The normal form of earlier versions: suppression lists hold its hashes. */
+export function formerProfileUrl(value: string): string {
   const address = value
     .trim()
     .toLowerCase()
@@ -35,18 +54,16 @@ export function normalizeProfileUrl(value: string): string {
     .replace(/[?#].*$/s, '');
   const plain = decodePercent(trimTrailingSlashes(address));
   const slash = plain.indexOf('/');
-  if (slash === -1) return withoutSubdomain(plain);
-  return withoutSubdomain(unicodeHost(plain.slice(0, slash))) + plain.slice(slash);
+  const host = slash === -1 ? plain : unicodeHost(plain.slice(0, slash));
+  return host.replace(/^(?:www|[a-z]{2})\.(?=.+\.)/, '') + (slash === -1 ? '' : plain.slice(slash));
 }
-
-const withoutSubdomain = (host: string) => host.replace(/^(?:www|[a-z]{2})\.(?=.+\.)/, '');
 
 /** Decodes letters beyond ASCII and unreserved characters; every other encoding could mean something else once decoded. */
 function decodePercent(text: string): string {
   const decoded = text.includes('%')
     ? text
         .replace(/%(?:2d|2e|3[0-9]|[46][1-9a-f]|[57][0-9a]|5f|7e)/g, decodeURIComponent)
-        .replace(/(?:%[89a-f][0-9a-f])+/g, decodeOrKeep)
+        .replace(/%(?:[cd].|e.%[89ab].|f.%[89ab].%[89ab].)%[89ab][0-9a-f]/g, decodeOrKeep)
     : text;
   return plainAscii.test(decoded) ? decoded.toLowerCase() : decoded.toLowerCase().normalize('NFC');
 }
@@ -60,8 +77,16 @@ function decodeOrKeep(encoded: string): string {
   }
 }
 
-/** An email address without white space and case, its domain in Unicode: two addresses with one normal form are the same. */
+/**
+ * An email address without white space, case and compatibility forms such as full-width letters, its domain in Unicode: two addresses
+ * with one normal form are the same.
+ */
 export function normalizeEmail(value: string): string {
+  return formerEmail(value.normalize('NFKC')).normalize('NFKC');
+}
+
+/** The normal form of earlier versions: suppression lists hold its hashes. */
+export function formerEmail(value: string): string {
   const email = value.replace(/\s+/g, '').toLowerCase();
   const at = email.lastIndexOf('@') + 1;
   const host = email.slice(at);

@@ -39,6 +39,43 @@ export function searchStoreErasures(open: Open): void {
       expect(await opened.store.getContact(organizationId, 'c3')).to.equal(null);
     });
 
+    it('keep a person out whose address comes back in another spelling', async () => {
+      const organizationId = freshOrganization();
+      const profile = 'https://www.network-a.example/in/eve-erased';
+      const person = { work_emails: ['eve.erased@x.example'], network_a_url: profile };
+      await load(opened.store, organizationId, [person]);
+      await erase(organizationId, `${organizationId}_eve`, 'c0');
+      const addresses = [
+        'network-a.example:443/in/eve-erased',
+        'user@network-a.example/in/eve-erased',
+        'network-a.example//in/eve-erased',
+        'network-a.example/./in/x/../eve-erased',
+        'network-a.example./in/eve-erased',
+        'm.network-a.example/in/eve-erased',
+        'mobile.network-a.example/in/eve-erased',
+        'network-a.example/in/eve-erased/details/experience/',
+        'network-a.example\\in\\eve-erased',
+      ];
+      const records = [
+        { work_emails: ['ｅve.erased@x.example'] },
+        { personal_emails: ['EVE．erased@X.example'] },
+        ...addresses.map((address) => ({ network_a_url: `https://${address}` })),
+        { work_emails: ['eve.erased+news@x.example'] },
+      ].map((fields, index) => ({
+        organization_id: organizationId,
+        contact_id: `spelling_${index}`,
+        ...fields,
+      }));
+      const error = await opened.store
+        .upsertContacts(accepted(records, T0))
+        .catch((error: unknown) => error as PartialWriteError);
+      expect(error).to.be.instanceOf(PartialWriteError);
+      // All but the last, an address of its own.
+      expect([...(error as PartialWriteError).rejected.keys()]).to.deep.equal([
+        ...records.slice(0, -1).keys(),
+      ]);
+    });
+
     it('pages proofs by the time of the request, those of one millisecond by id', async () => {
       const organizationId = freshOrganization();
       for (const [proofId, ms] of Object.entries({ era_c: 1, era_b: 0, era_a: 1, era_d: 2 })) {

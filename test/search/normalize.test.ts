@@ -14,7 +14,7 @@ import { addressKey, addressRange } from '../../services/shared/ip-address.js';
 const url = fc
   .tuple(
     fc.constantFrom('', 'http://', 'HTTPS://', 'android-app://'),
-    fc.constantFrom('', 'www.', 'WWW.', 'fr.'),
+    fc.constantFrom('', 'www.', 'WWW.', 'fr.', 'www.fr.', 'm.', 'user@', 'a:b@mobile.', '/', '\\'),
     fc.constantFrom(
       'x.example',
       'X.Example.',
@@ -29,8 +29,12 @@ const url = fc
     fc.array(
       fc.constantFrom(
         '/',
+        '\\',
         'in',
+        'in/',
         'Ann',
+        '..',
+        '%2E',
         '.',
         '%20',
         '%C3%B6',
@@ -53,7 +57,7 @@ const url = fc
 const anyText = fc.string({ unit: 'grapheme' });
 const email = fc
   .tuple(
-    fc.constantFrom('Ann', ' a n', 'JÖRG', 'Jo\u0308rg', 'a@b'),
+    fc.constantFrom('Ann', ' a n', 'JÖRG', 'Jo\u0308rg', 'a@b', 'ａｎｎ', 'a＠b', '\u1e9b\u0323'),
     fc.constantFrom('x.example', 'MÜLLER.example', 'xn--mller-kva.example', 'x'),
   )
   .map(([local, domain]) => `${local}@${domain}`);
@@ -105,6 +109,20 @@ describe('normal forms', () => {
     ['https://network.example/in/j%C3%B6rg-m', 'network.example/in/jörg-m', 'jörg-m'],
     ['https://network.example/in/J%c3%96RG-m/', 'network.example/in/jörg-m', 'jörg-m'],
     ['network.example/in/jo\u0308rg%2Dm', 'network.example/in/jörg-m', 'jörg-m'],
+    ['https://network.example:443/in/ann', 'network.example/in/ann', 'ann'],
+    ['network.example:8080/in/ann', 'network.example/in/ann', 'ann'],
+    ['https://user:secret@network.example/in/ann', 'network.example/in/ann', 'ann'],
+    ['https://network.example./in/ann', 'network.example/in/ann', 'ann'],
+    ['https://network.example//in//ann', 'network.example/in/ann', 'ann'],
+    ['https://network.example/./in/x/../ann', 'network.example/in/ann', 'ann'],
+    ['https://network.example/in/x/%2E%2e/ann', 'network.example/in/ann', 'ann'],
+    ['https:\\\\network.example\\in\\ann\\', 'network.example/in/ann', 'ann'],
+    ['https://m.network.example/in/ann', 'network.example/in/ann', 'ann'],
+    ['mobile.network.example/in/ann', 'network.example/in/ann', 'ann'],
+    ['https://www.fr.network.example/in/ann', 'network.example/in/ann', 'ann'],
+    ['https://network.example/in/ann/details/experience/', 'network.example/in/ann', 'ann'],
+    ['https://network.example/in/ann/de', 'network.example/in/ann', 'ann'],
+    ['https://network.example/company/ann/about', 'network.example/company/ann/about', 'about'],
     ['xn--mnchen-3ya.example/in/ann', 'münchen.example/in/ann', 'ann'],
     ['network.example/in/a%2Fb%25', 'network.example/in/a%2fb%25', 'a%2fb%25'],
     ['network.example/in/%E0%A4', 'network.example/in/%e0%a4', '%e0%a4'],
@@ -121,6 +139,9 @@ describe('normal forms', () => {
     [' JÖRG@MÜLLER.example', 'jörg@müller.example'],
     ['jo\u0308rg@xn--mller-kva.example', 'jörg@müller.example'],
     ['jorg@muller.example', 'jorg@muller.example'],
+    ['ａｎｎ．ｌｅｅ@x.example', 'ann.lee@x.example'],
+    ['ann＠x.example', 'ann@x.example'],
+    ['ann+news@x.example', 'ann+news@x.example'],
   ];
   for (const [given, normal] of emails) {
     it(`the email ${given} is ${normal}`, () => {

@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { ErasureProof } from '../../../contacts/erasure-store.js';
-import { type Identifier, identifierHash, SECRET_BYTES } from '../../../contacts/suppression.js';
+import {
+  type Identifier,
+  identifierHash,
+  listedHashes,
+  SECRET_BYTES,
+} from '../../../contacts/suppression.js';
 import type { Clock } from '../../../shared/time.js';
 import { type Documents, documentId } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';
@@ -75,7 +80,9 @@ export class SuppressionLists {
     return (organizationId, identifiers) => {
       const hashes = lists.get(organizationId);
       if (!hashes?.size || secret === undefined) return false;
-      return identifiers().some((each) => hashes.has(identifierHash(secret, organizationId, each)));
+      return identifiers().some((each) =>
+        listedHashes(secret, organizationId, each).some((hash) => hashes.has(hash)),
+      );
     };
   }
 

@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type Identifier, identifierHash, SECRET_BYTES } from '../../../contacts/suppression.js';
+import {
+  type Identifier,
+  identifierHash,
+  listedHashes,
+  SECRET_BYTES,
+} from '../../../contacts/suppression.js';
 import type { Connection } from '../connection.js';
 
 /** The suppression list as one transaction sees it. */
@@ -47,9 +52,10 @@ export class Suppression {
   #has(organizationId: string, identifier: Identifier): boolean {
     const secret = this.#readSecret();
     if (secret === undefined) return false;
-    const hash = identifierHash(secret, organizationId, identifier);
     const entry = `SELECT 1 FROM suppressed WHERE organization_id = ? AND hash = ?`;
-    return this.#connection.row(entry, organizationId, hash) !== undefined;
+    return listedHashes(secret, organizationId, identifier).some(
+      (hash) => this.#connection.row(entry, organizationId, hash) !== undefined,
+    );
   }
 
   #readSecret(): string | undefined {
