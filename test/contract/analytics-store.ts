@@ -3,7 +3,16 @@ import fc from 'fast-check';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { accepted } from '../support/accepted.js';
-import { KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
+import { Random } from '../support/random.js';
+import {
+  BATCH_SIZES,
+  batchesOf,
+  KEYS,
+  lastOfEach,
+  orderedRecords,
+  spokenOf,
+  twoWriters,
+} from './record-order.js';
 
 /** Cases of each property. */
 const RUNS = Number(process.env.TEST_ORDER_RUNS ?? 6);
@@ -259,6 +268,54 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
         { numRuns: RUNS },
       );
     });
+
+    for (const sizes of BATCH_SIZES) {
+      it(`shows the same after all batches at once as after one by one: ${sizes.join(', ')} records`, async () => {
+        const stateAfter = async (organization_id: string, isAtOnce: boolean) => {
+          const random = new Random(sizes.length);
+          const entities = batchesOf(sizes, (index) => ({
+            organization_id,
+            id: `often${random.below(10)}`,
+            name: `Name ${index}`,
+          }));
+          const deliveries = batchesOf(sizes, (index) =>
+            delivery({
+              organization_id,
+              company_id: 'o',
+              campaign_id: `c${random.below(10)}`,
+              impressions: index,
+            }),
+          );
+          const writes = [
+            ...entities.map((batch) => () => store.insertCampaigns(batch)),
+            ...entities.map((batch) => () => store.insertCompanies(batch)),
+            ...entities.map(
+              (batch) => () =>
+                store.insertCreatives(
+                  batch.map((each) => ({ ...each, record: { ...each.record, campaign_id: 'c' } })),
+                ),
+            ),
+            ...deliveries.map((batch) => () => store.insertDeliveries(batch)),
+          ];
+          if (isAtOnce) await Promise.all(writes.map((write) => write()));
+          else for (const write of writes) await write();
+          const names = await Promise.all(
+            ['campaigns', 'companies', 'creatives'].map((table) =>
+              store.query<{ name: string }>({
+                name: 'test',
+                sql: `SELECT name FROM ${table} FINAL WHERE organization_id = {organization:String} ORDER BY id`,
+                params: { organization: organization_id },
+              }),
+            ),
+          );
+          return [await deliveriesOf(organization_id), ...names.map(({ rows }) => rows)];
+        };
+        const suffix = sizes.join('_');
+        expect(await stateAfter(`org_at_once_${suffix}`, true)).to.deep.equal(
+          await stateAfter(`org_one_by_one_${suffix}`, false),
+        );
+      });
+    }
 
     it('takes a report without a time as of its acceptance', async () => {
       const report = (impressions: number, reported_at?: string) =>

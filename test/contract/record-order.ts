@@ -28,6 +28,25 @@ export function twoWriters<T>(records: OrderedRecord<T>[]): fc.Arbitrary<Ordered
     .map((writers) => writers.map(([order, sizes]) => inBatches(order, sizes)));
 }
 
+/** Sizes of the batches of one writer: adapters treat small and large batches, and the last of a file, in their own ways. */
+export const BATCH_SIZES: number[][] = [
+  [1000, 50],
+  [100, 99, 1, 101],
+  [50, 1001, 3],
+  [500, 20, 500, 20],
+];
+
+/** Batches of records that a function makes from their number, all accepted at one moment. */
+export function batchesOf<T>(sizes: readonly number[], recordAt: (index: number) => T): OrderedRecord<T>[][] {
+  let next = 0;
+  return sizes.map((size) =>
+    Array.from({ length: size }, () => {
+      const sequence = next++;
+      return { record: recordAt(sequence), acceptedAt: T0, sequence };
+    }),
+  );
+}
+
 function inBatches<T>(records: readonly T[], sizes: Iterator<number>): T[][] {
   const batches: T[][] = [];
   for (let start = 0; start < records.length; ) {

@@ -5,8 +5,18 @@ import type { ContactRecord } from '../../services/contacts/schema.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { accepted } from '../support/accepted.js';
 import type { ParsedStore } from '../support/parsed-store.js';
-import { at, KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
-import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+import { Random } from '../support/random.js';
+import {
+  at,
+  BATCH_SIZES,
+  batchesOf,
+  KEYS,
+  lastOfEach,
+  orderedRecords,
+  spokenOf,
+  twoWriters,
+} from './record-order.js';
+import { asked, freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
 
 const RUNS = { numRuns: 40 };
 
@@ -203,6 +213,63 @@ export function searchStoreRecordOrder(open: Open): void {
       });
       expect(found.items.map(({ id }) => id)).to.deep.equal(['a', 'b']);
     });
+
+    for (const sizes of BATCH_SIZES) {
+      it(`all batches of one writer at once make what they make one after another: ${sizes.join(', ')} records`, async () => {
+        const { store } = opened;
+        const count = sizes.reduce((sum, size) => sum + size, 0);
+        /** The same records for organizations of their own: half of them are of the ten contacts that are compared. */
+        const logOf = (organizations: readonly string[]) => {
+          const random = new Random(count);
+          const contacts = batchesOf(sizes, (index): ContactRecord => {
+            const contact_id = random.chance(0.5) ? `often${random.below(10)}` : `once${index}`;
+            return {
+              organization_id: random.pick(organizations),
+              contact_id,
+              ...(random.chance(0.5) && { first_name: `Ann${index}` }),
+              ...(random.chance(0.5) && { city: `Oslo${index}` }),
+              ...(random.chance(0.2) && { deleted: true as const }),
+            };
+          });
+          const audiences = batchesOf(sizes, (index): AudienceRecord => {
+            const organization_id = random.pick(organizations);
+            return { organization_id, id: `often${random.below(10)}`, name: `Name ${index}` };
+          });
+          const visits = batchesOf(sizes, (index) => {
+            const organizationId = random.pick(organizations);
+            return { organizationId, id: `often${random.below(10)}`, createdAt: at(0), city: `Oslo${index}` };
+          });
+          return { contacts, audiences, visits };
+        };
+        const stateOf = async (organizations: readonly string[]) => {
+          await store.refresh();
+          return Promise.all(
+            organizations.map(async (organizationId) => {
+              const ids = Array.from({ length: 10 }, (_, index) => `often${index}`);
+              const contacts = await store.getContacts(organizationId, ids);
+              const audiences = await store.searchAudiences({ organizationId, offset: 0, limit: 10 });
+              const visits = await store.searchVisits({ organizationId, limit: 10 });
+              const { total } = await store.searchContacts(asked(organizationId));
+              const state = { contacts, audiences: audiences.items, visits: visits.items, total };
+              return JSON.parse(JSON.stringify(state).replaceAll(organizationId, 'org'));
+            }),
+          );
+        };
+        const [inFlight, oneByOne] = [0, 1].map(() => [freshOrganization(), freshOrganization()]) as [
+          string[],
+          string[],
+        ];
+        const together = logOf(inFlight);
+        await Promise.all(together.contacts.map((batch) => store.upsertContacts(batch)));
+        await Promise.all(together.audiences.map((batch) => store.upsertAudiences(batch)));
+        await Promise.all(together.visits.map((batch) => store.insertVisits(batch)));
+        const apart = logOf(oneByOne);
+        for (const batch of apart.contacts) await store.upsertContacts(batch);
+        for (const batch of apart.audiences) await store.upsertAudiences(batch);
+        for (const batch of apart.visits) await store.insertVisits(batch);
+        expect(await stateOf(inFlight)).to.deep.equal(await stateOf(oneByOne));
+      });
+    }
 
     it('the first visit of an id and moment stays', async () => {
       const organizationId = freshOrganization();

@@ -29,7 +29,6 @@ import type { RebuildProgress } from './migrations/rebuild.js';
 import { parsePage } from './pages.js';
 import { PointReads } from './point-reads.js';
 import type { LookupOperations } from './workers/lookup-thread.js';
-import type { PreparationOperations } from './workers/preparation-thread.js';
 import { startSearchProcess } from './workers/process-client.js';
 import type { Result } from './workers/rpc.js';
 import { SearchPool } from './workers/search-pool.js';
@@ -43,12 +42,10 @@ import type {
   WriteOperations,
 } from './writes/write-operations.js';
 
-type Preparation = WorkerClient<PreparationOperations>;
 type Writer = WorkerClient<WriteOperations & MaintenanceOperations & RecordOperations>;
 
 const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
 const LOOKUPS = new URL('./workers/lookup-thread.js', import.meta.url);
-const PREPARATION = new URL('./workers/preparation-thread.js', import.meta.url);
 const SEARCHES = fileURLToPath(new URL('./workers/search-process.js', import.meta.url));
 
 /** Page caches in MiB; that of the searches is shared between their processes. */
@@ -58,7 +55,6 @@ const CACHE_MB = {
   searches: { all: 192, least: 16 },
   lookups: 8,
   points: 16,
-  preparation: 1,
 };
 
 /** Few enough that serializing them does not hold up the event loop. */
@@ -66,9 +62,6 @@ const RECORDS_PER_MESSAGE = 500;
 
 /** Messages per batch of an input: together they fill transactions. */
 const MESSAGES_PER_BATCH = 2;
-
-/** Fewer contacts are not worth the way over another thread. */
-const MIN_PREPARED_RECORDS = 100;
 
 /** Each looks its words up in the text index. */
 const DELETIONS_PER_MESSAGE = 50;
@@ -99,7 +92,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   const path = join(dataDir, SEARCH_FILE);
   const writer: Writer = new WorkerClient(WRITER, { path, cacheMb: CACHE_MB.writer });
   const lookups = new WorkerClient<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
-  const preparation: Preparation = new WorkerClient(PREPARATION, { path, cacheMb: CACHE_MB.preparation });
   const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchThreads));
   const searches = new SearchPool<SearchOperations>({
     maxProcesses: searchThreads + 1,
@@ -111,7 +103,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     },
   });
   const points = new PointReads({ path, cacheMb: CACHE_MB.points });
-  const store = new SqliteStore(writer, preparation, lookups, searches, points, clock);
+  const store = new SqliteStore(writer, lookups, searches, points, clock);
   try {
     await store.ping();
   } catch (error) {
@@ -124,7 +116,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
 class SqliteStore implements SearchStore {
   readonly preferredBatchSize = MESSAGES_PER_BATCH * RECORDS_PER_MESSAGE;
   readonly #writer: Writer;
-  readonly #preparation: Preparation;
   readonly #lookups: WorkerClient<LookupOperations>;
   readonly #searches: SearchPool<SearchOperations>;
   readonly #points: PointReads;
@@ -132,19 +123,15 @@ class SqliteStore implements SearchStore {
   /** Idempotency keys of writes in progress. */
   readonly #running = new Set<string>();
   #sending: Promise<unknown> = Promise.resolve();
-  /** Messages that are being prepared. */
-  #preparing = 0;
 
   constructor(
     writer: Writer,
-    preparation: Preparation,
     lookups: WorkerClient<LookupOperations>,
     searches: SearchPool<SearchOperations>,
     points: PointReads,
     clock: Clock,
   ) {
     this.#writer = writer;
-    this.#preparation = preparation;
     this.#lookups = lookups;
     this.#searches = searches;
     this.#points = points;
@@ -302,7 +289,6 @@ class SqliteStore implements SearchStore {
   async close(): Promise<void> {
     await this.#sending;
     this.#points.close();
-    await this.#preparation.close();
     await Promise.all([this.#writer.close(), this.#lookups.close(), this.#searches.close()]);
   }
 
@@ -326,19 +312,15 @@ class SqliteStore implements SearchStore {
     }
   }
 
-  /** Sends records in the order of calls but for those that are prepared, and yields to the event loop between two messages. */
+  /** Sends records in the order of calls, and yields to the event loop between two messages. */
   async #writeRecords(writer: RecordWriter, records: readonly OrderedRecord<unknown>[]): Promise<void> {
-    const tenant = tenantOf(records);
     const written: Promise<RecordResults | { error: unknown }>[] = [];
     const send = async () => {
-      for (let start = 0; start < records.length; start += RECORDS_PER_MESSAGE) {
-        if (start > 0) await yieldToEventLoop();
-        const json = JSON.stringify(records.slice(start, start + RECORDS_PER_MESSAGE));
-        const isPrepared = writer === 'upsertContacts' && records.length >= MIN_PREPARED_RECORDS;
-        const sent = isPrepared
-          ? this.#sendPrepared(tenant, json)
-          : this.#writer.callFor(tenant, writer, json);
-        written.push(sent.then(numbered(start), failedWith));
+      for (const [organizationId, indexes] of messagesOf(records)) {
+        if (written.length > 0) await yieldToEventLoop();
+        const json = JSON.stringify(indexes.map((index) => records[index]));
+        const sent = this.#writer.callFor(organizationId, writer, json);
+        written.push(sent.then(numbered(indexes), failedWith));
       }
     };
     const sent = this.#sending.then(send);
@@ -351,36 +333,42 @@ class SqliteStore implements SearchStore {
     }
     if (rejected.size > 0) throw new PartialWriteError(rejected);
   }
-
-  /** Unprepared where the thread that prepares has failed. */
-  async #sendPrepared(tenant: string, json: string) {
-    this.#preparing++;
-    const prepared = await this.#preparation.textFor(tenant, 'prepareContacts', json).catch(() => undefined);
-    this.#preparing--;
-    return this.#writer.callFor(tenant, 'upsertContacts', json, prepared, this.#preparing > 0);
-  }
 }
 
 type RecordResults = [index: number, error: RecordRejectedError][];
 
-/** Rejections of a message that starts at record `start` of the write. */
+/** Rejections of a message of the records at these indexes of the write. */
 const numbered =
-  (start: number) =>
+  (indexes: readonly number[]) =>
   (rejected: BatchResult['rejected']): RecordResults =>
     rejected.map(({ index, code, pointer, detail }) => [
-      start + index,
+      indexes[index] as number,
       new RecordRejectedError(code, pointer, detail),
     ]);
 
 const failedWith = (error: unknown) => ({ error });
 
-/** The organization of the records; empty where they are of several. */
-function tenantOf(records: readonly OrderedRecord<unknown>[]): string {
-  const organizationOf = ({ record }: OrderedRecord<unknown>) => {
-    const fields = record as { organization_id?: string; organizationId?: string };
-    return fields.organization_id ?? fields.organizationId ?? '';
-  };
-  const [first] = records;
-  const organization = first ? organizationOf(first) : '';
-  return records.every((record) => organizationOf(record) === organization) ? organization : '';
+/**
+ * The indexes of the records of each message. It has records of one organization, in their order: the writer keeps the order of messages
+ * of an organization, while organizations take turns.
+ */
+function messagesOf(
+  records: readonly OrderedRecord<unknown>[],
+): [organizationId: string, indexes: number[]][] {
+  const messages: [string, number[]][] = [];
+  const open = new Map<string, number[]>();
+  for (const [index, { record }] of records.entries()) {
+    const { organization_id, organizationId = organization_id ?? '' } = record as {
+      organization_id?: string;
+      organizationId?: string;
+    };
+    let indexes = open.get(organizationId);
+    if (!indexes || indexes.length >= RECORDS_PER_MESSAGE) {
+      indexes = [];
+      open.set(organizationId, indexes);
+      messages.push([organizationId, indexes]);
+    }
+    indexes.push(index);
+  }
+  return messages;
 }

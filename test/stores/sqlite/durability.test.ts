@@ -112,7 +112,11 @@ describe('A bulk load into the SQLite store', () => {
 
 describe('A search with very many similar words', () => {
   it('finds the 1000 nearest words, also when the query repeats its word', async () => {
-    const store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1, searchTimeoutMs: 60_000 });
+    const store = await openSqliteStore({
+      dataDir: tempFolder(),
+      searchThreads: 1,
+      searchTimeoutMs: 120_000,
+    });
     const letters = 'abcdefghijklmnopqrstuvwxyz';
     const records = Array.from({ length: 26 * 26 * 4 }, (_, index) => {
       const name = Array.from('mississippian');

@@ -68,21 +68,6 @@ describe('The write queue', () => {
     expect(answered()).to.include(request).and.not.include(long);
   });
 
-  it('gathers records while more are being prepared, until there are enough or a request comes', () => {
-    const message = (isMoreComing: boolean) => {
-      const records = [{ organization_id: 'org_a', contact_id: 'c' }];
-      add('org_a', 'upsertContacts', JSON.stringify(accepted(records, NOW)), undefined, isMoreComing);
-      return queue.isGathering;
-    };
-    expect([message(true), message(true), message(false)]).to.deep.equal([true, true, false]);
-    while (!queue.isEmpty) queue.work();
-    expect(Array.from({ length: 4 }, () => message(true))).to.deep.equal([true, true, true, false]);
-    while (!queue.isEmpty) queue.work();
-    expect(message(true)).to.equal(true);
-    add('org_b', 'setCredits', 'org_b', 1);
-    expect(queue.isGathering).to.equal(false);
-  });
-
   it('rejects a batch that cannot be written, and writes all others', () => {
     const good = [contacts('org_a', 3), contacts('org_b', 3)];
     const bad = add('org_c', 'upsertContacts', JSON.stringify([{ record: null }]));

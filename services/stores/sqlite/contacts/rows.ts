@@ -34,9 +34,3 @@ export function readDeletion(connection: Connection, organization: number, id: s
   );
   return row && { recordOrder: row[0] };
 }
-
-/** Whether any contact of the organization was deleted. */
-export function hasDeletion(connection: Connection, organization: number): boolean {
-  const any = `SELECT 1 FROM deleted_contacts WHERE organization = ? LIMIT 1`;
-  return connection.row(any, organization) !== undefined;
-}

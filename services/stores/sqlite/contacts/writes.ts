@@ -15,6 +15,7 @@ import {
   contactJson,
   createdContact,
   joinedAudience,
+  type StoredContact,
   toContact,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
@@ -27,32 +28,20 @@ import { Suppression } from '../erasure/suppression.js';
 import { findOrganizationKey } from '../organizations.js';
 import type { RowId } from '../row-ids.js';
 import { IndexChanges } from '../text/text-index.js';
-import { vocabularyVersion } from '../text/vocabulary.js';
 import { type BatchResult, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
-import { type NewContact, newContactOf, type PreparedRecord } from './prepared-contact.js';
-import { type ContactRow, hasDeletion, readContactRow, readDeletion } from './rows.js';
+import { type ContactRow, readContactRow, readDeletion } from './rows.js';
 
 /** Applies stream records (contract 6.2) until time is up. */
 export function upsertContacts(
   session: WriteSession,
-  records: readonly (OrderedRecord<ContactRecord> | PreparedRecord)[],
+  records: readonly OrderedRecord<ContactRecord>[],
   isTimeUp: () => boolean,
 ): BatchResult {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  const batch: Batch = {
-    session,
-    changes,
-    lost: [],
-    deletions: new Map(),
-    vocabularyVersion: vocabularyVersion(session.connection),
-    suppression: new Suppression(session.connection),
-  };
-  const written = writeBatch(records, isTimeUp, (record) => {
-    if (!('contact' in record)) upsertContact(batch, record);
-    else if (!insertPrepared(batch, record)) upsertContact(batch, record.parse());
-  });
+  const batch: Batch = { session, changes, lost: [], suppression: new Suppression(session.connection) };
+  const written = writeBatch(records, isTimeUp, (record) => upsertContact(batch, record));
   changes.apply();
   forgetWords(session, batch.lost);
   return written;
@@ -73,34 +62,12 @@ interface Batch {
   session: WriteSession;
   changes: IndexChanges;
   lost: LostWords[];
-  /** Whether an organization has deletions. */
-  deletions: Map<number, boolean>;
-  vocabularyVersion: number;
   suppression: Suppression;
-}
-
-/** False, and nothing is written, where a contact is stored or deleted, persons are suppressed, or words were forgotten meanwhile. */
-function insertPrepared(
-  { session, changes, deletions, vocabularyVersion: currentVersion, suppression }: Batch,
-  { organizationId, acceptedAt, vocabularyVersion: version, contact }: PreparedRecord,
-): boolean {
-  const { connection } = session;
-  const { organization, id } = contact;
-  if (version !== currentVersion || suppression.isUsed(organizationId)) return false;
-  let hasDeletions = deletions.get(organization);
-  if (hasDeletions === undefined) {
-    hasDeletions = hasDeletion(connection, organization);
-    deletions.set(organization, hasDeletions);
-  }
-  if (hasDeletions && readDeletion(connection, organization, id)) return false;
-  if (!insertContact(session, changes, contact)) return false;
-  session.noteAccepted('contacts', organization, acceptedAt);
-  return true;
 }
 
 /** Throws `RecordRejectedError`. */
 function upsertContact(
-  { session, changes, lost, deletions, suppression }: Batch,
+  { session, changes, lost, suppression }: Batch,
   ordered: OrderedRecord<ContactRecord>,
 ): void {
   const { connection } = session;
@@ -123,13 +90,11 @@ function upsertContact(
   if (isDeletion(stored)) {
     if (before) lost.push(deleteRow(session, changes, organization, before));
     writeDeletion(connection, organization, contactId, stored);
-    deletions.set(organization, true);
     return;
   }
   if (deletion) removeDeletion(connection, organization, contactId);
   if (!before) {
-    const text = session.encoder('contact_terms', organization);
-    insertContact(session, changes, newContactOf(text, organization, stored));
+    insertContact(session, changes, organization, stored);
     return;
   }
   const moved = before.createdMs !== stored.createdMs;
@@ -211,28 +176,33 @@ function removeDeletion(connection: Connection, organization: number, id: string
   connection.run(`DELETE FROM deleted_contacts WHERE organization = ? AND id = ?`, organization, id);
 }
 
-/** Writes the row, its memberships, its words and the index. False when the contact is stored already. */
-function insertContact(session: WriteSession, changes: IndexChanges, contact: NewContact): boolean {
-  const { organization, createdMs } = contact;
+/** Writes the row of a contact that is not stored yet, its memberships, its words and the index. */
+function insertContact(
+  session: WriteSession,
+  changes: IndexChanges,
+  organization: number,
+  stored: StoredContact,
+): void {
+  const { body, createdMs, updatedMs, recordOrder, audienceIds } = stored;
+  const text = session.encoder('contact_terms', organization);
+  const values = searchableValues(body);
   const rowId = session.newRowId('contact_terms', createdMs);
-  const inserted = session.connection.run(
+  session.connection.execute(
     `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, body, country)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     organization,
-    contact.id,
+    body.id,
     rowId,
     createdMs,
-    contact.updatedMs,
-    contact.recordOrder,
-    contact.body,
-    contact.country,
+    updatedMs,
+    recordOrder,
+    contactJson(stored),
+    values.country,
   );
-  if (inserted === 0) return false;
-  changes.add(rowId, contact.columns);
-  session.addWords('contact_terms', organization, contact.words);
+  changes.add(rowId, contactColumns(text, body, values));
+  session.addWords('contact_terms', organization, text.takeWords());
   session.count('contacts', organization);
-  for (const id of contact.audienceIds) insertMembership(session, organization, id, rowId);
-  return true;
+  for (const id of audienceIds) insertMembership(session, organization, id, rowId);
 }
 
 /** Writes the row, its memberships and, where words changed, the index; returns the words that the row has no more. */
@@ -338,8 +308,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
         if (!dryRun) {
           addCredits(connection, organizationId, -requiredCredits);
           const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
-          const text = session.encoder('contact_terms', organization);
-          insertContact(session, changes, newContactOf(text, organization, created));
+          insertContact(session, changes, organization, created);
           changes.apply();
         }
         return { created };

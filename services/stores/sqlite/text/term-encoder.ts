@@ -6,8 +6,6 @@ interface EncodedValue {
   escaped: readonly string[];
   /** Its words that queries may misspell. */
   words: readonly string[];
-  /** Encoders of organizations that have all of `words` in their vocabulary; undefined where the value is not cached. */
-  knownTo?: Set<TermEncoder>;
 }
 
 /** Values that many rows share, such as cities, by field and value: one cache serves the encoders of all organizations. */
@@ -15,7 +13,6 @@ export class ValueCache {
   readonly #fields = new Map<string, Map<string, EncodedValue>>();
   #size = 0;
 
-  /** Values, and organizations that know their words. */
   get size(): number {
     return this.#size;
   }
@@ -28,17 +25,11 @@ export class ValueCache {
     }
     let encoded = values.get(value);
     if (!encoded) {
-      encoded = { ...encode(wordsOf(value)), knownTo: new Set() };
+      encoded = encode(wordsOf(value));
       values.set(value, encoded);
       this.#size++;
     }
     return encoded;
-  }
-
-  noteKnown({ knownTo }: EncodedValue, encoder: TermEncoder): void {
-    if (!knownTo) return;
-    knownTo.add(encoder);
-    this.#size++;
   }
 }
 
@@ -46,18 +37,11 @@ export class ValueCache {
 export class TermEncoder {
   readonly terms: OrganizationTerms;
   readonly #cache: ValueCache;
-  readonly #isKnown: (word: string) => boolean;
   #words = new Set<string>();
 
-  /** `isKnown` tells whether a word is in the vocabulary: such words are not collected. */
-  constructor(
-    terms: OrganizationTerms,
-    cache = new ValueCache(),
-    isKnown: (word: string) => boolean = () => false,
-  ) {
+  constructor(terms: OrganizationTerms, cache = new ValueCache()) {
     this.terms = terms;
     this.#cache = cache;
-    this.#isKnown = isKnown;
   }
 
   /** `cacheKey` groups values that have the same words for the same text; null where values are mostly unique. */
@@ -73,7 +57,7 @@ export class TermEncoder {
       if (encoded.escaped.length === 0) continue;
       if (column !== '') column += ` ${this.terms.positionGap} `;
       column += this.terms.escapedWords(encoded.escaped);
-      if (encoded.words.length > 0 && !encoded.knownTo?.has(this)) this.#collect(encoded);
+      for (const word of encoded.words) this.#words.add(word);
     }
     return column;
   }
@@ -83,16 +67,6 @@ export class TermEncoder {
     const words = this.#words;
     this.#words = new Set();
     return words;
-  }
-
-  #collect(encoded: EncodedValue): void {
-    let areKnown = true;
-    for (const word of encoded.words) {
-      if (this.#isKnown(word)) continue;
-      areKnown = false;
-      this.#words.add(word);
-    }
-    if (areKnown) this.#cache.noteKnown(encoded, this);
   }
 }
 

@@ -23,29 +23,6 @@ export function addToVocabulary(
   );
 }
 
-export function isInVocabulary(
-  connection: Connection,
-  index: TextIndex,
-  organization: number,
-  word: string,
-): boolean {
-  const row = connection.row(
-    `SELECT 1 FROM vocabulary WHERE organization = ? AND indexed = ? AND first = ? AND length = ? AND word = ?`,
-    organization,
-    TEXT_INDEXES[index],
-    firstLetter(word),
-    codePoints(word),
-    word,
-  );
-  return row !== undefined;
-}
-
-/** Counts removals from the vocabulary: while it is the same, every word found there is still there. */
-export function vocabularyVersion(connection: Connection): number {
-  const row = connection.row<[bigint]>(`SELECT value FROM counters WHERE name = 'vocabulary'`);
-  return Number(row?.[0] ?? 0);
-}
-
 export function removeFromVocabulary(
   connection: Connection,
   index: TextIndex,
@@ -59,9 +36,6 @@ export function removeFromVocabulary(
     firstLetter(word),
     codePoints(word),
     word,
-  );
-  connection.run(
-    `INSERT INTO counters (name, value) VALUES ('vocabulary', 1) ON CONFLICT DO UPDATE SET value = value + 1`,
   );
 }
 

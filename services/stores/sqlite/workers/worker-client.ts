@@ -57,15 +57,6 @@ export class WorkerClient<Of extends Operations> {
     operation: Name,
     ...args: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
-    return fromJson(await this.textFor(tenant, operation, ...args)) as Result<Of[Name]>;
-  }
-
-  /** As `callFor`, but resolves with the response as text. */
-  async textFor<Name extends keyof Of & string>(
-    tenant: string,
-    operation: Name,
-    ...args: Parameters<Of[Name]>
-  ): Promise<string> {
     this.#requireOpen();
     if (this.#pending.size + this.#waiting >= MAX_PENDING) throw new OverloadedError('search');
     if (this.#paused) {
@@ -74,7 +65,7 @@ export class WorkerClient<Of extends Operations> {
       this.#waiting--;
       this.#requireOpen();
     }
-    return this.#send(tenant, operation, args);
+    return fromJson(await this.#send(tenant, operation, args)) as Result<Of[Name]>;
   }
 
   /** Runs `work` once every call is answered; those that come meanwhile are sent after it. */

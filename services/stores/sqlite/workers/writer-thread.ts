@@ -15,9 +15,6 @@ const IDLE_MS = 50;
 /** A backup reads the log for minutes. */
 const LOG_RETRY_MS = 10_000;
 
-/** How long records wait for the next ones of their transaction. */
-const GATHER_MS = 100;
-
 const data = workerData as WorkerData;
 let opened: { connection: Connection; queue: WriteQueue } | undefined;
 let isScheduled = false;
@@ -41,8 +38,7 @@ function schedule(): void {
   isScheduled = true;
   setImmediate(() => {
     isScheduled = false;
-    if (opened?.queue.isGathering && !isClosing) idle = setTimeout(work, GATHER_MS);
-    else work();
+    work();
   });
 }
 

@@ -8,7 +8,6 @@ import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
 import type { StoredDeadLetter } from '../../common/dead-letters.js';
 import { upsertAudiences } from '../audiences.js';
-import type { PreparedRecord } from '../contacts/prepared-contact.js';
 import {
   addMembership,
   createContact,
@@ -89,7 +88,7 @@ type WriteRecords = (session: WriteSession, records: unknown[], isTimeUp: () => 
 /** Operations that write records, a batch per transaction. */
 export const recordWriters = {
   upsertContacts: (session, records, isTimeUp) =>
-    upsertContacts(session, records as (OrderedRecord<ContactRecord> | PreparedRecord)[], isTimeUp),
+    upsertContacts(session, records as OrderedRecord<ContactRecord>[], isTimeUp),
   upsertAudiences: (session, records, isTimeUp) =>
     upsertAudiences(session, records as OrderedRecord<AudienceRecord>[], isTimeUp),
   insertVisits: (session, records, isTimeUp) =>
@@ -97,8 +96,5 @@ export const recordWriters = {
 } satisfies Record<string, WriteRecords>;
 export type RecordWriter = keyof typeof recordWriters;
 
-/** Records are sent as JSON, which is cheaper than a structured clone on both sides; contacts also as `prepareContacts` prepared them. */
-export type RecordOperations = Record<
-  RecordWriter,
-  (records: string, prepared?: string, isMoreComing?: boolean) => Json<BatchResult['rejected']>
->;
+/** Records are sent as JSON, which is cheaper than a structured clone on both sides. */
+export type RecordOperations = Record<RecordWriter, (records: string) => Json<BatchResult['rejected']>>;

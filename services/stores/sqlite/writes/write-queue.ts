@@ -1,4 +1,3 @@
-import { readPrepared } from '../contacts/prepared-contact.js';
 import { isUnavailable, serializeError } from '../errors.js';
 import { FairQueue } from '../workers/fair-queue.js';
 import type { RpcRequest, RpcResponse } from '../workers/rpc.js';
@@ -18,9 +17,6 @@ const TARGET_TRANSACTION_MS = 100;
 /** At least `min`, as a page of an index is written once for all records of a transaction that touch it. */
 const RECORDS_PER_TRANSACTION = { min: 2000, max: 5000, initial: 2000 };
 
-/** Messages of records that are worth a transaction while more are being prepared: each takes a segment of the text index and a sync. */
-const MESSAGES_PER_TRANSACTION = 4;
-
 /** Hard limit of a transaction, however few requests or records it has written. */
 const MAX_TRANSACTION_MS = 300;
 
@@ -28,8 +24,8 @@ interface RecordsJob {
   id: number;
   tenant: string;
   writer: RecordWriter;
-  /** Parsed when their turn comes, as text outlives garbage collections at no cost. */
-  parse: () => unknown[];
+  /** Parsed when its turn comes. */
+  json: string;
   records?: unknown[];
   done: number;
   rejected: BatchResult['rejected'];
@@ -54,8 +50,6 @@ export class WriteQueue {
   readonly #jobs = new FairQueue<RecordsJob>();
   readonly #maintenanceRequests: RpcRequest[] = [];
   #recordsPerTransaction = RECORDS_PER_TRANSACTION.initial;
-  /** Whether records after the last ones are being prepared. */
-  #isMoreComing = false;
   /** Jobs still to be written in a transaction each, after one of them made a shared transaction fail. */
   #isolateRemaining = 0;
 
@@ -70,12 +64,6 @@ export class WriteQueue {
     return this.#requests.size === 0 && this.#jobs.size === 0 && this.#maintenanceRequests.length === 0;
   }
 
-  /** Only records wait, and more for their transaction are being prepared. */
-  get isGathering(): boolean {
-    const hasOthers = this.#requests.size > 0 || this.#maintenanceRequests.length > 0;
-    return this.#isMoreComing && !hasOthers && this.#jobs.size < MESSAGES_PER_TRANSACTION;
-  }
-
   add(request: RpcRequest): void {
     const { id, operation, args, tenant = '' } = request;
     if (operation in this.#maintenance) {
@@ -86,12 +74,8 @@ export class WriteQueue {
       this.#requests.push(tenant, request);
       return;
     }
-    const [json, prepared, isMoreComing = false] = args as Parameters<RecordOperations[RecordWriter]>;
-    this.#isMoreComing = isMoreComing;
-    const parse = () =>
-      prepared === undefined ? (JSON.parse(json) as unknown[]) : readPrepared(json, prepared);
-    const writer = operation as RecordWriter;
-    this.#jobs.push(tenant, { id, tenant, writer, parse, done: 0, rejected: [] });
+    const [json] = args as Parameters<RecordOperations[RecordWriter]>;
+    this.#jobs.push(tenant, { id, tenant, writer: operation as RecordWriter, json, done: 0, rejected: [] });
   }
 
   /** Runs one transaction of waiting requests and one of records, else maintenance. Never throws: errors go to the callers. */
@@ -173,7 +157,7 @@ export class WriteQueue {
       const job = this.#jobs.shift();
       if (!job) break;
       taken.push(job);
-      job.records ??= job.parse();
+      job.records ??= JSON.parse(job.json) as unknown[];
       const records = job.records.slice(job.done, job.done + room);
       const result = recordWriters[job.writer](this.#session, records, isTimeUp);
       batches.push({ job, result });

@@ -134,8 +134,7 @@ export class WriteSession {
     }
     for (const word of words) {
       if (known.has(word)) continue;
-      // A copy: a part of a text keeps all of it in memory.
-      known.add(Buffer.from(word).toString());
+      known.add(word);
       addToVocabulary(this.connection, index, organization, word);
     }
   }
