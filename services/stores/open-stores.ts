@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { AnalyticsStore } from '../advertising/analytics-store.js';
 import type { Config } from '../shared/config.js';
+import { retry } from '../shared/retry.js';
 import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
 import { type Clock, systemClock } from '../shared/time.js';
 import type { Freeze } from './backup/freeze-socket.js';
@@ -41,7 +41,7 @@ export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
 /** For a process that waits at its start for servers that are not up yet. */
 export interface StartupRetryOptions {
   timeoutMs: number;
-  /** Called before each retry, once a second. */
+  /** Called before each retry, about once a second. */
   onRetry(store: StoreName): void;
 }
 
@@ -58,7 +58,7 @@ export interface OpenStoresOptions {
   onRebuild?: RebuildProgress;
 }
 
-const RETRY_INTERVAL_MS = 1000;
+const STARTUP_BACKOFF = { firstMs: 1000, maxMs: 1000 };
 
 /**
  * Opens each store where the settings say it is. Throws `DataFolderError` when an embedded store cannot use the data folder
@@ -80,10 +80,11 @@ export async function openStores(
   const rollups = buildsRollups ? { log } : undefined;
   const used = { search: !elasticsearch, analytics: !clickhouse };
   const lock = elasticsearch && clickhouse ? null : await lockFolder(dataDir);
-  const opened: { close(): Promise<void> }[] = [];
-  const close = async () => {
-    for (const store of opened.reverse()) await store.close();
-    lock?.release();
+  const opened: Closable[] = [{ close: async () => lock?.release() }];
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= closeAll(opened.toReversed());
+    return closing;
   };
   try {
     const folderId = lock && (await import('./data-folder/folder-id.js'));
@@ -131,6 +132,17 @@ export async function openStores(
   }
 }
 
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** One after another, also after one that fails; then throws the first failure. */
+async function closeAll(opened: readonly Closable[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const each of opened) await each.close().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
 interface PausableStores {
   search: SearchStore;
   pauseInserts: ClickHouse['pauseInserts'];
@@ -154,20 +166,15 @@ async function acceptBackups(dataDir: string, { search, pauseInserts, log }: Pau
 }
 
 /** Opens a store of a server, and retries while it is unavailable. */
-async function retryUntilAvailable<T>(
+function retryUntilAvailable<T>(
   startupRetry: StartupRetryOptions | undefined,
   open: () => Promise<T>,
 ): Promise<T> {
-  const deadline = Date.now() + (startupRetry?.timeoutMs ?? 0);
-  for (;;) {
-    try {
-      return await open();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || !startupRetry || Date.now() > deadline) throw error;
-      startupRetry.onRetry(error.store);
-      await pause(RETRY_INTERVAL_MS);
-    }
-  }
+  if (!startupRetry) return open();
+  return retry({ ...STARTUP_BACKOFF, timeoutMs: startupRetry.timeoutMs }, open, {
+    isRetriable: (error) => error instanceof StoreUnavailableError,
+    onRetry: (error) => startupRetry.onRetry((error as StoreUnavailableError).store),
+  });
 }
 
 async function lockFolder(dataDir: string): Promise<FolderLock> {
