@@ -1,5 +1,5 @@
 import type { estypes } from '@elastic/elasticsearch';
-import type { AudienceSearch } from '../../audiences/audience-store.js';
+import type { AudienceSearch, AudienceStore } from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
 import { nameKeys, nameWords } from '../../search/names.js';
@@ -11,8 +11,11 @@ import {
   type RecordVersion,
 } from '../../shared/record-order.js';
 import { formatTimestamp } from '../../shared/time.js';
+import { applyRecords } from './apply-records.js';
 import { letterTokens } from './contacts/mapping.js';
-import { pageSort, searchAfter } from './pages.js';
+import { type Documents, documentId } from './documents.js';
+import type { AcceptanceTimes } from './figures.js';
+import { pageSort, searchAfter, sortKey, totalHits } from './pages.js';
 import { matchText, type TextFields } from './text/text-query.js';
 import { valueToken, wordTokens } from './text/tokens.js';
 
@@ -49,7 +52,7 @@ const FIELDS: TextFields = {
   })),
 };
 
-export function audienceQuery({ organizationId, query, offset, limit, after }: AudienceSearch): {
+function audienceQuery({ organizationId, query, offset, limit, after }: AudienceSearch): {
   request: estypes.SearchRequest;
   bestScore: number | null;
 } {
@@ -74,7 +77,7 @@ export function audienceQuery({ organizationId, query, offset, limit, after }: A
 }
 
 /** As `applyAudienceRecord`, from document to document. */
-export function applyToSource(
+function applyToSource(
   before: AudienceSource | AudienceTombstone | undefined,
   ordered: OrderedRecord<AudienceRecord>,
 ): AudienceSource | AudienceTombstone | null {
@@ -117,6 +120,40 @@ export function audienceDocument(source: AudienceSource | AudienceTombstone): ob
       letters: descriptions?.letters,
       whole_name: whole.map(valueToken),
       initials: wordTokens(initials),
+    },
+  };
+}
+
+type AudienceDocuments = Documents<AudienceSource | AudienceTombstone>;
+
+export function audienceStore(audiences: AudienceDocuments, acceptance: AcceptanceTimes): AudienceStore {
+  return {
+    async getAudience(organizationId, audienceId, request) {
+      const id = documentId(organizationId, audienceId);
+      const found = await audiences.get(id, organizationId, request?.signal);
+      return found && isAudience(found.source) ? toAudience(found.source) : null;
+    },
+
+    async searchAudiences(search, signal) {
+      const { request, bestScore } = audienceQuery(search);
+      const { hits } = await audiences.search(request, signal);
+      const last = hits.hits.length < search.limit ? undefined : hits.hits.at(-1);
+      return {
+        items: hits.hits.map(({ _source }) => toAudience(_source as AudienceSource)),
+        total: totalHits(hits),
+        next: last ? sortKey(last.sort as (string | number)[], bestScore) : null,
+      };
+    },
+
+    upsertAudiences(records) {
+      const written = applyRecords(audiences, records, {
+        idOf: ({ record }) => documentId(record.organization_id, record.id),
+        routingOf: ({ record }) => record.organization_id,
+        fromSource: (source) => source,
+        apply: applyToSource,
+        toDocument: audienceDocument,
+      });
+      return acceptance.noteWritten('audiences', records, written);
     },
   };
 }

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import type { OrderedRecord } from '../../shared/record-order.js';
+import { PartialWriteError } from '../../shared/store-errors.js';
 import type { SearchFigures } from '../../status/status-store.js';
 import type { BulkOperation, Cluster } from './client.js';
 import { Documents, documentId } from './documents.js';
@@ -35,8 +36,28 @@ export class AcceptanceTimes {
     this.#documents = new Documents(cluster, names.alias('streams'));
   }
 
+  /** Notes the records that a write does not reject. */
+  async noteWritten(
+    stream: Stream,
+    records: readonly OrderedRecord<object>[],
+    written: Promise<void>,
+  ): Promise<void> {
+    try {
+      await written;
+      this.#note(stream, records);
+    } catch (error) {
+      if (error instanceof PartialWriteError) {
+        this.#note(
+          stream,
+          records.filter((_, index) => !error.rejected.has(index)),
+        );
+      }
+      throw error;
+    }
+  }
+
   /** Notes records that were written. Their times are written in the background: no record fails or waits for its time. */
-  note(stream: Stream, records: readonly OrderedRecord<object>[]): void {
+  #note(stream: Stream, records: readonly OrderedRecord<object>[]): void {
     for (const { record, acceptedAt } of records) {
       const { organization_id, organizationId } = record as {
         organization_id?: string;

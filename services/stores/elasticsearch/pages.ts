@@ -2,6 +2,8 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { FacetedPage, Facets } from '../../search/facets.js';
 import type { SortKey } from '../../search/query.js';
 import type { Json } from '../../shared/json.js';
+import { OverloadedError } from '../../shared/store-errors.js';
+import { InFlightBytes } from '../common/in-flight-bytes.js';
 import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
 
 type Sort = estypes.SortCombinations[];
@@ -27,6 +29,26 @@ export function searchAfter(
 
 export function totalHits(hits: { total?: estypes.SearchTotalHits | number }): number {
   return typeof hits.total === 'number' ? hits.total : (hits.total?.value ?? 0);
+}
+
+/** Bytes of responses not yet sent, above which searches are rejected. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/** Runs a read whose result may be large. */
+export type Bounded = <T>(
+  signal: AbortSignal | undefined,
+  read: () => Promise<{ result: T; bytes: number }>,
+) => Promise<T>;
+
+/** Throws `OverloadedError` while too many bytes of responses are in flight. */
+export function boundedReads(): Bounded {
+  const responses = new InFlightBytes(MAX_RESPONSE_BYTES);
+  return async (signal, read) => {
+    if (responses.isFull) throw new OverloadedError('search');
+    const { result, bytes } = await read();
+    responses.hold(bytes, signal);
+    return result;
+  };
 }
 
 interface PageForm<Source, T, Field extends string> {

@@ -1,4 +1,5 @@
 /** Cleans up after processes that died. Every process runs it; concurrent runs are safe. */
+import { PeriodicJob } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
 import type { RecoveryStatus } from '../common/search-store.js';
 import type { Cluster } from './client.js';
@@ -37,98 +38,91 @@ export interface RecoveryDeps {
   log?: RecoveryLog;
 }
 
+/** Some steps of a run failed. */
+class RecoveryError extends Error {
+  override readonly name = 'RecoveryError';
+  readonly failures: readonly object[];
+
+  constructor(failures: readonly object[]) {
+    super(`${failures.length} steps of the recovery failed`);
+    this.failures = failures;
+  }
+}
+
 /** Runs every few seconds until stopped. Failures are counted, logged and retried by the next run. */
-export class RecoveryJob {
-  readonly #deps: RecoveryDeps;
-  readonly #intervalMs: number;
-  readonly #status: RecoveryStatus = { overdueReservations: 0, failures: 0 };
-  #stopped = false;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #logAgainAt = 0;
-
-  constructor(deps: RecoveryDeps, intervalMs = INTERVAL_MS) {
-    this.#deps = deps;
-    this.#intervalMs = intervalMs;
-    this.#schedule();
-  }
-
-  get status(): Readonly<RecoveryStatus> {
-    return this.#status;
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
-  }
-
-  #schedule(): void {
-    this.#timer = setTimeout(
-      () => {
-        this.#running = this.#run().then(() => {
-          if (!this.#stopped) this.#schedule();
-        });
-      },
-      this.#intervalMs * (0.75 + Math.random() / 2),
-    ).unref();
-  }
-
-  /** A step that fails does not stop the others. */
-  async #run(): Promise<void> {
-    const { cluster, names, erasures, clock, log } = this.#deps;
-    const failures: object[] = [];
-    const attempt: Attempt = async (step, work) => {
-      try {
-        await work();
-        return true;
-      } catch (err) {
-        failures.push({ ...step, err });
-        return false;
-      }
-    };
-    await attempt({ step: 'roll back a reindex' }, () => recoverReindex(cluster, names, clock));
-    await attempt({ step: 'find overdue reservations' }, () => this.#resolveReservations(attempt));
-    await attempt({ step: 'delete expired idempotency keys' }, () => this.#purge());
-    await attempt({ step: 'complete erasures' }, () => erasures.complete());
-    this.#status.failures += failures.length;
-    if (failures.length === 0 || performance.now() < this.#logAgainAt) return;
-    this.#logAgainAt = performance.now() + LOG_INTERVAL_MS;
-    log?.warn(
-      {
+export function startRecovery(
+  deps: RecoveryDeps,
+  intervalMs = INTERVAL_MS,
+): Pick<PeriodicJob, 'stop'> & { readonly status: Readonly<RecoveryStatus> } {
+  const status: RecoveryStatus = { overdueReservations: 0, failures: 0 };
+  const job = new PeriodicJob((signal) => recover(deps, status, signal), {
+    intervalMs,
+    failure: 'recovery failed and is tried again',
+    logIntervalMs: LOG_INTERVAL_MS,
+    log: deps.log,
+    details(error) {
+      if (!(error instanceof RecoveryError)) return { err: error };
+      const { failures } = error;
+      return {
         ...failures[0],
         failures: failures.length,
-        overdue_reservations: this.#status.overdueReservations,
-      },
-      'recovery failed and is tried again',
-    );
-  }
+        overdue_reservations: status.overdueReservations,
+      };
+    },
+  }).start();
+  return { status, stop: () => job.stop() };
+}
 
-  async #resolveReservations(attempt: Attempt): Promise<void> {
-    const { ledger, contacts, clock } = this.#deps;
-    const now = clock.now();
-    let unresolved = 0;
-    for await (const { organization_id, contact_id, id, reserved_at } of ledger.overdue(now - OVERDUE_MS)) {
-      if (this.#stopped) return;
-      const step = { step: 'resolve a reservation', organization_id, contact_id, age_ms: now - reserved_at };
-      const isResolved =
-        unresolved < MAX_FAILURES &&
-        (await attempt(step, () => contacts.resolveReservation(organization_id, contact_id, id, now)));
-      if (!isResolved) unresolved += 1;
-    }
-    this.#status.overdueReservations = unresolved;
-  }
-
-  /** Skipped during a reindex; the next run retries. */
-  async #purge(): Promise<void> {
-    const { cluster, names, idempotencyKeys, clock } = this.#deps;
-    if (!(await idempotencyKeys.hasExpired())) return;
-    const lock = await acquireReindexLock(cluster, names, clock);
-    if (!lock) return;
+/** A step that fails does not stop the others; then throws `RecoveryError`. */
+async function recover(deps: RecoveryDeps, status: RecoveryStatus, signal: AbortSignal): Promise<void> {
+  const { cluster, names, erasures, clock } = deps;
+  const failures: object[] = [];
+  const attempt: Attempt = async (step, work) => {
     try {
-      await idempotencyKeys.purgeExpired(lock.lost);
-    } finally {
-      await lock.release();
+      await work();
+      return true;
+    } catch (err) {
+      failures.push({ ...step, err });
+      return false;
     }
+  };
+  await attempt({ step: 'roll back a reindex' }, () => recoverReindex(cluster, names, clock));
+  await attempt({ step: 'find overdue reservations' }, () =>
+    resolveReservations(deps, status, attempt, signal),
+  );
+  await attempt({ step: 'delete expired idempotency keys' }, () => purge(deps));
+  await attempt({ step: 'complete erasures' }, () => erasures.complete());
+  status.failures += failures.length;
+  if (failures.length > 0) throw new RecoveryError(failures);
+}
+
+async function resolveReservations(
+  { ledger, contacts, clock }: RecoveryDeps,
+  status: RecoveryStatus,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = clock.now();
+  let unresolved = 0;
+  for await (const { organization_id, contact_id, id, reserved_at } of ledger.overdue(now - OVERDUE_MS)) {
+    if (signal.aborted) return;
+    const step = { step: 'resolve a reservation', organization_id, contact_id, age_ms: now - reserved_at };
+    const isResolved =
+      unresolved < MAX_FAILURES &&
+      (await attempt(step, () => contacts.resolveReservation(organization_id, contact_id, id, now)));
+    if (!isResolved) unresolved += 1;
+  }
+  status.overdueReservations = unresolved;
+}
+
+/** Skipped during a reindex; the next run retries. */
+async function purge({ cluster, names, idempotencyKeys, clock }: RecoveryDeps): Promise<void> {
+  if (!(await idempotencyKeys.hasExpired())) return;
+  const lock = await acquireReindexLock(cluster, names, clock);
+  if (!lock) return;
+  try {
+    await idempotencyKeys.purgeExpired(lock.lost);
+  } finally {
+    await lock.release();
   }
 }

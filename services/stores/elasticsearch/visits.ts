@@ -1,11 +1,19 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { Facets } from '../../search/facets.js';
+import { KeyedMutex } from '../../shared/async.js';
 import { type Json, toJson } from '../../shared/json.js';
-import { formatDay } from '../../shared/time.js';
-import type { Visit, VisitFacet } from '../../visits/schema.js';
-import { searchableVisit } from '../../visits/stored-visit.js';
-import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
-import { pageSort, searchAfter } from './pages.js';
+import type { OrderedRecord } from '../../shared/record-order.js';
+import { type Clock, formatDay, parseTimestamp } from '../../shared/time.js';
+import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
+import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
+import { MAX_FACET_DAYS, type VisitSearch, type VisitStore } from '../../visits/visit-store.js';
+import type { Cluster } from './client.js';
+import { Documents, type DocumentWrite, documentId } from './documents.js';
+import { IndexMissingError } from './errors.js';
+import type { AcceptanceTimes } from './figures.js';
+import { dropMonthsBefore, ensureMonthIndex, type IndexNames, monthOf } from './migrations/indices.js';
+import { acquireReindexLock } from './migrations/reindex-lock.js';
+import { type Bounded, fetchPage, pageSort, searchAfter } from './pages.js';
 import { contains, gramsOf } from './text/substrings.js';
 import { valueToken } from './text/tokens.js';
 
@@ -86,4 +94,106 @@ export function visitFacets({ day }: Record<string, estypes.AggregationsAggregat
 /** An `addressKey` as an IPv6 address. */
 function addressText(key: string): string {
   return (key.match(/.{4}/g) ?? []).join(':');
+}
+
+interface VisitStoreDeps {
+  cluster: Cluster;
+  names: IndexNames;
+  visits: Documents<VisitSource>;
+  acceptance: AcceptanceTimes;
+  clock: Clock;
+  bounded: Bounded;
+}
+
+export function visitStore({
+  cluster,
+  names,
+  visits,
+  acceptance,
+  clock,
+  bounded,
+}: VisitStoreDeps): VisitStore {
+  /** Months whose index is known to exist. */
+  const months = new Set<string>();
+  const mutex = new KeyedMutex();
+
+  /** Conflicting visits exist already: the first record stays. */
+  async function insertMonth(month: string, changes: DocumentWrite[]): Promise<void> {
+    const documents = new Documents(cluster, names.monthAlias(month));
+    if (months.has(month)) {
+      try {
+        await documents.writeMany(changes);
+        return;
+      } catch (error) {
+        // Operators drop old visits by deleting the index of a month; a late visit creates it again.
+        if (!(error instanceof IndexMissingError)) throw error;
+        months.delete(month);
+      }
+    }
+    await ensureMonthIndex(cluster, names, month);
+    months.add(month);
+    await documents.writeMany(changes);
+  }
+
+  async function insert(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {
+    const byMonth = new Map<string, Map<string, DocumentWrite>>();
+    for (const { record } of records) {
+      const createdMs = parseTimestamp(record.createdAt);
+      const { organizationId: routing } = record;
+      const id = `${documentId(routing, record.id)}/${createdMs}`;
+      const month = monthOf(createdMs);
+      const changes = byMonth.get(month) ?? new Map<string, DocumentWrite>();
+      byMonth.set(month, changes);
+      if (changes.has(id)) continue;
+      changes.set(id, { id, routing, json: () => JSON.stringify(visitDocument(toVisit(record, createdMs))) });
+    }
+    await Promise.all(
+      Array.from(byMonth, ([month, changes]) =>
+        mutex.runExclusive([...changes.keys()], () => insertMonth(month, [...changes.values()])),
+      ),
+    );
+  }
+
+  return {
+    searchVisits(search, signal) {
+      const form = {
+        limit: search.limit,
+        bestScore: null,
+        toJson: ({ visit }: VisitSource) => visit,
+        toFacets: visitFacets,
+      };
+      return bounded(signal, () =>
+        fetchPage(visitQuery(search), form, (part) => visits.search(part, signal)),
+      );
+    },
+
+    insertVisits(records) {
+      return acceptance.noteWritten('visits', records, insert(records));
+    },
+
+    /** Months that end before the moment go as whole indices. */
+    async deleteVisitsBefore(createdMs, limit) {
+      const lock = await acquireReindexLock(cluster, names, clock);
+      if (!lock) return 0;
+      try {
+        const dropped = await dropMonthsBefore(cluster, names, createdMs);
+        months.clear();
+        if (dropped > 0) return dropped;
+        const { hits } = await visits.search({
+          size: Math.min(limit, 10_000),
+          seq_no_primary_term: true,
+          track_total_hits: false,
+          _source: false,
+          query: { range: { created_at: { lt: createdMs, format: 'epoch_millis' } } },
+          sort: [{ created_at: 'asc' }],
+        });
+        lock.throwIfLost();
+        const deleted = await visits.deleteMany(hits.hits);
+        await visits.refresh();
+        return deleted;
+      } finally {
+        await lock.release();
+      }
+    },
+  };
 }

@@ -1,0 +1,129 @@
+import {
+  type ContactBatch,
+  type ContactStore,
+  deletionResult,
+  explanationBytes,
+  isReplayable,
+} from '../../../contacts/contact-store.js';
+import type { Contact } from '../../../contacts/schema.js';
+import type { Clock } from '../../../shared/time.js';
+import { PageBuilder } from '../../common/page-builder.js';
+import { type Documents, documentId } from '../documents.js';
+import type { SuppressionLists } from '../erasure/suppression.js';
+import type { AcceptanceTimes } from '../figures.js';
+import type { IdempotencyKeys } from '../idempotency.js';
+import { type Bounded, FIRST_HITS, fetchPage } from '../pages.js';
+import type { ContactDocuments } from './creations.js';
+import { type ContactSource, isTombstone } from './mapping.js';
+import { contactFacets, contactQuery } from './search.js';
+import { type ContactWrites, deleteContacts, upsertContacts } from './writes.js';
+
+interface ContactStoreDeps {
+  contacts: ContactDocuments;
+  writes: ContactWrites;
+  idempotencyKeys: IdempotencyKeys;
+  suppression: SuppressionLists;
+  acceptance: AcceptanceTimes;
+  clock: Clock;
+  bounded: Bounded;
+  refresh(): Promise<void>;
+}
+
+export function contactStore(deps: ContactStoreDeps): ContactStore {
+  const { contacts, writes, idempotencyKeys, suppression, acceptance, clock, bounded, refresh } = deps;
+  return {
+    async getContact(organizationId, contactId, request) {
+      const id = documentId(organizationId, contactId);
+      const found = await contacts.get(id, organizationId, request?.signal);
+      return found && !isTombstone(found.source) ? found.source.contact : null;
+    },
+
+    getContacts(organizationId, contactIds, signal) {
+      return bounded(signal, () => getContactBatch(contacts, organizationId, contactIds, signal));
+    },
+
+    async searchContacts(search, caller) {
+      const signal = caller?.signal;
+      const { request, bestScore } = contactQuery(search);
+      const form = {
+        limit: search.limit,
+        bestScore,
+        toJson: ({ contact }: ContactSource) => contact,
+        toFacets: contactFacets,
+        reservedBytesPerItem: explanationBytes(search),
+        explain: search.explain,
+      };
+      // Tombstones belong to no organization, so that no search finds one.
+      const documents = contacts as Documents<ContactSource>;
+      return bounded(signal, () => fetchPage(request, form, (part) => documents.search(part, signal)));
+    },
+
+    createContact(command) {
+      const { contact, idempotency, dryRun } = command;
+      return idempotencyKeys.runIdempotent(
+        { organizationId: contact.organization_id, idempotency, newContactId: contact.contact_id },
+        (key, now) => writes.create(command, key, now),
+        (outcome) => isReplayable(outcome, dryRun),
+      );
+    },
+
+    addMembership(membership) {
+      const add = (_: unknown, now: number) => writes.add(membership, now);
+      return idempotencyKeys.runIdempotent(membership, add, isReplayable);
+    },
+
+    removeMembership(membership) {
+      return idempotencyKeys.runIdempotent(
+        membership,
+        (key, now) => writes.remove(membership, key, now),
+        isReplayable,
+      );
+    },
+
+    upsertContacts(records) {
+      return acceptance.noteWritten('contacts', records, upsertContacts(contacts, records, suppression));
+    },
+
+    async deleteContacts(organizationId, contactIds) {
+      const deleted = await deleteContacts(contacts, organizationId, contactIds, clock.now());
+      if (deleted.size > 0) await refresh();
+      return deletionResult(contactIds, deleted);
+    },
+  };
+}
+
+/** Contacts by distinct ids. The size of the first documents decides how many more are fetched at once. */
+async function getContactBatch(
+  documents: ContactDocuments,
+  organizationId: string,
+  contactIds: readonly string[],
+  signal?: AbortSignal,
+): Promise<{ result: ContactBatch; bytes: number }> {
+  const batch = new PageBuilder<ContactSource, Contact>({
+    limit: contactIds.length,
+    reservedBytes: JSON.stringify(contactIds).length,
+    toJson: ({ contact }) => contact,
+  });
+  const missing: string[] = [];
+  let end = 0;
+  let isFull = false;
+  while (end < contactIds.length && !isFull) {
+    const size = batch.items.length === 0 ? FIRST_HITS : batch.remainingItems;
+    const ids = contactIds.slice(end, end + size);
+    const wanted = ids.map((id) => ({ id: documentId(organizationId, id), routing: organizationId }));
+    const found = await documents.getMany(wanted, signal);
+    for (const id of ids) {
+      const source = found.get(documentId(organizationId, id))?.source;
+      if (!source || isTombstone(source)) missing.push(id);
+      else if (!batch.add(source)) {
+        isFull = true;
+        break;
+      }
+      end++;
+    }
+  }
+  return {
+    result: { contacts: batch.items, missing, notReturned: contactIds.slice(end) },
+    bytes: batch.bytes,
+  };
+}
