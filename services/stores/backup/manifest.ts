@@ -1,8 +1,9 @@
 /** What a backup holds. The manifest is written last, so a folder without it is not a backup. */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { packageRoot } from '../../shared/fs.js';
+import { readMigrations } from '../common/migrations.js';
 import { BackupError } from './errors.js';
 import type { FileDigest } from './files.js';
 
@@ -38,10 +39,7 @@ export interface Manifest {
 /** Names of the migrations of the embedded stores that this installation has. */
 export const knownMigrations = (): string[] =>
   ['sqlite', 'clickhouse'].flatMap((store) =>
-    readdirSync(join(packageRoot, 'mappings', store))
-      .filter((name) => /^\d{4}_\w+\.sql$/.test(name))
-      .sort()
-      .map((name) => `${store}/${name}`),
+    readMigrations(join(packageRoot, 'mappings', store)).map(({ name }) => `${store}/${name}`),
   );
 
 /** The text of the manifest: its fields, and a checksum of them. */

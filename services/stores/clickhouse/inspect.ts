@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { HttpOptions } from './client.js';
 import { openHttp } from './http.js';
-import { pendingMigrations } from './migrations/migrate.js';
+import { missingMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
 
 /** State of a server; inspecting changes nothing. */
@@ -33,7 +33,7 @@ export async function inspectClickHouse(options: HttpOptions): Promise<ServerRep
         if (isMissing(error)) return [];
         throw error;
       });
-    const missing = pendingMigrations(applied).map(({ name }) => name);
+    const missing = missingMigrations(applied).map(({ name }) => name);
     return { version: rows[0]?.version ?? '', missing };
   } finally {
     await server.close();

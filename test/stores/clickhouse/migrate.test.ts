@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ClickHouse } from '../../../services/stores/clickhouse/client.js';
 import {
+  commonMigrations,
   migrate,
-  readMigrations,
   serverMigrations,
 } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
@@ -24,19 +24,22 @@ describe('ClickHouse migrations', () => {
   });
 
   it('are applied once, in order', async () => {
-    const names = readMigrations().map(({ name }) => name);
+    const names = commonMigrations().map(({ name }) => name);
     expect(await migrate(clickhouse)).to.deep.equal(names);
     expect(await migrate(clickhouse)).to.deep.equal([]);
   });
 
   it('that a crash left unrecorded are applied again without harm', async () => {
     await clickhouse.command('test', 'TRUNCATE TABLE schema_migrations');
-    expect(await migrate(clickhouse)).to.have.length(readMigrations().length);
+    expect(await migrate(clickhouse)).to.have.length(commonMigrations().length);
   });
 
   it('of another version are rejected with a message that says what to do', async () => {
-    const [first, ...rest] = readMigrations();
-    const changed = [{ ...(first as ReturnType<typeof readMigrations>[number]), checksum: 'other' }, ...rest];
+    const [first, ...rest] = commonMigrations();
+    const changed = [
+      { ...(first as ReturnType<typeof commonMigrations>[number]), checksum: 'other' },
+      ...rest,
+    ];
     const error = await migrate(clickhouse, changed).catch((caught: Error) => caught);
     expect(error).to.have.property('name', 'MigrationChangedError');
     expect((error as Error).message).to.contain('created by another version of Reachline');
@@ -44,7 +47,7 @@ describe('ClickHouse migrations', () => {
   });
 
   it('have numbers without gaps, a verb, and repeatable statements', () => {
-    const common = readMigrations();
+    const common = commonMigrations();
     for (const migrations of [common, serverMigrations().slice(common.length)]) {
       expect(migrations).not.to.deep.equal([]);
       migrations.forEach(({ name, sql }, index) => {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
 import { literal } from '../../../services/stores/clickhouse/bind.js';
-import { readMigrations, serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
+import { serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { render } from '../../../services/stores/clickhouse/migrations/render.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
+import { readMigrations } from '../../../services/stores/common/migrations.js';
 
 const LAYOUT = { tables: 'reachline_tables', views: 'reachline', cluster: 'main' };
 const GOLDEN = join(packageRoot, 'test/stores/clickhouse/cluster.golden.sql');

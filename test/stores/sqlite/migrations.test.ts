@@ -2,9 +2,10 @@ import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
+import { MigrationChangedError } from '../../../services/stores/common/migrations.js';
 import { openSqliteAdminStore } from '../../../services/stores/sqlite/admin-store.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
-import { MigrationChangedError, migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
+import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { tempFolder } from './temp-folder.js';
 

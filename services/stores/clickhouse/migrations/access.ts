@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
+import { readMigrations } from '../../common/migrations.js';
 import type { HttpOptions } from '../client.js';
 import { openHttp } from '../http.js';
-import { readMigrations } from './migrate.js';
 import { render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/access/', import.meta.url));

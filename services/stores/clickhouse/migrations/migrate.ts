@@ -1,56 +1,32 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { type Migration, pendingMigrations, readMigrations } from '../../common/migrations.js';
 import type { ClickHouse, Layout } from '../client.js';
 import { onCluster, render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/', import.meta.url));
 
-/** Another version's migrations created the database, so its tables differ. The message says what to do. */
-export class MigrationChangedError extends Error {
-  override readonly name = 'MigrationChangedError';
+const otherVersion = (migration: string) =>
+  `The ClickHouse tables were created by another version of Reachline (its ${migration} differs), and this version cannot upgrade them. Use the version that created them, or (on a server) name an empty database with CLICKHOUSE_DATABASE, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`;
 
-  constructor(migration: string) {
-    super(
-      `The ClickHouse tables were created by another version of Reachline (its ${migration} differs), and this version cannot upgrade them. Use the version that created them, or (on a server) name an empty database with CLICKHOUSE_DATABASE, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`,
-    );
-  }
-}
-
-interface Migration {
-  name: string;
-  sql: string;
-  checksum: string;
-}
-
-/** The migrations of a folder, `NNNN_verb_noun.sql`, one statement each, in order. */
-export function readMigrations(folder: string = FOLDER): Migration[] {
-  return readdirSync(folder)
-    .filter((file) => /^\d{4}_\w+\.sql$/.test(file))
-    .sort()
-    .map((file) => {
-      const sql = readFileSync(`${folder}/${file}`, 'utf8');
-      return { name: file, sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    });
-}
+/** Those of every form. */
+export const commonMigrations = (): Migration[] => readMigrations(FOLDER);
 
 /** Those of a server, which also holds copies of the records of the search store. */
 export function serverMigrations(): Migration[] {
   const own = readMigrations(`${FOLDER}server/`);
-  return [...readMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];
+  return [...commonMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];
 }
 
 /** The migrations that are not applied. Throws `MigrationChangedError` when one was applied with another content. */
-export function pendingMigrations(
+export const missingMigrations = (
   applied: readonly { name: string; checksum: string }[],
   migrations: readonly Migration[] = serverMigrations(),
-): Migration[] {
-  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
-  for (const { name, checksum } of migrations) {
-    if ((checksums.get(name) ?? checksum) !== checksum) throw new MigrationChangedError(name);
-  }
-  return migrations.filter(({ name }) => !checksums.has(name));
-}
+): Migration[] =>
+  pendingMigrations(
+    migrations,
+    applied.map(({ name, checksum }) => [name, checksum]),
+    otherVersion,
+  );
 
 /** In a cluster every node has a copy of the whole, whatever its shard. */
 function migrationsTable({ tables, cluster }: Layout): string {
@@ -65,7 +41,7 @@ ENGINE = ${engine} ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_dir
 /** Applies the missing migrations and returns their names. Statements are repeatable, so a crash in between is harmless. */
 export async function migrate(
   clickhouse: ClickHouse,
-  migrations: Migration[] = clickhouse.engine ? readMigrations() : serverMigrations(),
+  migrations: Migration[] = clickhouse.engine ? commonMigrations() : serverMigrations(),
 ): Promise<string[]> {
   const { layout } = clickhouse;
   await clickhouse.createDatabase();
@@ -75,7 +51,7 @@ export async function migrate(
     sql: 'SELECT name, checksum FROM schema_migrations',
     params: {},
   });
-  const pending = pendingMigrations(rows, migrations);
+  const pending = missingMigrations(rows, migrations);
   for (const { name, sql, checksum } of pending) {
     for (const statement of render(sql, layout)) await clickhouse.command('migrate', statement);
     await clickhouse.insert('record_migration', {

@@ -1,0 +1,40 @@
+/** Numbered files of statements, each applied once, in order. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Migration {
+  name: string;
+  sql: string;
+  /** SHA-256 of the statements. */
+  checksum: string;
+}
+
+/** Another version's migrations created the tables, so they may differ. The message says what to do. */
+export class MigrationChangedError extends Error {
+  override readonly name = 'MigrationChangedError';
+}
+
+/** The migrations of a folder, `NNNN_verb_noun.sql`, in order. */
+export const readMigrations = (folder: string): Migration[] =>
+  readdirSync(folder)
+    .filter((file) => /^\d{4}_\w+\.sql$/.test(file))
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(join(folder, name), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    });
+
+/** Those that are not applied. Throws `MigrationChangedError` with the message of `advice` when one was applied with another content. */
+export function pendingMigrations(
+  migrations: readonly Migration[],
+  applied: Iterable<readonly [name: string, checksum: string]>,
+  advice: (migration: string) => string,
+): Migration[] {
+  const checksums = new Map(applied);
+  return migrations.filter(({ name, checksum }) => {
+    const before = checksums.get(name);
+    if (before !== undefined && before !== checksum) throw new MigrationChangedError(advice(name));
+    return before === undefined;
+  });
+}
