@@ -70,8 +70,6 @@ async function load(analytics: AnalyticsStore): Promise<number> {
   return rows;
 }
 
-type Statement = AnalyticsQuery & { format: 'JSONCompact' | 'JSONEachRow' };
-
 export async function benchAdvertising(
   dataDir: string,
   progress: (text: string) => void,
@@ -81,16 +79,12 @@ export async function benchAdvertising(
   const rows = await load(stores.analytics);
   progress(`${rows} deliveries loaded`);
 
-  const sent: Statement[] = [];
+  const sent: AnalyticsQuery[] = [];
   const analytics: AnalyticsStore = {
     ...stores.analytics,
     query(query, signal) {
-      sent.push({ ...query, format: 'JSONCompact' });
+      sent.push(query);
       return stores.analytics.query(query, signal);
-    },
-    queryLines(query, signal) {
-      sent.push({ ...query, format: 'JSONEachRow' });
-      return stores.analytics.queryLines(query, signal);
     },
   };
   const gateway = await startGateway(config, { search: stores.search, analytics }, createLogger('silent'));
@@ -112,13 +106,13 @@ export async function benchAdvertising(
     return performance.now() - begun;
   }
 
-  async function raw(queries: readonly Statement[]): Promise<number> {
+  async function raw(queries: readonly AnalyticsQuery[]): Promise<number> {
     const begun = performance.now();
-    for (const { sql, params, format } of queries) {
+    for (const { sql, params } of queries) {
       const result = await client.query({
         query: sql,
         query_params: params,
-        format,
+        format: 'JSONCompact',
         clickhouse_settings: {
           exact_rows_before_limit: 1,
           max_threads: 2,
@@ -126,7 +120,7 @@ export async function benchAdvertising(
           join_use_nulls: 1,
         },
       });
-      await (format === 'JSONCompact' ? result.json() : result.text());
+      await result.json();
     }
     return performance.now() - begun;
   }

@@ -108,10 +108,6 @@ async function planLists(dataDir: string, environment: Record<string, string>, k
       sent.push(query);
       return stores.analytics.query(query, signal);
     },
-    queryLines(query, signal) {
-      sent.push({ ...query, sql: `${query.sql}\nFORMAT JSONEachRow` });
-      return stores.analytics.queryLines(query, signal);
-    },
   };
   const gateway = await startGateway(config, { search: stores.search, analytics }, createLogger('silent'));
   const asked: [name: string, path: string, body: object][] = [

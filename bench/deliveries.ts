@@ -121,7 +121,6 @@ async function measure(
   const raw = withoutSums(clickhouse);
   const before: AnalyticsReader = {
     query: (query, signal) => raw.query(onTablesOfBefore(query), signal),
-    queryLines: (query, signal) => raw.queryLines(onTablesOfBefore(query), signal),
   };
   const campaigns = (reader: AnalyticsReader) =>
     cpu(() => callText(searchCampaigns, reader, ORGANIZATION, ninety, TODAY));
@@ -188,7 +187,6 @@ const withoutSums = (clickhouse: ClickHouse): AnalyticsReader => ({
     query.name.endsWith('_sealed_months')
       ? Promise.resolve({ rows: [], total: 0 })
       : clickhouse.query(query, signal),
-  queryLines: (query, signal) => clickhouse.queryLines(query, signal),
 });
 
 const onTablesOfBefore = (query: AnalyticsQuery): AnalyticsQuery => ({

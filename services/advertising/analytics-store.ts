@@ -19,8 +19,6 @@ export interface AnalyticsResult<Row> {
 
 export interface AnalyticsReader {
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
-  /** Rows as the store prints them, a JSON object each, in the order of the columns. */
-  queryLines(query: AnalyticsQuery, signal?: AbortSignal): Promise<string[]>;
 }
 
 /** The last record of a key in the record order (contract 6.2) wins, in whatever order they are written. A resolved write is durable and visible. */

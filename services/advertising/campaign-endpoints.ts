@@ -11,7 +11,7 @@ import {
   currenciesQuery,
 } from './campaign-queries.js';
 import { requiredSums } from './metric-values.js';
-import { METRIC_NAMES, SUMMED_METRICS, type SummedMetric } from './metrics.js';
+import { isMoney, METRIC_NAMES } from './metrics.js';
 import { isKnownObjective, isKnownStatus, normalizeObjective, normalizeStatus } from './normalization.js';
 import {
   type AdvertisingServices,
@@ -24,7 +24,7 @@ import {
 } from './operation.js';
 import { itemsWithSeries, readIds, readNext, searchFilter, sortOf, type UnsentIds } from './report-list.js';
 import { listFilter, type Page, parsePage, type ReportParams } from './report-params.js';
-import { contextOf, reportParamsOf, type Totals, withSealedMonths } from './report-queries.js';
+import { contextOf, reportParamsOf, withSealedMonths } from './report-queries.js';
 import { CampaignsRequest, CreativesRequest } from './requests.js';
 import { type AdAttributes, type AdFields, adItem, isProvisional } from './response-mapping.js';
 import {
@@ -35,12 +35,11 @@ import {
   campaignFields,
   creativeFields,
 } from './responses.js';
-import { isSparse } from './series.js';
+import { isSparse, type SeriesRow } from './series.js';
 import type { FigureRows } from './series-query.js';
 import { warningsOf } from './warnings.js';
 
-const showsMoney = (report: ReportParams) =>
-  requiredSums(report.metrics).some((name: SummedMetric) => SUMMED_METRICS[name].kind === 'money');
+const showsMoney = (report: ReportParams) => requiredSums(report.metrics).some(isMoney);
 
 /** Values that only an entity of the organization can make known; undefined without any. */
 function unknownValues(values: string[] | undefined, isKnown: (value: string) => boolean) {
@@ -73,12 +72,11 @@ async function adList<SortName extends string, Fields extends AdFields>(
     filters,
     query: (page: Page) => adsQuery(entity, { report, filters, sort: sortOf(body, 'ad_spend'), page }),
     attributesQuery: (ids: string[]) => adAttributesQuery(entity, report.organizationId, ids),
-    others: [],
     figuresQuery: (part: ReportParams, ids: string[], figureRows: FigureRows) =>
       adFiguresQuery(entity, part, ids, figureRows),
     // Every known id has attributes.
-    toItem: (_: string, attributes: AdAttributes<Fields> | undefined, totals: Totals) =>
-      adItem(fields, report, attributes as AdAttributes<Fields>, totals.metrics),
+    toItem: (_: string, attributes: AdAttributes<Fields> | undefined, totals: SeriesRow | undefined) =>
+      adItem(fields, report, attributes as AdAttributes<Fields>, totals),
   };
 }
 

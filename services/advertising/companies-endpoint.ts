@@ -1,12 +1,7 @@
 /** The list of companies. */
 import type { HandlerContext } from '../http/endpoint.js';
 import { normalizeDomain } from '../search/normalize.js';
-import {
-  COMPANY_FIGURES,
-  companiesQuery,
-  companyAttributesQuery,
-  companyFiguresQuery,
-} from './company-queries.js';
+import { companiesQuery, companyAttributesQuery, companyFiguresQuery } from './company-queries.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import {
   type AdvertisingServices,
@@ -21,9 +16,9 @@ import { itemsWithSeries, readIds, readNext, searchFilter, sortOf, type UnsentId
 import { listFilter, type Page, parsePage, type ReportParams } from './report-params.js';
 import { contextOf, reportParamsOf, withSealedMonths } from './report-queries.js';
 import { CompaniesRequest } from './requests.js';
-import { companyItem } from './response-mapping.js';
+import { type CompanyAttributes, type CompanyTotals, companyItem } from './response-mapping.js';
 import { CompaniesResponse, CompanyListItem } from './responses.js';
-import { isSparse } from './series.js';
+import { isSparse, type SeriesRow } from './series.js';
 import type { FigureRows } from './series-query.js';
 import { warningsOf } from './warnings.js';
 
@@ -44,10 +39,10 @@ async function companyList(call: HandlerContext<CompaniesRequest, unknown, Adver
     filters,
     query: (page: Page) => companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page }),
     attributesQuery: (ids: string[]) => companyAttributesQuery(report.organizationId, ids),
-    others: COMPANY_FIGURES,
     figuresQuery: (part: ReportParams, ids: string[], figureRows: FigureRows) =>
       companyFiguresQuery(part, ids, campaignIds, figureRows),
-    toItem: companyItem,
+    toItem: (id: string, attributes: CompanyAttributes | undefined, totals: SeriesRow | undefined) =>
+      companyItem(report, id, attributes, totals as CompanyTotals | undefined),
   };
 }
 

@@ -10,7 +10,7 @@ import {
   companyFiguresQuery,
   OUR_ID,
 } from './company-queries.js';
-import { type MetricSums, metricWriter } from './metric-values.js';
+import type { MetricSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import { type AdvertisingServices, advertising, describe, endpoint, exampleRange } from './operation.js';
 import { listFilter } from './report-params.js';
@@ -22,9 +22,10 @@ import {
   companyCampaign,
   companyIdentity,
   isProvisional,
+  metricValues,
 } from './response-mapping.js';
 import { CompanyResponse } from './responses.js';
-import { isSparse, rowPrinter, SeriesBuilder, type SeriesRow } from './series.js';
+import { isSparse, SeriesBuilder, type SeriesRow } from './series.js';
 import { warningsOf } from './warnings.js';
 
 const MAX_CANDIDATES = 20;
@@ -102,14 +103,14 @@ export const getCompany = endpoint({
       contextOf(call, report, { campaignIds }),
     ]);
     const series = new SeriesBuilder(report, [company.id]);
-    await series.append(report.range, rows.rows.map(rowPrinter(report.metrics)), call.signal);
+    await series.append(report.range, rows.rows, call.signal);
     const totals: MetricSums & { first_seen?: string | null } = rows.rows.find(({ day }) => day === '') ?? {};
     return {
       company: companyIdentity(company),
       start_date: report.range.start,
       end_date: report.range.end,
       granularity: report.granularity,
-      totals: metricWriter(report.metrics)({}, totals),
+      totals: metricValues(report, totals),
       timeseries: new JsonText(series.seriesOf(company.id)),
       campaigns: campaigns.rows.map((row) => companyCampaign(report, row)),
       campaign_page: page.page,

@@ -66,9 +66,6 @@ const SUMMED_REACH = {
 };
 const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
 
-/** What is known of a company besides the metrics. */
-export const COMPANY_FIGURES = [...REACH_NAMES, 'first_seen', 'last_seen'];
-
 const companyFigures = (isSummed: boolean) => {
   const [first, last] = isSummed ? ['delivery.first_seen', 'delivery.last_seen'] : ['date', 'date'];
   return {
@@ -156,7 +153,7 @@ export function companiesQuery({
 const ofAllCampaigns = (report: ReportParams, campaignIds: string[] | undefined): ReportParams =>
   campaignIds === undefined ? report : { ...report, sealed: [] };
 
-/** The figures of some companies, with `COMPANY_FIGURES`. */
+/** The figures of some companies, their reach and their days of activity. */
 export const companyFiguresQuery = (
   report: ReportParams,
   ids: readonly string[],

@@ -2,8 +2,7 @@
  * Values of the requested metrics, computed from summed rows. Rates are exact: whole numbers are divided, never fractions, and the
  * sixth decimal is rounded half up.
  */
-import { type Metric, RATES, type Rate, SUMMED_METRICS, SUMMED_NAMES, type SummedMetric } from './metrics.js';
-import type { MetricValues } from './responses.js';
+import { isMoney, isRate, type Metric, RATES, SUMMED_NAMES, type SummedMetric } from './metrics.js';
 
 /** Decimals of a rate. */
 const RATE_DECIMALS = 6;
@@ -55,9 +54,6 @@ function quotient(numerator: Decimal, denominator: Decimal, factor: number): num
   return Number(`${text.slice(0, -RATE_DECIMALS)}.${text.slice(-RATE_DECIMALS)}`);
 }
 
-const isRate = (metric: Metric): metric is Rate => metric in RATES;
-const zeroOf = (name: SummedMetric) => (SUMMED_METRICS[name].kind === 'money' ? '0' : 0);
-
 /** The sums that the given metrics and rates are computed from, in the order of the table. */
 export function requiredSums(metrics: readonly Metric[]): SummedMetric[] {
   const needed = new Set<SummedMetric>();
@@ -72,31 +68,25 @@ export function requiredSums(metrics: readonly Metric[]): SummedMetric[] {
   return SUMMED_NAMES.filter((name) => needed.has(name));
 }
 
-/** Adds the metric values of a summed row, or zeros, to `target`. Mutates it, as copying dominated the profile. */
-export type MetricWriter = <T extends object>(target: T, sums: MetricSums) => T & MetricValues;
-
-/** A writer of the given metrics. Sums that several rates are made of are read once per row. */
-export function metricWriter(metrics: readonly Metric[]): MetricWriter {
+/** Prints the metrics of a summed row, zeros where it is undefined, as the fields of a JSON object without its braces. */
+export function metricPrinter(metrics: readonly Metric[]): (sums: MetricSums) => string {
   const rateSums = requiredSums(metrics.filter(isRate));
-  const readers = metrics.map(
-    (metric): ((sums: MetricSums, decimals: Decimal[]) => string | number | null) => {
-      if (!isRate(metric)) {
-        const zero = zeroOf(metric);
-        return (sums) => sums[metric] ?? zero;
-      }
-      const { numerator, denominator, factor } = RATES[metric];
-      const numeratorIndex = rateSums.indexOf(numerator);
-      const denominatorIndex = rateSums.indexOf(denominator);
-      return (_, decimals) =>
-        quotient(decimals[numeratorIndex] as Decimal, decimals[denominatorIndex] as Decimal, factor);
-    },
-  );
-  return (target, sums) => {
-    const values: MetricValues = target;
-    const decimals = rateSums.map((name) => decimal(sums[name] ?? 0));
-    for (let index = 0; index < metrics.length; index++) {
-      values[metrics[index] as Metric] = (readers[index] as (typeof readers)[number])(sums, decimals);
+  const printers = metrics.map((metric): ((sums: MetricSums, decimals: Decimal[]) => string) => {
+    const name = `"${metric}":`;
+    if (!isRate(metric)) {
+      return isMoney(metric)
+        ? (sums) => `${name}"${sums[metric] ?? '0'}"`
+        : (sums) => `${name}${sums[metric] ?? 0}`;
     }
-    return target as typeof target & MetricValues;
+    const { numerator, denominator, factor } = RATES[metric];
+    const numeratorIndex = rateSums.indexOf(numerator);
+    const denominatorIndex = rateSums.indexOf(denominator);
+    return (_, decimals) =>
+      name + quotient(decimals[numeratorIndex] as Decimal, decimals[denominatorIndex] as Decimal, factor);
+  });
+  return (sums) => {
+    // Several rates are made of one sum.
+    const decimals = rateSums.map((name) => decimal(sums[name] ?? 0));
+    return printers.map((print) => print(sums, decimals)).join();
   };
 }

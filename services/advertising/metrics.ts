@@ -83,7 +83,9 @@ export const SUMMED_NAMES = Object.keys(SUMMED_METRICS) as SummedMetric[];
 export const RATE_NAMES = Object.keys(RATES) as Rate[];
 export const METRIC_NAMES: Metric[] = [...SUMMED_NAMES, ...RATE_NAMES];
 
-const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
+export const isRate = (metric: Metric): metric is Rate => metric in RATES;
+
+export const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
 
 /** Metrics of companies: all but those of money, which networks do not break down by company. */
 export const COMPANY_METRIC_NAMES: Metric[] = [

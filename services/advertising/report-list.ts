@@ -4,9 +4,9 @@ import type { AnalyticsQuery } from './analytics-store.js';
 import { caseFold } from './normalization.js';
 import type { AdvertisingContext } from './operation.js';
 import type { Page, Sort } from './report-params.js';
-import { type FigureList, pageFigures, rowsById, run, type Totals } from './report-queries.js';
+import { type FigureList, pageFigures, rowsById, run } from './report-queries.js';
 import { withSeries } from './response-mapping.js';
-import { completeItems } from './series.js';
+import { completeItems, type SeriesRow } from './series.js';
 
 export const searchFilter = (search: string | null | undefined) => (search ? caseFold(search) : undefined);
 
@@ -31,7 +31,7 @@ export interface ReportList<Attributes extends Id, Item extends object> extends 
   query(page: Page): AnalyticsQuery;
   attributesQuery(ids: string[]): AnalyticsQuery;
   /** An item without its series. */
-  toItem(id: string, attributes: Attributes | undefined, totals: Totals): Item;
+  toItem(id: string, attributes: Attributes | undefined, totals: SeriesRow | undefined): Item;
 }
 
 /** The ids of a page, and how many match. */

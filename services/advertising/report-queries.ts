@@ -7,18 +7,9 @@ import { type ContextRow, contextQuery, type RequestedIds } from './context-quer
 import type { METRIC_NAMES } from './metrics.js';
 import type { AdvertisingContext, AdvertisingServices } from './operation.js';
 import { parseReportParams, type ReportParams, type SealedMonth } from './report-params.js';
-import type { MetricValues } from './responses.js';
 import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
-import {
-  type Point,
-  type PrintedRow,
-  parsePrintedRow,
-  rowPrinter,
-  SeriesBuilder,
-  type SeriesRow,
-  seriesParts,
-} from './series.js';
-import { type FigureRows, printedFigures } from './series-query.js';
+import { type Point, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
+import type { FigureRows } from './series-query.js';
 
 export function reportParamsOf<Body extends Parameters<typeof parseReportParams>[0]>(
   { body, organizationId, services }: HandlerContext<Body, unknown, AdvertisingServices>,
@@ -57,44 +48,16 @@ export async function contextOf(
   return rows[0] as ContextRow;
 }
 
-/** The metrics over the whole range, and what is known besides them. */
-export interface Totals {
-  metrics: MetricValues;
-  others: object;
-}
-
 /** Figures of the items of a page. */
 interface PageFigures {
-  totalsOf(id: string): Totals;
+  /** Undefined without deliveries. */
+  totalsOf(id: string): SeriesRow | undefined;
   seriesOf(id: string): Json<Point[]>;
 }
 
-/** How a list asks for figures: the names of what it answers besides the metrics, and its statement. */
 export interface FigureList {
   report: ReportParams;
-  others: readonly string[];
   figuresQuery(part: ReportParams, ids: string[], rows: FigureRows): AnalyticsQuery;
-}
-
-/** Figures that the store prints itself, or as its rows where it cannot print one of them. */
-async function printedRows(
-  { services, signal }: AdvertisingContext,
-  { others }: FigureList,
-  { metrics }: ReportParams,
-  ids: readonly string[],
-  query: AnalyticsQuery,
-): Promise<PrintedRow[]> {
-  const lines = await services.analytics.queryLines(printedFigures(query, metrics, others), signal);
-  const printed: PrintedRow[] = [];
-  for (const line of lines) {
-    const row = parsePrintedRow(line, ids);
-    if (row === null) {
-      const { rows } = await services.analytics.query<SeriesRow>(query, signal);
-      return rows.map(rowPrinter(metrics, others));
-    }
-    printed.push(row);
-  }
-  return printed;
 }
 
 /** The figures of a page with their series, if wanted; an empty page queries nothing. One statement answers both where it is short enough. */
@@ -106,22 +69,18 @@ export async function pageFigures(
 ): Promise<PageFigures> {
   const { report } = list;
   const series = new SeriesBuilder(report, ids);
-  const totals = new Map<string, PrintedRow>();
+  const totals = new Map<string, SeriesRow>();
   const read = async (part: ReportParams, rows: FigureRows) => {
-    const printed = await printedRows(call, list, part, ids, list.figuresQuery(part, ids, rows));
-    if (rows.totals) for (const row of printed) if (row.day === '') totals.set(row.id, row);
-    if (rows.points) await series.append(part.range, printed, call.signal);
+    const { rows: found } = await run<SeriesRow>(call, list.figuresQuery(part, ids, rows));
+    for (const row of found) if (row.day === '') totals.set(row.id, row);
+    if (rows.points) await series.append(part.range, found, call.signal);
   };
   const parts = hasSeries && ids.length > 0 ? seriesParts(report, ids.length) : [];
   const isTogether = parts.length === 1;
   if (!isTogether && ids.length > 0) await read(report, { totals: true, points: false });
   for (const part of parts) await read(part, { totals: isTogether, points: true });
-  const none = rowPrinter(report.metrics)({ id: '', day: '' });
   return {
-    totalsOf(id) {
-      const { fields, others } = totals.get(id) ?? none;
-      return { metrics: JSON.parse(`{${fields}}`) as MetricValues, others };
-    },
+    totalsOf: (id) => totals.get(id),
     seriesOf: (id) => series.seriesOf(id),
   };
 }

@@ -1,9 +1,8 @@
 /** Rows of the store → items of the responses. Pure. */
 import type { Static, TSchema, TString } from 'typebox';
 import { type Json, JsonText, toJson } from '../shared/json.js';
-import { type MetricSums, metricWriter } from './metric-values.js';
+import { type MetricSums, metricPrinter } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
-import type { Totals } from './report-queries.js';
 import {
   type CompanyListItem,
   type CompanyResponse,
@@ -21,14 +20,16 @@ export type AdAttributes<F extends AdFields> = Values<F> & { id: string };
 export type CompanyAttributes = Values<typeof companyFields>;
 type Reach = Pick<CompanyListItem, 'campaigns_reached' | 'campaigns_engaged'>;
 type Seen = Pick<CompanyListItem, 'first_seen' | 'last_seen'>;
+export type CompanyTotals = MetricSums & Reach & Seen;
 export type CompanyCampaignRow = Row<typeof companyCampaignFields> & Seen;
 
 /** The named fields of a row, and nothing else of it. */
 const pick = <F extends Fields>(fields: F, row: Values<F>) =>
   Object.fromEntries(Object.keys(fields).map((name) => [name, row[name]])) as Values<F>;
 
-const fieldsAndMetrics = <F extends Fields>(fields: F, { metrics }: ReportParams, row: Row<F>) =>
-  metricWriter(metrics)(pick(fields, row), row);
+/** The values of the metrics of a summed row, or zeros. */
+export const metricValues = ({ metrics }: ReportParams, sums: MetricSums = {}) =>
+  JSON.parse(`{${metricPrinter(metrics)(sums)}}`) as MetricValues;
 
 /** Whether the network may still restate some days of the range. */
 export const isProvisional = ({ range, lastFinalDay }: ReportParams) => range.end > lastFinalDay;
@@ -42,8 +43,8 @@ export const adItem = <F extends AdFields>(
   fields: F,
   report: ReportParams,
   attributes: AdAttributes<F>,
-  metrics: MetricValues,
-) => ({ ...pick(fields, attributes), ...metrics, provisional: isProvisional(report) });
+  totals: MetricSums | undefined,
+) => ({ ...pick(fields, attributes), ...metricValues(report, totals), provisional: isProvisional(report) });
 
 export const companyIdentity = (row: CompanyAttributes) => pick(companyFields, row);
 
@@ -59,21 +60,25 @@ const UNSEEN: Reach & Seen = {
 
 /** A company, without its series; its attributes are null where nothing describes it. */
 export const companyItem = (
+  report: ReportParams,
   id: string,
   attributes: CompanyAttributes | undefined,
-  { metrics, others }: Totals,
+  totals: CompanyTotals = UNSEEN,
 ): Omit<CompanyListItem, 'timeseries'> => ({
   ...companyIdentity({ ...(attributes ?? UNKNOWN), id }),
-  ...metrics,
-  ...UNSEEN,
-  ...others,
+  ...metricValues(report, totals),
+  campaigns_reached: totals.campaigns_reached,
+  campaigns_engaged: totals.campaigns_engaged,
+  first_seen: totals.first_seen,
+  last_seen: totals.last_seen,
 });
 
 export const companyCampaign = (
   report: ReportParams,
   row: CompanyCampaignRow,
 ): CompanyResponse['campaigns'][number] => ({
-  ...fieldsAndMetrics(companyCampaignFields, report, row),
+  ...pick(companyCampaignFields, row),
+  ...metricValues(report, row),
   first_seen: row.first_seen,
   last_seen: row.last_seen,
 });

@@ -1,7 +1,7 @@
 /** Sums of whole months that stand for their deliveries (decision 0014). Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods, type DateRange, lastOfMonth, periodsOf } from './calendar.js';
-import { COMPANY_METRIC_NAMES, SUMMED_METRICS, SUMMED_NAMES, type SummedMetric } from './metrics.js';
+import { COMPANY_METRIC_NAMES, isMoney, SUMMED_NAMES, type SummedMetric } from './metrics.js';
 import type { ReportParams } from './report-params.js';
 import { IN_ORGANIZATION, IN_RANGE, type QueryParams, rangeParams, where } from './sql.js';
 
@@ -45,8 +45,6 @@ export const SOURCES = {
   },
 } as const satisfies Record<string, Source>;
 export type SourceName = keyof typeof SOURCES;
-
-const isMoney = (metric: SummedMetric) => SUMMED_METRICS[metric].kind === 'money';
 
 /** Deliveries of a range as the table `delivery`, with sums in place of the deliveries of sealed months. */
 export interface DeliverySource {

@@ -4,7 +4,7 @@ import { countPeriods } from './calendar.js';
 import { requiredSums } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
 import { deliverySource, type SourceName } from './rollups.js';
-import { joinLines, printedMetrics, type QueryParams, sumColumns } from './sql.js';
+import { joinLines, type QueryParams, sumColumns } from './sql.js';
 
 /** Which rows of an entity a statement answers: one per period, one of the whole range, whose day is empty, or both. */
 export interface FigureRows {
@@ -64,22 +64,5 @@ export function figuresQuery(
       ...params,
       ...delivery.params,
     },
-  };
-}
-
-/**
- * The same rows, each a JSON object: the number of the id in `ids`, from 1, or 0 where the values cannot be printed; the day; `others`; and
- * behind `PRINTED_METRICS` the metrics.
- */
-export function printedFigures(
-  { name, sql, params }: AnalyticsQuery,
-  metrics: ReportParams['metrics'],
-  others: readonly string[] = [],
-): AnalyticsQuery {
-  const number = 'indexOf({ids:Array(String)}, id)';
-  return {
-    name,
-    sql: printedMetrics(sql, metrics, requiredSums(metrics), number, ['day', ...others]),
-    params,
   };
 }

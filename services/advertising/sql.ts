@@ -1,6 +1,6 @@
 /** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
 import type { DateRange } from './calendar.js';
-import { type Metric, RATES, type Rate, SUMMED_METRICS, type SummedMetric } from './metrics.js';
+import { isMoney, isRate, type Metric, RATES, type Rate, type SummedMetric } from './metrics.js';
 import type { Page, ReportParams } from './report-params.js';
 
 export type QueryParams = Record<string, string | number | readonly string[]>;
@@ -57,84 +57,16 @@ export function metricColumns(names: readonly SummedMetric[], from: string): str
   return names.map((name) => `ifNull(${from}.${name}, 0) AS ${name}`);
 }
 
-const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
-
-/** A sum as a whole number of 128 or 256 bits, cut off where it does not fit; money in units of 10^-12. */
-const whole = (name: SummedMetric, bits: 128 | 256) =>
-  isMoney(name)
-    ? `reinterpret(${bits === 128 ? name : `toDecimal256(${name}, 12)`}, 'Int${bits}')`
-    : `toInt${bits}(${name})`;
-
-/** Numerator and denominator of a rate in millionths, as whole numbers. */
-function fraction(rate: Rate, bits: 128 | 256): { numerator: string; denominator: string } {
+/** A rate in millionths, half up, as `metric-values.ts` computes it; null where the denominator is 0. In 256 bits, money in units of 10^-12. */
+function rateKey(rate: Rate): string {
   const { numerator, denominator, factor } = RATES[rate];
-  // Money is in units of 10^-12, counts are not.
+  const units = (name: SummedMetric) =>
+    isMoney(name) ? `reinterpret(toDecimal256(${name}, 12), 'Int256')` : `toInt256(${name})`;
   const scale = (by: SummedMetric, other: SummedMetric) =>
     isMoney(by) && !isMoney(other) ? ' * 1000000000000' : '';
-  return {
-    numerator: `${whole(numerator, bits)} * ${factor * 1_000_000}${scale(denominator, numerator)}`,
-    denominator: `${whole(denominator, bits)}${scale(numerator, denominator)}`,
-  };
-}
-
-const halfUp = (numerator: string, denominator: string) =>
-  `intDiv(2 * ${numerator} + ${denominator}, nullIf(2 * ${denominator}, 0))`;
-
-/** A rate in millionths, half up, as `metric-values.ts` computes it; null where the denominator is 0. */
-function rateKey(rate: Rate): string {
-  const { numerator, denominator } = fraction(rate, 256);
-  return halfUp(numerator, denominator);
-}
-
-/** Below, rates of money fit into 128 bits. */
-const MONEY_LIMIT = '10000000000000000';
-/** Below, counts are exact in a JSON number. */
-const COUNT_LIMIT = '9007199254740992';
-/** Below, so are millionths. */
-const RATE_LIMIT = '9007199254';
-
-const isRate = (metric: Metric): metric is Rate => metric in RATES;
-
-/** What precedes the metrics in a printed row. */
-export const PRINTED_METRICS = '"metrics":0';
-
-/**
- * `columns` and `metrics` of a statement, each under its name, which JSON shows with the bytes that `metricWriter` gives. `number`, the first
- * column, becomes 0 in rows of which it does not, as their sums or rates are too large. The statement has `sums` under their own names.
- */
-export function printedMetrics(
-  sql: string,
-  metrics: readonly Metric[],
-  sums: readonly SummedMetric[],
-  number: string,
-  columns: readonly string[],
-): string {
-  const rates = metrics.filter(isRate);
-  const counts = sums.filter((name) => !isMoney(name));
-  const tooLarge = sums.filter(isMoney).map((name) => `${name} >= ${MONEY_LIMIT}`);
-  if (counts.length > 0) tooLarge.push(`greatest(${counts.join(', ')}) >= ${COUNT_LIMIT}`);
-  if (rates.length > 0) tooLarge.push(`arrayExists(rate -> ifNull(rate, 0) >= ${RATE_LIMIT}, rates)`);
-  const selected = [
-    `if(${tooLarge.join(' OR ')}, 0, ${number}) AS number`,
-    ...columns,
-    '0 AS metrics',
-    ...metrics.map((metric) =>
-      isRate(metric) ? `rates[${rates.indexOf(metric) + 1}] AS ${metric}` : metric,
-    ),
-  ];
-  return `SELECT ${selected.join(', ')}\nFROM (\n${rates.length === 0 ? sql : withRates(sql, rates)}\n)`;
-}
-
-/**
- * One function over arrays, as the engine takes longer to analyze a function for each rate than to compute them; in a statement of its
- * own, as it would be analyzed again for each use of an alias.
- */
-function withRates(sql: string, rates: readonly Rate[]): string {
-  const fractions = rates.map((rate) => fraction(rate, 128));
-  const numerators = fractions.map(({ numerator }) => numerator).join(', ');
-  const denominators = fractions.map(({ denominator }) => denominator).join(', ');
-  const computed = `arrayMap((n, d) -> toFloat64(${halfUp('n', 'd')}) / 1000000, [${numerators}], [${denominators}])`;
-  return `SELECT *, ${computed} AS rates\nFROM (\n${sql}\n)`;
+  const above = `${units(numerator)} * ${factor * 1_000_000}${scale(denominator, numerator)}`;
+  const below = `${units(denominator)}${scale(numerator, denominator)}`;
+  return `intDiv(2 * ${above} + ${below}, nullIf(2 * ${below}, 0))`;
 }
 
 /** The expression that orders by a metric or rate: exactly the value that is shown. */

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type MetricSums, metricWriter } from '../../services/advertising/metric-values.js';
+import { type MetricSums, metricPrinter } from '../../services/advertising/metric-values.js';
 import { RATE_NAMES, RATES, type Rate, SUMMED_METRICS } from '../../services/advertising/metrics.js';
 
-const rateOf = (rate: Rate, sums: MetricSums) => metricWriter([rate])({}, sums)[rate];
+const rateOf = (rate: Rate, sums: MetricSums) =>
+  JSON.parse(`{${metricPrinter([rate])(sums)}}`)[rate] as number | null;
 
 const PICO = 10n ** 12n;
 const plain = (value: bigint) => {

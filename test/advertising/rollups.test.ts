@@ -81,7 +81,6 @@ for (const seed of SEEDS) {
         query.name.endsWith('_sealed_months')
           ? Promise.resolve({ rows: [], total: 0 })
           : store.query(query, signal),
-      queryLines: (query, signal) => store.queryLines(query, signal),
     };
     let summed = 0;
     const counting: AnalyticsReader = {
@@ -89,7 +88,6 @@ for (const seed of SEEDS) {
         if (/FROM (creative|company)_months/.test(query.sql)) summed++;
         return store.query(query, signal);
       },
-      queryLines: (query, signal) => store.queryLines(query, signal),
     };
 
     /** Every list of an organization, with and without the sums. */

@@ -100,7 +100,7 @@ describe('the advertising API', () => {
       asked.push(name);
       return Promise.reject(new Error('asked'));
     };
-    const counting = { query: ask, queryLines: ask };
+    const counting = { query: ask };
     const decade = { start_date: '2016-01-01', end_date: '2026-01-08' };
     for (const operation of [
       searchCampaigns,

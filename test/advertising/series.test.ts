@@ -2,12 +2,7 @@ import { expect } from 'chai';
 import { addDays } from '../../services/advertising/calendar.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
 import { MAX_POINTS, parseReportParams } from '../../services/advertising/report-params.js';
-import {
-  type PrintedRow,
-  rowPrinter,
-  SeriesBuilder,
-  seriesParts,
-} from '../../services/advertising/series.js';
+import { SeriesBuilder, type SeriesRow, seriesParts } from '../../services/advertising/series.js';
 import { fromJson } from '../../services/shared/json.js';
 
 const scopeOf = (end_date: string, granularity: 'daily' | 'monthly' = 'daily', metrics = METRIC_NAMES) =>
@@ -18,12 +13,14 @@ const scopeOf = (end_date: string, granularity: 'daily' | 'monthly' = 'daily', m
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `c${index}`);
 
 /** Rows as the store answers them: in no order, most periods of every item. */
-function rowsOf(ids: readonly string[], start: string, days: number): PrintedRow[] {
-  const print = rowPrinter(['ad_spend', 'impressions', 'cpm']);
+function rowsOf(ids: readonly string[], start: string, days: number): SeriesRow[] {
   return ids.flatMap((id, item) =>
-    Array.from({ length: days }, (_, day) =>
-      print({ id, day: addDays(start, days - 1 - day), impressions: item + day, ad_spend: `${day}.5` }),
-    ),
+    Array.from({ length: days }, (_, day) => ({
+      id,
+      day: addDays(start, days - 1 - day),
+      impressions: item + day,
+      ad_spend: `${day}.5`,
+    })),
   );
 }
 

@@ -31,7 +31,6 @@ function working(): Fakes & { reads: string[] } {
         const row = { inserted: 2, records: 2, accepted_ms: 5, last_date: '2026-11-20' };
         return { rows: [row as Row], total: 1 };
       },
-      queryLines: async () => [],
     },
   };
 }
@@ -92,7 +91,7 @@ describe('The status reader', () => {
     });
 
     it(`gives null figures within 3 s of an analytics store that ${how}`, async () => {
-      const analytics = { ping: work, query: work, queryLines: work };
+      const analytics = { ping: work, query: work };
       const { stores, streams } = await readerOf({ ...working(), analytics }).read('org');
       expect(stores).to.deep.equal({ search: 'ok', analytics: 'unavailable' });
       expect(streams['network-a-deliveries']).to.include({ records: null, last_date: null });

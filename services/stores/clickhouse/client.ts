@@ -48,7 +48,6 @@ export interface ClickHouse {
   /** Runs `work` between inserts, whose rows and the sums derived from them are then in the tables. Null over HTTP. */
   readonly pauseInserts: (<T>(work: (freeze: FreezeParts) => Promise<T>) => Promise<T>) | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
-  queryLines(query: AnalyticsQuery, signal?: AbortSignal): Promise<string[]>;
   insert(name: string, rows: Rows): Promise<void>;
   /** Runs an `INSERT … FORMAT …` with its rows. Over HTTP only. */
   insertLines(name: string, sql: string, text: string): Promise<void>;

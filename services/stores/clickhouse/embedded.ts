@@ -6,7 +6,7 @@ import { literal, preamble } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
 import { ConnectionPool } from './connection-pool.js';
 import { openEngine } from './engine.js';
-import { checkBound, settle, toLines, toResult } from './result.js';
+import { checkBound, settle, toResult } from './result.js';
 import { DEFAULT_TIMEOUT_MS, embeddedSettings } from './settings.js';
 
 const READ_CONNECTIONS = 2;
@@ -46,7 +46,6 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
   async function read(
     { name, sql, params }: AnalyticsQuery,
     signal: AbortSignal | undefined,
-    format: string,
   ): Promise<string> {
     if (closing) throw new StoreUnavailableError('analytics');
     checkBound({ name, sql, params });
@@ -55,7 +54,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     let computing = false;
     const running = reads.use(async ({ session }) => {
       computing = true;
-      const result = await session.queryAsync(text, { format }).finally(() => {
+      const result = await session.queryAsync(text, { format: 'JSONCompact' }).finally(() => {
         computing = false;
       });
       const bytes = result.bytes();
@@ -83,9 +82,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       ),
 
     query: async <Row>(query: AnalyticsQuery, signal?: AbortSignal) =>
-      toResult<Row>(JSON.parse(await read(query, signal, 'JSONCompact')) as ResponseJSON<unknown[]>, signal),
-
-    queryLines: async (query, signal) => toLines(await read(query, signal, 'JSONEachRow')),
+      toResult<Row>(JSON.parse(await read(query, signal)) as ResponseJSON<unknown[]>, signal),
 
     async insert(name, { table, columns, text }) {
       if (closing) throw new StoreUnavailableError('analytics');

@@ -3,12 +3,12 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { ClickHouseLogLevel, createClient, type QueryParams } from '@clickhouse/client';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse, HttpOptions } from './client.js';
 import { onCluster } from './migrations/render.js';
-import { checkBound, settle, toLines, toResult } from './result.js';
+import { checkBound, settle, toResult } from './result.js';
 import { DEFAULT_TIMEOUT_MS, HTTP_READ_SETTINGS, httpSettings } from './settings.js';
 
 const CONNECT_TIMEOUT_MS = 1500;
@@ -46,45 +46,32 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
     if (closing) throw new StoreUnavailableError('analytics');
   };
 
-  /** A restarted server resets kept-alive connections, and a read can be repeated. */
-  async function repeatable<T>(
-    query: AnalyticsQuery,
-    signal: AbortSignal | undefined,
-    read: (request: Omit<QueryParams, 'format'>) => Promise<T>,
-  ): Promise<T> {
-    guard();
-    checkBound(query);
-    signal?.throwIfAborted();
-    const request = {
-      query: query.sql,
-      query_params: query.params,
-      abort_signal: signal,
-      clickhouse_settings: { ...settings(query.name), ...HTTP_READ_SETTINGS },
-    };
-    const running = read(request).catch((error: unknown) => {
-      if (isReset(error) && !signal?.aborted) return read(request);
-      throw error;
-    });
-    return settle(running, signal);
-  }
-
   return {
     layout,
     engine: null,
     pauseInserts: null,
 
-    query: <Row>(query: AnalyticsQuery, signal?: AbortSignal) =>
-      repeatable(query, signal, async (request) => {
-        const result = await client.query({ ...request, format: 'JSONCompact' });
+    /** A restarted server resets kept-alive connections, and a read can be repeated. */
+    async query<Row>(query: AnalyticsQuery, signal?: AbortSignal) {
+      guard();
+      checkBound(query);
+      signal?.throwIfAborted();
+      const read = async () => {
+        const result = await client.query({
+          query: query.sql,
+          query_params: query.params,
+          format: 'JSONCompact',
+          abort_signal: signal,
+          clickhouse_settings: { ...settings(query.name), ...HTTP_READ_SETTINGS },
+        });
         return toResult<Row>(await result.json<unknown[]>(), signal);
-      }),
-
-    queryLines: (query, signal) =>
-      repeatable(query, signal, async (request) => {
-        // exec() would give the bytes, but leaves the ids of a long page in the URL.
-        const result = await client.query({ ...request, format: 'JSONEachRow' });
-        return toLines(await result.text());
-      }),
+      };
+      const running = read().catch((error: unknown) => {
+        if (isReset(error) && !signal?.aborted) return read();
+        throw error;
+      });
+      return settle(running, signal);
+    },
 
     async insert(name, { table, columns, text }) {
       guard();

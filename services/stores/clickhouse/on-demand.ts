@@ -28,7 +28,6 @@ export function analyticsStoreOnDemand(open: () => Promise<OpenedAnalyticsStore>
     store: {
       preferredBatchSize: BATCH_RECORDS,
       query: async (query, signal) => (await use()).query(query, signal),
-      queryLines: async (query, signal) => (await use()).queryLines(query, signal),
       insertCampaigns: async (records) => (await use()).insertCampaigns(records),
       insertCreatives: async (records) => (await use()).insertCreatives(records),
       insertCompanies: async (records) => (await use()).insertCompanies(records),

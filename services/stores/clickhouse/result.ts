@@ -29,9 +29,6 @@ export async function settle<T>(running: Promise<T>, signal?: AbortSignal, onAbo
   });
 }
 
-/** Lines of output, each ended by a line feed. */
-export const toLines = (text: string): string[] => (text === '' ? [] : text.trimEnd().split('\n'));
-
 /** Yields to the event loop between rows. */
 export async function toResult<Row>(
   answer: ResponseJSON<unknown[]>,

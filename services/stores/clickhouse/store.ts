@@ -61,7 +61,6 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
   return {
     preferredBatchSize: BATCH_RECORDS,
     query: (query, signal) => clickhouse.query(query, signal),
-    queryLines: (query, signal) => clickhouse.queryLines(query, signal),
     insertCampaigns: (records) => insert(campaignRows(records)),
     insertCreatives: (records) => insert(creativeRows(records)),
     insertCompanies: (records) => insert(companyRows(records)),
