@@ -23,6 +23,7 @@ WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY package.json ./
 COPY mappings mappings
+COPY services/gateway/examples.json services/gateway/examples.json
 COPY --from=build /app/dist/services dist/services
 COPY --from=build /app/dist/ingest dist/ingest
 COPY --from=build /app/dist/console dist/console

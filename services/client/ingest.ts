@@ -82,7 +82,6 @@ export async function sendRecords(
       headers: { 'Content-Type': 'application/x-ndjson', ...headers },
       body,
       signal,
-      repeatsTimeouts: true,
     });
   }
 

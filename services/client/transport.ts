@@ -3,7 +3,7 @@ import { ConnectionError, problemOf, ReachlineProblem } from './problems.js';
 
 const FIRST_WAIT_MS = 250;
 const MAX_BACKOFF_MS = 16_000;
-/** Of proxies and of the gateway; any other answer is repeated where it has `Retry-After`. */
+/** Of proxies and of the gateway; any other answer but 504 is repeated where it has `Retry-After`. */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503]);
 
 export interface RetryOptions {
@@ -33,8 +33,6 @@ export interface TransportRequest {
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;
   signal?: AbortSignal;
-  /** Also repeats it after 504, which a search would answer the same way again. */
-  repeatsTimeouts?: boolean;
 }
 
 export interface Transport {
@@ -52,7 +50,7 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         return await sendOnce(options, request, read);
       } catch (error) {
-        if (!isRetriable(error, request) || attempt >= maxAttempts) throw error;
+        if (!isRetriable(error) || attempt >= maxAttempts) throw error;
         const waitMs = (error as ReachlineProblem).retryAfterMs ?? backoffMs(attempt);
         if (waitMs > maxWaitMs) throw error;
         options.onRetry?.({ error, attempt, waitMs });
@@ -66,15 +64,12 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-const isRetriable = (
-  error: unknown,
-  { repeatsTimeouts = false }: TransportRequest,
-): error is ReachlineProblem | ConnectionError =>
+/** After 504 the request would take as long again, and a write may have completed. */
+const isRetriable = (error: unknown): error is ReachlineProblem | ConnectionError =>
   error instanceof ConnectionError ||
   (error instanceof ReachlineProblem &&
-    (BUSY.has(error.status) ||
-      error.retryAfterMs !== undefined ||
-      (repeatsTimeouts && error.status === 504)));
+    error.status !== 504 &&
+    (BUSY.has(error.status) || error.retryAfterMs !== undefined));
 
 /** Doubled each time, and spread over its upper half, so that clients do not return together. */
 function backoffMs(attempt: number): number {

@@ -8,7 +8,7 @@ import type { Endpoint } from '../http/endpoint.js';
 import { type Json, openApiDocument } from '../http/openapi.js';
 import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
 import { type VisitServices, visitEndpoints } from '../visits/endpoints.js';
-import { RESPONSE_EXAMPLES } from './examples.js';
+import { readExamples } from './examples.js';
 import { type IngestServices, ingest } from './ingest-endpoint.js';
 import { describeKey, type KeyServices } from './key-endpoint.js';
 import { describeOperational } from './operational-routes.js';
@@ -42,6 +42,6 @@ export const operations = [...declaredEndpoints, ingest, describeKey] as unknown
 export const apiDocument = (served: readonly ApiEndpoint[], version: string): Json =>
   openApiDocument(served, {
     version,
-    examples: RESPONSE_EXAMPLES,
+    examples: readExamples().responses,
     describeRoutes: describeOperational,
   });

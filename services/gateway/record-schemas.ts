@@ -2,7 +2,7 @@
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { type Json, publish, publishAs } from '../http/openapi.js';
-import { RECORD_EXAMPLES } from './examples.js';
+import { readExamples } from './examples.js';
 
 /** Over HTTP the organization is that of the key where a record names none. */
 function recordSchema({ schema, organizationField }: Stream): Json {
@@ -12,16 +12,17 @@ function recordSchema({ schema, organizationField }: Stream): Json {
 
 /** Content of the request body by media type; adds a schema for each stream to the components. */
 export function describeRecords(schemas: Json): Json {
+  const { records } = readExamples();
   const streams: Stream[] = Object.values(STREAMS);
   const anyOf = streams.map((stream) => publishAs(`${stream.name}-record`, recordSchema(stream), schemas));
   const record = { $id: 'IngestRecord', description: 'A record of the stream that the path names.', anyOf };
   const examples = Object.fromEntries(
-    streams.map(({ name, summary }) => [name, { summary, value: [RECORD_EXAMPLES[name]] }]),
+    streams.map(({ name, summary }) => [name, { summary, value: [records[name]] }]),
   );
   return {
     'application/json': { schema: { type: 'array', items: publish(record, schemas) }, examples },
     // Without a schema, which would be of the text as a whole: orval then sends JSON.
-    'application/x-ndjson': { example: `${JSON.stringify(RECORD_EXAMPLES.contacts)}\n` },
+    'application/x-ndjson': { example: `${JSON.stringify(records.contacts)}\n` },
     'text/csv': { example: 'contact_id,first_name,work_emails\ncon_1,Ada,ada@acme.example\n' },
   };
 }

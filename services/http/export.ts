@@ -1,7 +1,5 @@
-/** Every match of a search or list as CSV or NDJSON (contract 3.13): page by page, so that memory does not grow with their number. */
-import { pipeline } from 'node:stream/promises';
 import type { Context } from 'koa';
-import type { TObject, TSchema } from 'typebox';
+import type { TObject } from 'typebox';
 import { TimeSlice } from '../shared/async.js';
 import { fromJson } from '../shared/json.js';
 import type { AdmittedRequest } from './admission.js';

@@ -229,7 +229,7 @@ export const settingSchemas = {
   }),
   REACHLINE_URL: string({
     default: '',
-    description: 'Base URL of the gateway that ingest sends to; same as --url.',
+    description: 'Base URL of the gateway that commands go through; same as --url.',
   }),
   REACHLINE_API_KEY: string({
     default: '',

@@ -129,6 +129,10 @@ describe('nginx', function () {
     expect(found.status).to.equal(200);
     const hidden = await fetch(`http://127.0.0.1:${port}/metrics`);
     expect(hidden.status).to.equal(404);
+    for (const spelling of ['/metrics/', '/METRICS', '/metrics/x', '//metrics']) {
+      const answer = await fetch(`http://127.0.0.1:${port}${spelling}`);
+      expect([spelling, answer.status]).to.deep.equal([spelling, 404]);
+    }
     const large = await post('/api/contacts/search', new Uint8Array(2 * MEGABYTE));
     for (const [answer, code, instance] of [
       [hidden, 'route_not_found', '/metrics'],

@@ -31,7 +31,7 @@ const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> 
   REACHLINE_PROCESSES: ['gateway', '`serve`'],
   REACHLINE_RATE_LIMIT: ['gateway', '`serve`'],
   REACHLINE_REQUEST_TIMEOUT_MS: ['gateway', '`serve`'],
-  REACHLINE_PROVISIONAL_DAYS: ['gateway', '`serve`'],
+  REACHLINE_PROVISIONAL_DAYS: ['gateway', '`serve`, `export`'],
   REACHLINE_RETENTION_VISITS_DAYS: ['gateway', '`serve`, `worker`, `doctor`'],
   REACHLINE_RETENTION_DELIVERIES_DAYS: ['gateway', '`serve`, `worker`, `doctor`'],
   REACHLINE_CORS_ORIGINS: ['gateway', '`serve`'],
@@ -74,8 +74,8 @@ const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> 
   REACHLINE_TOPIC_PARTITIONS: ['kafka', '`serve`, `worker`, `migrate`'],
   REACHLINE_TOPIC_REPLICAS: ['kafka', '`serve`, `worker`, `migrate`'],
   REACHLINE_WORKER_PORT: ['kafka', '`worker`'],
-  REACHLINE_URL: ['ingest', '`ingest`'],
-  REACHLINE_API_KEY: ['ingest', '`ingest`'],
+  REACHLINE_URL: ['ingest', '`ingest`, `export`, `contacts`, `mcp`'],
+  REACHLINE_API_KEY: ['ingest', '`ingest`, `export`, `contacts`, `mcp`'],
 };
 
 /** Defaults that depend on the machine. */

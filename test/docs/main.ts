@@ -1,9 +1,10 @@
 /** `npm run docs`: writes the pages that are made from the source. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EXAMPLES_FILE } from '../../services/gateway/examples.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { configurationPage } from './configuration.js';
-import { examplesModule, responseExamples } from './response-examples.js';
+import { responseExamples } from './response-examples.js';
 
 writeFileSync(join(packageRoot, 'docs/configuration.md'), configurationPage());
-writeFileSync(join(packageRoot, 'services/gateway/examples.ts'), examplesModule(await responseExamples()));
+writeFileSync(EXAMPLES_FILE, `${JSON.stringify(await responseExamples(), null, 2)}\n`);

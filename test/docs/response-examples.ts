@@ -67,15 +67,3 @@ function withKnownId(responses: Json): Json {
   const { contact_id: id } = responses['/api/contacts/create'] as { contact_id: string };
   return JSON.parse(JSON.stringify(responses).replaceAll(id, CREATED_ID)) as Json;
 }
-
-/** The text of services/gateway/examples.ts. */
-export const examplesModule = (examples: { records: Json; responses: Json }) =>
-  `/** Made by \`npm run docs\` from the answers of a gateway with the sample data; a test compares. */
-import type { Json } from '../http/openapi.js';
-
-/** A record by stream. */
-export const RECORD_EXAMPLES: Json = ${JSON.stringify(examples.records)};
-
-/** A response by path. */
-export const RESPONSE_EXAMPLES: Json = ${JSON.stringify(examples.responses)};
-`;

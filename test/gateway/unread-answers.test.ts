@@ -20,7 +20,7 @@ describe('Responses that clients do not read', () => {
     server = createServer((req, res) => {
       const key = String(req.headers['x-api-key']);
       const answer = async (request: AdmittedRequest) => {
-        request.countResponse(ANSWER.length, { isRead: true });
+        request.countResponse(ANSWER.length, { isRead: req.method === 'GET' });
         res.end(ANSWER);
       };
       admission.run({ req, res, state: {} } as unknown as Context, key, answer).catch((error: Problem) => {
@@ -35,11 +35,11 @@ describe('Responses that clients do not read', () => {
   });
 
   /** The status, and the socket, of which nothing more is read. */
-  const ask = (key: string) =>
+  const ask = (key: string, method = 'GET') =>
     new Promise<[status: string, socket: Socket]>((resolve) => {
       const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
       sockets.push(socket);
-      socket.write(`GET / HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${key}\r\n\r\n`);
+      socket.write(`${method} / HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${key}\r\n\r\n`);
       socket.once('readable', () => resolve([String(socket.read(12)), socket]));
     });
 
@@ -48,6 +48,10 @@ describe('Responses that clients do not read', () => {
     const [first, second] = [await ask('a'), await ask('a')];
     expect([first[0], second[0], (await ask('a'))[0]]).to.deep.equal([OK, OK, FULL]);
     expect([(await ask('b'))[0], (await ask('c'))[0]]).to.deep.equal([OK, FULL]);
+    // A write has happened by then: its response is sent whatever is unread.
+    const written = await ask('a', 'POST');
+    expect(written[0]).to.equal(OK);
+    written[1].destroy();
     first[1].destroy();
     while (admission.total.responseBytes > 2 * ANSWER.length) await new Promise(setImmediate);
     expect((await ask('c'))[0]).to.equal(OK);

@@ -10,7 +10,7 @@ export interface Primary {
   url: string;
   /** Graceful shutdown of all workers; resolves when all have exited. */
   stop(): Promise<void>;
-  /** Resolves when a worker keeps crashing on start, after all others have stopped; the worker has logged the reason. */
+  /** Resolves when no worker listens and one keeps crashing on start, after all have stopped; the worker has logged the reason. */
   failed: Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function startPrimary(
     });
   }
 
-  /** Restarts the worker of this slot whenever it exits, until too many consecutive starts have failed. */
+  /** Restarts the worker of this slot whenever it exits; gives up after too many failed starts in a row while none serves. */
   async function supervise(slot: number, first: Worker): Promise<void> {
     let failedStarts = 0;
     let shortRuns = 0;
@@ -82,10 +82,10 @@ export async function startPrimary(
       failedStarts = listened ? 0 : failedStarts + 1;
       shortRuns = listened && Date.now() - began >= STABLE_MS ? 0 : shortRuns + 1;
       const ended = { slot, pid, code, signal };
-      if (failedStarts >= MAX_FAILED_STARTS) {
+      if (failedStarts >= MAX_FAILED_STARTS && serving.size === 0) {
         logger.fatal(
           ended,
-          `a gateway process exited before listening, ${failedStarts} times in a row; stopping all processes`,
+          `a gateway process exited before listening, ${failedStarts} times in a row, and none listens; stopping`,
         );
         await stop();
         return fail();

@@ -63,6 +63,18 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
     );
   });
 
+  it('name the scope that the contact of the response needs', async () => {
+    const reads = { required_scope: 'contacts:read' };
+    const key = await gateway.keyFor('org_a', ['contacts:write', 'audiences:write']);
+    const membership = { audience_id: 'aud_1', contact_id: 'con_1' };
+    const added = await gateway.call('/api/audiences/contacts/add', membership, { key });
+    expectProblem(added, 403, 'insufficient_scope', reads);
+    const contact = { ...organization, audience_id: 'aud_1' };
+    const returned = await gateway.call(`${CREATE}?on_duplicate=return`, contact, { key });
+    expectProblem(returned, 403, 'insufficient_scope', reads);
+    expect((await gateway.call(CREATE, contact, { key })).status).to.equal(200);
+  });
+
   it('are the same for an organization that exists and one that does not', async () => {
     await gateway.keyFor('org_b');
     const answers = await Promise.all(
@@ -454,6 +466,11 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
 
     const parameters: [query: string, expected: string[]][] = [
       ['required_credits=-1', ['?required_credits too_small']],
+      ['required_credits=%2B2', ['?required_credits invalid_type']],
+      ['required_credits=02', ['?required_credits invalid_type']],
+      ['required_credits=%202', ['?required_credits invalid_type']],
+      ['required_credits=2%0A', ['?required_credits invalid_type']],
+      ['required_credits=-0', ['?required_credits invalid_type']],
       ['required_credits=10001', ['?required_credits too_large']],
       ['required_credits=1.5&dry_run=yes', ['?required_credits invalid_type', '?dry_run invalid_type']],
       ['required_credits=99999999999999999999', ['?required_credits invalid_type']],
@@ -486,6 +503,23 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
         '/age invalid_type',
         '?required_credits invalid_type',
       ]);
+    });
+
+    it('lists rules beyond the schema together with all others', async () => {
+      const large = await create({ job_title: 7, phones: Array(50).fill('x'.repeat(1024)) }, '?dry_run=1');
+      expect(brokenRules(large)).to.deep.equal([
+        '/job_title invalid_type',
+        '?dry_run invalid_type',
+        ' record_too_large',
+      ]);
+      const page = { organization_id: 'org_a', page: 200, limit: 100 };
+      const audiences = await gateway.call('/api/audiences/search', { ...page, query: '?' });
+      expectProblem(audiences, 422, 'validation_failed');
+      expect(brokenRules(audiences)).to.deep.equal(['/query no_words', '/page page_window_exceeded']);
+      expectProblem(await gateway.call('/api/audiences/search', page), 422, 'page_window_exceeded');
+      const persons = { ...organization, contact_id: 'a', email: 'b', unknown: 1 };
+      const deleted = await gateway.call('/api/contacts/delete', persons);
+      expect(brokenRules(deleted)).to.deep.equal(['/unknown unknown_field', '/contact_id exactly_one_of']);
     });
 
     it('has a bounded number of errors', async () => {

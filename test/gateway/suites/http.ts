@@ -112,12 +112,13 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect(answer.status).to.equal(200);
     });
 
-    it('of 64 KiB are too large for operations with only identifiers', async () => {
-      for (const { path, bodyLimit } of endpoints) {
-        const raw = JSON.stringify({ ...organization, filler: 'x'.repeat(64 * 1024) });
-        const answer = await gateway.call(path, undefined, { raw });
-        if (bodyLimit === undefined) expectProblem(answer, 422, 'validation_failed');
-        else expectProblem(answer, 413, 'body_too_large');
+    it('may have 1 MiB, or what the operation declares', async () => {
+      for (const { path, bodyLimit = 1024 * 1024 } of endpoints) {
+        const bodyOf = (bytes: number) => JSON.stringify({ ...organization, filler: 'x' }).padEnd(bytes);
+        const largest = await gateway.call(path, undefined, { raw: bodyOf(bodyLimit) });
+        expectProblem(largest, 422, 'validation_failed');
+        const larger = await gateway.call(path, undefined, { raw: bodyOf(bodyLimit + 1) });
+        expectProblem(larger, 413, 'body_too_large');
       }
     });
 
@@ -186,6 +187,11 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     const lenient = await gateway.call(SEARCH, body, { headers: { Prefer: 'handling=lenient' } });
     expect(lenient.status).to.equal(200);
     expect(lenient.headers.get('X-Ignored-Fields')).to.equal('frist_name, %C3%BCnknown%2C%20one');
+    for (const Prefer of ['x-handling=lenient', 'handling="lenient-ish"', 'handling=lenientish']) {
+      expectProblem(await gateway.call(SEARCH, body, { headers: { Prefer } }), 422, 'validation_failed');
+    }
+    const Prefer = 'respond-async, handling="lenient"; foo=1';
+    expect((await gateway.call(SEARCH, body, { headers: { Prefer } })).status).to.equal(200);
     const broken = await gateway.call(
       SEARCH,
       { ...body, limit: 0 },
@@ -206,6 +212,13 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       406,
       'not_acceptable',
     );
+    const headers = { Accept: 'text/html' };
+    expectProblem(await gateway.ingest('contacts', [], { headers }), 406, 'not_acceptable');
+    expectProblem(
+      await gateway.call('/api/key', undefined, { method: 'GET', headers }),
+      406,
+      'not_acceptable',
+    );
     for (const Accept of ['application/json', 'application/*', '*/*', 'text/html, application/json;q=0.1']) {
       expect((await gateway.call(SEARCH, organization, { headers: { Accept } })).status, Accept).to.equal(
         200,
@@ -218,10 +231,16 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       '/api',
       '/api/contacts',
       '/api/contacts/search/x',
+      '/api/contacts/search/',
+      '/API/contacts/search',
       '/consoles',
       '/%2e%2e/etc/passwd',
     ]) {
       expectProblem(await gateway.call(path, organization), 404, 'route_not_found');
+    }
+    for (const path of ['/metrics/', '/METRICS', '/Metrics']) {
+      const answer = await gateway.call(path, undefined, { method: 'GET' });
+      expectProblem(answer, 404, 'route_not_found');
     }
   });
 
@@ -249,6 +268,8 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     const answer = await gateway.call(SEARCH, organization);
     expect(answer.headers.get('Server-Timing')).to.match(/^store;dur=\d+\.\d$/);
     expect(Number.parseFloat(answer.headers.get('Server-Timing')?.slice(10) ?? '')).to.be.above(0);
+    const ingested = await gateway.ingest('audiences', [{ id: 'timed', name: 'Timed' }]);
+    expect(Number.parseFloat(ingested.headers.get('Server-Timing')?.slice(10) ?? '')).to.be.above(0);
   });
 
   it('answers unknown, malformed, expired and revoked keys alike', async () => {

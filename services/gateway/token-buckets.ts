@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache';
+
+const MAX_BUCKETS = 10_000;
+
+interface Bucket {
+  tokens: number;
+  /** Milliseconds, monotonic. */
+  filledAt: number;
+}
+
+/** Token buckets by id; the least recently used of more than 10 000 counts as full again. `now` is monotonic, in milliseconds. */
+export class TokenBuckets {
+  readonly capacity: number;
+  readonly #perSecond: number;
+  readonly #now: () => number;
+  readonly #buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
+
+  constructor(capacity: number, perSecond: number, now: () => number = () => performance.now()) {
+    this.capacity = capacity;
+    this.#perSecond = perSecond;
+    this.#now = now;
+  }
+
+  /** Takes a token. False when the bucket has none. */
+  take(id: string): boolean {
+    const bucket = this.#refilled(id);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  /** Adds tokens up to the capacity; a negative number may leave a debt. */
+  add(id: string, tokens: number): void {
+    const bucket = this.#refilled(id);
+    bucket.tokens = Math.min(this.capacity, bucket.tokens + tokens);
+  }
+
+  tokens(id: string): number {
+    return this.#refilled(id).tokens;
+  }
+
+  /** Whole seconds until the bucket has so many tokens. */
+  secondsUntil(id: string, tokens: number): number {
+    return Math.ceil((tokens - this.#refilled(id).tokens) / this.#perSecond);
+  }
+
+  #refilled(id: string): Bucket {
+    const now = this.#now();
+    const bucket = this.#buckets.get(id) ?? { tokens: this.capacity, filledAt: now };
+    bucket.tokens = Math.min(
+      this.capacity,
+      bucket.tokens + ((now - bucket.filledAt) / 1000) * this.#perSecond,
+    );
+    bucket.filledAt = now;
+    this.#buckets.set(id, bucket);
+    return bucket;
+  }
+}
