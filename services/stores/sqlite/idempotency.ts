@@ -1,3 +1,5 @@
+import type { ContactBody } from '../../contacts/stored-contact.js';
+import { type Identifier, identifiersOf, showsAny } from '../../contacts/suppression.js';
 import {
   IDEMPOTENCY_RETENTION_MS,
   type Idempotency,
@@ -39,8 +41,9 @@ export function runIdempotent<T>(
       now - IDEMPOTENCY_RETENTION_MS,
       EXPIRED_PER_WRITE,
     );
+    deleteAnswer(connection, organizationId, route, key);
     connection.run(
-      `INSERT OR REPLACE INTO idempotency (organization_id, route, key, fingerprint, saved_ms, outcome)
+      `INSERT INTO idempotency (organization_id, route, key, fingerprint, saved_ms, outcome)
        VALUES (?, ?, ?, ?, ?, ?)`,
       organizationId,
       route,
@@ -49,6 +52,73 @@ export function runIdempotent<T>(
       now,
       JSON.stringify(value),
     );
+    const { contact } = value as { contact?: ContactBody };
+    for (const identifier of contact ? identifiersOf(contact) : []) {
+      connection.run(
+        `INSERT OR IGNORE INTO answer_identifiers (organization_id, identifier, route, key) VALUES (?, ?, ?, ?)`,
+        organizationId,
+        identifierText(identifier),
+        route,
+        key,
+      );
+    }
   }
   return { kind: 'done', value, replayed: false };
 }
+
+/** Deletes the kept answers that show one of the persons; returns how many. */
+export function forgetAnswersOf(
+  connection: Connection,
+  organizationId: string,
+  identifiers: readonly Identifier[],
+): number {
+  const isShown = showsAny(organizationId, identifiers);
+  // An empty text: answers of which nobody has noted whom they show.
+  const texts = ['', ...identifiers.map(identifierText)];
+  return texts.reduce((sum, text) => {
+    const answers = connection.rows<Answer>(
+      `SELECT route, key, outcome FROM answer_identifiers CROSS JOIN idempotency USING (organization_id, route, key)
+        WHERE organization_id = ? AND identifier = ?`,
+      organizationId,
+      text,
+    );
+    return sum + forgetShown(connection, organizationId, answers, isShown);
+  }, 0);
+}
+
+/** Deletes the kept answers of the organization that show such a contact. Reads all. */
+export function forgetAnswers(
+  connection: Connection,
+  organizationId: string,
+  isShown: (outcome: unknown) => boolean,
+): void {
+  const answers = connection.rows<Answer>(
+    `SELECT route, key, outcome FROM idempotency WHERE organization_id = ?`,
+    organizationId,
+  );
+  forgetShown(connection, organizationId, answers, isShown);
+}
+
+type Answer = [route: string, key: string, outcome: string];
+
+function forgetShown(
+  connection: Connection,
+  organizationId: string,
+  answers: readonly Answer[],
+  isShown: (outcome: unknown) => boolean,
+): number {
+  const shown = answers.filter(([, , outcome]) => isShown(JSON.parse(outcome)));
+  for (const [route, key] of shown) deleteAnswer(connection, organizationId, route, key);
+  return shown.length;
+}
+
+function deleteAnswer(connection: Connection, organizationId: string, route: string, key: string): void {
+  connection.run(
+    `DELETE FROM idempotency WHERE organization_id = ? AND route = ? AND key = ?`,
+    organizationId,
+    route,
+    key,
+  );
+}
+
+const identifierText = ({ kind, value }: Identifier) => `${kind} ${value}`;

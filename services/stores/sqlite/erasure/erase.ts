@@ -1,19 +1,14 @@
 import { identifiersOfErasure, MAX_RELATED, planErasure } from '../../../contacts/erasure-plan.js';
 import { type EraseCommand, type ErasureResult, pendingProof } from '../../../contacts/erasure-store.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
-import {
-  type Identifier,
-  identifiersOf,
-  mentionsAny,
-  showsAny,
-  showsContact,
-} from '../../../contacts/suppression.js';
+import { type Identifier, identifiersOf, mentionsAny, showsContact } from '../../../contacts/suppression.js';
 import { deadLetterText, type StoredDeadLetter } from '../../common/dead-letters.js';
 import type { Connection } from '../connection.js';
 import { emailQuery, profileQuery } from '../contacts/mapping.js';
 import { type ContactRow, readContactRow } from '../contacts/rows.js';
 import { eraseRows } from '../contacts/writes.js';
 import { deleteDeadLetters } from '../dead-letters.js';
+import { forgetAnswers, forgetAnswersOf } from '../idempotency.js';
 import { findOrganizationKey } from '../organizations.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import type { WriteSession } from '../writes/write-session.js';
@@ -44,7 +39,7 @@ export function eraseContacts(session: WriteSession, command: EraseCommand, now:
   const removed = {
     contacts: rows.length,
     memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
-    idempotency_answers: forgetAnswers(connection, organizationId, showsAny(organizationId, identifiers)),
+    idempotency_answers: forgetAnswersOf(connection, organizationId, identifiers),
     dead_letters: forgetDeadLetters(connection, organizationId, identifiers, rows),
   };
   const proof = pendingProof(command, { hashes, removed }, now);
@@ -71,31 +66,6 @@ function holdersOf(connection: Connection, organization: number, { kind, value }
       MAX_RELATED,
     )
     .map(([id]) => id);
-}
-
-/** Deletes the kept answers that show the person; returns how many. */
-function forgetAnswers(
-  connection: Connection,
-  organizationId: string,
-  isShown: (outcome: unknown) => boolean,
-): number {
-  const shown: [route: string, key: string][] = [];
-  const answers = connection.each<[string, string, string]>(
-    `SELECT route, key, outcome FROM idempotency WHERE organization_id = ?`,
-    organizationId,
-  );
-  for (const [route, key, outcome] of answers) {
-    if (isShown(JSON.parse(outcome))) shown.push([route, key]);
-  }
-  for (const [route, key] of shown) {
-    connection.run(
-      `DELETE FROM idempotency WHERE organization_id = ? AND route = ? AND key = ?`,
-      organizationId,
-      route,
-      key,
-    );
-  }
-  return shown.length;
 }
 
 /** Deletes kept rejected records that mention the person; returns how many. */

@@ -1,0 +1,134 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Identifier } from '../../../../services/contacts/suppression.js';
+import type { SearchStore } from '../../../../services/stores/common/search-store.js';
+import { SEARCH_FILE } from '../../../../services/stores/data-folder/layout.js';
+import { Connection } from '../../../../services/stores/sqlite/connection.js';
+import { openSqliteStore } from '../../../../services/stores/sqlite/store.js';
+import { load, newContact, T0 } from '../../../contract/search-support.js';
+import { accepted } from '../../../support/accepted.js';
+import { removeTempFolders, tempFolder } from '../temp-folder.js';
+
+describe('An erasure in SQLite', () => {
+  const organizationId = 'org_erasing';
+  let path: string;
+  let store: SearchStore;
+  let proofs = 0;
+
+  beforeEach(async () => {
+    const dataDir = tempFolder();
+    path = join(dataDir, SEARCH_FILE);
+    store = await openSqliteStore({ dataDir, searchThreads: 1, clock: { now: () => T0 } });
+  });
+  afterEach(() => store.close());
+  after(removeTempFolders);
+
+  const erase = (contactIds: readonly string[], named: readonly Identifier[] = []) =>
+    store.eraseContacts({
+      organizationId,
+      proofId: `era_${proofs++}`,
+      keyId: 'key',
+      contactIds,
+      named,
+    });
+
+  const email = (value: string): Identifier => ({ kind: 'email', value });
+
+  function inDatabase<T>(work: (connection: Connection) => T): T {
+    const connection = new Connection(path, { cacheMb: 2 });
+    try {
+      return work(connection);
+    } finally {
+      connection.close();
+    }
+  }
+
+  const answersLeft = () =>
+    inDatabase((connection) => [
+      connection.rows<[string]>(`SELECT key FROM idempotency ORDER BY key`).flat(),
+      connection.rows<[string]>(`SELECT DISTINCT key FROM answer_identifiers ORDER BY key`).flat(),
+    ]);
+
+  async function create(contactId: string, address: string): Promise<void> {
+    const { kind } = await store.createContact({
+      contact: newContact(organizationId, contactId, { work_emails: [address] }),
+      audienceId: 'audience',
+      requiredCredits: 0,
+      onDuplicate: 'create',
+      dryRun: false,
+      idempotency: { route: '/api/contacts/create', key: `key_${contactId}`, fingerprint: 'f' },
+    });
+    expect(kind).to.equal('done');
+  }
+
+  async function createTwo(): Promise<void> {
+    await store.upsertAudiences(
+      accepted([{ organization_id: organizationId, id: 'audience', name: 'A' }], T0),
+    );
+    await create('ann', 'ann@x.example');
+    await create('bob', 'bob@x.example');
+  }
+
+  it('reads the kept answers of the person and no other', async () => {
+    await createTwo();
+    await store.deleteContacts(organizationId, ['ann']);
+    inDatabase((connection) =>
+      connection.run(`UPDATE idempotency SET outcome = 'unreadable' WHERE key = 'key_bob'`),
+    );
+    const { proof } = await erase([], [email('ann@x.example')]);
+    expect(proof.removed.idempotency_answers).to.equal(1);
+    expect(answersLeft()).to.deep.equal([['key_bob'], ['key_bob']]);
+  });
+
+  it('finds kept answers of before they were found by person', async () => {
+    await createTwo();
+    inDatabase((connection) => {
+      connection.run(`DELETE FROM answer_identifiers`);
+      connection.run(
+        `INSERT INTO answer_identifiers SELECT organization_id, '', route, key FROM idempotency`,
+      );
+    });
+    const { proof } = await erase(['ann']);
+    expect(proof.removed.idempotency_answers).to.equal(1);
+    expect(answersLeft()).to.deep.equal([['key_bob'], ['key_bob']]);
+  });
+
+  it('is answered although what follows it fails', async () => {
+    await load(store, organizationId, [{ contact_id: 'ann' }]);
+    inDatabase((connection) =>
+      connection.exec(
+        `CREATE TRIGGER fail BEFORE UPDATE ON erasures BEGIN SELECT RAISE (ABORT, 'no space'); END`,
+      ),
+    );
+    const { erased, proof } = await erase(['ann']);
+    expect([erased, proof.completed_at]).to.deep.equal([['ann'], null]);
+    expect(await store.getContact(organizationId, 'ann')).to.equal(null);
+  });
+
+  it('of an address that nobody has writes no more than the list and the proof, however many contacts there are', async () => {
+    const others = Array.from({ length: 3000 }, (_, index) => ({
+      contact_id: `other_${index}`,
+      first_name: `Name${index}`,
+      work_emails: [`other${index}@y.example`],
+    }));
+    await load(store, 'org_other', others);
+    inDatabase((connection) => connection.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+    expect(statSync(path).size).to.be.greaterThan(1_000_000);
+    // A reader keeps the log, so that its size is what was written.
+    const reader = new Connection(path, { cacheMb: 2, readOnly: true });
+    try {
+      reader.exec('BEGIN');
+      reader.row(`SELECT count(*) FROM contacts`);
+      const before = statSync(`${path}-wal`).size;
+      const [{ erased }] = await Promise.all([
+        erase([], [email('nobody@x.example')]),
+        ...others.slice(0, 20).map((_, index) => store.setCredits('org_other', index)),
+      ]);
+      expect(erased).to.deep.equal([]);
+      expect(statSync(`${path}-wal`).size - before).to.be.lessThan(200_000);
+    } finally {
+      reader.close();
+    }
+  });
+});
