@@ -6,7 +6,7 @@ import { METRIC_NAMES, type Metric } from './metrics.js';
 import type { ListParams, ReportParams } from './report-params.js';
 import type { CampaignSort, CreativeSort } from './requests.js';
 import { deliverySource } from './rollups.js';
-import { type FigureRows, figuresQuery } from './series-query.js';
+import { type MetricRows, metricsQuery } from './series.js';
 import {
   asciiKey,
   columnsOf,
@@ -198,16 +198,16 @@ export const adAttributesQuery = (
   params: { organization_id: organizationId, ids },
 });
 
-/** The figures of some campaigns or creatives. */
-export function adFiguresQuery(
+/** The metrics of some campaigns or creatives. */
+export function adMetricsQuery(
   { name }: Pick<AdEntity<never>, 'name'>,
   report: ReportParams,
   ids: readonly string[],
-  rows: FigureRows,
+  rows: MetricRows,
 ): AnalyticsQuery {
   const by = `${name}_id` as const;
   const conditions = [inList(by, 'ids', ids)];
-  return figuresQuery({ name: `${name}s_figures`, by, source: 'creative', conditions }, report, ids, rows);
+  return metricsQuery({ name: `${name}s_figures`, by, source: 'creative', conditions }, report, ids, rows);
 }
 
 /** Currencies of the campaigns of everything that matches, not only of one page. */

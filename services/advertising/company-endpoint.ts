@@ -7,14 +7,14 @@ import {
   companiesByDomainQuery,
   companyByIdQuery,
   companyCampaignsQuery,
-  companyFiguresQuery,
+  companyMetricsQuery,
   OUR_ID,
 } from './company-queries.js';
 import type { MetricSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import { type AdvertisingServices, advertising, describe, endpoint, exampleRange } from './operation.js';
+import { contextOf, reportParamsOf, run } from './page.js';
 import { listFilter } from './report-params.js';
-import { contextOf, reportParamsOf, run } from './report-queries.js';
 import { CompanyRequest } from './requests.js';
 import {
   type CompanyAttributes,
@@ -97,7 +97,7 @@ export const getCompany = endpoint({
     const [rows, campaigns, context] = await Promise.all([
       run<SeriesRow>(
         call,
-        companyFiguresQuery(report, [company.id], campaignIds, { points: true, totals: true }),
+        companyMetricsQuery(report, [company.id], campaignIds, { points: true, totals: true }),
       ),
       run<CompanyCampaignRow>(call, companyCampaignsQuery(report, company.id, campaignIds, page)),
       contextOf(call, report, { campaignIds }),

@@ -6,7 +6,7 @@ import { COMPANY_METRIC_NAMES } from './metrics.js';
 import type { ListParams, Page, ReportParams } from './report-params.js';
 import type { CompanySort } from './requests.js';
 import { deliverySource } from './rollups.js';
-import { type FigureRows, figuresQuery } from './series-query.js';
+import { type MetricRows, metricsQuery } from './series.js';
 import {
   columnsOf,
   containsAny,
@@ -66,7 +66,7 @@ const SUMMED_REACH = {
 };
 const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
 
-const companyFigures = (isSummed: boolean) => {
+const companyReach = (isSummed: boolean) => {
   const [first, last] = isSummed ? ['delivery.first_seen', 'delivery.last_seen'] : ['date', 'date'];
   return {
     ...(isSummed ? SUMMED_REACH : REACH),
@@ -153,19 +153,19 @@ export function companiesQuery({
 const ofAllCampaigns = (report: ReportParams, campaignIds: string[] | undefined): ReportParams =>
   campaignIds === undefined ? report : { ...report, sealed: [] };
 
-/** The figures of some companies, their reach and their days of activity. */
-export const companyFiguresQuery = (
+/** The metrics of some companies, their reach and their days of activity. */
+export const companyMetricsQuery = (
   report: ReportParams,
   ids: readonly string[],
   campaignIds: string[] | undefined,
-  rows: FigureRows,
+  rows: MetricRows,
 ): AnalyticsQuery =>
-  figuresQuery(
+  metricsQuery(
     {
       name: 'companies_figures',
       by: 'company_id',
       source: 'company',
-      others: companyFigures,
+      others: companyReach,
       conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaignIds)],
       params: definedParams({ campaign_ids: campaignIds }),
     },

@@ -1,6 +1,5 @@
 /** The four operations on advertising. */
-import { searchCampaigns, searchCreatives } from './campaign-endpoints.js';
-import { searchCompanies } from './companies-endpoint.js';
 import { getCompany } from './company-endpoint.js';
+import { searchCampaigns, searchCompanies, searchCreatives } from './list-endpoints.js';
 
 export const advertisingEndpoints = [searchCampaigns, searchCreatives, searchCompanies, getCompany];

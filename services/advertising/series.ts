@@ -1,10 +1,13 @@
-/** Time series of responses, built in parts of the range to bound the size of a result and the time the event loop is blocked. */
+/** Metrics of a page and their time series, built in parts of the range to bound the size of a result and the time the event loop is blocked. */
 import { TimeSlice } from '../shared/async.js';
 import type { Json } from '../shared/json.js';
+import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods, type DateRange, periodOf, periodsOf, splitByMonths } from './calendar.js';
-import { type MetricSums, metricPrinter } from './metric-values.js';
+import { type MetricSums, metricPrinter, requiredSums } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
 import type { CampaignItem } from './responses.js';
+import { deliverySource, type SourceName } from './rollups.js';
+import { joinLines, type QueryParams, sumColumns } from './sql.js';
 
 /** Points per response up to which every period is present (contract 5.4). */
 export const MAX_COMPLETE_POINTS = 20_000;
@@ -30,6 +33,67 @@ export const completeItems = ({ range, granularity }: ReportParams): number =>
 export function seriesParts(report: ReportParams, items: number): ReportParams[] {
   const maxPeriods = Math.floor(ROWS_PER_STATEMENT / Math.max(1, items));
   return splitByMonths(report.range, report.granularity, maxPeriods).map((range) => ({ ...report, range }));
+}
+
+/** Which rows of an entity a statement answers: one per period, one of the whole range, whose day is empty, or both. */
+export interface MetricRows {
+  points: boolean;
+  totals: boolean;
+}
+
+export interface MetricSource {
+  name: string;
+  by: 'campaign_id' | 'creative_id' | 'company_id';
+  source: SourceName;
+  /** Aggregates besides the metrics, by their names; `isSummed` where sums take the place of deliveries. */
+  others?: (isSummed: boolean) => Readonly<Record<string, string>>;
+  /** In addition to those on organization and range. */
+  conditions: (string | undefined)[];
+  params?: QueryParams;
+}
+
+/**
+ * Metrics of the entities with these ids; periods and entities without deliveries have no row. Limited to the rows there can be, whatever a
+ * store may answer.
+ */
+export function metricsQuery(
+  { name, by, source, others, conditions, params }: MetricSource,
+  report: ReportParams,
+  ids: readonly string[],
+  { points, totals }: MetricRows,
+): AnalyticsQuery {
+  const { metrics, granularity, range } = report;
+  const isDaily = granularity === 'daily';
+  const sums = requiredSums(metrics);
+  // Sums of months have no days.
+  const delivery = deliverySource(source, points && isDaily ? { range } : report, sums, conditions);
+  const period = isDaily ? 'date' : 'toStartOfMonth(date)';
+  const both = points && totals;
+  const day = both ? `if(grouping(${period}) = 1, '', toString(${period}))` : points ? period : "''";
+  const selected = [
+    `${by} AS id`,
+    `${day} AS day`,
+    ...sumColumns(sums, 'delivery'),
+    ...Object.entries(others?.(delivery.isSummed) ?? {}).map(([column, value]) => `${value} AS ${column}`),
+  ];
+  return {
+    name,
+    sql: joinLines(
+      `SELECT ${selected.join(', ')}`,
+      delivery.from,
+      `GROUP BY ${points ? `${by}, ${period}` : by}${both ? ' WITH ROLLUP' : ''}`,
+      // The row of all entities.
+      both ? "HAVING id != ''" : '',
+      'LIMIT {limit:UInt32}',
+    ),
+    params: {
+      organization_id: report.organizationId,
+      ids,
+      limit: ids.length * ((points ? countPeriods(range, granularity) : 0) + (totals ? 1 : 0)),
+      ...params,
+      ...delivery.params,
+    },
+  };
 }
 
 /** The series of the items of one response as JSON text, complete unless there are too many points. */

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
-import { searchCampaigns, searchCreatives } from '../../services/advertising/campaign-endpoints.js';
-import { searchCompanies } from '../../services/advertising/companies-endpoint.js';
 import { getCompany } from '../../services/advertising/company-endpoint.js';
+import {
+  searchCampaigns,
+  searchCompanies,
+  searchCreatives,
+} from '../../services/advertising/list-endpoints.js';
 import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 

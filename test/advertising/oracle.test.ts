@@ -1,9 +1,12 @@
 import { expect } from 'chai';
 import type { TSchema } from 'typebox';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
-import { searchCampaigns, searchCreatives } from '../../services/advertising/campaign-endpoints.js';
-import { searchCompanies } from '../../services/advertising/companies-endpoint.js';
 import { getCompany } from '../../services/advertising/company-endpoint.js';
+import {
+  searchCampaigns,
+  searchCompanies,
+  searchCreatives,
+} from '../../services/advertising/list-endpoints.js';
 import type { Endpoint } from '../../services/http/endpoint.js';
 import { accepted } from '../support/accepted.js';
 import { Random } from '../support/random.js';

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
-import { searchCampaigns, searchCreatives } from '../../services/advertising/campaign-endpoints.js';
-import { searchCompanies } from '../../services/advertising/companies-endpoint.js';
 import { getCompany } from '../../services/advertising/company-endpoint.js';
+import {
+  searchCampaigns,
+  searchCompanies,
+  searchCreatives,
+} from '../../services/advertising/list-endpoints.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_NAMES } from '../../services/advertising/metrics.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { AnalyticsQuery, AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
   adAttributesQuery,
-  adFiguresQuery,
+  adMetricsQuery,
   adsQuery,
   CAMPAIGNS,
   CREATIVES,
@@ -16,7 +16,7 @@ import {
   companyAttributesQuery,
   companyByIdQuery,
   companyCampaignsQuery,
-  companyFiguresQuery,
+  companyMetricsQuery,
 } from '../../services/advertising/company-queries.js';
 import { contextQuery } from '../../services/advertising/context-query.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
@@ -99,10 +99,10 @@ const CASES: [string, AnalyticsQuery][] = [
   ],
   ['attributes of campaigns', adAttributesQuery(CAMPAIGNS, 'org_hostile', HOSTILE)],
   ['attributes of creatives', adAttributesQuery(CREATIVES, 'org_hostile', HOSTILE)],
-  ['figures of campaigns', adFiguresQuery(CAMPAIGNS, report(few), HOSTILE, BOTH)],
+  ['figures of campaigns', adMetricsQuery(CAMPAIGNS, report(few), HOSTILE, BOTH)],
   [
     'series of creatives, monthly',
-    adFiguresQuery(CREATIVES, report(few, 'monthly'), HOSTILE, { points: true, totals: false }),
+    adMetricsQuery(CREATIVES, report(few, 'monthly'), HOSTILE, { points: true, totals: false }),
   ],
   [
     'companies',
@@ -124,7 +124,7 @@ const CASES: [string, AnalyticsQuery][] = [
   ],
   [
     'figures of campaigns, of a month with sums',
-    adFiguresQuery(CAMPAIGNS, { ...report(few, 'monthly'), sealed: SEALED }, HOSTILE, BOTH),
+    adMetricsQuery(CAMPAIGNS, { ...report(few, 'monthly'), sealed: SEALED }, HOSTILE, BOTH),
   ],
   ['months with sums', sealedMonthsQuery('org_hostile', 'company', ['2026-10-01'])],
   [
@@ -155,17 +155,17 @@ const CASES: [string, AnalyticsQuery][] = [
     }),
   ],
   ['attributes of companies', companyAttributesQuery('org_hostile', HOSTILE)],
-  ['figures of companies', companyFiguresQuery(report(['ctr']), HOSTILE, HOSTILE, BOTH)],
+  ['figures of companies', companyMetricsQuery(report(['ctr']), HOSTILE, HOSTILE, BOTH)],
   [
     'totals of companies, of a month with sums',
-    companyFiguresQuery({ ...report(['ctr']), sealed: SEALED }, HOSTILE, undefined, {
+    companyMetricsQuery({ ...report(['ctr']), sealed: SEALED }, HOSTILE, undefined, {
       points: false,
       totals: true,
     }),
   ],
   [
     'figures of companies, of a month with sums',
-    companyFiguresQuery({ ...report(['ctr'], 'monthly'), sealed: SEALED }, HOSTILE, undefined, BOTH),
+    companyMetricsQuery({ ...report(['ctr'], 'monthly'), sealed: SEALED }, HOSTILE, undefined, BOTH),
   ],
   ['campaigns of a company', companyCampaignsQuery(report(['ctr']), HOSTILE[0] as string, HOSTILE, page)],
   ['company by id', companyByIdQuery('org_hostile', HOSTILE[0] as string, 20)],

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
-import { searchCampaigns, searchCreatives } from '../../services/advertising/campaign-endpoints.js';
-import { searchCompanies } from '../../services/advertising/companies-endpoint.js';
+import {
+  searchCampaigns,
+  searchCompanies,
+  searchCreatives,
+} from '../../services/advertising/list-endpoints.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { wholeMonths } from '../../services/advertising/rollups.js';
 import type { RollupBuilder } from '../../services/stores/clickhouse/rollup-builder.js';

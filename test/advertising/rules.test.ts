@@ -1,9 +1,12 @@
 import { expect } from 'chai';
-import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
-import { searchCampaigns, searchCreatives } from '../../services/advertising/campaign-endpoints.js';
-import { searchCompanies } from '../../services/advertising/companies-endpoint.js';
+import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import { getCompany } from '../../services/advertising/company-endpoint.js';
 import { advertisingEndpoints } from '../../services/advertising/endpoints.js';
+import {
+  searchCampaigns,
+  searchCompanies,
+  searchCreatives,
+} from '../../services/advertising/list-endpoints.js';
 import { METRIC_NAMES } from '../../services/advertising/metrics.js';
 import { Problem } from '../../services/http/problems.js';
 import { compileValidator } from '../../services/shared/validation.js';
@@ -92,6 +95,25 @@ describe('the advertising API', () => {
       page_size: 27,
     });
     expect(longest.total_count).to.equal(1);
+  });
+
+  it('reads sums of months for CSV, which has no series, by day too', async () => {
+    const statements = async (format: 'csv' | 'ndjson') => {
+      const names: string[] = [];
+      const analytics: AnalyticsReader = {
+        query(query, signal) {
+          names.push(query.name);
+          return store.query(query, signal);
+        },
+      };
+      const services = { analytics, clock: { now: () => Date.parse('2026-11-21') }, provisionalDays: 7 };
+      const { signal } = new AbortController();
+      const context = { body: { ...range, granularity: 'daily' }, organizationId: 'org_a', services, signal };
+      await searchCampaigns.list?.readPage(context as never, undefined, format);
+      return names;
+    };
+    expect(await statements('csv')).to.include('creative_sealed_months');
+    expect(await statements('ndjson')).not.to.include('creative_sealed_months');
   });
 
   it('rejects a page of more than 100 000 points before it queries the store', async () => {

@@ -5,9 +5,12 @@ import {
   companyAttributes,
   creativeAttributes,
 } from '../../services/advertising/attributes.js';
-import { searchCampaigns, searchCreatives } from '../../services/advertising/campaign-endpoints.js';
-import { searchCompanies } from '../../services/advertising/companies-endpoint.js';
 import { getCompany } from '../../services/advertising/company-endpoint.js';
+import {
+  searchCampaigns,
+  searchCompanies,
+  searchCreatives,
+} from '../../services/advertising/list-endpoints.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_METRICS } from '../../services/advertising/metrics.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';

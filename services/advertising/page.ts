@@ -1,0 +1,156 @@
+/** A page of a list, step by step: its ids, their attributes and metrics, items, series; and an export page by page. */
+import type { ExportFormat, HandlerContext, MatchPage } from '../http/endpoint.js';
+import type { AnalyticsQuery } from './analytics-store.js';
+import { type ContextRow, contextQuery, type RequestedIds } from './context-query.js';
+import type { Metric } from './metrics.js';
+import type { AdvertisingContext, AdvertisingServices } from './operation.js';
+import { type Page, parseReportParams, type ReportParams, type SealedMonth } from './report-params.js';
+import { withSeries } from './response-mapping.js';
+import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
+import { completeItems, type MetricRows, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
+
+export function reportParamsOf<Body extends Parameters<typeof parseReportParams>[0]>(
+  { body, organizationId, services }: HandlerContext<Body, unknown, AdvertisingServices>,
+  metrics: readonly Metric[],
+  problems?: Parameters<typeof parseReportParams>[4],
+): ReportParams {
+  const { clock, provisionalDays } = services;
+  return parseReportParams(body, metrics, organizationId, { now: clock.now(), provisionalDays }, problems);
+}
+
+export const run = <Row>({ services, signal }: AdvertisingContext, query: AnalyticsQuery) =>
+  services.analytics.query<Row>(query, signal);
+
+/** The report with the months whose sums may stand for their deliveries. */
+export async function withSealedMonths(
+  call: AdvertisingContext,
+  report: ReportParams,
+  source: SourceName,
+): Promise<ReportParams> {
+  const months = wholeMonths(report.range);
+  if (months.length === 0) return report;
+  const { rows } = await run<SealedMonth>(call, sealedMonthsQuery(report.organizationId, source, months));
+  return { ...report, sealed: rows };
+}
+
+export async function contextOf(
+  call: AdvertisingContext,
+  { today }: ReportParams,
+  requested: RequestedIds,
+  currencies?: AnalyticsQuery,
+): Promise<ContextRow> {
+  const { rows } = await run<ContextRow>(
+    call,
+    contextQuery(call.organizationId, today, requested, currencies),
+  );
+  return rows[0] as ContextRow;
+}
+
+type Id = { id: string };
+
+/** Ids of a list that an export has read and not sent yet. */
+export interface UnsentIds {
+  ids: string[];
+  /** Ids read so far. */
+  read: number;
+  total: number;
+}
+
+/** The statements of a list for one request, and how its items are made. */
+export interface EntityList<Attributes extends Id, Item extends object> {
+  report: ReportParams;
+  idsQuery(page: Page): AnalyticsQuery;
+  attributesQuery(ids: string[]): AnalyticsQuery;
+  metricsQuery(part: ReportParams, ids: string[], rows: MetricRows): AnalyticsQuery;
+  /** An item without its series. */
+  toItem(id: string, attributes: Attributes | undefined, totals: SeriesRow | undefined): Item;
+}
+
+/** The ids of a page, and how many match. */
+export async function readIds(call: AdvertisingContext, query: AnalyticsQuery) {
+  const { rows, total } = await run<Id>(call, query);
+  return { ids: rows.map(({ id }) => id), total };
+}
+
+/** The metrics of a page, with its series if wanted; an empty page queries nothing. One statement answers both where it is short enough. */
+async function readMetrics(
+  call: AdvertisingContext,
+  { report, metricsQuery }: Pick<EntityList<Id, object>, 'report' | 'metricsQuery'>,
+  ids: string[],
+  hasSeries: boolean,
+) {
+  const series = new SeriesBuilder(report, ids);
+  const totals = new Map<string, SeriesRow>();
+  const read = async (part: ReportParams, rows: MetricRows) => {
+    const { rows: found } = await run<SeriesRow>(call, metricsQuery(part, ids, rows));
+    for (const row of found) if (row.day === '') totals.set(row.id, row);
+    if (rows.points) await series.append(part.range, found, call.signal);
+  };
+  const parts = hasSeries && ids.length > 0 ? seriesParts(report, ids.length) : [];
+  const isTogether = parts.length === 1;
+  if (!isTogether && ids.length > 0) await read(report, { totals: true, points: false });
+  for (const part of parts) await read(part, { totals: isTogether, points: true });
+  return { totals, series };
+}
+
+async function readAttributes<Attributes extends Id>(
+  call: AdvertisingContext,
+  { attributesQuery }: Pick<EntityList<Attributes, object>, 'attributesQuery'>,
+  ids: string[],
+): Promise<Map<string, Attributes>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await run<Attributes>(call, attributesQuery(ids));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+async function itemsOf<Attributes extends Id, Item extends object>(
+  call: AdvertisingContext,
+  list: EntityList<Attributes, Item>,
+  ids: string[],
+  hasSeries: boolean,
+) {
+  const [attributes, { totals, series }] = await Promise.all([
+    readAttributes<Attributes>(call, list, ids),
+    readMetrics(call, list, ids, hasSeries),
+  ]);
+  const items = ids.map((id) => list.toItem(id, attributes.get(id), totals.get(id)));
+  return { items, series };
+}
+
+export async function itemsWithSeries<Attributes extends Id, Item extends object>(
+  call: AdvertisingContext,
+  list: EntityList<Attributes, Item>,
+  ids: string[],
+) {
+  const { items, series } = await itemsOf(call, list, ids, true);
+  return items.map((item, index) => withSeries(item, series.seriesOf(ids[index] as string)));
+}
+
+/** Ids that an export reads in one statement: each statement computes all, and orders them. */
+const EXPORT_IDS = 2000;
+
+/** The next items of a list with their series, as many as have every period (contract 5.4). */
+export async function readNext<Attributes extends Id, Item extends object>(
+  call: AdvertisingContext,
+  list: EntityList<Attributes, Item>,
+  unsent: UnsentIds | undefined,
+  format: ExportFormat,
+): Promise<MatchPage> {
+  let { ids, read, total } = unsent ?? { ids: [], read: 0, total: 0 };
+  if (ids.length === 0) {
+    ({ ids, total } = await readIds(call, list.idsQuery({ page: read / EXPORT_IDS + 1, size: EXPORT_IDS })));
+    read += EXPORT_IDS;
+  }
+  const count = format === 'csv' ? ids.length : completeItems(list.report);
+  const some = ids.slice(0, count);
+  const rest = ids.slice(count);
+  return {
+    // CSV has no room for series.
+    items:
+      format === 'csv'
+        ? (await itemsOf(call, list, some, false)).items
+        : (await itemsWithSeries(call, list, some)).map(({ text }) => text),
+    total,
+    next: rest.length > 0 || read < total ? { ids: rest, read, total } : null,
+  };
+}
