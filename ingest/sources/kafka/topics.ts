@@ -1,9 +1,9 @@
 /** Names and settings of the topics, and names of the groups. */
 import type { KafkaConfig } from '../../../services/shared/config.js';
+import { DAY_MS } from '../../../services/shared/time.js';
 import { STREAM_NAMES, type StreamName } from '../../streams/index.js';
 import type { KafkaAdmin, Topic } from './admin.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Above the largest record that is accepted, so that a larger one becomes a dead letter. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const RETENTION_MS = 7 * DAY_MS;

@@ -25,8 +25,8 @@ export interface ApplyOptions<Source, State, Record> {
 }
 
 /**
- * Applies stream records in order, also after those of earlier calls. New documents are written without a read; those in
- * conflict are read, changed and written again until none is left. Throws `PartialWriteError` once all other records are
+ * Applies stream records in order, also after those of earlier calls. Documents are written without a read, unless most of the last
+ * call existed; those in conflict are read, changed and written again until none is left. Throws `PartialWriteError` once all other records are
  * written, and `StoreTimeoutError` as `retryWithBackoff`.
  */
 export async function applyRecords<Source, State, Record>(
@@ -65,12 +65,11 @@ async function applyGroups<Source, State, Record>(
     }
   };
   let pending = groups;
-  let reads = readsFirst;
+  let isRead = readsFirst || documents.isMostlyUpdated;
   return retryWithBackoff(async () => {
-    const found: Map<string, VersionedDocument<Source>> = reads
+    const found: Map<string, VersionedDocument<Source>> = isRead
       ? await documents.getMany(pending)
       : new Map();
-    reads = true;
     const changes = pending.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);
       const stored = before && fromSource(before.source);
@@ -81,6 +80,10 @@ async function applyGroups<Source, State, Record>(
       return [{ id, routing, before, json: () => JSON.stringify(toDocument(after)) }];
     });
     const conflicts = await documents.writeMany(changes);
+    if (pending === groups) {
+      documents.isMostlyUpdated = (isRead ? found.size : conflicts.size) > groups.length / 2;
+    }
+    isRead = true;
     pending = pending.filter(({ id }) => conflicts.has(id));
     return pending.length === 0 ? rejections : undefined;
   });

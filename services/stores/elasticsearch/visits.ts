@@ -11,7 +11,7 @@ import type { Cluster } from './client.js';
 import { Documents, type DocumentWrite, documentId } from './documents.js';
 import { IndexMissingError } from './errors.js';
 import type { AcceptanceTimes } from './figures.js';
-import { dropMonthsBefore, ensureMonthIndex, type IndexNames, monthOf } from './migrations/indices.js';
+import { dropMonthsBefore, ensureMonthIndex, type IndexNames, monthOfVisit } from './migrations/indices.js';
 import { acquireReindexLock } from './migrations/reindex-lock.js';
 import { type Bounded, fetchPage, pageSort, searchAfter } from './pages.js';
 import { contains, gramsOf } from './text/substrings.js';
@@ -141,7 +141,7 @@ export function visitStore({
       const createdMs = parseTimestamp(record.createdAt);
       const { organizationId: routing } = record;
       const id = `${documentId(routing, record.id)}/${createdMs}`;
-      const month = monthOf(createdMs);
+      const month = monthOfVisit(createdMs);
       const changes = byMonth.get(month) ?? new Map<string, DocumentWrite>();
       byMonth.set(month, changes);
       if (changes.has(id)) continue;

@@ -85,7 +85,7 @@ export class IndexNames {
 const YEARS = { first: 2020, last: 2039 };
 
 /** The month of a visit, `2026.01` or `other`; a function of its time alone, so that a repeated visit conflicts with itself. */
-export function monthOf(createdMs: number): string {
+export function monthOfVisit(createdMs: number): string {
   const date = new Date(createdMs);
   const year = date.getUTCFullYear();
   if (year < YEARS.first || year > YEARS.last) return 'other';
@@ -214,7 +214,7 @@ export async function dropMonthsBefore(
   names: IndexNames,
   createdMs: number,
 ): Promise<number> {
-  const first = monthOf(createdMs);
+  const first = monthOfVisit(createdMs);
   const live = await liveIndices(cluster, names, 'visits');
   const old = live.filter(({ alias }) => {
     const month = alias.slice(names.monthAlias('').length);
