@@ -11,7 +11,7 @@ import { readFigures } from '../figures.js';
 import { findKey, listKeys } from '../keys.js';
 import { hasOtherOrganization } from '../organizations.js';
 import { createReader } from './reader.js';
-import { CLOSE, type RpcRequest, type WorkerData } from './rpc.js';
+import { CLOSE, done, type RpcRequest, type WorkerData } from './rpc.js';
 
 const operations = (connection: Connection) => ({
   findKey: (id: string) => findKey(connection, id),
@@ -22,7 +22,7 @@ const operations = (connection: Connection) => ({
   readErasure: (id: string) => toJson(readErasure(connection, id)),
   listErasures: (search: ErasureSearch) => toJson(listErasures(connection, search)),
   listDeadLetters: (query: DeadLetterQuery) => listDeadLetters(connection, query),
-  ping: () => toJson(connection.row(`SELECT 1 FROM schema_migrations`) !== undefined),
+  ping: () => done(connection.row(`SELECT 1 FROM schema_migrations`)),
 });
 export type LookupOperations = ReturnType<typeof operations>;
 

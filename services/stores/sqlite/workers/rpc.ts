@@ -12,6 +12,9 @@ export interface WorkerData {
 /** Operations of a worker by name. Arguments are cloned; results come back as text, which costs less than a clone. */
 export type Operations = Record<string, (...args: never[]) => string>;
 
+/** The response of an operation without a result. */
+export const done = (_result: unknown): Json<void> => 'null';
+
 export type Result<Operation> = Operation extends (...args: never[]) => Json<infer T> ? T : never;
 
 export interface RpcRequest {

@@ -22,6 +22,10 @@ interface Pending {
   reject(error: Error): void;
 }
 
+type Methods<Of extends Operations, Names extends keyof Of> = {
+  [Name in Names]: (...args: Parameters<Of[Name]>) => Promise<Result<Of[Name]>>;
+};
+
 /** Calls a worker thread. It starts with the first call, and again with the first one after it has died. */
 export class WorkerClient<Of extends Operations> {
   readonly #entry: URL;
@@ -46,6 +50,12 @@ export class WorkerClient<Of extends Operations> {
     ...args: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
     return this.callFor('', operation, ...args);
+  }
+
+  /** These operations as methods. */
+  calls<Name extends keyof Of & string>(...names: Name[]): Methods<Of, Name> {
+    const method = (name: Name) => [name, (...args: Parameters<Of[Name]>) => this.call(name, ...args)];
+    return Object.fromEntries(names.map(method)) as Methods<Of, Name>;
   }
 
   /**

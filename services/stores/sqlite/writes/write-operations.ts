@@ -22,6 +22,7 @@ import { eraseContacts } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
 import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
 import { deleteVisitsBefore, insertVisits } from '../visits.js';
+import { done } from '../workers/rpc.js';
 import type { BatchResult } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
 
@@ -61,16 +62,16 @@ export function writeOperations(session: WriteSession) {
     eraseContacts: (command: EraseCommand, now: number) => toJson(eraseContacts(session, command, now)),
     deleteVisitsBefore: (createdMs: number, limit: number) =>
       toJson(deleteVisitsBefore(session, createdMs, limit)),
-    insertKey: (key: StoredKey) => toJson(insertKey(connection, key) ?? null),
+    insertKey: (key: StoredKey) => done(insertKey(connection, key)),
     revokeKey: (keyId: string, revokedAt: string) => toJson(revokeKey(connection, keyId, revokedAt)),
-    recordKeyUse: (keyId: string, usedAt: string) => toJson(recordKeyUse(connection, keyId, usedAt) ?? null),
+    recordKeyUse: (keyId: string, usedAt: string) => done(recordKeyUse(connection, keyId, usedAt)),
     setCredits: (organizationId: string, balance: number) =>
-      toJson(setCredits(connection, organizationId, balance) ?? null),
+      done(setCredits(connection, organizationId, balance)),
     grantCredits: (organizationId: string, amount: number) =>
       toJson(addCredits(connection, organizationId, amount)),
     keepDeadLetters: (records: readonly StoredDeadLetter[], now: number) =>
-      toJson(keepDeadLetters(connection, records, now) ?? null),
-    deleteDeadLetters: (ids: readonly string[]) => toJson(deleteDeadLetters(connection, ids) ?? null),
+      done(keepDeadLetters(connection, records, now)),
+    deleteDeadLetters: (ids: readonly string[]) => done(deleteDeadLetters(connection, ids)),
   };
 }
 export type WriteOperations = ReturnType<typeof writeOperations>;
