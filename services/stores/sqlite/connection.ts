@@ -52,7 +52,7 @@ export class Connection {
     return Number(this.#statement(sql).run(...values).changes);
   }
 
-  /** As `run`, without counting: an object with the count takes as long as binding three values. */
+  /** As `run`, without the count. */
   execute(sql: string, ...values: SqlValue[]): void {
     this.#statement(sql).get(...values);
   }

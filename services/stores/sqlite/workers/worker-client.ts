@@ -11,9 +11,6 @@ import {
   type WorkerData,
 } from './rpc.js';
 
-/** Records live for one message or transaction: a large young generation saves the garbage collector from copying them. */
-const LIMITS = { maxYoungGenerationSizeMb: 48 };
-
 /** Requests without a response, those that wait for exclusive work among them. */
 export const MAX_PENDING = 10_000;
 
@@ -123,7 +120,7 @@ export class WorkerClient<Of extends Operations> {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#entry, { workerData: this.#data, resourceLimits: LIMITS });
+    const worker = new Worker(this.#entry, { workerData: this.#data });
     let cause: unknown;
     worker.on('message', (response: RpcResponse) => {
       const pending = this.#pending.get(response.id);
