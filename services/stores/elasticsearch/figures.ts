@@ -1,6 +1,6 @@
 /** What is stored of the streams of an organization, and when their newest records were accepted. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
+import { PeriodicJob } from '../../shared/periodic-job.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { PartialWriteError } from '../../shared/store-errors.js';
 import type { SearchFigures } from '../../status/status-store.js';
@@ -28,12 +28,15 @@ export class AcceptanceTimes {
   readonly #documents: Documents<AcceptanceSource>;
   /** By document id; not written yet. */
   readonly #pending = new Map<string, AcceptanceSource>();
-  readonly #closing = new AbortController();
-  #writing: Promise<void> | undefined;
+  readonly #job = new PeriodicJob(() => this.#write(), {
+    intervalMs: WRITE_INTERVAL_MS,
+    failure: 'acceptance times are written with the next records',
+  });
 
   constructor(cluster: Cluster, names: IndexNames) {
     this.#cluster = cluster;
     this.#documents = new Documents(cluster, names.alias('streams'));
+    this.#job.start();
   }
 
   /** Notes the records that a write does not reject. */
@@ -66,7 +69,6 @@ export class AcceptanceTimes {
       const organization = organization_id ?? organizationId ?? '';
       this.#add(documentId(organization, stream), { organization_id: organization, accepted_at: acceptedAt });
     }
-    if (this.#pending.size > 0) this.#writing ??= this.#write();
   }
 
   /** Milliseconds since the epoch, by stream; null before the first record. */
@@ -85,10 +87,10 @@ export class AcceptanceTimes {
     >;
   }
 
-  /** Resolves when all figures are written. */
+  /** Resolves when all figures are written, or could not be. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#writing;
+    await this.#job.stop();
+    await this.#write().catch(() => undefined);
   }
 
   #add(id: string, source: AcceptanceSource): void {
@@ -96,20 +98,12 @@ export class AcceptanceTimes {
     if (!before || before.accepted_at < source.accepted_at) this.#pending.set(id, source);
   }
 
-  /** Never rejects: what could not be written is written with the next records. */
+  /** What could not be written stays pending. */
   async #write(): Promise<void> {
-    try {
-      while (this.#pending.size > 0) {
-        const written = [...this.#pending];
-        await this.#writeMany(written);
-        for (const [id, source] of written) if (this.#pending.get(id) === source) this.#pending.delete(id);
-        await pause(WRITE_INTERVAL_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
-      }
-    } catch {
-      // They stay pending.
-    } finally {
-      this.#writing = undefined;
-    }
+    const written = [...this.#pending];
+    if (written.length === 0) return;
+    await this.#writeMany(written);
+    for (const [id, source] of written) if (this.#pending.get(id) === source) this.#pending.delete(id);
   }
 
   /** The acceptance time is the version of its document, so that the newest stays, whichever process writes it. */
