@@ -25,8 +25,8 @@ export interface ApplyOptions<Source, State, Record> {
 }
 
 /**
- * Applies stream records in order, also after those of earlier calls. Documents are written without a read, unless most of the last
- * call existed; those in conflict are read, changed and written again until none is left. Throws `PartialWriteError` once all other records are
+ * Applies stream records in order, also after those of earlier calls. New documents are written without a read; those in
+ * conflict are read, changed and written again until none is left. Throws `PartialWriteError` once all other records are
  * written, and `StoreTimeoutError` as `retryWithBackoff`.
  */
 export async function applyRecords<Source, State, Record>(
@@ -65,11 +65,12 @@ async function applyGroups<Source, State, Record>(
     }
   };
   let pending = groups;
-  let isRead = readsFirst || documents.isMostlyUpdated;
+  let reads = readsFirst;
   return retryWithBackoff(async () => {
-    const found: Map<string, VersionedDocument<Source>> = isRead
+    const found: Map<string, VersionedDocument<Source>> = reads
       ? await documents.getMany(pending)
       : new Map();
+    reads = true;
     const changes = pending.flatMap(({ id, routing, records: own }) => {
       const before = found.get(id);
       const stored = before && fromSource(before.source);
@@ -80,10 +81,6 @@ async function applyGroups<Source, State, Record>(
       return [{ id, routing, before, json: () => JSON.stringify(toDocument(after)) }];
     });
     const conflicts = await documents.writeMany(changes);
-    if (pending === groups) {
-      documents.isMostlyUpdated = (isRead ? found.size : conflicts.size) > groups.length / 2;
-    }
-    isRead = true;
     pending = pending.filter(({ id }) => conflicts.has(id));
     return pending.length === 0 ? rejections : undefined;
   });

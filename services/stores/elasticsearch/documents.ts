@@ -47,8 +47,6 @@ export class Documents<Source> {
   readonly alias: string;
   /** Orders the writes of this process by document id. */
   readonly keyedMutex = new KeyedMutex();
-  /** Whether most documents of the last batch of records existed. */
-  isMostlyUpdated = false;
 
   constructor(cluster: Cluster, alias: string) {
     this.#cluster = cluster;
