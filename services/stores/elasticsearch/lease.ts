@@ -48,6 +48,7 @@ export class Lease<Source extends LeaseSource> {
   readonly #mutex = new Mutex();
   #document: VersionedDocument<Source>;
   #expiresAt = 0;
+  #released = false;
   #renewal: NodeJS.Timeout | undefined;
   #expiry: NodeJS.Timeout | undefined;
 
@@ -108,72 +109,75 @@ export class Lease<Source extends LeaseSource> {
     this.lost.throwIfAborted();
   }
 
-  /** Renews the lease and changes its document. Throws `LeaseLostError`. */
+  /** Renews the lease and changes its document. Throws `LeaseLostError`, also once it was released. */
   update(change: Partial<LeaseContent<Source>>): Promise<void> {
-    return this.#write(change, () => this.#options.clock.now() + this.#options.durationMs);
+    return this.#mutex.runExclusive(() => {
+      if (this.#released) throw new LeaseLostError(this.#document.id);
+      return this.#write(change, () => this.#options.clock.now() + this.#options.durationMs);
+    });
   }
 
   /** Frees the lease and changes its document. Does nothing when the lease was lost. */
   async release(change: Partial<LeaseContent<Source>> = {}): Promise<void> {
-    clearTimeout(this.#renewal);
+    // Before anything else: no renewal begins from here on, and one that has begun is followed by the write that frees the lease.
+    this.#released = true;
+    this.#clearTimers();
     try {
-      await this.#write(change, () => 0);
+      await this.#mutex.runExclusive(() => this.#write(change, () => 0));
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
-    } finally {
-      clearTimeout(this.#renewal);
-      clearTimeout(this.#expiry);
     }
   }
 
-  #write(change: Partial<LeaseContent<Source>>, leaseUntil: () => number): Promise<void> {
-    return this.#mutex
-      .runExclusive(() =>
-        retryWithBackoff(
-          async () => {
-            const source: Source = { ...this.#document.source, ...change, lease_until: leaseUntil() };
-            const written = await this.#documents.replace(this.#document, source, { refresh: false });
-            if (written) {
-              this.#document = written;
-              this.#schedule();
-              return null;
-            }
-            const found = await this.#documents.get(this.#document.id);
-            if (found?.source.owner !== this.#document.source.owner) {
-              this.#lose();
-              throw this.lost.reason;
-            }
-            // A response was lost, or a reindex has moved the alias.
-            this.#document = found;
-            return undefined;
-          },
-          { signal: this.lost },
-        ),
-      )
-      .then(() => undefined);
+  /** Within the mutex. */
+  async #write(change: Partial<LeaseContent<Source>>, leaseUntil: () => number): Promise<void> {
+    await retryWithBackoff(
+      async () => {
+        const source: Source = { ...this.#document.source, ...change, lease_until: leaseUntil() };
+        const written = await this.#documents.replace(this.#document, source, { refresh: false });
+        if (written) {
+          this.#document = written;
+          this.#schedule();
+          return null;
+        }
+        const found = await this.#documents.get(this.#document.id);
+        if (found?.source.owner !== this.#document.source.owner) {
+          this.#lose();
+          throw this.lost.reason;
+        }
+        // A response was lost, or a reindex has moved the alias.
+        this.#document = found;
+        return undefined;
+      },
+      { signal: this.lost },
+    );
   }
 
   #schedule(): void {
-    clearTimeout(this.#renewal);
-    clearTimeout(this.#expiry);
+    this.#clearTimers();
+    if (this.#released) return;
     const leftMs = this.#document.source.lease_until - this.#options.clock.now();
     this.#expiresAt = performance.now() + leftMs;
-    if (leftMs <= 0) return;
     this.#expiry = setTimeout(() => this.#lose(), leftMs).unref();
-    this.#renewal = setTimeout(() => this.#renew(), this.#options.durationMs / 3).unref();
+    this.#scheduleRenewal();
   }
 
-  /** Failed renewals are retried until the lease expires. */
-  #renew(): void {
-    this.update({}).catch(() => {
-      if (this.lost.aborted) return;
-      this.#renewal = setTimeout(() => this.#renew(), this.#options.durationMs / 3).unref();
-    });
+  #scheduleRenewal(): void {
+    this.#renewal = setTimeout(() => {
+      // Failed renewals are tried again until the lease expires.
+      this.update({}).catch(() => {
+        if (!this.#released && !this.lost.aborted) this.#scheduleRenewal();
+      });
+    }, this.#options.durationMs / 3).unref();
+  }
+
+  #clearTimers(): void {
+    clearTimeout(this.#renewal);
+    clearTimeout(this.#expiry);
   }
 
   #lose(): void {
-    clearTimeout(this.#renewal);
-    clearTimeout(this.#expiry);
+    this.#clearTimers();
     if (!this.lost.aborted) this.#lost.abort(new LeaseLostError(this.#document.id));
   }
 }
