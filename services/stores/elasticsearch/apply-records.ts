@@ -10,8 +10,6 @@ interface Group<Record> {
 }
 
 export interface ApplyOptions<Source, State, Record> {
-  /** Reads what `apply` needs; called once, when the writes of earlier calls are done. */
-  prepare?(): Promise<void>;
   idOf(record: Record): string;
   routingOf(record: Record): string;
   /** What records are applied to, from a stored document. */
@@ -22,6 +20,20 @@ export interface ApplyOptions<Source, State, Record> {
   toDocument(state: State): object;
   /** Reads the documents before the first attempt, where a missing one is not to be written. */
   readsFirst?: boolean;
+  screen?: Screen<State, Record>;
+}
+
+/**
+ * Keeps states out that another process may forbid at any time, once and for all. Asked before a write, and again after it: either the
+ * state was there when that process looked for it, or it is found forbidden here.
+ */
+export interface Screen<State, Record> {
+  /** The ids of documents whose state is forbidden. */
+  forbidden(states: ReadonlyMap<string, State>): Promise<ReadonlySet<string>>;
+  /** Why records that lead to a forbidden state are rejected. */
+  rejection(): RecordRejectedError;
+  /** What takes the place of a forbidden state that is stored; null where it says nothing. */
+  removed(stored: State, record: Record): State | null;
 }
 
 /**
@@ -36,10 +48,9 @@ export async function applyRecords<Source, State, Record>(
 ): Promise<void> {
   const groups = groupById(records, options);
   const ids = groups.map(({ id }) => id);
-  const rejections = await documents.keyedMutex.runExclusive(ids, async () => {
-    await options.prepare?.();
-    return applyGroups(documents, groups, options);
-  });
+  const rejections = await documents.keyedMutex.runExclusive(ids, () =>
+    applyGroups(documents, groups, options),
+  );
   if (rejections.size === 0) return;
   const indices = new Map(records.map((record, index) => [record, index]));
   throw new PartialWriteError(
@@ -50,7 +61,7 @@ export async function applyRecords<Source, State, Record>(
 async function applyGroups<Source, State, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
-  { fromSource, apply, toDocument, readsFirst = false }: ApplyOptions<Source, State, Record>,
+  { fromSource, apply, toDocument, readsFirst = false, screen }: ApplyOptions<Source, State, Record>,
 ): Promise<Map<Record, RecordRejectedError>> {
   const rejections = new Map<Record, RecordRejectedError>();
   /** The document may have changed since the record was tried before. */
@@ -71,19 +82,51 @@ async function applyGroups<Source, State, Record>(
       ? await documents.getMany(pending)
       : new Map();
     reads = true;
-    const changes = pending.flatMap(({ id, routing, records: own }) => {
-      const before = found.get(id);
+    const results = pending.map((group) => {
+      const before = found.get(group.id);
       const stored = before && fromSource(before.source);
       let state = stored;
-      for (const record of own) state = applyOrReject(state, record) ?? state;
-      if (state === undefined || state === stored) return [];
-      const after = state;
-      return [{ id, routing, before, json: () => JSON.stringify(toDocument(after)) }];
+      for (const record of group.records) state = applyOrReject(state, record) ?? state;
+      return { ...group, before, stored, state };
     });
-    const conflicts = await documents.writeMany(changes);
-    pending = pending.filter(({ id }) => conflicts.has(id));
+    const forbidden = await screen?.forbidden(statesOf(results, ({ state }) => state));
+    if (screen && forbidden?.size) {
+      const rejected = results.filter(({ id }) => forbidden.has(id));
+      const erased = await screen.forbidden(statesOf(rejected, ({ stored }) => stored));
+      for (const result of rejected) {
+        for (const record of result.records) rejections.set(record, screen.rejection());
+        const { stored } = result;
+        result.state = stored;
+        if (stored === undefined || !erased.has(result.id)) continue;
+        result.state = screen.removed(stored, result.records.at(-1) as Record) ?? stored;
+      }
+    }
+    const changed = results.filter(({ state, stored }) => state !== undefined && state !== stored);
+    const conflicts = await documents.writeMany(
+      changed.map(({ id, routing, before, state }) => ({
+        id,
+        routing,
+        before,
+        json: () => JSON.stringify(toDocument(state as State)),
+      })),
+    );
+    const written = changed.filter(({ id }) => !conflicts.has(id) && !forbidden?.has(id));
+    const late = await screen?.forbidden(statesOf(written, ({ state }) => state));
+    pending = pending.filter(({ id }) => conflicts.has(id) || late?.has(id));
     return pending.length === 0 ? rejections : undefined;
   });
+}
+
+function statesOf<State, Result extends { id: string }>(
+  results: readonly Result[],
+  stateOf: (result: Result) => State | undefined,
+): Map<string, State> {
+  const states = new Map<string, State>();
+  for (const result of results) {
+    const state = stateOf(result);
+    if (state !== undefined) states.set(result.id, state);
+  }
+  return states;
 }
 
 function groupById<Record>(

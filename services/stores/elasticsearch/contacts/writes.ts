@@ -29,7 +29,7 @@ import { applyRecords } from '../apply-records.js';
 import { type AudienceSource, type AudienceTombstone, isAudience } from '../audiences.js';
 import type { Ledger } from '../credits.js';
 import { type Documents, documentId } from '../documents.js';
-import type { IncludesIdentifier, SuppressionLists } from '../erasure/suppression.js';
+import type { Person, SuppressionList } from '../erasure/suppression.js';
 import { unavailable } from '../errors.js';
 import { type AcquiredKey, reassign } from '../idempotency.js';
 import { retryWithBackoff } from '../retry.js';
@@ -66,7 +66,7 @@ interface Stores {
   contacts: ContactDocuments;
   audiences: Documents<AudienceSource | AudienceTombstone>;
   ledger: Ledger;
-  suppression: SuppressionLists;
+  suppression: SuppressionList;
   locks: DuplicateLocks;
 }
 
@@ -74,29 +74,41 @@ interface Stores {
 export function upsertContacts(
   contacts: ContactDocuments,
   records: readonly OrderedRecord<ContactRecord>[],
-  suppression: SuppressionLists,
+  suppression: SuppressionList,
 ): Promise<void> {
-  let isSuppressed: IncludesIdentifier;
-  return applyRecords(contacts, records, {
-    async prepare() {
-      isSuppressed = await suppression.load(records.map(({ record }) => record.organization_id));
+  return applyRecords<ContactSource | Tombstone, IndexedContact | Tombstone, OrderedRecord<ContactRecord>>(
+    contacts,
+    records,
+    {
+      idOf: ({ record }) => documentId(record.organization_id, record.contact_id),
+      routingOf: ({ record }) => record.organization_id,
+      fromSource: parseSource,
+      apply(before: IndexedContact | Tombstone | undefined, ordered) {
+        const stored = applyRecord(before && toVersion(before), ordered);
+        if (stored === null) return null;
+        if (isDeletion(stored)) return tombstoneOf(stored, ordered.acceptedAt);
+        if (before === undefined || isTombstone(before)) return stored;
+        return { ...stored, creation: before.creation, removals: before.removals };
+      },
+      toDocument: contactDocument,
+      screen: {
+        forbidden: (states) =>
+          suppression.suppressed(new Map([...states].map(([id, state]) => [id, personOf(id, state)]))),
+        rejection: suppressedRecord,
+        removed: (stored, { acceptedAt }) =>
+          isTombstone(stored) ? null : tombstoneOf(deletionAt(acceptedAt, stored), acceptedAt),
+      },
     },
-    idOf: ({ record }) => documentId(record.organization_id, record.contact_id),
-    routingOf: ({ record }) => record.organization_id,
-    fromSource: parseSource,
-    apply(before: IndexedContact | Tombstone | undefined, ordered) {
-      const stored = applyRecord(before && toVersion(before), ordered);
-      if (stored === null) return null;
-      const { organization_id, contact_id } = ordered.record;
-      const identifiers = () =>
-        isDeletion(stored) ? [{ kind: 'id' as const, value: contact_id }] : identifiersOf(stored.body);
-      if (isSuppressed(organization_id, identifiers)) throw suppressedRecord();
-      if (isDeletion(stored)) return tombstoneOf(stored, ordered.acceptedAt);
-      if (before === undefined || isTombstone(before)) return stored;
-      return { ...stored, creation: before.creation, removals: before.removals };
-    },
-    toDocument: contactDocument,
-  });
+  );
+}
+
+/** `id` is that of the document. */
+function personOf(id: string, state: IndexedContact | Tombstone): Person {
+  const [organizationId = '', contactId = ''] = id.split('/');
+  const identifiers = isTombstone(state)
+    ? [{ kind: 'id' as const, value: contactId }]
+    : identifiersOf(state.body);
+  return { organizationId, identifiers };
 }
 
 const tombstoneOf = ({ recordOrder }: Deletion, now: number): Tombstone => ({
@@ -138,7 +150,7 @@ export class ContactWrites {
     const { contact, audienceId, onDuplicate, dryRun } = command;
     const organizationId = contact.organization_id;
     const facts: CreationFacts = { hasAudience: await this.#hasAudience(organizationId, audienceId) };
-    const known = facts.hasAudience && key?.resumed ? await this.#resume(command, key) : null;
+    const known = facts.hasAudience && key?.resumed ? await this.#resume(command, key, now) : null;
     if (known) return known;
     const id = key?.lease.source.contact_id ?? contact.contact_id;
     const named = { ...command, contact: { ...contact, id, contact_id: id } };
@@ -176,8 +188,7 @@ export class ContactWrites {
           facts.hasAudience = await this.#hasAudience(organizationId, audienceId);
           break;
         case 'isSuppressed': {
-          const isSuppressed = await this.#stores.suppression.load([organizationId]);
-          facts.isSuppressed = isSuppressed(organizationId, () => identifiersOf(created.body));
+          facts.isSuppressed = await this.#isSuppressed(created);
           break;
         }
         case 'duplicates':
@@ -210,7 +221,7 @@ export class ContactWrites {
             // Without the lock the write would only conflict with a tombstone.
             lost?.throwIfAborted();
             const creation = { attempt: randomUUID(), reservation, ...creationTerms(command, facts) };
-            return this.#write(created, creation, resumable);
+            return this.#write(created, creation, resumable, now);
           }
           facts.created = (await this.#find(organizationId, id)) ? null : created;
           break;
@@ -255,12 +266,16 @@ export class ContactWrites {
   ): Promise<void> {
     const { contacts, ledger } = this.#stores;
     const found = await resolveCreation(contacts, organizationId, contactId, now);
+    if (found && (await this.#isSuppressed(parseContactSource(found.source)))) {
+      await this.#withdraw(organizationId, contactId, reservation, now);
+      return;
+    }
     if (found?.source.creation?.reservation === reservation) await ledger.settle(organizationId, reservation);
     else await ledger.refund(organizationId, reservation);
   }
 
   /** The outcome of an earlier attempt; null when it wrote nothing. */
-  async #resume(command: CreateContact, key: AcquiredKey): Promise<CreateOutcome | null> {
+  async #resume(command: CreateContact, key: AcquiredKey, now: number): Promise<CreateOutcome | null> {
     const { organization_id: organizationId, contact_id: freshId } = command.contact;
     const { contacts } = this.#stores;
     const found = await contacts.get(
@@ -274,11 +289,20 @@ export class ContactWrites {
     }
     await contacts.waitUntilSearchable(found, organizationId);
     const stored = parseContactSource(found.source);
+    if (await this.#isSuppressed(stored)) {
+      const { reservation = null } = stored.creation ?? {};
+      return this.#withdraw(organizationId, stored.body.contact_id, reservation, now);
+    }
     if (!stored.creation) return { kind: 'contact_exists', contactId: stored.body.contact_id };
     return createdOutcome(stored, stored.creation);
   }
 
-  async #write(created: StoredContact, creation: Creation, anyAttempt: boolean): Promise<CreateOutcome> {
+  async #write(
+    created: StoredContact,
+    creation: Creation,
+    anyAttempt: boolean,
+    now: number,
+  ): Promise<CreateOutcome> {
     const { contacts, ledger } = this.#stores;
     const { organization_id: organizationId, contact_id: contactId } = created.body;
     const id = documentId(organizationId, contactId);
@@ -291,6 +315,10 @@ export class ContactWrites {
       // Only a rejection is certain to have written nothing; anything else is left to the recovery job.
       if (error instanceof RejectedError && reservation) await ledger.refund(organizationId, reservation);
       throw error;
+    }
+    // An erasure that did not find the contact suppressed the person before this.
+    if (written && (await this.#isSuppressed(created))) {
+      return this.#withdraw(organizationId, contactId, reservation, now);
     }
     if (written) {
       if (reservation) this.#settleSoon(organizationId, reservation);
@@ -308,6 +336,24 @@ export class ContactWrites {
     if (reservation) await ledger.refund(organizationId, reservation);
     if (before) return { kind: 'contact_exists', contactId };
     throw unavailable('the creation took so long that it was abandoned');
+  }
+
+  #isSuppressed({ body }: StoredContact): Promise<boolean> {
+    const { organization_id: organizationId } = body;
+    return this.#stores.suppression.includes({ organizationId, identifiers: identifiersOf(body) });
+  }
+
+  /** Takes back the creation of a person who was erased meanwhile. */
+  async #withdraw(
+    organizationId: string,
+    contactId: string,
+    reservation: string | null,
+    now: number,
+  ): Promise<CreateOutcome> {
+    const { contacts, ledger } = this.#stores;
+    await deleteContacts(contacts, organizationId, [contactId], now);
+    if (reservation) await ledger.refund(organizationId, reservation);
+    return { kind: 'contact_suppressed' };
   }
 
   /** Not awaited: the recovery job settles what fails. */

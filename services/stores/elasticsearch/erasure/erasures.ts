@@ -1,6 +1,12 @@
 /** Erasures: what is found is overwritten at once; its bytes leave the segments when the recovery job has merged them. */
 import type { estypes } from '@elastic/elasticsearch';
 import {
+  type HeldIdentifier,
+  identifiersOfErasure,
+  MAX_RELATED,
+  planErasure,
+} from '../../../contacts/erasure-plan.js';
+import {
   type EraseCommand,
   type ErasureProof,
   type ErasureResult,
@@ -36,9 +42,8 @@ import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
 import { fetchPage, searchAfter } from '../pages.js';
 import type { RecordFeed } from '../record-feed.js';
-import { type ErasureSource, SuppressionLists } from './suppression.js';
+import { type ErasureSource, SuppressionList } from './suppression.js';
 
-const MAX_RELATED = 100;
 /** A thousand contacts may have many thousand identifiers. */
 const CONCURRENT_SEARCHES = 16;
 const ERASURES_PER_RUN = 1000;
@@ -64,7 +69,7 @@ interface ErasureDeps {
 }
 
 export class Erasures {
-  readonly suppression: SuppressionLists;
+  readonly suppression: SuppressionList;
   readonly #deps: ErasureDeps;
   readonly #documents: Documents<ErasureSource>;
   /** By erasure, the shards when this process had deleted its documents. */
@@ -75,65 +80,99 @@ export class Erasures {
   constructor(deps: ErasureDeps) {
     this.#deps = deps;
     this.#documents = new Documents(deps.cluster, deps.names.alias('erasures'));
-    this.suppression = new SuppressionLists(this.#documents, deps.clock);
+    this.suppression = new SuppressionList(this.#documents);
   }
 
+  /**
+   * The journal comes first, then the suppression, then what is found: a process that dies in between is followed by one that finishes, and
+   * a write that this does not find was not acknowledged yet, so that its writer finds the suppression when it looks again.
+   */
   async erase(command: EraseCommand): Promise<ErasureResult> {
-    const { contacts, idempotencyKeys, clock } = this.#deps;
     const { organizationId, proofId, contactIds, named } = command;
-    const now = clock.now();
-    const people = await this.#people(organizationId, contactIds);
-    const erased = new Set(people.map(({ body }) => body.contact_id));
-    const identifiers = uniqueIdentifiers([...named, ...people.flatMap(({ body }) => identifiersOf(body))]);
-    const otherHolders = async (given: readonly Identifier[]) => {
-      const result: { identifier: Identifier; ids: string[] }[] = [];
-      for (let start = 0; start < given.length; start += CONCURRENT_SEARCHES) {
-        const found = given.slice(start, start + CONCURRENT_SEARCHES).map(async (identifier) => {
-          const ids = await this.#holdersOf(organizationId, identifier);
-          return { identifier, ids: ids.filter((id) => !erased.has(id)) };
-        });
-        result.push(...(await Promise.all(found)));
-      }
-      return result;
-    };
-    const holders = await otherHolders(identifiers);
-    const free = holders.filter(({ ids }) => ids.length === 0).map(({ identifier }) => identifier);
-    const hashes = await this.suppression.add(organizationId, free);
-    // Contacts that a process wrote before it knew of the suppression.
-    await contacts.refresh();
-    const late = new Set((await otherHolders(free)).flatMap(({ ids }) => ids));
-    for (const each of await this.#people(organizationId, [...late])) {
-      people.push(each);
-      erased.add(each.body.contact_id);
-    }
-    const removed = {
-      contacts: people.length,
-      memberships: people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
-      idempotency_answers: 0,
-      dead_letters: 0,
-    };
-    const proof = pendingProof(command, { hashes, removed }, now);
-    const ids = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
+    const now = this.#deps.clock.now();
+    const namedIds = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
+    const removed = { contacts: 0, memberships: 0, idempotency_answers: 0, dead_letters: 0 };
     const source: ErasureSource = {
       organization_id: organizationId,
       requested_at: now,
       proof_id: proofId,
       pending: true,
-      contact_ids: [...new Set([...contactIds, ...ids, ...erased])],
-      proof,
+      contact_ids: [...new Set([...contactIds, ...namedIds])],
+      proof: pendingProof(command, { hashes: [], removed }, now),
     };
-    // The journal comes first: a process that dies from here on is followed by one that finishes.
     const id = documentId(organizationId, proofId);
     await this.#documents.create(id, source, { refresh: 'wait_for' });
-    await deleteContacts(contacts, organizationId, [...erased], now);
-    proof.removed.idempotency_answers = await idempotencyKeys.forgetContacts(organizationId, identifiers);
-    proof.removed.dead_letters = await this.#forgetDeadLetters(organizationId, identifiers, people);
-    await this.#documents.update(id, () => ({ ...source, proof }));
-    return {
-      erased: [...erased],
-      related: [...new Set(holders.flatMap((each) => each.ids))].sort().slice(0, MAX_RELATED),
-      proof,
-    };
+    const { people, hashes, related, identifiers } = await this.#suppress(source, named);
+    removed.contacts = people.length;
+    removed.memberships = people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
+    removed.idempotency_answers = await this.#deps.idempotencyKeys.forgetContacts(
+      organizationId,
+      identifiers,
+    );
+    removed.dead_letters = await this.#forgetDeadLetters(organizationId, identifiers, people);
+    const proof = pendingProof(command, { hashes, removed }, now);
+    const erased = people.map(({ body }) => body.contact_id);
+    const contact_ids = [...new Set([...(source.contact_ids ?? []), ...erased])];
+    await this.#documents.update(id, (journal) => ({ ...journal, contact_ids, proof }));
+    return { erased, related, proof };
+  }
+
+  /** Suppresses the persons of a journaled erasure, and deletes their contacts, also those that were written meanwhile. */
+  async #suppress(
+    { organization_id: organizationId = '', contact_ids = [], requested_at = 0 }: ErasureSource,
+    named: readonly Identifier[],
+  ) {
+    const { contacts } = this.#deps;
+    await contacts.refresh();
+    const people = await this.#people(organizationId, contact_ids);
+    const identifiers = identifiersOfErasure(
+      named,
+      people.map(({ body }) => body),
+    );
+    const erasing = await this.#idsOfPending(organizationId);
+    const { suppressed, related } = planErasure(await this.#holders(organizationId, identifiers, erasing));
+    const hashes = await this.suppression.add(organizationId, suppressed);
+    await contacts.refresh();
+    const late = await this.#holders(organizationId, suppressed, new Set(contact_ids));
+    people.push(
+      ...(await this.#people(organizationId, [...new Set(late.flatMap(({ holderIds }) => holderIds))])),
+    );
+    const erased = people.map(({ body }) => body.contact_id);
+    await deleteContacts(contacts, organizationId, erased, requested_at);
+    return { people, hashes, related, identifiers };
+  }
+
+  /** Of each identifier the contacts that have it, without those that are left out. */
+  async #holders(
+    organizationId: string,
+    identifiers: readonly Identifier[],
+    without: ReadonlySet<string>,
+  ): Promise<HeldIdentifier[]> {
+    const held: HeldIdentifier[] = [];
+    for (let start = 0; start < identifiers.length; start += CONCURRENT_SEARCHES) {
+      const searches = identifiers.slice(start, start + CONCURRENT_SEARCHES).map(async (identifier) => {
+        const ids = await this.#holdersOf(organizationId, identifier);
+        return { identifier, holderIds: ids.filter((id) => !without.has(id)) };
+      });
+      held.push(...(await Promise.all(searches)));
+    }
+    return held;
+  }
+
+  /** The contacts of all erasures that are not finished. */
+  async #idsOfPending(organizationId: string): Promise<Set<string>> {
+    const ids = new Set<string>();
+    const pages = this.#documents.pages({
+      size: ERASURES_PER_RUN,
+      query: {
+        bool: { filter: [{ term: { organization_id: organizationId } }, { term: { pending: true } }] },
+      },
+      sort: ORDER,
+    });
+    for await (const hits of pages) {
+      for (const { _source } of hits) for (const id of _source?.contact_ids ?? []) ids.add(id);
+    }
+    return ids;
   }
 
   async list({ organizationId, limit, after }: ErasureSearch): Promise<Page<Json<ErasureProof>>> {
@@ -178,13 +217,12 @@ export class Erasures {
           id: documentId(organization_id, id),
           routing: organization_id,
         }));
-        const found = [...(await contacts.getMany(wanted)).values()];
-        const left = found.flatMap(({ source }) => (isTombstone(source) ? [] : [parseContactSource(source)]));
-        if (left.length > 0) {
-          const identifiers = left.flatMap(({ body }) => identifiersOf(body));
+        if ((await this.#people(organization_id, contact_ids)).length > 0) {
+          const { identifiers, people } = await this.#suppress(source, []);
           await idempotencyKeys.forgetContacts(organization_id, identifiers);
-          await this.#forgetDeadLetters(organization_id, identifiers, left);
+          await this.#forgetDeadLetters(organization_id, identifiers, people);
         }
+        const found = [...(await contacts.getMany(wanted)).values()];
         lock.throwIfLost();
         if (found.length > 0) this.#deletedUpTo.delete(version);
         const deleted = await contacts.deleteVersions(
