@@ -81,6 +81,7 @@ async function applyGroups<Source, State, Record>(
     const found: Map<string, VersionedDocument<Source>> = reads
       ? await documents.getMany(pending)
       : new Map();
+    const unread = reads ? undefined : new Set(pending.map(({ id }) => id));
     reads = true;
     const results = pending.map((group) => {
       const before = found.get(group.id);
@@ -112,7 +113,9 @@ async function applyGroups<Source, State, Record>(
     );
     const written = changed.filter(({ id }) => !conflicts.has(id) && !forbidden?.has(id));
     const late = await screen?.forbidden(statesOf(written, ({ state }) => state));
-    pending = pending.filter(({ id }) => conflicts.has(id) || late?.has(id));
+    pending = pending.filter(
+      ({ id }) => conflicts.has(id) || late?.has(id) || (forbidden?.has(id) && unread?.has(id)),
+    );
     return pending.length === 0 ? rejections : undefined;
   });
 }

@@ -116,27 +116,82 @@ describe('An erasure on Elasticsearch', function () {
     expect(await store.getContact(organizationId, 'person')).to.equal(null);
   });
 
-  it('erases a contact that another process writes before it knows of the suppression', async () => {
+  const erase = (organizationId: string, proofId: string, email: string, contactIds: string[] = []) =>
+    store.eraseContacts({
+      organizationId,
+      proofId,
+      keyId: 'key',
+      contactIds,
+      named: [{ kind: 'email', value: email }],
+    });
+
+  it('keeps out a batch and a creation that a write block held while the person was erased', async () => {
     const organizationId = freshOrganization();
-    const frozen = await openElasticsearchStore(indices.config, { clock: { now: () => 0 } });
-    try {
-      // Its list of suppressed persons never expires.
-      await load(frozen, organizationId, [{ contact_id: 'other' }]);
-      const erasing = store.eraseContacts({
-        organizationId,
-        proofId: 'era_2',
-        keyId: 'key',
-        contactIds: [],
-        named: [{ kind: 'email', value: 'late@erased.example' }],
-      });
-      await pause(400);
-      await load(frozen, organizationId, [{ contact_id: 'late', work_emails: ['late@erased.example'] }]);
-      const { erased, proof } = await erasing;
-      expect(erased).to.deep.equal(['late']);
-      expect(proof.removed.contacts).to.equal(1);
-      expect(await store.getContact(organizationId, 'late')).to.equal(null);
-    } finally {
-      await frozen.close();
-    }
+    const email = 'held@erased.example';
+    await store.upsertAudiences(
+      accepted([{ organization_id: organizationId, id: 'a', name: 'A' }], Date.now()),
+    );
+    await load(store, organizationId, [{ contact_id: 'stays', first_name: 'Ann' }]);
+    await store.setCredits(organizationId, 10);
+    const client = indices.client();
+    const index = `${indices.config.indexPrefix}-contacts`;
+    const block = (isBlocked: boolean) =>
+      client.indices.putSettings({ index, settings: { 'index.blocks.write': isBlocked } });
+    await block(true);
+    const batch = store
+      .upsertContacts(
+        accepted(
+          [
+            { organization_id: organizationId, contact_id: 'held', work_emails: [email] },
+            { organization_id: organizationId, contact_id: 'free', first_name: 'Bob' },
+          ],
+          Date.now(),
+        ),
+      )
+      .catch((error: unknown) => error);
+    const creation = store.createContact({
+      contact: newContact(organizationId, 'created', { personal_emails: [email] }),
+      audienceId: 'a',
+      requiredCredits: 3,
+      onDuplicate: 'create',
+      dryRun: false,
+    });
+    const { erased } = await erase(organizationId, `era_${organizationId}`, email);
+    expect(erased).to.deep.equal([]);
+    await block(false);
+    expect(await batch).to.be.instanceOf(PartialWriteError);
+    expect(await creation).to.have.nested.property('value.kind', 'contact_suppressed');
+    for (const id of ['held', 'created'])
+      expect(await store.getContact(organizationId, id), id).to.equal(null);
+    expect(await store.getContact(organizationId, 'free')).not.to.equal(null);
+    expect(await store.getCredits(organizationId)).to.equal(10);
+    await client.close();
+  });
+
+  it('removes the contact of an erased person that a process left behind, when its record arrives again', async () => {
+    const organizationId = freshOrganization();
+    const email = 'left@erased.example';
+    await erase(organizationId, `era_${organizationId}`, email);
+    // As a process that died between its write and its second look.
+    const record = { organization_id: organizationId, contact_id: 'left', work_emails: [email] };
+    const other = freshOrganization();
+    await load(store, other, [{ contact_id: 'left', work_emails: [email] }]);
+    const client = indices.client();
+    const index = `${indices.config.indexPrefix}-contacts`;
+    const { _source } = await client.get({ index, id: `${other}/left`, routing: other });
+    const document = JSON.parse(JSON.stringify(_source).replaceAll(other, organizationId));
+    await client.index({
+      index,
+      id: `${organizationId}/left`,
+      routing: organizationId,
+      document,
+      refresh: true,
+    });
+    expect(await store.getContact(organizationId, 'left')).not.to.equal(null);
+    const rejection = await store.upsertContacts(accepted([record], 1)).catch((error: unknown) => error);
+    expect(rejection).to.be.instanceOf(PartialWriteError);
+    expect(await store.getContact(organizationId, 'left')).to.equal(null);
+    expect(await store.getContact(other, 'left')).not.to.equal(null);
+    await client.close();
   });
 });

@@ -7,6 +7,8 @@ export interface TestIndices {
   config: ElasticsearchConfig;
   /** Makes a write that waits for a refresh cause one: for tests that write one record after another. */
   refreshAtOnce(): Promise<void>;
+  /** To be closed by the test. */
+  client(): Client;
   remove(): Promise<void>;
 }
 
@@ -20,12 +22,14 @@ export function testIndices(): TestIndices {
   const prefix = `t${process.pid}_${count}_${Date.now().toString(36)}`;
   const { elasticsearch } = loadConfig({ ELASTICSEARCH_URL: url, ELASTICSEARCH_INDEX_PREFIX: prefix });
   if (!elasticsearch) throw new Error('ELASTICSEARCH_URL names no cluster');
+  const open = () => new Client({ nodes: elasticsearch.nodes });
   const withClient = async (work: (client: Client) => Promise<unknown>) => {
-    const client = new Client({ nodes: elasticsearch.nodes });
+    const client = open();
     await work(client).finally(() => client.close());
   };
   return {
     config: elasticsearch,
+    client: open,
     refreshAtOnce: () =>
       withClient((client) =>
         client.indices.putSettings({ index: `${prefix}-*`, settings: { max_refresh_listeners: 0 } }),

@@ -9,7 +9,7 @@ import type { Contact } from '../../../contacts/schema.js';
 import type { Clock } from '../../../shared/time.js';
 import { PageBuilder } from '../../common/page-builder.js';
 import { type Documents, documentId } from '../documents.js';
-import type { SuppressionLists } from '../erasure/suppression.js';
+import type { SuppressionList } from '../erasure/suppression.js';
 import type { AcceptanceTimes } from '../figures.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import { type Bounded, FIRST_HITS, fetchPage } from '../pages.js';
@@ -22,7 +22,7 @@ interface ContactStoreDeps {
   contacts: ContactDocuments;
   writes: ContactWrites;
   idempotencyKeys: IdempotencyKeys;
-  suppression: SuppressionLists;
+  suppression: SuppressionList;
   acceptance: AcceptanceTimes;
   clock: Clock;
   bounded: Bounded;

@@ -14,12 +14,7 @@ import {
   pendingProof,
 } from '../../../contacts/erasure-store.js';
 import type { StoredContact } from '../../../contacts/stored-contact.js';
-import {
-  type Identifier,
-  identifiersOf,
-  mentionsAny,
-  uniqueIdentifiers,
-} from '../../../contacts/suppression.js';
+import { type Identifier, mentionsAny } from '../../../contacts/suppression.js';
 import type { Page } from '../../../search/query.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { type Clock, formatTimestamp } from '../../../shared/time.js';
@@ -90,6 +85,7 @@ export class Erasures {
   async erase(command: EraseCommand): Promise<ErasureResult> {
     const { organizationId, proofId, contactIds, named } = command;
     const now = this.#deps.clock.now();
+    const found = await this.#people(organizationId, contactIds);
     const namedIds = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
     const removed = { contacts: 0, memberships: 0, idempotency_answers: 0, dead_letters: 0 };
     const source: ErasureSource = {
@@ -102,7 +98,7 @@ export class Erasures {
     };
     const id = documentId(organizationId, proofId);
     await this.#documents.create(id, source, { refresh: 'wait_for' });
-    const { people, hashes, related, identifiers } = await this.#suppress(source, named);
+    const { people, hashes, related, identifiers } = await this.#suppress(source, found, named);
     removed.contacts = people.length;
     removed.memberships = people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
     removed.idempotency_answers = await this.#deps.idempotencyKeys.forgetContacts(
@@ -113,18 +109,20 @@ export class Erasures {
     const proof = pendingProof(command, { hashes, removed }, now);
     const erased = people.map(({ body }) => body.contact_id);
     const contact_ids = [...new Set([...(source.contact_ids ?? []), ...erased])];
-    await this.#documents.update(id, (journal) => ({ ...journal, contact_ids, proof }));
+    // Pending again where the recovery job was faster.
+    await this.#documents.update(id, (journal) => ({ ...journal, pending: true, contact_ids, proof }));
     return { erased, related, proof };
   }
 
   /** Suppresses the persons of a journaled erasure, and deletes their contacts, also those that were written meanwhile. */
   async #suppress(
     { organization_id: organizationId = '', contact_ids = [], requested_at = 0 }: ErasureSource,
+    found: readonly IndexedContact[],
     named: readonly Identifier[],
   ) {
     const { contacts } = this.#deps;
     await contacts.refresh();
-    const people = await this.#people(organizationId, contact_ids);
+    const people = [...found];
     const identifiers = identifiersOfErasure(
       named,
       people.map(({ body }) => body),
@@ -133,7 +131,7 @@ export class Erasures {
     const { suppressed, related } = planErasure(await this.#holders(organizationId, identifiers, erasing));
     const hashes = await this.suppression.add(organizationId, suppressed);
     await contacts.refresh();
-    const late = await this.#holders(organizationId, suppressed, new Set(contact_ids));
+    const late = await this.#holders(organizationId, suppressed, erasing);
     people.push(
       ...(await this.#people(organizationId, [...new Set(late.flatMap(({ holderIds }) => holderIds))])),
     );
@@ -217,8 +215,9 @@ export class Erasures {
           id: documentId(organization_id, id),
           routing: organization_id,
         }));
-        if ((await this.#people(organization_id, contact_ids)).length > 0) {
-          const { identifiers, people } = await this.#suppress(source, []);
+        const left = await this.#people(organization_id, contact_ids);
+        if (left.length > 0) {
+          const { identifiers, people } = await this.#suppress(source, left, []);
           await idempotencyKeys.forgetContacts(organization_id, identifiers);
           await this.#forgetDeadLetters(organization_id, identifiers, people);
         }
