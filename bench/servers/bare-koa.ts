@@ -1,5 +1,6 @@
-/** The baseline: Koa with body parser and a router of the same routes. Sends its address to its parent. */
+/** The baseline: Koa with body parser, a router of the same routes, and gzip. Sends its address to its parent. */
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
@@ -11,7 +12,9 @@ const answer = JSON.parse(process.argv[2] as string) as object;
 const router = new Router();
 for (const { path } of endpoints) {
   router.post(path, (ctx) => {
-    ctx.body = answer;
+    ctx.set('Content-Encoding', 'gzip');
+    ctx.type = 'application/json';
+    ctx.body = gzipSync(JSON.stringify(answer), { level: 1 });
   });
 }
 const server = new Koa()

@@ -71,9 +71,7 @@ export class Admission {
    */
   async run<T>(ctx: Context, keyId: string, work: (request: AdmittedRequest) => Promise<T>): Promise<T> {
     const key = this.#keys.get(keyId) ?? noUsage();
-    const request = new AdmittedRequest(this, key, () => {
-      if (key.requests === 0 && key.responseBytes === 0) this.#keys.delete(keyId);
-    });
+    const request = new AdmittedRequest(this, keyId, key);
     request.enter();
     this.#keys.set(keyId, key);
     ctx.res.once('close', () => request.closed());
@@ -86,6 +84,11 @@ export class Admission {
       request.release();
     }
   }
+
+  /** Drops the usage of a key that holds nothing. */
+  forget(keyId: string, key: Usage): void {
+    if (key.requests === 0 && key.responseBytes === 0) this.#keys.delete(keyId);
+  }
 }
 
 /** What one request holds. Once released, it takes and holds nothing but its response. */
@@ -93,16 +96,16 @@ export class AdmittedRequest {
   deadline: NodeJS.Timeout | undefined;
   readonly #admission: Admission;
   readonly #key: Usage;
-  readonly #onReleased: () => void;
+  readonly #keyId: string;
   readonly #held = noUsage();
   readonly #controller = new AbortController();
   #isReleased = false;
   #isClosed = false;
 
-  constructor(admission: Admission, key: Usage, onReleased: () => void) {
+  constructor(admission: Admission, keyId: string, key: Usage) {
     this.#admission = admission;
+    this.#keyId = keyId;
     this.#key = key;
-    this.#onReleased = onReleased;
   }
 
   /** Aborted when the client disconnects, at the deadline, and when the response is ready. */
@@ -148,7 +151,7 @@ export class AdmittedRequest {
     this.#isClosed = true;
     this.#controller.abort(REQUEST_ENDED);
     this.#drop('responseBytes');
-    this.#onReleased();
+    this.#admission.forget(this.#keyId, this.#key);
   }
 
   /** Releases everything except the response, and aborts the signal. */
@@ -159,7 +162,7 @@ export class AdmittedRequest {
     for (const resource of ['requests', 'slots', 'bodies', 'bodyBytes', 'exports'] as const) {
       this.#drop(resource);
     }
-    this.#onReleased();
+    this.#admission.forget(this.#keyId, this.#key);
   }
 
   #requireRoom(resource: Resource, amount: number): void {

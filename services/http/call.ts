@@ -33,7 +33,7 @@ function contextOf<Services>(
     keyId,
     services,
     signal: new AbortController().signal,
-    setHeader: () => undefined,
+    responseHeaders: {},
   };
 }
 

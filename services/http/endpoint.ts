@@ -61,7 +61,8 @@ export interface HandlerContext<Body, Query, Services = unknown> {
   idempotency?: { route: string; key: string; fingerprint: string };
   /** Aborted when the client leaves or the request's time is up. */
   signal: AbortSignal;
-  setHeader(name: string, value: string): void;
+  /** Headers of the response; a handler adds to them. */
+  responseHeaders: Record<string, string>;
 }
 
 /** Forms in which every match of a search or list is sent (contract 3.13). */

@@ -44,13 +44,14 @@ export async function handleRequest<Services>(
     keyId: principal.keyId,
     services,
     signal: admitted.signal,
-    setHeader: (name, value) => ctx.set(name, value),
+    responseHeaders: {},
   };
   if (format && list) {
     await sendExport(ctx, admitted, list, context, format);
     return undefined;
   }
   const json = await serialize(await endpoint.handle(context));
+  ctx.set(context.responseHeaders);
   const isRead = endpoint.scope.every((scope) => scope.endsWith(':read'));
   admitted.countResponse(Buffer.byteLength(json), { isRead });
   return json;
@@ -101,6 +102,8 @@ function ignoredFields(names: readonly string[]): string {
 
 /** Null for JSON. Throws 406. */
 function responseFormat(ctx: Context, isList: boolean): ExportFormat | null {
+  const { accept } = ctx.req.headers;
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return null;
   const format = isList ? negotiateFormat(ctx) : ctx.accepts(JSON_TYPES) ? null : undefined;
   if (format !== undefined) return format;
   const others = isList ? `, ${Object.values(EXPORT_TYPES).join(' or ')}` : '';

@@ -33,11 +33,11 @@ export function fingerprint(body: Record<string, unknown>, query: Record<string,
 
 /** The outcome of the write; a replay sets `Idempotency-Replayed`. Throws a 409 or 422 `Problem` when the key cannot be used. */
 export function unwrapIdempotent<T>(
-  context: Pick<HandlerContext<unknown, unknown>, 'setHeader'>,
+  context: Pick<HandlerContext<unknown, unknown>, 'responseHeaders'>,
   result: IdempotentResult<T>,
 ): T {
   if (result.kind !== 'done') throw conflictProblem(result);
-  if (result.replayed) context.setHeader('Idempotency-Replayed', 'true');
+  if (result.replayed) context.responseHeaders['Idempotency-Replayed'] = 'true';
   return result.value;
 }
 

@@ -33,11 +33,10 @@ export async function respond(
     await (encoder ? pipeline(body, encoder, ctx.res) : pipeline(body, ctx.res));
     return;
   }
-  const bytes = Buffer.from(body as string);
   if (status >= 400 && !ctx.req.complete) {
     ctx.respond = false;
-    answerUnreadBody(ctx.req, ctx.res, bytes);
+    answerUnreadBody(ctx.req, ctx.res, body);
   } else {
-    ctx.body = await compress(ctx, bytes);
+    ctx.body = await compress(ctx, body);
   }
 }

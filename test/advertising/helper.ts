@@ -35,7 +35,7 @@ export async function callText<Body extends TSchema, Query extends TSchema, Answ
       provisionalDays: 7,
     },
     signal,
-    setHeader() {},
+    responseHeaders: {},
   });
   return String(await serialize(answer));
 }
