@@ -24,6 +24,7 @@ const LAYERS = [
   ['copy', '^services/stores/copy/'],
   ['adapters', '^services/stores/(sqlite|elasticsearch|clickhouse)/'],
   ['adapters, common', '^services/stores/(common|data-folder)/'],
+  ['rejections', '^services/rejections/'],
   ['status', '^services/status/'],
   ['contacts', '^services/contacts/'],
   ['audiences', '^services/audiences/'],

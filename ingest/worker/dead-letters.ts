@@ -1,11 +1,13 @@
 /** Rejected records, stored byte for byte, with the reason in headers. */
-import { TRUNCATED_BYTES } from '../dead-letter-collector.js';
 import type { DeadLetter } from '../records/outcome.js';
 import type { Batch } from '../sources/kafka/consumer.js';
 import type { OutgoingRecord, RecordSender } from '../sources/kafka/producer.js';
 import { isTooLarge } from '../sources/kafka/producer.js';
 import { type Headers, type KafkaRecord, recordBytes } from '../sources/kafka/record.js';
 import { deadLetterTopicOf } from '../sources/kafka/topics.js';
+
+/** Bytes that a dead letter keeps of a key, value or header that is too long. */
+const TRUNCATED_BYTES = 1024;
 
 /** Who rejected the record: the decoder, the store, or an operator. */
 type Stage = 'decode' | 'write' | 'skip';

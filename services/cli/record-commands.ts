@@ -135,12 +135,12 @@ export function addDeadLetters(program: Command, io: Io): void {
     .option('--code <code>', 'only those rejected with this code')
     .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
     .option('--all', 'also those already replayed')
-    .option('--json', 'print one JSON object per line, with the whole record')
+    .option('--json', 'print one JSON object per line, of Kafka with the whole record')
     .addHelpText(
       'after',
       `
 PLACE is partition/offset in the topic of the stream, or the line of an HTTP request; TIMES how often the record was rejected.
-HTTP ingest keeps the newest 10 000 of an organization, 16 MiB at most, for 30 days; topics keep theirs for 30 days.
+Of HTTP ingest there are the newest 10 000 of an organization, without values, for 30 days; topics keep theirs for 30 days.
 `,
     )
     .addHelpText(
@@ -153,10 +153,12 @@ HTTP ingest keeps the newest 10 000 of an organization, 16 MiB at most, for 30 d
     .action(async (options) => (await import('./commands/dead-letters.js')).listDeadLetters(io, options));
   deadLetters
     .command('replay')
-    .description('send them again, once each: to their topics, or through HTTP ingest')
+    .description('send those of Kafka again, once each, or corrected records of HTTP ingest')
     .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
-    .addOption(new Option('--organization <id>', 'only those of HTTP ingest of this organization'))
-    .option('--from <file>', 'send corrected records of HTTP ingest: lines of list --json with another value')
+    .option(
+      '--from <file>',
+      'send corrected records of HTTP ingest: lines of list --json with the record as value',
+    )
     .option('--dry-run', 'print how many there are, and send none')
     .option('--rate <number>', 'records of Kafka per second; unlimited when absent', positiveNumber)
     .addHelpText(
@@ -165,7 +167,7 @@ HTTP ingest keeps the newest 10 000 of an organization, 16 MiB at most, for 30 d
         'reachline dead-letters replay --dry-run',
         'reachline dead-letters replay --stream contacts --rate 100',
         'reachline dead-letters list --organization org_acme --json > rejected.ndjson',
-        'reachline dead-letters replay --from rejected.ndjson   # once its values are corrected',
+        'reachline dead-letters replay --from rejected.ndjson   # once each line has its record as value',
       ),
     )
     .action(async (options) => (await import('./commands/dead-letters.js')).replay(io, options));

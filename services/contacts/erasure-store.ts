@@ -19,7 +19,7 @@ export interface ErasureProof {
   organization_id: string;
   key_id: string;
   requested_at: string;
-  /** Null while files may still hold bytes of the removed data. */
+  /** Null while the log or segments may still hold the removed data. */
   completed_at: string | null;
   /** Of the identifiers that are suppressed since. */
   hashes: string[];

@@ -182,14 +182,14 @@ export const ErasureProof = looseObject(
     organization_id: id('Organization of the person.'),
     key_id: text('Key that asked for the erasure.'),
     requested_at: dateTime('When the person was removed, UTC.'),
-    completed_at: nullable(dateTime('When no byte was left in the files of the store, UTC.')),
+    completed_at: nullable(dateTime('When nothing was left that the store can read, its log included, UTC.')),
     hashes: arrayOf('Salted hashes of the identifiers that are suppressed since.', text('A hash.')),
     removed: looseObject(
       {
         contacts: integer('Contacts.', { minimum: 0 }),
         memberships: integer('Memberships in audiences.', { minimum: 0 }),
         idempotency_answers: integer('Answers kept for idempotency keys.', { minimum: 0 }),
-        dead_letters: integer('Rejected records kept that mention the person.', { minimum: 0 }),
+        dead_letters: integer('Always 0: of rejected records no values are kept.', { minimum: 0 }),
       },
       { description: 'How much was removed.' },
     ),

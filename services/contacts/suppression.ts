@@ -55,28 +55,6 @@ export const showsContact =
     return contact !== undefined && isSuch(contact);
   };
 
-/**
- * Tells of kept records, which may be in any form, whether they mention a person: an email, the profile address, the id in quotes, or
- * both names in quotes or beside each other.
- */
-export function mentionsAny(
-  identifiers: readonly Identifier[],
-  bodies: readonly ContactBody[],
-): (text: string) => boolean {
-  const quoted = (text: string) => JSON.stringify(text).toLowerCase();
-  const parts = identifiers.map(({ kind, value }) => (kind === 'id' ? quoted(value) : value.toLowerCase()));
-  const names = bodies.flatMap(({ first_name, last_name }) =>
-    first_name && last_name ? [[first_name.toLowerCase(), last_name.toLowerCase()] as const] : [],
-  );
-  const mentionsBoth = (text: string, [first, last]: (typeof names)[number]) =>
-    [`${first} ${last}`, `${last} ${first}`, `${last}, ${first}`].some((name) => text.includes(name)) ||
-    (text.includes(quoted(first)) && text.includes(quoted(last)));
-  return (text) => {
-    const lower = text.toLowerCase();
-    return parts.some((part) => lower.includes(part)) || names.some((both) => mentionsBoth(lower, both));
-  };
-}
-
 /** The identifier that a request names; none of a profile's last path segment alone, which names no address. */
 export function namedIdentifiers({ contact_id, email, network_a_url }: PersonRequest): Identifier[] {
   if (contact_id) return [{ kind: 'id', value: contact_id }];

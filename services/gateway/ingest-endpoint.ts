@@ -1,18 +1,25 @@
 /** `POST /api/ingest/{stream}`: sends the records of the body through the ingest pipeline. */
 import { Readable } from 'node:stream';
-import { DeadLetterCollector } from '../../ingest/dead-letter-collector.js';
 import type { Mapping } from '../../ingest/mapping/mapping.js';
 import { MAX_NAME_LENGTH, type StoredMapping } from '../../ingest/mapping/stored-mappings.js';
-import { type IngestOptions, type IngestResult, ingestText } from '../../ingest/pipeline.js';
+import {
+  type IngestOptions,
+  type IngestResult,
+  ingestText,
+  type RejectedRecord,
+} from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';
-import { UnreadableInputError } from '../../ingest/records/raw-record.js';
+import { parseJson } from '../../ingest/records/parse-json.js';
+import { type RawRecord, UnreadableInputError } from '../../ingest/records/raw-record.js';
 import { ColumnsError } from '../../ingest/sources/csv.js';
 import type { TextFormat } from '../../ingest/sources/text.js';
 import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { type BodySource, endpointsWith, type HandlerContext, type Parsed } from '../http/endpoint.js';
 import { invalid, Problem } from '../http/problems.js';
+import { REJECTION_LIMITS, type Rejection } from '../rejections/rejection-store.js';
 import { didYouMean } from '../shared/did-you-mean.js';
+import { newId } from '../shared/ids.js';
 import type { Acceptance, OrderedRecord } from '../shared/record-order.js';
 import {
   arrayOf,
@@ -29,6 +36,9 @@ import type { Stores } from '../stores/open-stores.js';
 import { INGEST_FORMATS, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
 import { describeRecords } from './record-schemas.js';
+
+/** Of the id of a rejected record. */
+const MAX_ID_LENGTH = 128;
 
 export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pick<Metrics, 'ingested'> {
   /** Records go to the Kafka topic of their stream; without it, to their store. */
@@ -183,15 +193,13 @@ type RejectPolicy = (
 const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
   drop: ingestInto,
   async keep(ingestion, body, destination) {
-    const { stream, acceptance, context } = ingestion;
-    const { organizationId, query, services } = context;
+    const { organizationId, query, services } = ingestion.context;
     if (query.dry_run) return ingestInto(ingestion, body, destination);
-    const kept = new DeadLetterCollector(stream.name, organizationId, acceptance, query.map);
-    const result = await ingestInto(ingestion, body, destination, {
-      onRejected: (record, _, raw) => kept.add(record, raw),
-      onOverlong: (piece) => kept.addPiece(piece),
+    const kept: Rejection[] = [];
+    const result = await ingestInto(ingestion, body, destination, (rejected, _, raw) => {
+      if (kept.length < REJECTION_LIMITS.records) kept.push(rejectionOf(ingestion, rejected, raw));
     });
-    if (result.rejected > 0) await services.search.keepDeadLetters(kept.letters);
+    if (kept.length > 0) await services.search.keepRejections(organizationId, kept);
     return result;
   },
   async fail(ingestion, body, destination) {
@@ -207,7 +215,7 @@ function ingestInto(
   { format, mapping, acceptance, context }: Ingestion,
   source: AsyncIterable<Buffer>,
   destination: Stream,
-  listeners: Pick<IngestOptions, 'onRejected' | 'onOverlong'> = {},
+  onRejected?: IngestOptions['onRejected'],
 ): Promise<IngestResult> {
   const { organizationId, query, services, signal } = context;
   return ingestText({
@@ -220,10 +228,33 @@ function ingestInto(
     organizationId,
     acceptance,
     signal,
-    ...listeners,
+    onRejected,
   }).catch((error: unknown) => {
     throw toProblem(error);
   });
+}
+
+/** Without the values of the record, which its sender has. */
+function rejectionOf(
+  { stream, acceptance, context }: Ingestion,
+  { line, code, pointer }: RejectedRecord,
+  raw: RawRecord,
+): Rejection {
+  const acceptedAt = acceptance.now();
+  const parsed = raw.overlong ? undefined : parseJson(raw.bytes);
+  const value = raw.mapped ?? raw.value ?? (parsed && 'value' in parsed ? parsed.value : undefined);
+  const { contact_id, id = contact_id } = (value ?? {}) as { contact_id?: unknown; id?: unknown };
+  return {
+    id: newId('rej', acceptedAt),
+    organization_id: context.organizationId,
+    stream: stream.name,
+    line,
+    code,
+    pointer,
+    rejected_at: new Date(acceptedAt).toISOString(),
+    sequence: acceptance.sequence + line,
+    record_id: typeof id === 'string' ? id.slice(0, MAX_ID_LENGTH) : null,
+  };
 }
 
 /** Throws 422 for an unknown name, and for a mapping of another stream. */

@@ -6,10 +6,8 @@ import {
   identifierHash,
   identifiersOf,
   listedHashes,
-  mentionsAny,
   showsAny,
 } from '../../services/contacts/suppression.js';
-import { deadLetterText, type StoredDeadLetter } from '../../services/stores/common/dead-letters.js';
 
 describe('A person', () => {
   it('of an address that more than 1 000 contacts have is rejected, whatever the size of a page', async () => {
@@ -68,33 +66,5 @@ describe('A person', () => {
       hash('profile', 'network.example/in/jw'),
       hash('profile', 'm.network.example:443/in/jw/details'),
     ]);
-  });
-
-  it('is recognized in rejected records as any source writes them', () => {
-    const isMentioned = mentionsAny(
-      [
-        { kind: 'email', value: 'jw@acme.example' },
-        { kind: 'profile', value: 'linkedin.com/in/jw' },
-      ],
-      [body],
-    );
-    const letter = (value: string) =>
-      deadLetterText({ value, encoding: 'utf8', detail: '' } as StoredDeadLetter);
-    for (const value of [
-      '{"first":"J\\u00fcrgen","last":"Wei\\u00DF"',
-      '{"name":"Jürgen Weiß"}',
-      '{"name":"WEIß, JÜRGEN"}',
-      '{"url":"https:\\/\\/www.linkedin.com\\/in\\/jw"}',
-      '{"mail":"JW\\u0040acme.example"}',
-    ]) {
-      expect(isMentioned(letter(value)), value).to.equal(true);
-    }
-    for (const value of [
-      '{"first":"Jürgen"}',
-      '{"name":"Jürgen Weißer Hirsch"',
-      '{"first":"Weißer","last":"Jürgen"}',
-    ]) {
-      expect(isMentioned(letter(value)), value).to.equal(value.includes('Jürgen Weiß'));
-    }
   });
 });

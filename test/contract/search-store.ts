@@ -4,7 +4,6 @@ import { parsed } from '../support/parsed-store.js';
 import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
-import { searchStoreDeadLetters } from './search-store-dead-letters.js';
 import { searchStoreDeletions } from './search-store-deletions.js';
 import { searchStoreErasures } from './search-store-erasures.js';
 import { searchStoreExplain } from './search-store-explain.js';
@@ -19,6 +18,7 @@ import { searchStoreQuery } from './search-store-query.js';
 import { searchStoreRealNames } from './search-store-real-names.js';
 import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
+import { searchStoreRejections } from './search-store-rejections.js';
 import { searchStoreValues } from './search-store-values.js';
 import { searchStoreVisits } from './search-store-visits.js';
 import type { Open, OpenStore } from './search-support.js';
@@ -58,7 +58,7 @@ export function searchStoreContract(
     searchStoreAudiences(open);
     searchStoreVisits(open);
     searchStoreAccounts(open);
-    searchStoreDeadLetters(open);
+    searchStoreRejections(open);
     searchStoreFigures(open);
   });
 }

@@ -1,12 +1,8 @@
 import { createClient, type OperationPath } from '../../client/client.js';
-import type { Contact } from '../../contacts/schema.js';
-import { identifiersOf, mentionsAny, namedIdentifiers } from '../../contacts/suppression.js';
 import { type ApiEndpoint, endpoints } from '../../gateway/api.js';
 import { callOperation } from '../../http/call.js';
 import type { Scope } from '../../http/scopes.js';
-import { deadLetterText, storedDeadLetters } from '../../stores/common/dead-letters.js';
 import type { Stores } from '../../stores/open-stores.js';
-import { withAdminStore } from '../admin-stores.js';
 import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type GatewayOptions, gatewayError, namedGateway, withFolder } from '../gateway.js';
@@ -92,28 +88,8 @@ export async function exportPerson(io: Io, options: PersonOptions): Promise<void
       const found = await call('/api/audiences/get', { audience_id }).catch(ifAudienceNotFound);
       if (found) audiences.push(found.audience);
     }
-    const dead_letters = await deadLettersOf(io, options, contacts, person);
-    printOut(io, terminalJson({ contacts, audiences, dead_letters }));
+    printOut(io, terminalJson({ contacts, audiences }));
   });
-}
-
-/** Rejected records that mention the person; null through a gateway, which does not give them. */
-async function deadLettersOf(
-  io: Io,
-  { organization, url }: PersonOptions,
-  contacts: readonly Body[],
-  person: Body,
-): Promise<object[] | null> {
-  if (organization === undefined || url !== undefined || io.env.REACHLINE_URL) return null;
-  const bodies = contacts as unknown as Contact[];
-  const isMentioned = mentionsAny([...namedIdentifiers(person), ...bodies.flatMap(identifiersOf)], bodies);
-  const found: object[] = [];
-  await withAdminStore(io, async (store) => {
-    for await (const records of storedDeadLetters(store, organization)) {
-      found.push(...records.filter((record) => isMentioned(deadLetterText(record))));
-    }
-  });
-  return found;
 }
 
 function ifAudienceNotFound(error: unknown): null {

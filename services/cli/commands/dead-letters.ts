@@ -6,13 +6,13 @@ import {
   replayDeadLetters,
 } from '../../../ingest/worker/replay.js';
 import { skipRecords } from '../../../ingest/worker/skip.js';
+import type { Rejection } from '../../rejections/rejection-store.js';
 import { loadConfig } from '../../shared/config.js';
-import type { StoredDeadLetter } from '../../stores/common/dead-letters.js';
 import { UsageError } from '../errors.js';
 import { type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
 import { withKafka } from '../kafka.js';
 import { Progress } from '../progress.js';
-import { eachStoredDeadLetter, readCorrections, replayStoredDeadLetters } from '../stored-dead-letters.js';
+import { readCorrections, replayCorrections, storedRejections } from '../rejections.js';
 import { parseStreams } from '../streams.js';
 
 export interface ListOptions {
@@ -41,7 +41,8 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
     }
     return !more;
   };
-  await eachStoredDeadLetter(io, { organization, streams }, (found) => add(found.map(ofHttp)));
+  const rejections = await storedRejections(io, organization);
+  add(rejections.filter(({ stream }) => (streams as string[]).includes(stream)).map(ofHttp));
   if (!more && hasKafka(io) && organization === undefined) {
     await withKafka(io, (cluster, config) =>
       eachDeadLetter(cluster, config, { streams, all: options.all }, (found) => add(found.map(ofKafka))),
@@ -55,34 +56,40 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
 
 export interface ReplayOptions {
   stream?: string;
-  organization?: string;
-  /** Corrected records, as lines of `list --json`. */
+  /** Corrected records of HTTP ingest, as lines of `list --json`. */
   from?: string;
   dryRun?: boolean;
   rate?: number;
 }
 
 export async function replay(io: Io, options: ReplayOptions): Promise<void> {
-  const { stream, organization, from, dryRun } = options;
-  const streams = parseStreams(stream);
-  const corrections = from === undefined ? undefined : readCorrections(from);
-  const stored = await replayStoredDeadLetters(io, { organization, streams, corrections, dryRun });
-  const isStoredOnly = !hasKafka(io) || organization !== undefined || corrections !== undefined;
-  const sent = isStoredOnly ? { records: 0, truncated: 0 } : await replayTopics(io, streams, options);
-  const count = stored.records + sent.records;
-  if (count === 0) printErr(io, 'There are no dead letters to replay.');
-  else if (dryRun) printOut(io, `${recordsOf(count)} would be sent again.`);
-  else if (sent.records === 0)
-    printOut(io, `${recordsOf(count)} sent again, ${stored.rejected} rejected again.`);
-  else printOut(io, `${recordsOf(count)} sent again. What is rejected again becomes a dead letter again.`);
-  const truncated = stored.truncated + sent.truncated;
-  if (truncated > 0) {
+  const { from, dryRun } = options;
+  const streams = parseStreams(options.stream);
+  if (from !== undefined) {
+    const corrections = readCorrections(from).filter(({ stream }) => (streams as string[]).includes(stream));
+    if (dryRun) return printOut(io, `${recordsOf(corrections.length)} would be sent again.`);
+    const rejected = await replayCorrections(io, corrections);
+    return printOut(io, `${recordsOf(corrections.length)} sent again, ${rejected} rejected again.`);
+  }
+  if (!hasKafka(io)) throw new UsageError(`Dead letters are in Kafka (KAFKA_BROKERS). ${REPLAY_HINT}`);
+  const sent = await replayTopics(io, streams, options);
+  if (sent.records === 0) printErr(io, 'There are no dead letters to replay.');
+  else if (dryRun) printOut(io, `${recordsOf(sent.records)} would be sent again.`);
+  else
+    printOut(
+      io,
+      `${recordsOf(sent.records)} sent again. What is rejected again becomes a dead letter again.`,
+    );
+  if (sent.truncated > 0) {
     printErr(
       io,
-      `${recordsOf(truncated)} left out: too large for a dead letter, which holds the beginning only. Where it came from Kafka, the topic of the stream has the whole record, at the place that list --all shows, for as long as it keeps records.`,
+      `${recordsOf(sent.truncated)} left out: too large for a dead letter, which holds the beginning only. The topic of the stream has the whole record, at the place that list --all shows, for as long as it keeps records.`,
     );
   }
 }
+
+const REPLAY_HINT =
+  'Records that HTTP ingest rejected are sent again with --from <file>: lines of list --json with the corrected record as "value".';
 
 /** Those of Kafka. */
 async function replayTopics(
@@ -137,11 +144,11 @@ function toRow(letter: ListedLetter): string[] {
     organization_id ?? '-',
     place,
     rejected_at.slice(0, 19),
-    String(attempts),
+    String(attempts ?? 1),
     code,
     printable(pointer, 60) || '-',
     printable(key ?? '-', 40),
-    printable(detail, 120),
+    printable(detail ?? '-', 120),
   ];
 }
 
@@ -158,17 +165,14 @@ interface ListedLetter {
   /** `partition/offset` in the topic of the stream, or `line` and the line of a request. */
   place: string;
   rejected_at: string;
-  attempts: number;
   code: string;
   pointer: string;
-  detail: string;
   stage: string;
-  /** Of the letter in the store; null for Kafka. */
-  id: string | null;
+  attempts?: number;
+  detail?: string;
   key: string | null;
+  /** The record; of HTTP ingest only the caller has it. */
   value: string | null;
-  /** Of the request, with which `value` is mapped when it is sent again; null without one, and for Kafka. */
-  mapping: string | null;
 }
 
 function ofKafka({ record, ...letter }: DeadLetterRecord): ListedLetter {
@@ -183,28 +187,15 @@ function ofKafka({ record, ...letter }: DeadLetterRecord): ListedLetter {
     pointer,
     detail,
     stage,
-    id: null,
     key: record.key?.toString() ?? null,
     value: record.value?.toString() ?? null,
-    mapping: null,
   };
 }
 
-function ofHttp(letter: StoredDeadLetter): ListedLetter {
-  const { stream, organizationId, line, acceptedAt, attempts, code, pointer, detail, id } = letter;
-  return {
-    stream,
-    organization_id: organizationId,
-    place: `line ${line}`,
-    rejected_at: new Date(acceptedAt).toISOString(),
-    attempts,
-    code,
-    pointer,
-    detail,
-    stage: 'http',
-    id,
-    key: null,
-    value: Buffer.from(letter.value, letter.encoding).toString(),
-    mapping: letter.mapping ?? null,
-  };
-}
+const ofHttp = (rejection: Rejection): ListedLetter => ({
+  ...rejection,
+  place: `line ${rejection.line}`,
+  stage: 'http',
+  key: rejection.record_id,
+  value: null,
+});

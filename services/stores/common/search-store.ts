@@ -12,9 +12,9 @@ import type { KeyStore } from '../../accounts/key-store.js';
 import type { AudienceStore } from '../../audiences/audience-store.js';
 import type { ContactStore } from '../../contacts/contact-store.js';
 import type { ErasureStore } from '../../contacts/erasure-store.js';
+import type { RejectionStore } from '../../rejections/rejection-store.js';
 import type { SearchFiguresStore } from '../../status/status-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
-import type { DeadLetterStore } from './dead-letters.js';
 
 export interface Refreshable {
   /** Resolves when searches find every record written before. */
@@ -33,7 +33,7 @@ export interface RecoveryStatus {
 export type AdminStore = Pick<KeyStore, 'insertKey' | 'listKeys' | 'revokeKey'> &
   CreditStore &
   Pick<AudienceStore, 'getAudience' | 'searchAudiences' | 'upsertAudiences'> &
-  DeadLetterStore &
+  Pick<RejectionStore, 'listRejections' | 'deleteRejections'> &
   Refreshable & { close(): Promise<void> };
 
 export interface SearchStore
@@ -45,7 +45,7 @@ export interface SearchStore
     Refreshable,
     KeyStore,
     CreditStore,
-    DeadLetterStore {
+    RejectionStore {
   /** Records per write where many are waiting. */
   readonly preferredBatchSize: number;
   /** Absent where every write is one transaction, which needs no recovery. */

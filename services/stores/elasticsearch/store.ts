@@ -8,7 +8,6 @@ import type { ContactSource, Tombstone } from './contacts/mapping.js';
 import { contactStore } from './contacts/store.js';
 import { ContactWrites } from './contacts/writes.js';
 import { Ledger } from './credits.js';
-import { DeadLetters } from './dead-letters.js';
 import { Documents } from './documents.js';
 import { type CopyToErase, Erasures } from './erasure/erasures.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
@@ -20,6 +19,7 @@ import { boundedReads } from './pages.js';
 import { RecordFeed } from './record-feed.js';
 import { type RecoveryLog, startRecovery } from './recovery-job.js';
 import { refreshCoalescer } from './refresh-coalescer.js';
+import { rejectionStore } from './rejections.js';
 import { type VisitSource, visitStore } from './visits.js';
 
 /** The fixed costs of a write are negligible then. */
@@ -67,14 +67,12 @@ function composeStore(
   const acceptance = new AcceptanceTimes(cluster, names);
   const ledger = new Ledger(cluster, names);
   const idempotencyKeys = new IdempotencyKeys(idempotency, clock);
-  const deadLetters = new DeadLetters(cluster, names, clock);
   const feed = new RecordFeed(cluster, names, clock);
   const erasures = new Erasures({
     cluster,
     names,
     contacts,
     idempotencyKeys,
-    deadLetters,
     clock,
     feed,
     copy,
@@ -100,9 +98,7 @@ function composeStore(
     getCredits: (organizationId) => ledger.balance(organizationId),
     setCredits: (organizationId, balance) => ledger.set(organizationId, balance),
     grantCredits: (organizationId, amount) => ledger.grant(organizationId, amount),
-    keepDeadLetters: (records) => deadLetters.keep(records),
-    listDeadLetters: (query) => deadLetters.list(query),
-    deleteDeadLetters: (ids) => deadLetters.delete(ids),
+    ...rejectionStore(cluster, names, clock),
     async eraseContacts(command) {
       const result = await erasures.erase(command);
       await refresh();

@@ -3,9 +3,9 @@ import type { AdminStore } from '../common/search-store.js';
 import { getAudience, searchAudiences, upsertAudiences } from './audiences.js';
 import { addCredits, readCredits, setCredits } from './credits.js';
 import { openDatabase } from './database.js';
-import { deleteDeadLetters, keepDeadLetters, listDeadLetters } from './dead-letters.js';
 import { withStoreErrors } from './errors.js';
 import { insertKey, listKeys, revokeKey } from './keys.js';
+import { deleteRejections, listRejections } from './rejections.js';
 import { WriteSession } from './writes/write-session.js';
 
 const CACHE_MB = 8;
@@ -31,9 +31,8 @@ export async function openSqliteAdminStore({ dataDir }: { dataDir: string }): Pr
     upsertAudiences: async (records) => {
       await write(() => upsertAudiences(session, records));
     },
-    keepDeadLetters: (records) => write(() => keepDeadLetters(connection, records, Date.now())),
-    listDeadLetters: (query) => read(() => fromJson(listDeadLetters(connection, query))),
-    deleteDeadLetters: (ids) => write(() => deleteDeadLetters(connection, ids)),
+    listRejections: (organizationId) => read(() => fromJson(listRejections(connection, organizationId))),
+    deleteRejections: (ids) => write(() => deleteRejections(connection, ids)),
     refresh: async () => {},
     close: async () => connection.close(),
   };

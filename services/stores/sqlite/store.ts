@@ -101,12 +101,13 @@ function composeStore(
       parsePage(await searches.call(search.organizationId, 'searchVisits', [search], signal)),
     insertVisits: (visits) => records.write('insertVisits', visits),
     ...writer.calls('deleteVisitsBefore', 'insertKey', 'revokeKey', 'recordKeyUse'),
-    ...writer.calls('setCredits', 'grantCredits', 'deleteDeadLetters'),
-    ...lookups.calls('findKey', 'listKeys', 'getCredits', 'listDeadLetters'),
+    ...writer.calls('setCredits', 'grantCredits', 'deleteRejections'),
+    ...lookups.calls('findKey', 'listKeys', 'getCredits', 'listRejections'),
     ...lookups.calls('readFigures', 'hasOtherOrganization', 'ping'),
-    async keepDeadLetters(letters) {
-      for (let start = 0; start < letters.length; start += RECORDS_PER_MESSAGE) {
-        await writer.call('keepDeadLetters', letters.slice(start, start + RECORDS_PER_MESSAGE), clock.now());
+    async keepRejections(organizationId, rejections) {
+      for (let start = 0; start < rejections.length; start += RECORDS_PER_MESSAGE) {
+        const part = rejections.slice(start, start + RECORDS_PER_MESSAGE);
+        await writer.callFor(organizationId, 'keepRejections', organizationId, part, clock.now());
       }
     },
     pauseWrites: (work) => writer.runExclusive(work),

@@ -13,12 +13,10 @@ import {
   type ErasureSearch,
   pendingProof,
 } from '../../../contacts/erasure-store.js';
-import type { StoredContact } from '../../../contacts/stored-contact.js';
-import { type Identifier, mentionsAny } from '../../../contacts/suppression.js';
+import type { Identifier } from '../../../contacts/suppression.js';
 import type { Page } from '../../../search/query.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { type Clock, formatTimestamp } from '../../../shared/time.js';
-import { type DeadLetterQuery, deadLetterText, storedDeadLetters } from '../../common/dead-letters.js';
 import { nextVersion, type RecordCopy } from '../../common/record-copy.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/creations.js';
@@ -30,7 +28,6 @@ import {
 } from '../contacts/mapping.js';
 import { contactQuery } from '../contacts/search.js';
 import { deleteContacts } from '../contacts/writes.js';
-import type { DeadLetters } from '../dead-letters.js';
 import { Documents, documentId } from '../documents.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';
@@ -46,7 +43,7 @@ const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 
 /** The next run of the recovery job goes on. Short, as a process that stops waits for the run. */
 const PURGE_TIMEOUT_MS = 2000;
 /** Indices that held documents of erased persons. */
-const MERGED_RESOURCES = ['contacts', 'idempotency', 'dead-letters'] as const;
+const MERGED_RESOURCES = ['contacts', 'idempotency'] as const;
 
 /** Null where there is none; undefined before it is opened, and in a process that does not open it: no erasure ends there. */
 export type CopyToErase = () => RecordCopy | null | undefined;
@@ -56,7 +53,6 @@ interface ErasureDeps {
   names: IndexNames;
   contacts: ContactDocuments;
   idempotencyKeys: IdempotencyKeys;
-  deadLetters: DeadLetters;
   clock: Clock;
   feed: RecordFeed;
   /** By default none. */
@@ -105,7 +101,6 @@ export class Erasures {
       organizationId,
       identifiers,
     );
-    removed.dead_letters = await this.#forgetDeadLetters(organizationId, identifiers, people);
     const proof = pendingProof(command, { hashes, removed }, now);
     const erased = people.map(({ body }) => body.contact_id);
     const contact_ids = [...new Set([...(source.contact_ids ?? []), ...erased])];
@@ -116,7 +111,7 @@ export class Erasures {
 
   /** Suppresses the persons of a journaled erasure, and deletes their contacts, also those that were written meanwhile. */
   async #suppress(
-    { organization_id: organizationId = '', contact_ids = [], requested_at = 0 }: ErasureSource,
+    { organization_id: organizationId = '', requested_at = 0 }: ErasureSource,
     found: readonly IndexedContact[],
     named: readonly Identifier[],
   ) {
@@ -217,9 +212,8 @@ export class Erasures {
         }));
         const left = await this.#people(organization_id, contact_ids);
         if (left.length > 0) {
-          const { identifiers, people } = await this.#suppress(source, left, []);
+          const { identifiers } = await this.#suppress(source, left, []);
           await idempotencyKeys.forgetContacts(organization_id, identifiers);
-          await this.#forgetDeadLetters(organization_id, identifiers, people);
         }
         const found = [...(await contacts.getMany(wanted)).values()];
         lock.throwIfLost();
@@ -273,25 +267,6 @@ export class Erasures {
     } finally {
       await lease.release();
     }
-  }
-
-  async #forgetDeadLetters(
-    organizationId: string,
-    identifiers: readonly Identifier[],
-    people: readonly StoredContact[],
-  ): Promise<number> {
-    const { deadLetters } = this.#deps;
-    const isMentioned = mentionsAny(
-      identifiers,
-      people.map(({ body }) => body),
-    );
-    const ids: string[] = [];
-    const store = { listDeadLetters: (query: DeadLetterQuery) => deadLetters.list(query) };
-    for await (const records of storedDeadLetters(store, organizationId)) {
-      for (const record of records) if (isMentioned(deadLetterText(record))) ids.push(record.id);
-    }
-    await deadLetters.delete(ids);
-    return ids.length;
   }
 
   /** The contacts that exist. */

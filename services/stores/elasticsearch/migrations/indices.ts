@@ -15,7 +15,7 @@ export const RESOURCES = [
   'idempotency',
   'streams',
   'erasures',
-  'dead-letters',
+  'rejections',
   'migrations',
 ] as const;
 export type Resource = (typeof RESOURCES)[number];

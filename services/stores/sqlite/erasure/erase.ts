@@ -1,13 +1,11 @@
 import { identifiersOfErasure, MAX_RELATED, planErasure } from '../../../contacts/erasure-plan.js';
 import { type EraseCommand, type ErasureResult, pendingProof } from '../../../contacts/erasure-store.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
-import { type Identifier, identifiersOf, mentionsAny, showsContact } from '../../../contacts/suppression.js';
-import { deadLetterText, type StoredDeadLetter } from '../../common/dead-letters.js';
+import { type Identifier, identifiersOf, showsContact } from '../../../contacts/suppression.js';
 import type { Connection } from '../connection.js';
 import { emailQuery, profileQuery } from '../contacts/mapping.js';
 import { type ContactRow, readContactRow } from '../contacts/rows.js';
 import { eraseRows } from '../contacts/writes.js';
-import { deleteDeadLetters } from '../dead-letters.js';
 import { forgetAnswers, forgetAnswersOf } from '../idempotency.js';
 import { findOrganizationKey } from '../organizations.js';
 import { OrganizationTerms } from '../text/fts-query.js';
@@ -40,7 +38,7 @@ export function eraseContacts(session: WriteSession, command: EraseCommand, now:
     contacts: rows.length,
     memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
     idempotency_answers: forgetAnswersOf(connection, organizationId, identifiers),
-    dead_letters: forgetDeadLetters(connection, organizationId, identifiers, rows),
+    dead_letters: 0,
   };
   const proof = pendingProof(command, { hashes, removed }, now);
   connection.run(
@@ -66,30 +64,6 @@ function holdersOf(connection: Connection, organization: number, { kind, value }
       MAX_RELATED,
     )
     .map(([id]) => id);
-}
-
-/** Deletes kept rejected records that mention the person; returns how many. */
-function forgetDeadLetters(
-  connection: Connection,
-  organizationId: string,
-  identifiers: readonly Identifier[],
-  rows: readonly ContactRow[],
-): number {
-  const isMentioned = mentionsAny(
-    identifiers,
-    rows.map(({ body }) => body),
-  );
-  const records = connection.each<[string]>(
-    `SELECT record FROM dead_letters WHERE organization_id = ?`,
-    organizationId,
-  );
-  const ids: string[] = [];
-  for (const [json] of records) {
-    const record = JSON.parse(json) as StoredDeadLetter;
-    if (isMentioned(deadLetterText(record))) ids.push(record.id);
-  }
-  deleteDeadLetters(connection, ids);
-  return ids.length;
 }
 
 /** Removes contacts that are suppressed: those of a backup from before their erasure. */
@@ -120,8 +94,6 @@ export function removeSuppressed(session: WriteSession): number {
     const isSuppressed = (body: ContactBody) =>
       suppression.includes(organizationId, () => identifiersOf(body));
     forgetAnswers(connection, organizationId, showsContact(isSuppressed));
-    const identifiers = rows.flatMap(({ body }) => identifiersOf(body));
-    forgetDeadLetters(connection, organizationId, identifiers, rows);
     removed += rows.length;
   }
   return removed;

@@ -2,14 +2,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ErasureSearch } from '../../../contacts/erasure-store.js';
 import { toJson } from '../../../shared/json.js';
-import type { DeadLetterQuery } from '../../common/dead-letters.js';
 import type { Connection } from '../connection.js';
 import { readCredits } from '../credits.js';
-import { listDeadLetters } from '../dead-letters.js';
 import { listErasures, readErasure } from '../erasure/proofs.js';
 import { readFigures } from '../figures.js';
 import { findKey, listKeys } from '../keys.js';
 import { hasOtherOrganization } from '../organizations.js';
+import { listRejections } from '../rejections.js';
 import { createReader } from './reader.js';
 import { CLOSE, done, type RpcRequest, type WorkerData } from './rpc.js';
 
@@ -21,7 +20,7 @@ const operations = (connection: Connection) => ({
   hasOtherOrganization: (organizationId: string) => toJson(hasOtherOrganization(connection, organizationId)),
   readErasure: (id: string) => toJson(readErasure(connection, id)),
   listErasures: (search: ErasureSearch) => toJson(listErasures(connection, search)),
-  listDeadLetters: (query: DeadLetterQuery) => listDeadLetters(connection, query),
+  listRejections: (organizationId?: string) => listRejections(connection, organizationId),
   ping: () => done(connection.row(`SELECT 1 FROM schema_migrations`)),
 });
 export type LookupOperations = ReturnType<typeof operations>;

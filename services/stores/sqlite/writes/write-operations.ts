@@ -3,10 +3,10 @@ import type { AudienceRecord } from '../../../audiences/schema.js';
 import { type CreateContact, isReplayable, type Membership } from '../../../contacts/contact-store.js';
 import type { EraseCommand } from '../../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
+import type { Rejection } from '../../../rejections/rejection-store.js';
 import { type Json, toJson } from '../../../shared/json.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
-import type { StoredDeadLetter } from '../../common/dead-letters.js';
 import { upsertAudiences } from '../audiences.js';
 import {
   addMembership,
@@ -16,11 +16,11 @@ import {
   upsertContacts,
 } from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
-import { deleteDeadLetters, keepDeadLetters } from '../dead-letters.js';
 import { completeErasures } from '../erasure/complete.js';
 import { eraseContacts } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
 import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
+import { deleteRejections, keepRejections } from '../rejections.js';
 import { deleteVisitsBefore, insertVisits } from '../visits.js';
 import { done } from '../workers/rpc.js';
 import type { BatchResult } from './write-batch.js';
@@ -69,9 +69,9 @@ export function writeOperations(session: WriteSession) {
       done(setCredits(connection, organizationId, balance)),
     grantCredits: (organizationId: string, amount: number) =>
       toJson(addCredits(connection, organizationId, amount)),
-    keepDeadLetters: (records: readonly StoredDeadLetter[], now: number) =>
-      done(keepDeadLetters(connection, records, now)),
-    deleteDeadLetters: (ids: readonly string[]) => done(deleteDeadLetters(connection, ids)),
+    keepRejections: (organizationId: string, rejections: readonly Rejection[], now: number) =>
+      done(keepRejections(connection, organizationId, rejections, now)),
+    deleteRejections: (ids: readonly string[]) => done(deleteRejections(connection, ids)),
   };
 }
 export type WriteOperations = ReturnType<typeof writeOperations>;

@@ -1,0 +1,29 @@
+import { DAY_MS } from '../shared/time.js';
+
+/** Per organization, the newest. The age is that of the dead-letter topics. */
+export const REJECTION_LIMITS = { records: 10_000, ageMs: 30 * DAY_MS };
+
+/** Where and why HTTP ingest rejected a record. Its values stay with the caller. */
+export interface Rejection {
+  id: string;
+  organization_id: string;
+  stream: string;
+  /** Line of the request, or position in its array, from 1. */
+  line: number;
+  code: string;
+  /** JSON Pointer into the record, '' for all of it. */
+  pointer: string;
+  /** ISO 8601; with `sequence` the order of the record (`OrderedRecord`), also when it is corrected. */
+  rejected_at: string;
+  sequence: number;
+  /** Identifier of the record, where it could be read. */
+  record_id: string | null;
+}
+
+export interface RejectionStore {
+  /** Keeps records, and deletes those of their organization that are beyond `REJECTION_LIMITS`. */
+  keepRejections(organizationId: string, rejections: readonly Rejection[]): Promise<void>;
+  /** Newest first, of one organization or of all; `REJECTION_LIMITS.records` at most. */
+  listRejections(organizationId?: string): Promise<Rejection[]>;
+  deleteRejections(ids: readonly string[]): Promise<void>;
+}

@@ -1,0 +1,76 @@
+import type { estypes } from '@elastic/elasticsearch';
+import { REJECTION_LIMITS, type Rejection, type RejectionStore } from '../../rejections/rejection-store.js';
+import type { Clock } from '../../shared/time.js';
+import type { Cluster } from './client.js';
+import { Documents } from './documents.js';
+import type { IndexNames } from './migrations/indices.js';
+
+interface RejectionSource {
+  id: string;
+  organization_id: string;
+  /** Milliseconds since the epoch. */
+  rejected_at: number;
+  record: Rejection;
+}
+
+const DOCUMENTS_PER_PAGE = 1000;
+const NEWEST_FIRST: estypes.SortCombinations[] = [{ rejected_at: 'desc' }, { id: 'desc' }];
+
+export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock): RejectionStore {
+  const documents = new Documents<RejectionSource>(cluster, names.alias('rejections'));
+
+  /** Those that changed meanwhile are left: another process has deleted them. */
+  async function deleteAll(query: estypes.QueryDslQueryContainer): Promise<void> {
+    const request = { size: DOCUMENTS_PER_PAGE, seq_no_primary_term: true, _source: false, query };
+    for await (const hits of documents.pages({ ...request, sort: NEWEST_FIRST })) {
+      await documents.deleteMany(hits);
+    }
+  }
+
+  /** By what searches find, so that the newest second may be above the limits. */
+  async function deleteOldest(organizationId: string): Promise<void> {
+    const ofOrganization = { term: { organization_id: organizationId } };
+    const { hits } = await documents.search({
+      from: REJECTION_LIMITS.records - 1,
+      size: 1,
+      track_total_hits: false,
+      query: ofOrganization,
+      sort: NEWEST_FIRST,
+    });
+    const oldest = hits.hits[0]?._source?.rejected_at ?? 0;
+    const before = Math.max(oldest, clock.now() - REJECTION_LIMITS.ageMs);
+    await deleteAll({ bool: { filter: [ofOrganization, { range: { rejected_at: { lt: before } } }] } });
+  }
+
+  return {
+    async keepRejections(organizationId, rejections) {
+      const sources = rejections.map((record) => ({
+        id: record.id,
+        organization_id: organizationId,
+        rejected_at: Date.parse(record.rejected_at),
+        record,
+      }));
+      await documents.writeMany(
+        sources.map((source) => ({ id: source.id, json: () => JSON.stringify(source) })),
+      );
+      await deleteOldest(organizationId);
+    },
+    async listRejections(organizationId) {
+      await documents.refresh();
+      const { hits } = await documents.search({
+        size: REJECTION_LIMITS.records,
+        track_total_hits: false,
+        query:
+          organizationId === undefined ? { match_all: {} } : { term: { organization_id: organizationId } },
+        sort: NEWEST_FIRST,
+      });
+      return hits.hits.map(({ _source }) => (_source as RejectionSource).record);
+    },
+    async deleteRejections(ids) {
+      if (ids.length === 0) return;
+      await documents.refresh();
+      await deleteAll({ terms: { id: [...ids] } });
+      await documents.refresh();
+    },
+  };
+}
