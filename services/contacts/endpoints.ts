@@ -100,6 +100,9 @@ function creationProblem(
   }
 }
 
+/** Bytes of a body: a contact of 32 KiB, each character written as an escape of six. */
+const CREATION_LIMIT = 256 * 1024;
+
 const createContact = endpoint({
   path: '/api/contacts/create',
   name: 'CreateContact',
@@ -124,6 +127,7 @@ const createContact = endpoint({
   },
   exampleQuery: { on_duplicate: 'return' },
   problems: ['audience_not_found', 'insufficient_credits', 'contact_exists', 'contact_suppressed'],
+  bodyLimit: CREATION_LIMIT,
   idempotent: true,
   // The answer is then a contact that exists.
   queryScope: ({ on_duplicate }) => (on_duplicate === 'return' ? ['contacts:read'] : []),

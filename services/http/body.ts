@@ -1,17 +1,42 @@
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
+import koaBodyparser from 'koa-bodyparser';
+import { hasTooManyValues, MAX_VALUES } from '../shared/json-values.js';
 import type { AdmittedRequest } from './admission.js';
 import { Problem } from './problems.js';
 
 /** Default maximum of a JSON body, in bytes. */
 export const BODY_LIMIT = 1024 * 1024;
 
-/** The JSON object of a request. Throws 400, 413, 415, and 503 where admission rejects its bytes. */
+const parsed = async () => {};
+const parsers = new Map<number, Middleware>();
+
+/** A parser that leaves the body as bytes, so that its values are counted before it is parsed. */
+function parserOf(limit: number): Middleware {
+  let parser = parsers.get(limit);
+  if (!parser) {
+    parser = koaBodyparser({
+      enableTypes: ['text'],
+      extendTypes: { text: ['application/json'] },
+      // The types lack that the limit may be a number, and that null leaves bytes.
+      ...({ textLimit: limit, encoding: null } as object),
+      onerror: (error: Error & { type?: string }) => {
+        if (error.type === 'entity.too.large') throw tooLarge(limit);
+        throw new Problem('invalid_json', 'The body ended early.');
+      },
+    });
+    parsers.set(limit, parser);
+  }
+  return parser;
+}
+
+/** The JSON object of a request. Throws 400, 413, 415, 422 `too_many_values`, and 503 where admission rejects its bytes. */
 export async function readBody(
   ctx: Context,
   admitted: AdmittedRequest,
   limit = BODY_LIMIT,
 ): Promise<Record<string, unknown>> {
-  requireMediaType(ctx, ['application/json']);
+  // The parser takes no malformed parameters, which are ignored here.
+  ctx.req.headers['content-type'] = requireMediaType(ctx, ['application/json']);
   const { 'content-encoding': encoding, 'content-length': length } = ctx.req.headers;
   if (encoding !== undefined && encoding !== 'identity') {
     throw new Problem('unsupported_media_type', 'Send the body as it is, without a content encoding.');
@@ -20,34 +45,19 @@ export async function readBody(
   // Without a Content-Length, the maximum is reserved.
   admitted.acquire('bodyBytes', length === undefined ? limit : Number(length));
   sendContinue(ctx);
-  const body = parseJson(await readBytes(ctx, limit));
+  await parserOf(limit)(ctx, parsed);
+  const sent = ctx.request.body;
+  const body = parseJson(Buffer.isBuffer(sent) ? sent : Buffer.alloc(0));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new Problem('invalid_body', 'The body must be a JSON object.');
   }
   return body as Record<string, unknown>;
 }
 
-/** Leaves the connection open when it rejects, for the response. */
-function readBytes({ req }: Context, limit: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const settle = (settled: () => void) => {
-      req.off('data', add).off('end', end).off('close', close).off('error', close);
-      settled();
-    };
-    const add = (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > limit) settle(() => reject(tooLarge(limit)));
-      else chunks.push(chunk);
-    };
-    const end = () => settle(() => resolve(Buffer.concat(chunks)));
-    const close = () => settle(() => reject(new Problem('invalid_json', 'The body ended early.')));
-    req.on('data', add).once('end', end).once('close', close).once('error', close);
-  });
-}
-
 function parseJson(bytes: Buffer): unknown {
+  if (hasTooManyValues(bytes)) {
+    throw new Problem('too_many_values', `The body may have at most ${MAX_VALUES} values.`);
+  }
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the operations, made from the schemas that validate them. */
 import type { TSchema } from 'typebox';
+import { MAX_VALUES } from '../shared/json-values.js';
 import { MAX_FOLDED_LENGTH, TEXT_QUERY } from '../shared/schema.js';
 import { BODY_LIMIT } from './body.js';
 import { type Endpoint, type MatchList, TAGS, type Tag } from './endpoint.js';
@@ -31,6 +32,7 @@ const BODY_PROBLEMS: readonly ProblemCode[] = [
   'body_too_large',
   'unsupported_media_type',
 ];
+const JSON_PROBLEMS: readonly ProblemCode[] = ['too_many_values'];
 const IDEMPOTENCY_PROBLEMS: readonly ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused'];
 
 /** Content of the document besides the endpoints. */
@@ -87,6 +89,7 @@ function operationOf(endpoint: Endpoint, responseExample: unknown, schemas: Json
   const hasJsonBody = hasBody && !endpoint.source;
   const problems = [
     ...(hasBody ? BODY_PROBLEMS : []),
+    ...(hasJsonBody ? JSON_PROBLEMS : []),
     ...STANDARD_PROBLEMS,
     ...(idempotent ? IDEMPOTENCY_PROBLEMS : []),
     ...(endpoint.problems ?? []),
@@ -134,7 +137,7 @@ function requestBodyOf(endpoint: Endpoint, schemas: Json): Json {
   const schema = publishAs(`${name}Request`, request, schemas);
   return {
     required: true,
-    description: `At most ${bodyLimit / 1024} KiB of JSON.`,
+    description: `At most ${bodyLimit / 1024} KiB of JSON, and ${MAX_VALUES} values.`,
     content: { 'application/json': { schema, example } },
   };
 }

@@ -53,6 +53,9 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
   }
 
   describe('bodies', () => {
+    const manyKeys = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`${2 ** 32 + index}`, 0])),
+    );
     const bodies: [string, string | Uint8Array, number, string][] = [
       ['nothing', '', 400, 'invalid_json'],
       ['half an object', '{"a":', 400, 'invalid_json'],
@@ -68,7 +71,11 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       ],
       ['UTF-8 cut in a character', Buffer.from('{"query":"\u{1f600}').subarray(0, -1), 400, 'invalid_json'],
       ['more than 1 MiB', JSON.stringify({ query: 'x'.repeat(1024 * 1024) }), 413, 'body_too_large'],
-      ['deep nesting', '['.repeat(500_000), 400, 'invalid_json'],
+      ['deep nesting', '['.repeat(20_000), 400, 'invalid_json'],
+      ['brackets', `{"phones":${'['.repeat(500_000)}${']'.repeat(500_000)}}`, 422, 'too_many_values'],
+      ['brackets that end early', '['.repeat(500_000), 422, 'too_many_values'],
+      ['integer keys', manyKeys, 422, 'too_many_values'],
+      ['empty objects in a list', `{"ids":[${Array(340_000).fill('{}').join(',')}]}`, 422, 'too_many_values'],
     ];
     for (const [what, raw, status, code] of bodies) {
       it(`of ${what} are ${status} ${code}`, async () => {
@@ -122,9 +129,24 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       }
     });
 
+    it('of a creation may have 256 KiB', async () => {
+      const create = endpoints.find(({ path }) => path === '/api/contacts/create');
+      expect(create?.bodyLimit).to.equal(256 * 1024);
+    });
+
+    it('may have 20 000 values', async () => {
+      const bodyOf = (items: number) =>
+        `{"organization_id":"org_a","unknown":[${Array(items).fill(1).join()}]}`;
+      const most = await gateway.call(SEARCH, undefined, { raw: bodyOf(19_996) });
+      expectProblem(most, 422, 'validation_failed');
+      const more = await gateway.call(SEARCH, undefined, { raw: bodyOf(19_997) });
+      expectProblem(more, 422, 'too_many_values');
+    });
+
     const types: [string, number][] = [
       ['application/json', 200],
       ['application/json; charset=utf-8', 200],
+      ['application/json;', 200],
       ['application/json; charset="UTF-8"', 200],
       ['Application/JSON', 200],
       ['application/json; charset=latin1', 415],
