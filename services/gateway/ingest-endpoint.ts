@@ -3,6 +3,8 @@ import { Readable } from 'node:stream';
 import type { Mapping } from '../../ingest/mapping/mapping.js';
 import { MAX_NAME_LENGTH, type StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import {
+  IngestLimitError,
+  type IngestLimits,
   type IngestOptions,
   type IngestResult,
   ingestText,
@@ -49,6 +51,9 @@ export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pi
   /** The order of the records of one request. */
   acceptance(): Acceptance;
 }
+
+/** Maximum records of one request; it ends after so many rejected ones. */
+const INGEST_LIMITS: IngestLimits = { records: 100_000, rejected: 10_000 };
 
 /** Records that a dry run shows. */
 const MAX_SAMPLES = 3;
@@ -135,7 +140,7 @@ export const ingest = endpointsWith<IngestServices>()({
   operationId: 'ingest',
   summary: 'Take in records of a stream',
   description:
-    'One JSON record per line, a JSON array or one object, or CSV; at most 16 MiB, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`.',
+    'One JSON record per line, a JSON array or one object, or CSV; at most 16 MiB and 100 000 records, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000.',
   tag: 'Ingest',
   scope: ['ingest:write'],
   source: { read: readIngestBody, describe: describeRecords },
@@ -143,7 +148,7 @@ export const ingest = endpointsWith<IngestServices>()({
   query: IngestQuery,
   response: IngestResponse,
   example: {},
-  problems: ['stream_not_found', 'records_rejected'],
+  problems: ['stream_not_found', 'too_many_records', 'records_rejected'],
   async handle(context) {
     const { query, params, services, signal } = context;
     const source = context.source as BodySource;
@@ -160,11 +165,12 @@ export const ingest = endpointsWith<IngestServices>()({
     const destination = query.dry_run
       ? samples.into(stream)
       : (services.publisher?.toKafka(stream, signal) ?? stream);
-    const result = await POLICIES[query.on_reject](ingestion, source.chunks, destination);
+    const { result, limit } = await POLICIES[query.on_reject](ingestion, source.chunks, destination);
     if (!query.dry_run) {
       services.ingested.inc({ stream: stream.name, outcome: 'accepted' }, result.accepted);
       services.ingested.inc({ stream: stream.name, outcome: 'rejected' }, result.rejected);
     }
+    if (limit !== undefined) throw limitReached(limit, result);
     if (query.on_reject === 'fail' && result.rejected > 0) throw recordsRejected(result);
     return {
       stream: stream.name,
@@ -183,12 +189,18 @@ interface Ingestion {
   context: HandlerContext<unknown, Parsed<typeof IngestQuery>, IngestServices>;
 }
 
+/** What became of the records up to the end, or up to a limit. */
+interface Outcome {
+  result: IngestResult;
+  limit?: keyof IngestLimits;
+}
+
 /** What becomes of the records of a body, by `on_reject`. `destination` writes the good ones. */
 type RejectPolicy = (
   ingestion: Ingestion,
   body: AsyncIterable<Buffer>,
   destination: Stream,
-) => Promise<IngestResult>;
+) => Promise<Outcome>;
 
 const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
   drop: ingestInto,
@@ -196,29 +208,31 @@ const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
     const { organizationId, query, services } = ingestion.context;
     if (query.dry_run) return ingestInto(ingestion, body, destination);
     const kept: Rejection[] = [];
-    const result = await ingestInto(ingestion, body, destination, (rejected, _, raw) => {
+    const outcome = await ingestInto(ingestion, body, destination, (rejected, _, raw) => {
       if (kept.length < REJECTION_LIMITS.records) kept.push(rejectionOf(ingestion, rejected, raw));
     });
     if (kept.length > 0) await services.search.keepRejections(organizationId, kept);
-    return result;
+    return outcome;
   },
   async fail(ingestion, body, destination) {
     const chunks: Buffer[] = [];
     for await (const chunk of body) chunks.push(chunk);
     const checked = await ingestInto(ingestion, Readable.from(chunks), withoutWrites(ingestion.stream));
-    if (checked.rejected > 0) return { ...checked, accepted: 0 };
+    if (checked.limit !== undefined || checked.result.rejected > 0) {
+      return { ...checked, result: { ...checked.result, accepted: 0 } };
+    }
     return ingestInto(ingestion, Readable.from(chunks), destination);
   },
 };
 
-function ingestInto(
+async function ingestInto(
   { format, mapping, acceptance, context }: Ingestion,
   source: AsyncIterable<Buffer>,
   destination: Stream,
   onRejected?: IngestOptions['onRejected'],
-): Promise<IngestResult> {
+): Promise<Outcome> {
   const { organizationId, query, services, signal } = context;
-  return ingestText({
+  const ingested = ingestText({
     stream: destination,
     stores: services,
     source,
@@ -229,9 +243,14 @@ function ingestInto(
     acceptance,
     signal,
     onRejected,
-  }).catch((error: unknown) => {
-    throw toProblem(error);
+    limits: INGEST_LIMITS,
   });
+  try {
+    return { result: await ingested };
+  } catch (error) {
+    if (error instanceof IngestLimitError) return { result: error.result, limit: error.limit };
+    throw toProblem(error);
+  }
 }
 
 /** Without the values of the record, which its sender has. */
@@ -269,6 +288,22 @@ function findMapping(mappings: ReadonlyMap<string, StoredMapping>, name: string,
   throw rejected(`The mapping ${JSON.stringify(name)} is for ${found.stream.name}.`);
 }
 
+/** What `result` counts as accepted stays so. */
+function limitReached(limit: keyof IngestLimits, { accepted, rejected, errors }: IngestResult): Problem {
+  const done = `${accepted} of the records before it were accepted, ${rejected} rejected, and none behind it was read`;
+  return limit === 'records'
+    ? new Problem(
+        'too_many_records',
+        `A request may have at most ${INGEST_LIMITS.records} records: ${done}. Send several requests.`,
+        { accepted, rejected, errors },
+      )
+    : new Problem(
+        'records_rejected',
+        `A request ends after ${INGEST_LIMITS.rejected} rejected records: ${done}; see errors.`,
+        { accepted, rejected, errors },
+      );
+}
+
 /** `accepted` is above 0 where only the store could reject a record. */
 const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
   new Problem(
@@ -276,7 +311,7 @@ const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
     accepted === 0
       ? `${rejected} records were rejected, so none was accepted; see errors.`
       : `The store rejected ${rejected} records; the others are accepted, and sending them again changes nothing.`,
-    { rejected, errors },
+    { accepted, rejected, errors },
   );
 
 /** The stream with its validation, but without writes. */

@@ -287,7 +287,9 @@ const problemSchema = {
           pointer: text('JSON Pointer into the body, `?name` for a query parameter, `#Name` for a header.'),
           code: text('Stable code of the rule.'),
           detail: text('What is wrong, in words.'),
-          line: integer('`records_rejected`: line of the record, or position in the array, from 1.'),
+          line: integer(
+            '`records_rejected`, `too_many_records`: line of the record, or position in the array, from 1.',
+          ),
         },
       },
     },
@@ -297,7 +299,10 @@ const problemSchema = {
       '`contact_not_found`: the contact asked for. `contact_exists`: the contact that exists.',
     ),
     audience_id: text('`audience_not_found`: the audience asked for.'),
-    rejected: integer('`records_rejected`: how many records; `errors` lists the first 100.'),
+    accepted: integer('`records_rejected`, `too_many_records`: how many records are durable nevertheless.'),
+    rejected: integer(
+      '`records_rejected`, `too_many_records`: how many records; `errors` lists the first 100.',
+    ),
     required_credits: integer('`insufficient_credits`: the credits the creation costs.'),
     credit_balance: integer('`insufficient_credits`: the credits the organization has.'),
     candidates: {

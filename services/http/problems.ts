@@ -31,7 +31,7 @@ export const PROBLEMS = {
   expectation_failed: [417, 'The expectation cannot be met'],
   validation_failed: [422, 'The request breaks a rule'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
-  records_rejected: [422, 'Records were rejected, so none was accepted'],
+  records_rejected: [422, 'Records were rejected'],
   page_window_exceeded: [422, 'Page is beyond the pagination limit'],
   too_many_points: [422, 'The time series would have too many points'],
   too_many_values: [422, 'The body has too many values'],

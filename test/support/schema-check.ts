@@ -54,7 +54,8 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   contact_exists: ['organization_id', 'contact_id'],
   validation_failed: ['errors'],
   page_window_exceeded: ['errors'],
-  records_rejected: ['errors', 'rejected'],
+  records_rejected: ['errors', 'accepted', 'rejected'],
+  too_many_records: ['errors', 'accepted', 'rejected'],
   too_many_points: ['errors'],
 };
 const problemSchema = resolvePointer('#/components/schemas/Problem') as Json & { required: string[] };

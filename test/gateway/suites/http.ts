@@ -481,6 +481,50 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       expect((await found()).status).to.equal(200);
     });
 
+    it('ends after 10 000 rejected records, and says what is durable', async () => {
+      const send = (rejected: number, query = '') => {
+        const lines = [
+          '{"contact_id":"in_first"}',
+          ...Array(rejected).fill('{}'),
+          '{"contact_id":"in_last"}',
+        ];
+        const headers = { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' };
+        return gateway.call(`/api/ingest/contacts?${query}`, undefined, {
+          raw: gzipSync(lines.join('\n')),
+          headers,
+        });
+      };
+      expect((await send(9_999, 'dry_run=true')).body).to.include({ accepted: 2, rejected: 9_999 });
+      const ended = await send(10_000);
+      expectProblem(ended, 422, 'records_rejected');
+      expect(ended.body).to.include({ accepted: 1, rejected: 10_000 });
+      const statusOf = async (contact_id: string) =>
+        (await gateway.call('/api/contacts/get', { ...organization, contact_id })).status;
+      expect([await statusOf('in_first'), await statusOf('in_last')]).to.deep.equal([200, 404]);
+      const failed = await send(10_000, 'on_reject=fail');
+      expectProblem(failed, 422, 'records_rejected');
+      expect(failed.body).to.include({ accepted: 0, rejected: 10_000 });
+    });
+
+    for (const [type, open, separator, close] of [
+      ['application/x-ndjson', '', '\n', ''],
+      ['application/json', '[', ',', ']'],
+    ] as const) {
+      it(`takes 100 000 records as ${type}`, async () => {
+        const send = (records: number) => {
+          const list = Array(records).fill('{"contact_id":"in_many"}').join(separator);
+          return gateway.call('/api/ingest/contacts?dry_run=true', undefined, {
+            raw: `${open}${list}${close}`,
+            headers: { 'Content-Type': type },
+          });
+        };
+        expect((await send(100_000)).body).to.include({ accepted: 100_000 });
+        const answer = await send(100_001);
+        expectProblem(answer, 413, 'too_many_records');
+        expect(answer.body).to.include({ accepted: 100_000, rejected: 0 });
+      });
+    }
+
     it('ignores unknown fields where the request says so, and counts the records', async () => {
       const records = [
         { contact_id: 'in_more', shoe_size: 41 },
