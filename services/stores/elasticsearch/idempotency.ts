@@ -16,6 +16,8 @@ import { totalHits } from './pages.js';
 
 export interface IdempotencySource extends LeaseSource {
   fingerprint: string;
+  /** Absent in documents of before mapping version 3, which expire within a day. */
+  organization_id?: string;
   /** The contact to be created, the same in every attempt. */
   contact_id: string | null;
   /** Milliseconds since the epoch; 0 once released. A released key is not deleted, because a reindex does not see deletions. */
@@ -103,7 +105,13 @@ export class IdempotencyKeys {
       id,
       { durationMs: LEASE_MS, clock: this.#clock },
       (previous, held) => {
-        const fresh = { fingerprint, contact_id: newContactId, claimed_at: now, outcome: null };
+        const fresh = {
+          fingerprint,
+          organization_id: organizationId,
+          contact_id: newContactId,
+          claimed_at: now,
+          outcome: null,
+        };
         if (!previous || !isKept(previous)) return { acquire: fresh };
         if (previous.fingerprint !== fingerprint) return { reject: { kind: 'idempotency_key_reused' } };
         if (previous.outcome !== null) {
@@ -122,14 +130,21 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Overwrites the answers that show a contact of the organization with one of the identifiers; resolves with how many. Reads every key. */
+  /** Overwrites the answers that show a contact of the organization with one of the identifiers; resolves with how many. */
   async forgetContacts(organizationId: string, identifiers: readonly Identifier[]): Promise<number> {
     const isShown = showsAny(organizationId, identifiers);
     let forgotten = 0;
     await this.#documents.refresh();
     const pages = this.#documents.pages({
       size: PURGE_BATCH,
-      query: { match_all: {} },
+      query: {
+        bool: {
+          should: [
+            { term: { organization_id: organizationId } },
+            { bool: { must_not: { exists: { field: 'organization_id' } } } },
+          ],
+        },
+      },
       sort: [{ claimed_at: 'asc' }, { _seq_no: 'asc' }],
     });
     for await (const hits of pages) {

@@ -29,6 +29,8 @@ export interface ElasticsearchStoreOptions {
   clock?: Clock;
   /** Mean time between two runs of the recovery job. */
   recoveryIntervalMs?: number;
+  /** Of the merge that completes erasures; a day by default. */
+  expungeIntervalMs?: number;
   /** Minimum time between two refreshes. */
   refreshIntervalMs?: number;
   log?: RecoveryLog;
@@ -58,7 +60,14 @@ export async function openElasticsearchStore(
 function composeStore(
   cluster: Cluster,
   names: IndexNames,
-  { clock = systemClock, recoveryIntervalMs, refreshIntervalMs, log, copy }: ElasticsearchStoreOptions,
+  {
+    clock = systemClock,
+    recoveryIntervalMs,
+    expungeIntervalMs,
+    refreshIntervalMs,
+    log,
+    copy,
+  }: ElasticsearchStoreOptions,
 ): SearchStore & { readonly feed: RecordFeed } {
   const contacts = new Documents<ContactSource | Tombstone>(cluster, names.alias('contacts'));
   const audiences = new Documents<AudienceSource | AudienceTombstone>(cluster, names.alias('audiences'));
@@ -76,6 +85,7 @@ function composeStore(
     clock,
     feed,
     copy,
+    expungeIntervalMs,
   });
   const { suppression } = erasures;
   const locks = new DuplicateLocks(idempotency, contacts, clock);

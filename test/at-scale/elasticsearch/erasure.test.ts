@@ -25,7 +25,8 @@ describe('An erasure on Elasticsearch', function () {
   this.timeout(180_000);
   let indices: TestIndices;
   let store: SearchStore;
-  const open = () => openElasticsearchStore(indices.config, { recoveryIntervalMs: 500 });
+  const open = () =>
+    openElasticsearchStore(indices.config, { recoveryIntervalMs: 500, expungeIntervalMs: 0 });
   before(async () => {
     indices = testIndices();
     store = await open();

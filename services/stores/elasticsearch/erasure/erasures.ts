@@ -16,7 +16,7 @@ import {
 import type { Identifier } from '../../../contacts/suppression.js';
 import type { Page } from '../../../search/query.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
-import { type Clock, formatTimestamp } from '../../../shared/time.js';
+import { type Clock, DAY_MS, formatTimestamp } from '../../../shared/time.js';
 import { nextVersion, type RecordCopy } from '../../common/record-copy.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/creations.js';
@@ -39,6 +39,7 @@ import { type ErasureSource, SuppressionList } from './suppression.js';
 /** A thousand contacts may have many thousand identifiers. */
 const CONCURRENT_SEARCHES = 16;
 const ERASURES_PER_RUN = 1000;
+const EXPUNGE_ID = 'expunge';
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
 /** The next run of the recovery job goes on. Short, as a process that stops waits for the run. */
 const PURGE_TIMEOUT_MS = 2000;
@@ -57,14 +58,16 @@ interface ErasureDeps {
   feed: RecordFeed;
   /** By default none. */
   copy?: CopyToErase;
+  /** By default a day. */
+  expungeIntervalMs?: number;
 }
 
 export class Erasures {
   readonly suppression: SuppressionList;
   readonly #deps: ErasureDeps;
   readonly #documents: Documents<ErasureSource>;
-  /** By erasure, the shards when this process had deleted its documents. */
-  #deletedUpTo = new Map<string, ReadonlyMap<string, ShardState>>();
+  /** The shards when this process began to wait until merges drop what was deleted before. */
+  #flushed: { at: number; states: ReadonlyMap<string, ShardState> } | undefined;
   /** Ids of erasures whose contacts this process has hidden in the copy. */
   readonly #hidden = new Set<string>();
 
@@ -105,7 +108,12 @@ export class Erasures {
     const erased = people.map(({ body }) => body.contact_id);
     const contact_ids = [...new Set([...(source.contact_ids ?? []), ...erased])];
     // Pending again where the recovery job was faster.
-    await this.#documents.update(id, (journal) => ({ ...journal, pending: true, contact_ids, proof }));
+    await this.#documents.update(id, ({ deleted_at: _, ...journal }) => ({
+      ...journal,
+      pending: true,
+      contact_ids,
+      proof,
+    }));
     return { erased, related, proof };
   }
 
@@ -182,9 +190,11 @@ export class Erasures {
     return result;
   }
 
-  /** Takes the oldest pending erasures out of the segments; the next run goes on. Does nothing during a reindex. */
+  /**
+   * Finishes the oldest erasures that are not complete; the next run goes on. Once a day one merge takes the bytes of all of them out of the
+   * segments; merges that Elasticsearch makes by itself take most of them out before.
+   */
   async complete(): Promise<void> {
-    const { cluster, names, contacts, idempotencyKeys, clock } = this.#deps;
     const { hits } = (
       await this.#documents.search({
         size: ERASURES_PER_RUN,
@@ -192,56 +202,79 @@ export class Erasures {
         sort: ORDER,
       })
     ).hits;
-    const pending: PendingErasure[] = hits.map(({ _id, _source }) => ({
-      id: _id as string,
-      source: _source as ErasureSource,
-      // The process that erases writes it again once it has deleted everything.
-      version: JSON.stringify([_id, _source]),
-    }));
-    if (pending.length === 0) return;
-    const index = MERGED_RESOURCES.map((resource) => names.alias(resource)).join(',');
-    let expunged: PendingErasure[] = [];
+    const pending = hits.map(({ _id, _source }) => ({ id: _id as string, source: _source as ErasureSource }));
+    const undeleted = pending.filter(({ source }) => source.deleted_at === undefined);
+    if (undeleted.length > 0) await this.#deleteDocuments(undeleted);
+    else if (pending.length > 0) await this.#expunge(pending);
+  }
+
+  /** Deletes the documents of contacts, and first what a process that died left of them. Does nothing during a reindex. */
+  async #deleteDocuments(erasures: readonly PendingErasure[]): Promise<void> {
+    const { cluster, names, contacts, idempotencyKeys, clock } = this.#deps;
     const lock = await acquireReindexLock(cluster, names, clock);
     if (!lock) return;
     try {
-      for (const { source, version } of pending) {
+      for (const { id, source } of erasures) {
         const { organization_id = '', contact_ids = [] } = source;
-        const wanted = contact_ids.map((id) => ({
-          id: documentId(organization_id, id),
-          routing: organization_id,
-        }));
         const left = await this.#people(organization_id, contact_ids);
         if (left.length > 0) {
           const { identifiers } = await this.#suppress(source, left, []);
           await idempotencyKeys.forgetContacts(organization_id, identifiers);
         }
+        const wanted = contact_ids.map((each) => ({
+          id: documentId(organization_id, each),
+          routing: organization_id,
+        }));
         const found = [...(await contacts.getMany(wanted)).values()];
         lock.throwIfLost();
-        if (found.length > 0) this.#deletedUpTo.delete(version);
         const deleted = await contacts.deleteVersions(
           found.map((each) => ({ ...each, routing: organization_id })),
         );
         // A document that was written meanwhile is deleted by the next run.
         if (deleted < found.length) return;
+        // The process that erases writes its journal once more; then this is done again.
+        const deleted_at = clock.now();
+        await this.#documents.update(id, (journal) =>
+          JSON.stringify(journal) === JSON.stringify(source) ? { ...journal, deleted_at } : journal,
+        );
       }
-      const states = await flush(cluster, index);
-      const known = this.#deletedUpTo;
-      this.#deletedUpTo = new Map(pending.map(({ version }) => [version, known.get(version) ?? states]));
-      expunged = pending.filter(({ version }) => areDroppedByMerges(known.get(version) ?? states, states));
-      if (expunged.length === 0) return;
-      lock.throwIfLost();
-      await expunge(cluster, index);
     } finally {
       await lock.release();
     }
-    if (!(await this.#eraseCopies(expunged))) return;
-    for (const { id } of expunged) {
-      await this.#documents.update(id, ({ contact_ids: _, proof, ...rest }) => ({
-        ...rest,
-        pending: false,
-        proof: { ...(proof as ErasureProof), completed_at: formatTimestamp(clock.now()) },
-      }));
+  }
+
+  /** Starts the merge of the day, or completes the erasures that an ended one covers. */
+  async #expunge(erasures: readonly PendingErasure[]): Promise<void> {
+    const { cluster, clock, expungeIntervalMs = DAY_MS } = this.#deps;
+    const index = MERGED_RESOURCES.map((resource) => this.#deps.names.alias(resource)).join(',');
+    const { started_at: startedAt = 0, task } = (await this.#documents.get(EXPUNGE_ID))?.source ?? {};
+    if (task !== undefined) {
+      const isMerged = await hasEnded(cluster, task);
+      if (isMerged === undefined) return;
+      await this.#documents.update(EXPUNGE_ID, ({ task: _, ...rest }) => rest);
+      if (!isMerged || !(await areAllCopiesCommitted(cluster, index))) return;
+      const covered = erasures.filter(({ source }) => (source.deleted_at ?? startedAt) < startedAt);
+      if (covered.length === 0 || !(await this.#eraseCopies(covered))) return;
+      for (const { id } of covered) await this.#completeProof(id);
+      return;
     }
+    if (clock.now() - startedAt < expungeIntervalMs) return;
+    const states = await flush(cluster, index);
+    this.#flushed ??= { at: clock.now(), states };
+    if (!areDroppedByMerges(this.#flushed.states, states)) return;
+    const started = { started_at: this.#flushed.at, task: await startExpunge(cluster, index) };
+    this.#flushed = undefined;
+    const isNew = await this.#documents.create(EXPUNGE_ID, started, { refresh: false });
+    if (!isNew) await this.#documents.update(EXPUNGE_ID, () => started);
+  }
+
+  #completeProof(id: string): Promise<void> {
+    const completed_at = formatTimestamp(this.#deps.clock.now());
+    return this.#documents.update(id, ({ contact_ids: _, proof, ...rest }) => ({
+      ...rest,
+      pending: false,
+      proof: { ...(proof as ErasureProof), completed_at },
+    }));
   }
 
   /** Removes the copies of contacts. False while bytes of them may be left. */
@@ -312,7 +345,6 @@ async function hideCopies(copy: RecordCopy, erasures: readonly ErasureSource[], 
 interface PendingErasure {
   id: string;
   source: ErasureSource;
-  version: string;
 }
 
 interface ShardState {
@@ -352,17 +384,33 @@ const areDroppedByMerges = (
     ([shard, { last }]) => (now.get(shard)?.retainedFrom ?? Number.POSITIVE_INFINITY) > last,
   );
 
-/** Merges the segments with deleted documents. Those deleted meanwhile may stay. */
-async function expunge(cluster: Cluster, index: string): Promise<void> {
-  await cluster.run(async (client) => {
+/** Resolves with the id of the task that merges the segments with deleted documents. */
+async function startExpunge(cluster: Cluster, index: string): Promise<string> {
+  const { task } = await cluster.run(async (client) => {
     // By default segments with less than a tenth of deleted documents stay.
     await client.indices.putSettings({
       index,
       settings: { 'index.merge.policy.expunge_deletes_allowed': 0 },
     });
-    await client.indices.forcemerge({ index, only_expunge_deletes: true });
+    return client.indices.forcemerge({ index, only_expunge_deletes: true, wait_for_completion: false });
+  });
+  return task as string;
+}
+
+/** Whether the task succeeded; undefined while it runs. A node that was restarted knows it no more. */
+async function hasEnded(cluster: Cluster, task: string): Promise<boolean | undefined> {
+  const status = await cluster.run((client) => client.tasks.get({ task_id: task }, { ignore: [404] }));
+  if (status.completed === false) return undefined;
+  const { _shards: shards } = (status.response ?? {}) as { _shards?: { failed: number } };
+  return status.completed === true && status.error === undefined && shards?.failed === 0;
+}
+
+/** Commits what was merged. False while a copy of a shard is away: its segments were not merged. */
+async function areAllCopiesCommitted(cluster: Cluster, index: string): Promise<boolean> {
+  return cluster.run(async (client) => {
     // The files of a commit go with the second one after it.
     await client.indices.flush({ index, force: true, wait_if_ongoing: true });
-    await client.indices.flush({ index, force: true, wait_if_ongoing: true });
+    const { _shards: shards } = await client.indices.flush({ index, force: true, wait_if_ongoing: true });
+    return shards?.total === shards?.successful;
   });
 }

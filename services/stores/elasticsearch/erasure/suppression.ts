@@ -10,7 +10,7 @@ import {
 import { type Documents, documentId } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';
 
-/** A document of the index: the secret, a suppressed hash, or an erasure. */
+/** A document of the index: the secret, a suppressed hash, an erasure, or the merge that completes erasures. */
 export interface ErasureSource {
   organization_id?: string;
   secret?: string;
@@ -21,6 +21,11 @@ export interface ErasureSource {
   /** Whether bytes may be left; then `contact_ids` names what to delete. */
   pending?: boolean;
   contact_ids?: string[];
+  /** Milliseconds since the epoch: when the documents were deleted, whose bytes segments may still hold. */
+  deleted_at?: number;
+  /** Of the only document of the merge that takes them out: the task, while it runs, and which deletions it covers. */
+  task?: string;
+  started_at?: number;
   proof?: ErasureProof;
 }
 
