@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { manifestText, readManifest } from '../../services/stores/backup/manifest.js';
+import { type Manifest, manifestText, readManifest } from '../../services/stores/backup/manifest.js';
 import { verifyBackup } from '../../services/stores/backup/restore-backup.js';
 import { MAIN, run } from '../cli/support.js';
 import { temporaryFolder } from '../support/gateway.js';
@@ -271,6 +271,44 @@ describe('A backup', function () {
     console.log(`      ${before.length} batches before the backup, ${during} while it ran`);
   });
 
+  /** Each with a right checksum, which has no key. */
+  function hostileManifests(fields: Omit<Manifest, 'format'>): Omit<Manifest, 'format'>[] {
+    const database = fields.entries.filter(({ path: name }) => name === 'reachline.db');
+    const [{ bytes }] = database as unknown as [{ bytes: number }];
+    const store = '../../store/abc/00000000-0000-0000-0000-000000000000';
+    const deep = 'clickhouse/data/default/t';
+    const changed: object[] = [
+      { entries: [] },
+      { entries: {} },
+      { entries: [{ path: 'clickhouse', kind: 'folder' }] },
+      { bytes: -1 },
+      { bytes: fields.bytes + 1 },
+      { counts: { contacts: 'many' } },
+      ...[
+        { path: '../escaped', kind: 'folder' },
+        { path: '/escaped', kind: 'folder' },
+        { path: 'a/../../escaped', kind: 'folder' },
+        { path: 'a\0b', kind: 'folder' },
+        { path: 7, kind: 'folder' },
+        { path: 'a', kind: '__proto__' },
+        { path: 'a', kind: 'file', bytes: -1, sha256: '0'.repeat(64) },
+        { path: 'x', kind: 'link', target: 'clickhouse' },
+        { path: deep, kind: 'link', target: '../../../../../escaped' },
+        { path: deep, kind: 'link', target: '/escaped' },
+        { path: 'reachline.db', kind: 'folder' },
+      ].map((entry) => ({ bytes, entries: [...database, entry] })),
+      {
+        bytes,
+        entries: [
+          ...database,
+          { path: deep, kind: 'link', target: store },
+          { path: `${deep}/below`, kind: 'folder' },
+        ],
+      },
+    ];
+    return changed.map((change) => ({ ...fields, ...change }));
+  }
+
   it('that was cut short or changed is rejected, and the message names the file', async () => {
     const backup = path('quiet');
     const problemOf = async () =>
@@ -315,7 +353,7 @@ describe('A backup', function () {
         }),
         'is of a newer Reachline (9.0.0, with sqlite/9999_x.sql)',
       ],
-      [manifestText({ ...fields, entries: [{ path: '../escaped', kind: 'folder' }] }), 'is damaged'],
+      ...hostileManifests(fields).map((hostile): [string, string] => [manifestText(hostile), 'is damaged']),
     ];
     for (const [content, problem] of broken) {
       writeFileSync(manifest, content);

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { packageRoot } from '../../shared/fs.js';
+import { dateTime, nullable, strictObject, stringEnum, Type } from '../../shared/schema.js';
+import { compileValidator } from '../../shared/validation.js';
 import { readMigrations } from '../common/migrations.js';
+import { SEARCH_FILE } from '../data-folder/layout.js';
 import { BackupError } from './errors.js';
 import type { FileDigest } from './files.js';
 
@@ -15,12 +18,48 @@ export const DATA_FOLDER = 'data';
 /** Raised with every change that an older version could not restore. */
 const FORMAT = 1;
 
+/** Names of files and folders, none of which leads upwards. */
+const PATH = '^(?!\\.{1,2}(/|$))[^/\\\\\\0]+(/(?!\\.{1,2}(/|$))[^/\\\\\\0]+)*$';
+const LINK_PATH = '^clickhouse/(data/[^/]+/[^/]+|metadata/[^/]+)$';
+const LINK_TARGET = '^(\\.\\./){1,2}store/[0-9a-f]{3}/[0-9a-f-]{36}/?$';
+
 /** `path` as in the data folder, with slashes. Links and folders without files are kept here alone. */
 export type BackupEntry = { path: string } & (
   | ({ kind: 'file' } & FileDigest)
   | { kind: 'link'; target: string }
   | { kind: 'folder' }
 );
+
+const EntrySchema = Type.Unsafe<BackupEntry>({
+  anyOf: [
+    strictObject({
+      path: Type.String({ pattern: PATH }),
+      kind: stringEnum('', ['file']),
+      bytes: Type.Integer({ minimum: 0 }),
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    }),
+    strictObject({
+      path: Type.String({ pattern: LINK_PATH }),
+      kind: stringEnum('', ['link']),
+      target: Type.String({ pattern: LINK_TARGET }),
+    }),
+    strictObject({ path: Type.String({ pattern: PATH }), kind: stringEnum('', ['folder']) }),
+  ],
+});
+
+const ManifestSchema = strictObject({
+  format: Type.Integer({ minimum: 1 }),
+  reachline: Type.String(),
+  migrations: Type.Array(Type.String()),
+  folder_id: nullable(Type.String()),
+  taken_at: dateTime(''),
+  counts: Type.Unsafe<Record<string, number>>({
+    type: 'object',
+    additionalProperties: { type: 'integer', minimum: 0 },
+  }),
+  bytes: Type.Integer({ minimum: 0 }),
+  entries: Type.Array(EntrySchema, { minItems: 1 }),
+});
 
 export interface Manifest {
   format: number;
@@ -70,10 +109,9 @@ export function readManifest(folder: string): Manifest {
     throw damaged();
   }
   const { sha256, ...manifest } = fields ?? {};
-  if (sha256 !== checksum(manifest)) throw damaged();
+  if (sha256 !== checksum(manifest) || !Array.isArray(manifest.migrations)) throw damaged();
   requireKnownVersion(resolve(folder), manifest);
-  const outside = manifest.entries.find((entry) => !isInside(entry));
-  if (outside) throw damaged();
+  if (isValid(manifest).length > 0 || !isWhole(manifest)) throw damaged();
   return manifest;
 }
 
@@ -86,10 +124,22 @@ function requireKnownVersion(folder: string, { format, reachline, migrations }: 
   );
 }
 
-/** Whether an entry stays within the folder that it is restored into. */
-function isInside(entry: BackupEntry): boolean {
-  const root = '/root/';
-  const path = resolve(root, entry.path);
-  const reached = entry.kind === 'link' ? resolve(path, '..', entry.target) : path;
-  return path.startsWith(root) && reached.startsWith(root);
+const isValid = compileValidator(ManifestSchema);
+
+/**
+ * Whether the entries are a data folder, each below the folder that it is restored into. ClickHouse links its tables to where their parts
+ * are; no other link is restored, and nothing below one, so that no file is written through a link.
+ */
+function isWhole({ entries, bytes }: Manifest): boolean {
+  const kinds = new Map(entries.map(({ path, kind }) => [path, kind]));
+  const parentsOf = (path: string) => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
+  const sum = entries.reduce((total, entry) => total + (entry.kind === 'file' ? entry.bytes : 0), 0);
+  return (
+    sum === bytes &&
+    kinds.size === entries.length &&
+    kinds.get(SEARCH_FILE) === 'file' &&
+    entries.every(({ path }) =>
+      parentsOf(path).every((parent) => (kinds.get(parent) ?? 'folder') === 'folder'),
+    )
+  );
 }
