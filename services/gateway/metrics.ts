@@ -59,7 +59,7 @@ export function createMetrics(): Metrics {
     ],
     [
       'reachline_exports_running',
-      'Answers of every match as CSV or NDJSON that are being sent; at 8, others get 503.',
+      'Answers of every match as CSV or NDJSON that are being sent; at 8, or 2 of an organization, others get 503.',
       () => sources.usage().exports,
     ],
     [

@@ -17,7 +17,7 @@ import type { ApiEndpoint, ApiServices } from './api.js';
 import { createAuthenticate } from './authenticate.js';
 import { instrumentStore, type StoreTiming } from './instrument-store.js';
 import type { Metrics } from './metrics.js';
-import type { RateLimiter } from './rate-limit.js';
+import { bodyTokens, type RateLimiter } from './rate-limit.js';
 import type { RequestState } from './request-state.js';
 
 export interface OperationDeps {
@@ -49,8 +49,11 @@ export function addOperations(
       ctx.state.operation = path;
       const principal = await identify(ctx);
       const timing = { storeMs: 0 };
-      const body = await admission.run(ctx, principal.keyId, (admitted) =>
-        handleRequest(endpoint, ctx, principal, servicesOf(timing, principal), admitted),
+      const body = await admission.run(
+        ctx,
+        principal,
+        (admitted) => handleRequest(endpoint, ctx, principal, servicesOf(timing, principal), admitted),
+        (bytes) => deps.rateLimiter.charge(principal, bodyTokens(bytes)),
       );
       ctx.set('Server-Timing', `store;dur=${timing.storeMs.toFixed(1)}`);
       if (body !== undefined) await respond(ctx, { body });
@@ -65,7 +68,7 @@ function createIdentify({ stores, clock, rateLimiter }: OperationDeps) {
     const state = ctx.state as RequestState;
     const principal = await authenticate(ctx.req.headers['x-api-key'] as string | undefined, state.client);
     state.principal = principal;
-    ctx.set(rateLimiter.take(principal.keyId));
+    ctx.set(rateLimiter.take(principal));
     return principal;
   };
 }

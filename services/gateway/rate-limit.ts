@@ -1,34 +1,64 @@
+import type { Caller } from '../http/admission.js';
 import { Problem } from '../http/problems.js';
 import { TokenBuckets } from './token-buckets.js';
 
 const WINDOW_SECONDS = 60;
 
+/** What the keys of an organization may send together, in limits of one key. */
+const ORGANIZATION_SHARE = 2;
+
+/** Bytes of a request's body that one token pays for. */
+const BYTES_PER_TOKEN = 64 * 1024;
+
+/** Tokens of a body beyond the one that every request takes. */
+export const bodyTokens = (bytes: number): number => Math.max(0, Math.ceil(bytes / BYTES_PER_TOKEN) - 1);
+
 export interface RateLimiter {
-  /** Takes a token; returns the response headers of draft-ietf-httpapi-ratelimit-headers. Throws 429 when the bucket is empty. */
-  take(keyId: string): Record<string, string>;
-  /** Takes tokens for requests that other workers admitted; the bucket may become negative. */
-  charge(keyId: string, requests: number): void;
+  /** Takes a token; returns the response headers of draft-ietf-httpapi-ratelimit-headers. Throws 429 when a bucket is empty. */
+  take(caller: Caller): Record<string, string>;
+  /** Takes tokens for bodies, and for requests that other workers admitted; the buckets may become negative. */
+  charge(caller: Caller, tokens: number): void;
 }
 
-/** A token bucket per key: `limit` requests per 60 s. A limit of 0 disables it. `now` is monotonic, in milliseconds. */
+/**
+ * A token bucket per key, `limit` requests per 60 s, and one of twice as much per organization. A limit of 0 disables them. `now` is
+ * monotonic, in milliseconds.
+ */
 export function createRateLimiter(limit: number, now?: () => number): RateLimiter {
   if (limit === 0) return { take: () => ({}), charge: () => undefined };
-  const buckets = new TokenBuckets(limit, limit / WINDOW_SECONDS, now);
-  const headersOf = (keyId: string) => ({
-    RateLimit: `"default";r=${Math.max(0, Math.floor(buckets.tokens(keyId)))};t=${buckets.secondsUntil(keyId, limit)}`,
-    'RateLimit-Policy': `"default";q=${limit};w=${WINDOW_SECONDS}`,
-  });
+  const bucketsOf = (most: number) => new TokenBuckets(most, most / WINDOW_SECONDS, now);
+  const keys = bucketsOf(limit);
+  const organizations = bucketsOf(ORGANIZATION_SHARE * limit);
+  const scopesOf = ({ keyId, organizationId }: Caller) => [
+    { whose: 'This key', buckets: keys, id: keyId },
+    { whose: 'This organization', buckets: organizations, id: organizationId },
+  ];
+  const headersOf = (caller: Caller) => {
+    const left = Math.min(...scopesOf(caller).map(({ buckets, id }) => buckets.tokens(id)));
+    return {
+      RateLimit: `"default";r=${Math.max(0, Math.floor(left))};t=${keys.secondsUntil(caller.keyId, limit)}`,
+      'RateLimit-Policy': `"default";q=${limit};w=${WINDOW_SECONDS}`,
+    };
+  };
+  const charge = (caller: Caller, tokens: number) => {
+    for (const { buckets, id } of scopesOf(caller)) buckets.add(id, -tokens);
+  };
   return {
-    take(keyId) {
-      if (buckets.take(keyId)) return headersOf(keyId);
-      const wait = Math.max(1, buckets.secondsUntil(keyId, 1));
+    take(caller) {
+      const empty = scopesOf(caller).find(({ buckets, id }) => buckets.tokens(id) < 1);
+      if (empty === undefined) {
+        charge(caller, 1);
+        return headersOf(caller);
+      }
+      const { whose, buckets, id } = empty;
+      const wait = Math.max(1, buckets.secondsUntil(id, 1));
       throw new Problem(
         'rate_limited',
-        `This key may send ${limit} requests in ${WINDOW_SECONDS} seconds. Try again in ${wait} s.`,
+        `${whose} may send ${buckets.capacity} requests in ${WINDOW_SECONDS} seconds. Try again in ${wait} s.`,
         {},
-        { 'Retry-After': String(wait), ...headersOf(keyId) },
+        { 'Retry-After': String(wait), ...headersOf(caller) },
       );
     },
-    charge: (keyId, requests) => buckets.add(keyId, -requests),
+    charge,
   };
 }

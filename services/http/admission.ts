@@ -1,30 +1,41 @@
 /**
- * Admission control: limits concurrent requests and their memory, in total and per key, and the duration of each. A request releases
+ * Admission control: limits concurrent requests and their memory, in total, per organization and per key, and the duration of each. A request releases
  * what it holds at its deadline at the latest, whatever client, handler or store do.
  */
 import type { Context } from 'koa';
+import type { Principal } from './principal.js';
 import { Problem } from './problems.js';
 
 const MIB = 1024 * 1024;
 
-/** A key has a share of each limit, so that it cannot starve others. */
+/** Organizations and keys have a share of each limit, so that none can starve others. */
 export interface AdmissionLimit {
   total: number;
+  perOrganization: number;
   perKey: number;
+  /** Of the total, for organizations that hold nothing of it. */
+  reserved?: number;
 }
 
 export const ADMISSION_LIMITS = {
   /** Slots of operations whose body has arrived. */
-  slots: { total: 1000, perKey: 500 },
+  slots: { total: 1000, perOrganization: 750, perKey: 500 },
   /** Requests whose body is still arriving; an ingest request counts until it is answered. */
-  bodies: { total: 1000, perKey: 200 },
+  bodies: { total: 1000, perOrganization: 400, perKey: 200 },
   /** Bytes of these bodies, after decompression. */
-  bodyBytes: { total: 256 * MIB, perKey: 64 * MIB },
+  bodyBytes: { total: 256 * MIB, perOrganization: 128 * MIB, perKey: 64 * MIB },
   /** Bytes of responses that clients have not read yet. */
-  responseBytes: { total: 256 * MIB, perKey: 64 * MIB },
+  responseBytes: { total: 256 * MIB, perOrganization: 128 * MIB, perKey: 64 * MIB },
   /** Exports, each of which holds a page of a few megabytes. */
-  exports: { total: 8, perKey: 4 },
+  exports: { total: 8, perOrganization: 2, perKey: 2, reserved: 1 },
 } satisfies Record<string, AdmissionLimit>;
+
+/** An export that is read more slowly, in bytes a second over a minute, is ended when another organization needs its place. */
+export const MIN_EXPORT_RATE = 64 * 1024;
+const EXPORT_WINDOW_MS = 60_000;
+
+/** Who sends a request. */
+export type Caller = Pick<Principal, 'keyId' | 'organizationId'>;
 
 type Resource = keyof typeof ADMISSION_LIMITS;
 export type AdmissionLimits = Record<Resource, AdmissionLimit>;
@@ -37,7 +48,7 @@ const REASONS: Record<Resource, [noun: string, state: string]> = {
   exports: ['exports', 'are running'],
 };
 
-/** What requests hold: one of them, all of one key, or all. */
+/** What requests hold: one of them, all of a key or an organization, or all. */
 export type Usage = Record<Resource | 'requests', number>;
 
 export const noUsage = (): Usage => ({
@@ -54,29 +65,56 @@ const RETRY = { 'Retry-After': '1' };
 /** Created once: capturing a stack per request is expensive. */
 const REQUEST_ENDED = new DOMException('The request has ended.', 'AbortError');
 
+/** Requests that share a limit. */
+interface Scope {
+  limit: 'total' | 'perOrganization' | 'perKey';
+  whose: string;
+  id: string;
+  usage: Usage;
+}
+
 export class Admission {
   readonly total = noUsage();
   readonly limits: AdmissionLimits;
+  /** Monotonic, in milliseconds. */
+  readonly now: () => number;
+  readonly exports = new Set<AdmittedRequest>();
   readonly #timeoutMs: number;
-  readonly #keys = new Map<string, Usage>();
+  /** Of the organizations and keys that hold something. */
+  readonly #usages = new Map<string, Usage>();
 
-  constructor(timeoutMs: number, limits: AdmissionLimits = ADMISSION_LIMITS) {
+  constructor(
+    timeoutMs: number,
+    limits: AdmissionLimits = ADMISSION_LIMITS,
+    now: () => number = () => performance.now(),
+  ) {
     this.#timeoutMs = timeoutMs;
     this.limits = limits;
+    this.now = now;
   }
 
   /**
    * Runs a request with a deadline: rejects with 408 when its body has not arrived by then, else with 504. Throws 503 when too many
-   * bodies are arriving. The deadline of an export moves with its progress.
+   * bodies are arriving. The deadline of an export moves with its progress. `onBody` learns the size of the body as received.
    */
-  async run<T>(ctx: Context, keyId: string, work: (request: AdmittedRequest) => Promise<T>): Promise<T> {
-    const key = this.#keys.get(keyId) ?? noUsage();
-    const request = new AdmittedRequest(this, keyId, key);
+  async run<T>(
+    ctx: Context,
+    { organizationId, keyId }: Caller,
+    work: (request: AdmittedRequest) => Promise<T>,
+    onBody: (bytes: number) => void = () => undefined,
+  ): Promise<T> {
+    const scopes: Scope[] = [
+      { limit: 'total', whose: '', id: '', usage: this.total },
+      this.#scopeOf('perOrganization', ' of this organization', organizationId),
+      this.#scopeOf('perKey', ' of this key', keyId),
+    ];
+    const request = new AdmittedRequest(this, scopes, onBody);
     request.enter();
-    this.#keys.set(keyId, key);
+    for (const { id, usage } of scopes) this.#usages.set(id, usage);
     ctx.res.once('close', () => request.closed());
     try {
       return await new Promise<T>((resolve, reject) => {
+        request.reject = reject;
         request.deadline = setTimeout(() => reject(expired(ctx, this.#timeoutMs)), this.#timeoutMs);
         work(request).then(resolve, reject);
       });
@@ -85,27 +123,50 @@ export class Admission {
     }
   }
 
-  /** Drops the usage of a key that holds nothing. */
-  forget(keyId: string, key: Usage): void {
-    if (key.requests === 0 && key.responseBytes === 0) this.#keys.delete(keyId);
+  #scopeOf(limit: Scope['limit'], whose: string, name: string): Scope {
+    const id = `${limit} ${name}`;
+    return { limit, whose, id, usage: this.#usages.get(id) ?? noUsage() };
+  }
+
+  /** Drops the usages of an organization and a key that hold nothing. */
+  forget(scopes: readonly Scope[]): void {
+    for (const { id, usage } of scopes) {
+      if (usage.requests === 0 && usage.responseBytes === 0) this.#usages.delete(id);
+    }
+  }
+
+  /** Ends the slowest export of the organization with most, if one is read too slowly. */
+  endSlowExport(): boolean {
+    const [slowest] = [...this.exports]
+      .filter((request) => request.exportRate() < MIN_EXPORT_RATE)
+      .sort((a, b) => b.organizationExports - a.organizationExports || a.exportRate() - b.exportRate());
+    slowest?.reject(
+      new Problem('overloaded', 'The export was read too slowly while others waited.', {}, RETRY),
+    );
+    slowest?.release();
+    return slowest !== undefined;
   }
 }
 
 /** What one request holds. Once released, it takes and holds nothing but its response. */
 export class AdmittedRequest {
   deadline: NodeJS.Timeout | undefined;
+  /** Ends the request. */
+  reject: (reason: Problem) => void = () => undefined;
+  readonly received: (bytes: number) => void;
   readonly #admission: Admission;
-  readonly #key: Usage;
-  readonly #keyId: string;
+  readonly #scopes: readonly Scope[];
   readonly #held = noUsage();
   readonly #controller = new AbortController();
   #isReleased = false;
   #isClosed = false;
+  /** What the client of an export reads in this window, and its rate in the last one. */
+  #window = { startedAt: 0, bytes: 0, lastRate: Number.POSITIVE_INFINITY };
 
-  constructor(admission: Admission, keyId: string, key: Usage) {
+  constructor(admission: Admission, scopes: readonly Scope[], received: (bytes: number) => void) {
     this.#admission = admission;
-    this.#keyId = keyId;
-    this.#key = key;
+    this.#scopes = scopes;
+    this.received = received;
   }
 
   /** Aborted when the client disconnects, at the deadline, and when the response is ready. */
@@ -134,9 +195,36 @@ export class AdmittedRequest {
     this.acquire('slots', slots);
   }
 
+  /** Throws 503 when too many exports run and none of them is read too slowly. */
+  startExport(): void {
+    if (this.#isReleased) return;
+    const refusal = this.#refusal('exports', 1);
+    if (refusal?.limit === 'total') this.#admission.endSlowExport();
+    this.acquire('exports', 1);
+    this.#window.startedAt = this.#admission.now();
+    this.#admission.exports.add(this);
+  }
+
   /** The client of an export has read another chunk: its deadline moves. */
-  progressed(): void {
-    if (!this.#isReleased) this.deadline?.refresh();
+  progressed(bytes: number): void {
+    if (this.#isReleased) return;
+    this.deadline?.refresh();
+    this.#window.bytes += bytes;
+    const elapsed = this.#admission.now() - this.#window.startedAt;
+    if (elapsed < EXPORT_WINDOW_MS) return;
+    this.#window = { startedAt: this.#admission.now(), bytes: 0, lastRate: this.exportRate() };
+  }
+
+  /** Bytes a second over the last minute that is complete; infinite in the first. */
+  exportRate(): number {
+    const { startedAt, bytes, lastRate } = this.#window;
+    const elapsed = this.#admission.now() - startedAt;
+    return elapsed < EXPORT_WINDOW_MS ? lastRate : (bytes / elapsed) * 1000;
+  }
+
+  /** Exports of the organization that sends this request. */
+  get organizationExports(): number {
+    return this.#usageOf('perOrganization').exports;
   }
 
   /** Counts the bytes of the response until the client has read them. Only the response of a read may be rejected, with 503. */
@@ -151,41 +239,56 @@ export class AdmittedRequest {
     this.#isClosed = true;
     this.#controller.abort(REQUEST_ENDED);
     this.#drop('responseBytes');
-    this.#admission.forget(this.#keyId, this.#key);
+    this.#admission.forget(this.#scopes);
   }
 
   /** Releases everything except the response, and aborts the signal. */
   release(): void {
     clearTimeout(this.deadline);
     this.#isReleased = true;
+    this.#admission.exports.delete(this);
     this.#controller.abort(REQUEST_ENDED);
     for (const resource of ['requests', 'slots', 'bodies', 'bodyBytes', 'exports'] as const) {
       this.#drop(resource);
     }
-    this.#admission.forget(this.#keyId, this.#key);
+    this.#admission.forget(this.#scopes);
   }
 
   #requireRoom(resource: Resource, amount: number): void {
-    const { total, limits } = this.#admission;
-    const levels = [
-      { used: total[resource], limit: limits[resource].total, whose: '' },
-      { used: this.#key[resource], limit: limits[resource].perKey, whose: ' of this key' },
-    ];
-    for (const { used, limit, whose } of levels) {
+    const refusal = this.#refusal(resource, amount);
+    if (!refusal) return;
+    const [noun, state] = REASONS[resource];
+    throw new Problem(
+      'overloaded',
+      `Too many ${noun}${refusal.whose} ${state}; try again shortly.`,
+      {},
+      RETRY,
+    );
+  }
+
+  /** The narrowest scope without room. */
+  #refusal(resource: Resource, amount: number): Scope | undefined {
+    const limits: AdmissionLimit = this.#admission.limits[resource];
+    return this.#scopes.findLast(({ limit, usage }) => {
+      const used = usage[resource];
       // A response larger than the limit is sent when it is the only one.
-      if (used + amount <= limit || (resource === 'responseBytes' && used === 0)) continue;
-      const [noun, state] = REASONS[resource];
-      throw new Problem('overloaded', `Too many ${noun}${whose} ${state}; try again shortly.`, {}, RETRY);
-    }
+      if (resource === 'responseBytes' && used === 0) return false;
+      const isKept = limit === 'total' && this.#usageOf('perOrganization')[resource] > 0;
+      return used + amount > limits[limit] - (isKept ? (limits.reserved ?? 0) : 0);
+    });
+  }
+
+  #usageOf(limit: Scope['limit']): Usage {
+    return this.#scopes.find((scope) => scope.limit === limit)?.usage ?? noUsage();
   }
 
   #hold(resource: keyof Usage, amount: number): void {
-    for (const usage of [this.#held, this.#key, this.#admission.total]) usage[resource] += amount;
+    this.#held[resource] += amount;
+    for (const { usage } of this.#scopes) usage[resource] += amount;
   }
 
   #drop(resource: keyof Usage): void {
-    const amount = this.#held[resource];
-    for (const usage of [this.#held, this.#key, this.#admission.total]) usage[resource] -= amount;
+    this.#hold(resource, -this.#held[resource]);
   }
 }
 

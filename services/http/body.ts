@@ -47,7 +47,9 @@ export async function readBody(
   sendContinue(ctx);
   await parserOf(limit)(ctx, parsed);
   const sent = ctx.request.body;
-  const body = parseJson(Buffer.isBuffer(sent) ? sent : Buffer.alloc(0));
+  const bytes = Buffer.isBuffer(sent) ? sent : Buffer.alloc(0);
+  admitted.received(bytes.length);
+  const body = parseJson(bytes);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new Problem('invalid_body', 'The body must be a JSON object.');
   }

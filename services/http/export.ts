@@ -37,14 +37,14 @@ export async function sendExport<Services>(
   context: HandlerContext<unknown, unknown, Services>,
   format: ExportFormat,
 ): Promise<void> {
-  admitted.acquire('exports', 1);
+  admitted.startExport();
   const chunks = exportText(list, context, format, (total) => ctx.set(TOTAL_HEADER, String(total)));
   const first = await chunks.next();
   async function* progressing() {
     for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
       yield chunk.value;
       // The stream asks for more once it has room: the client reads.
-      admitted.progressed();
+      admitted.progressed(chunk.value.length);
     }
   }
   ctx.vary('Accept');

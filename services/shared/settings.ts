@@ -59,7 +59,7 @@ export const settingSchemas = {
   REACHLINE_RATE_LIMIT: integer({
     default: 6000,
     minimum: 0,
-    description: 'Requests per key in 60 seconds; 0 for no limit.',
+    description: 'Requests per key in 60 seconds, twice as many per organization; 0 for no limit.',
   }),
   REACHLINE_PROVISIONAL_DAYS: integer({
     default: 7,

@@ -1,29 +1,32 @@
 import { expect } from 'chai';
-import { createRateLimiter } from '../../services/gateway/rate-limit.js';
+import { bodyTokens, createRateLimiter } from '../../services/gateway/rate-limit.js';
 import { Problem } from '../../services/http/problems.js';
+
+const KEY = { keyId: 'key', organizationId: 'org' };
+const OTHER = { keyId: 'other', organizationId: 'org' };
 
 describe('Rate limit', () => {
   it('allows a burst of the limit, then requests at the refill rate', () => {
     let now = 0;
     const { take } = createRateLimiter(60, () => now);
     for (let request = 59; request >= 0; request--) {
-      expect(take('key')?.RateLimit).to.match(new RegExp(`r=${request};`));
+      expect(take(KEY)?.RateLimit).to.match(new RegExp(`r=${request};`));
     }
-    expect(() => take('key'))
+    expect(() => take(KEY))
       .to.throw(Problem)
       .that.includes({ code: 'rate_limited', status: 429 });
     now += 1000;
-    expect(take('key')?.RateLimit).to.match(/r=0;/);
-    expect(() => take('key')).to.throw(Problem);
+    expect(take(KEY)?.RateLimit).to.match(/r=0;/);
+    expect(() => take(KEY)).to.throw(Problem);
     now += 60_000;
-    expect(take('key')?.RateLimit).to.match(/r=59;/);
+    expect(take(KEY)?.RateLimit).to.match(/r=59;/);
   });
 
   it('returns Retry-After when the bucket is empty', () => {
     const { take } = createRateLimiter(2, () => 0);
-    take('key');
-    take('key');
-    expect(() => take('key'))
+    take(KEY);
+    take(KEY);
+    expect(() => take(KEY))
       .to.throw(Problem)
       .that.has.property('headers')
       .that.deep.includes({ 'Retry-After': '30', 'RateLimit-Policy': '"default";q=2;w=60' });
@@ -32,26 +35,47 @@ describe('Rate limit', () => {
   it('charges requests admitted by other workers, and refills a negative bucket', () => {
     let now = 0;
     const { take, charge } = createRateLimiter(60, () => now);
-    charge('key', 58);
-    expect(take('key')?.RateLimit).to.match(/r=1;/);
-    charge('key', 3);
-    expect(() => take('key'))
+    charge(KEY, 58);
+    expect(take(KEY)?.RateLimit).to.match(/r=1;/);
+    charge(KEY, 3);
+    expect(() => take(KEY))
       .to.throw(Problem)
       .that.has.property('headers')
       .that.includes({ 'Retry-After': '3' });
     now += 3000;
-    expect(take('key')?.RateLimit).to.match(/r=0;/);
+    expect(take(KEY)?.RateLimit).to.match(/r=0;/);
   });
 
   it('limits each key separately', () => {
     const { take } = createRateLimiter(1, () => 0);
-    take('one');
-    expect(() => take('one')).to.throw(Problem);
-    expect(take('two').RateLimit).to.match(/r=0;/);
+    take(KEY);
+    expect(() => take(KEY)).to.throw(Problem);
+    expect(take(OTHER).RateLimit).to.match(/r=0;/);
+  });
+
+  it('limits the keys of an organization to twice the limit together', () => {
+    let now = 0;
+    const { take } = createRateLimiter(60, () => now);
+    for (let request = 0; request < 60; request++) take(KEY);
+    for (let request = 0; request < 60; request++) take(OTHER);
+    const third = { keyId: 'third', organizationId: 'org' };
+    expect(() => take(third))
+      .to.throw(Problem, 'This organization may send 120 requests in 60 seconds.')
+      .that.has.property('headers')
+      .that.includes({ 'Retry-After': '1' });
+    expect(take({ keyId: 'stranger', organizationId: 'elsewhere' }).RateLimit).to.match(/r=59;/);
+    now += 500;
+    expect(take(third).RateLimit).to.match(/r=0;/);
+  });
+
+  it('takes a token for each 64 KiB of a body', () => {
+    const KIB = 1024;
+    const sizes = [0, 1, 64 * KIB, 64 * KIB + 1, 256 * KIB, 16 * KIB * KIB];
+    expect(sizes.map((bytes) => 1 + bodyTokens(bytes))).to.deep.equal([1, 1, 1, 2, 4, 256]);
   });
 
   it('is disabled by a limit of 0', () => {
     const { take } = createRateLimiter(0, () => 0);
-    for (let request = 0; request < 1000; request++) expect(take('key')).to.deep.equal({});
+    for (let request = 0; request < 1000; request++) expect(take(KEY)).to.deep.equal({});
   });
 });

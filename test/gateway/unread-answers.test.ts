@@ -10,7 +10,11 @@ const ANSWER = Buffer.alloc(8 * 1024 * 1024);
 describe('Responses that clients do not read', () => {
   const limits = {
     ...ADMISSION_LIMITS,
-    responseBytes: { total: 3 * ANSWER.length, perKey: 2 * ANSWER.length },
+    responseBytes: {
+      total: 3 * ANSWER.length,
+      perOrganization: 3 * ANSWER.length,
+      perKey: 2 * ANSWER.length,
+    },
   };
   const admission = new Admission(60_000, limits);
   const sockets: Socket[] = [];
@@ -18,12 +22,12 @@ describe('Responses that clients do not read', () => {
 
   before((done) => {
     server = createServer((req, res) => {
-      const key = String(req.headers['x-api-key']);
+      const caller = { organizationId: 'org_a', keyId: String(req.headers['x-api-key']) };
       const answer = async (request: AdmittedRequest) => {
         request.countResponse(ANSWER.length, { isRead: req.method === 'GET' });
         res.end(ANSWER);
       };
-      admission.run({ req, res, state: {} } as unknown as Context, key, answer).catch((error: Problem) => {
+      admission.run({ req, res, state: {} } as unknown as Context, caller, answer).catch((error: Problem) => {
         res.statusCode = error.status;
         res.end();
       });

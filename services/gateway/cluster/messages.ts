@@ -1,17 +1,18 @@
 /** Messages between a cluster worker and the primary. */
 import type { Registry } from 'prom-client';
+import type { Caller } from '../../http/admission.js';
 
-/** Requests admitted since the last message, per key. */
-export type AdmittedRequests = [keyId: string, requests: number][];
+/** Tokens taken since the last message, per key. */
+export type TakenTokens = [caller: Caller, tokens: number][];
 export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 export type FromWorker =
   | { type: 'listening'; url: string }
-  | { type: 'admitted'; admitted: AdmittedRequests }
+  | { type: 'taken'; taken: TakenTokens }
   | { type: 'render'; id: number }
   | { type: 'collected'; id: number; values: MetricValues };
 
 export type FromPrimary =
-  | { type: 'admitted'; admitted: AdmittedRequests }
+  | { type: 'taken'; taken: TakenTokens }
   | { type: 'rendered'; id: number; text: string }
   | { type: 'collect'; id: number };

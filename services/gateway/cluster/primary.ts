@@ -51,7 +51,7 @@ export async function startPrimary(
     worker.on('error', () => undefined);
     worker.on('message', (message: FromWorker) => {
       if (message.type === 'listening') serving.add(worker);
-      else if (message.type === 'admitted') {
+      else if (message.type === 'taken') {
         for (const other of serving) if (other !== worker) send(other, message);
       } else if (message.type === 'render') {
         void collect().then((text) => send(worker, { type: 'rendered', id: message.id, text }));

@@ -1,11 +1,12 @@
 /** What a gateway worker shares with the other workers on its port, through the primary. */
+import type { Caller } from '../../http/admission.js';
 import { cached } from '../../shared/cache.js';
 import { type Metrics, RENDER_CACHE_MS } from '../metrics.js';
 import type { RateLimiter } from '../rate-limit.js';
 import type { FromPrimary, FromWorker } from './messages.js';
 
 export interface ClusterWorker {
-  /** A limiter that also counts what other workers admit, up to 50 ms later. */
+  /** A limiter that also counts what other workers take, up to 50 ms later. */
   shareRateLimit(limiter: RateLimiter): RateLimiter;
   /** Metrics that render as the sum over all workers. */
   shareMetrics(metrics: Metrics): Metrics;
@@ -24,22 +25,28 @@ export function connectToPrimary(): ClusterWorker {
 
   return {
     shareRateLimit(limiter) {
-      const admitted = new Map<string, number>();
+      const taken = new Map<string, [caller: Caller, tokens: number]>();
       const flush = () => {
-        send({ type: 'admitted', admitted: [...admitted] });
-        admitted.clear();
+        send({ type: 'taken', taken: [...taken.values()] });
+        taken.clear();
+      };
+      const share = ({ keyId, organizationId }: Caller, tokens: number) => {
+        if (taken.size === 0) setTimeout(flush, SHARE_INTERVAL_MS).unref();
+        taken.set(keyId, [{ keyId, organizationId }, (taken.get(keyId)?.[1] ?? 0) + tokens]);
       };
       receive((message) => {
-        if (message.type !== 'admitted') return;
-        for (const [keyId, requests] of message.admitted) limiter.charge(keyId, requests);
+        if (message.type !== 'taken') return;
+        for (const [caller, tokens] of message.taken) limiter.charge(caller, tokens);
       });
       return {
-        ...limiter,
-        take(keyId) {
-          const headers = limiter.take(keyId);
-          if (admitted.size === 0) setTimeout(flush, SHARE_INTERVAL_MS).unref();
-          admitted.set(keyId, (admitted.get(keyId) ?? 0) + 1);
+        take(caller) {
+          const headers = limiter.take(caller);
+          share(caller, 1);
           return headers;
+        },
+        charge(caller, tokens) {
+          limiter.charge(caller, tokens);
+          if (tokens > 0) share(caller, tokens);
         },
       };
     },
