@@ -29,13 +29,14 @@ function unicodeHost(host: string): string {
  * percent-encoding of letters undone (RFC 3986, 6.2.2). A text without a slash is a slug.
  */
 export function normalizeProfileUrl(value: string): string {
-  const address = value
+  const text = value
     .trim()
     .toLowerCase()
-    .replace(/^[a-z][a-z0-9+.-]*:(?=[/\\])/, '')
-    .replace(/[?#].*$/s, '')
-    .replace(/^[/\\]+|[/\\]+$/g, '');
-  if (!/[/\\]/.test(address)) return withoutSubdomain(decodePercent(address));
+    .replaceAll('\\', '/')
+    .replace(/^[a-z][a-z0-9+.-]*:(?=\/)/, '')
+    .replace(/[?#].*$/s, '');
+  const address = trimTrailingSlashes(text).replace(/^\/+/, '');
+  if (!address.includes('/')) return withoutSubdomain(decodePercent(address));
   if (!URL.canParse(`http://${address}`)) return withoutSubdomain(formerProfileUrl(address));
   const { hostname, pathname } = new URL(`http://${address}`);
   const host = unicodeHost(hostname).replace(/\.$/, '');
