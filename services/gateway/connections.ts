@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -13,10 +13,10 @@ export interface ConnectionLimits {
   checkMs: number;
 }
 
-/** Half of the file descriptors are left for stores and files. */
-export function connectionLimits(openFiles = openFileLimit()): ConnectionLimits {
+/** Half of the file descriptors that are free at the start are left for stores and files. */
+export function connectionLimits(openFiles = openFileLimit(), openNow = openFileCount()): ConnectionLimits {
   return {
-    max: Math.min(10_000, Math.floor(openFiles / 2)),
+    max: Math.max(1, Math.min(10_000, Math.floor((openFiles - openNow) / 2))),
     headersMs: 10_000,
     keepAliveMs: 75_000,
     checkMs: 2000,
@@ -102,5 +102,14 @@ function openFileLimit(): number {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 1024);
   } catch {
     return 1024;
+  }
+}
+
+/** File descriptors that this process has open; 0 where the system does not say. */
+function openFileCount(): number {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return 0;
   }
 }

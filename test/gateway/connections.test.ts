@@ -1,6 +1,7 @@
 import { Agent, request as sendRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { connectionLimits } from '../../services/gateway/connections.js';
 import { type Gateway, type GatewayOptions, startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
@@ -41,6 +42,12 @@ describe('The connections of a gateway', function () {
   const head = (path: string, ...headers: string[]) =>
     [`POST ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...headers, '\r\n'].join('\r\n');
   const jsonOf = (key: string) => [`X-Api-Key: ${key}`, 'Content-Type: application/json'];
+
+  it('take half of the file descriptors that are free at the start', () => {
+    expect(connectionLimits(128, 69).max).to.equal(29);
+    expect(connectionLimits(1_000_000, 100).max).to.equal(10_000);
+    expect(connectionLimits(64, 64).max).to.equal(1);
+  });
 
   describe('deliver the response to a body that is rejected while it is still being sent:', () => {
     let url: string;
