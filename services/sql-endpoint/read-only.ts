@@ -56,6 +56,8 @@ const VISIBLE_SYSTEM_TABLES = [...SYSTEM_TABLES, ...CATALOG_TABLES].map((table) 
 const visible = (database: string, table: string) =>
   `${database} IN (${VISIBLE_DATABASES}) OR (${database} = 'system' AND ${table} IN (${VISIBLE_SYSTEM_TABLES}))`;
 const CATALOG_FILTERS = {
+  // The address of the records of a statement, which holds its grant.
+  'system.settings': `name != 'format_avro_schema_registry_url'`,
   'system.databases': `name IN (${VISIBLE_DATABASES}, 'system')`,
   'system.tables': visible('database', 'name'),
   'system.columns': visible('database', 'table'),

@@ -54,6 +54,12 @@ const PROTOCOL_NAMES = new Set([
   'decompress',
 ]);
 
+/** The response repeats it in a header. */
+function queryIdOf(text: string | undefined): string | undefined {
+  if (text === undefined || /^[\x20-\x7e]{1,128}$/.test(text)) return text || undefined;
+  throw new SqlError(CODE.badArguments, 'A query_id has at most 128 printable ASCII characters');
+}
+
 /** Reads the URL and the headers. Throws a `SqlError` for unsupported parameters. */
 export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
   const { headers } = request;
@@ -72,7 +78,7 @@ export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
     query: given.get('query') ?? '',
     database: given.get('database') || header('x-clickhouse-database') || '',
     format: given.get('default_format') || header('x-clickhouse-format') || 'TabSeparated',
-    queryId: given.get('query_id') || header('x-clickhouse-query-id'),
+    queryId: queryIdOf(given.get('query_id') || header('x-clickhouse-query-id')),
     settings,
     params,
     ...credentials(given, header),

@@ -1,40 +1,57 @@
+import { FairQueue } from '../shared/fair-queue.js';
 import { CODE, SqlError } from './errors.js';
 
 export interface SemaphoreOptions {
   /** Statements that run at the same time. */
   permits: number;
-  /** Statements that may wait for a permit. */
-  maxWaiting: number;
   /** Milliseconds after which a permit is released, whatever its statement still does. */
   deadlineMs: number;
+  /** The same while another organization waits. */
+  shareMs?: number;
 }
 
+/** Statements that may wait for a permit. */
+const MAX_WAITING = { total: 100, perOrganization: 4 };
+const SHARE_MS = 5000;
 /** Statements past their deadline that still run; each occupies a thread that the gateway's own statements need. */
 const MAX_ABANDONED = 2;
 
-/** A fair semaphore with a bounded queue and a deadline. */
+interface Running {
+  organization: string;
+  /** Monotonic, in milliseconds. */
+  startedAt: number;
+  /** Answers the statement, and releases its permit. */
+  end(afterMs: number): void;
+}
+
+/** A semaphore whose permits go to organizations in turn, with a bounded queue and deadlines. */
 export class Semaphore {
-  readonly #options: SemaphoreOptions;
-  readonly #waiting: (() => void)[] = [];
+  readonly #options: Required<SemaphoreOptions>;
+  readonly #waiting = new FairQueue<() => void>();
+  readonly #running = new Set<Running>();
   #busy = 0;
   #abandoned = 0;
 
   constructor(options: SemaphoreOptions) {
-    this.#options = options;
+    this.#options = { shareMs: SHARE_MS, ...options };
   }
 
   /**
    * Runs `work` with a permit. Throws `SqlError` 202 when the queue is full, and 209 at the deadline, which also aborts the signal
    * passed to `work`. Aborting the caller's signal while waiting leaves the queue.
    */
-  async run<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (this.#busy >= this.#options.permits) await this.#wait(signal);
+  async run<T>(
+    organization: string,
+    work: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    if (this.#busy >= this.#options.permits) await this.#wait(organization, signal);
     else this.#busy++;
     try {
       if (this.#abandoned >= MAX_ABANDONED) {
         throw new SqlError(CODE.socketTimeout, 'Statements that could not be ended are still running');
       }
-      return await this.#withDeadline(work, signal);
+      return await this.#withDeadline(organization, work, signal);
     } finally {
       const next = this.#waiting.shift();
       if (next) next();
@@ -42,36 +59,53 @@ export class Semaphore {
     }
   }
 
-  async #withDeadline<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { deadlineMs } = this.#options;
+  async #withDeadline<T>(
+    organization: string,
+    work: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const { deadlineMs, shareMs } = this.#options;
     const overdue = new AbortController();
     let settled = false;
-    const running = work(AbortSignal.any([signal, overdue.signal])).finally(() => {
+    const statement = work(AbortSignal.any([signal, overdue.signal])).finally(() => {
       settled = true;
     });
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const seconds = deadlineMs / 1000;
-        reject(new SqlError(CODE.socketTimeout, `The statement did not end within ${seconds} s`));
+    const running: Running = { organization, startedAt: performance.now(), end: () => undefined };
+    const ended = new Promise<never>((_, reject) => {
+      running.end = (afterMs) => {
+        reject(new SqlError(CODE.socketTimeout, `The statement did not end within ${afterMs / 1000} s`));
         overdue.abort();
-      }, deadlineMs);
+      };
     });
+    const timers = [
+      setTimeout(() => running.end(deadlineMs), deadlineMs),
+      setTimeout(() => this.#shareWith(running), shareMs + 1),
+    ];
+    this.#running.add(running);
     try {
-      return await Promise.race([running, deadline]);
+      return await Promise.race([statement, ended]);
     } finally {
-      clearTimeout(timer);
+      this.#running.delete(running);
+      for (const timer of timers) clearTimeout(timer);
       if (!settled) {
         this.#abandoned++;
-        const ended = () => void this.#abandoned--;
-        running.then(ended, ended);
+        const end = () => void this.#abandoned--;
+        statement.then(end, end);
       }
     }
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
+  /** Ends a statement that has had its share while another organization waits. */
+  #shareWith({ organization, startedAt, end }: Running): void {
+    const { shareMs } = this.#options;
+    if (performance.now() - startedAt < shareMs) return;
+    if (this.#waiting.size > this.#waiting.sizeOf(organization)) end(shareMs);
+  }
+
+  #wait(organization: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#waiting.length >= this.#options.maxWaiting) {
+    const isFull = this.#waiting.sizeOf(organization) >= MAX_WAITING.perOrganization;
+    if (isFull || this.#waiting.size >= MAX_WAITING.total) {
       throw new SqlError(CODE.tooManySimultaneousQueries, 'Too many simultaneous queries');
     }
     return new Promise((resolve, reject) => {
@@ -80,11 +114,12 @@ export class Semaphore {
         resolve();
       };
       const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        this.#waiting.remove(organization, enter);
         reject(signal.reason);
       };
-      this.#waiting.push(enter);
+      this.#waiting.push(organization, enter);
       signal.addEventListener('abort', leave, { once: true });
+      for (const running of this.#running) this.#shareWith(running);
     });
   }
 }

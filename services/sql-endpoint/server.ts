@@ -49,7 +49,6 @@ interface RequestDeps {
   semaphore: Semaphore;
 }
 
-const MAX_WAITING = 100;
 /** Longer than the time limit of a statement that the engine can interrupt. */
 const DEADLINE_MS = 35_000;
 /** How long `close` waits for statements that were cancelled. */
@@ -75,7 +74,7 @@ export async function startSqlEndpoint({
   if (search) await createRecordViews(runner, VIEWS);
   const authorize = await policy(runner);
   const records = search && new RecordSource(search);
-  const semaphore = new Semaphore({ permits: concurrency, maxWaiting: MAX_WAITING, deadlineMs });
+  const semaphore = new Semaphore({ permits: concurrency, deadlineMs });
   const deps = { password, bodyLimit, authorize, keys: search, records, runner, semaphore };
   const running = new Set<Promise<void>>();
   const server = createServer(
@@ -149,33 +148,38 @@ async function handle(
       await readForm(sqlRequest, type, body.data);
       body = { data: Buffer.alloc(0), encoding: undefined };
     }
-    await semaphore.run(async (signal) => {
-      const { statement, format, readsRecords, release } = await authorize(sqlRequest, body, runner);
-      const ended = new AbortController();
-      try {
-        const { organizationId } = sqlRequest;
-        if (readsRecords && records && organizationId !== null) {
-          const path = records.grant(organizationId, AbortSignal.any([signal, ended.signal]));
-          const { localPort = 0 } = request.socket;
-          Object.assign(statement.settings, recordSettings(`http://127.0.0.1:${localPort}${path}`));
+    // The password of the endpoint, which opens all organizations, has a turn of its own.
+    await semaphore.run(
+      sqlRequest.organizationId ?? '',
+      async (signal) => {
+        const { statement, format, readsRecords, release } = await authorize(sqlRequest, body, runner);
+        const ended = new AbortController();
+        try {
+          const { organizationId } = sqlRequest;
+          if (readsRecords && records && organizationId !== null) {
+            const path = records.grant(organizationId, AbortSignal.any([signal, ended.signal]));
+            const { localPort = 0 } = request.socket;
+            Object.assign(statement.settings, recordSettings(`http://127.0.0.1:${localPort}${path}`));
+          }
+          const result = await runner.run(statement, signal);
+          const summary = summaryOf(result, statement.inserts);
+          response.setHeader('Content-Type', contentType(format));
+          response.setHeader('X-ClickHouse-Format', format);
+          response.setHeader('X-ClickHouse-Timezone', timezoneOf(statement));
+          response.setHeader('X-ClickHouse-Summary', summary);
+          if (sqlRequest.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
+          await sendBytes(
+            response,
+            await encodeBlocks(result.bytes(), format, sqlRequest),
+            sqlRequest.compressResponse ? sqlRequest.acceptEncoding : undefined,
+          );
+        } finally {
+          ended.abort();
+          release?.();
         }
-        const result = await runner.run(statement, signal);
-        const summary = summaryOf(result, statement.inserts);
-        response.setHeader('Content-Type', contentType(format));
-        response.setHeader('X-ClickHouse-Format', format);
-        response.setHeader('X-ClickHouse-Timezone', timezoneOf(statement));
-        response.setHeader('X-ClickHouse-Summary', summary);
-        if (sqlRequest.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
-        await sendBytes(
-          response,
-          await encodeBlocks(result.bytes(), format, sqlRequest),
-          sqlRequest.compressResponse ? sqlRequest.acceptEncoding : undefined,
-        );
-      } finally {
-        ended.abort();
-        release?.();
-      }
-    }, disconnected.signal);
+      },
+      disconnected.signal,
+    );
   } catch (error) {
     if (disconnected.signal.aborted) return;
     // The unread rest of the body would be parsed as the next request.

@@ -120,6 +120,11 @@ describe('the ClickHouse HTTP protocol', () => {
     ).to.equal('456');
   });
 
+  it('rejects a query_id that no header can hold', async () => {
+    const { status, headers } = await get({ query: 'SELECT 1', query_id: 'a\r\nb' });
+    expect([status, headers.get('x-clickhouse-exception-code')]).to.deep.equal([400, '36']);
+  });
+
   it('summarizes a statement in a header', async () => {
     const answer = await get({
       query: 'SELECT number FROM numbers(10)',

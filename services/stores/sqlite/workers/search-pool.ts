@@ -1,7 +1,7 @@
+import { FairQueue } from '../../../shared/fair-queue.js';
 import { OverloadedError, StoreTimeoutError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import { InFlightBytes } from '../../common/in-flight-bytes.js';
 import { toStoreError } from '../errors.js';
-import { FairQueue } from './fair-queue.js';
 import type { ProcessHandlers, SearchProcess } from './process-client.js';
 import type { Operations, RpcRequest, RpcResponse } from './rpc.js';
 

@@ -1,5 +1,5 @@
+import { FairQueue } from '../../../shared/fair-queue.js';
 import { isUnavailable, serializeError } from '../errors.js';
-import { FairQueue } from '../workers/fair-queue.js';
 import type { RpcRequest, RpcResponse } from '../workers/rpc.js';
 import type { BatchResult } from './write-batch.js';
 import {
