@@ -39,14 +39,15 @@ export const actualVisits = (config: ElasticsearchConfig, organizations: readonl
   });
 
 export const actualContacts = (config: ElasticsearchConfig, organizations: readonly string[]) =>
-  everything(config, 'contacts', organizations, ({ contact = {} }) => {
+  everything(config, 'contacts', organizations, ({ contact: json = '{}' }) => {
+    const contact = JSON.parse(json) as { organization_id?: string; contact_id?: string };
     return [`${contact.organization_id}/${contact.contact_id}`, contactState(contact)];
   });
 
 interface KeptRecord {
   /** JSON. */
   visit?: string;
-  contact?: { organization_id?: string; contact_id?: string };
+  contact?: string;
 }
 
 async function everything(
