@@ -251,11 +251,13 @@ export class Erasures {
     if (task !== undefined) {
       const isMerged = await hasEnded(cluster, task);
       if (isMerged === undefined) return;
+      if (isMerged && (await areAllCopiesCommitted(cluster, index))) {
+        const covered = erasures.filter(({ source }) => (source.deleted_at ?? startedAt) < startedAt);
+        // The next run tries again.
+        if (covered.length > 0 && !(await this.#eraseCopies(covered))) return;
+        for (const { id } of covered) await this.#completeProof(id);
+      }
       await this.#documents.update(EXPUNGE_ID, ({ task: _, ...rest }) => rest);
-      if (!isMerged || !(await areAllCopiesCommitted(cluster, index))) return;
-      const covered = erasures.filter(({ source }) => (source.deleted_at ?? startedAt) < startedAt);
-      if (covered.length === 0 || !(await this.#eraseCopies(covered))) return;
-      for (const { id } of covered) await this.#completeProof(id);
       return;
     }
     if (clock.now() - startedAt < expungeIntervalMs) return;
