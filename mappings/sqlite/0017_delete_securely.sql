@@ -1,5 +1,5 @@
--- A row of a table without contentless_delete is deleted by its columns, and with secure-delete its terms are removed from the index at once
--- (https://www.sqlite.org/fts5.html#the_secure_delete_configuration_option). Small pages, as each term rewrites one.
+-- A row of a table without contentless_delete is deleted by its columns, so that an erasure can have its terms removed from the index at once
+-- (https://www.sqlite.org/fts5.html#the_secure_delete_configuration_option).
 DROP TABLE contact_terms;
 CREATE VIRTUAL TABLE contact_terms USING fts5 (
   first_name, last_name, full_name, emails, job_title, company_name, company_domain, functional_area,
@@ -10,8 +10,6 @@ CREATE VIRTUAL TABLE contact_terms USING fts5 (
 INSERT INTO contact_terms (contact_terms, rank) VALUES ('automerge', 16);
 INSERT INTO contact_terms (contact_terms, rank) VALUES ('crisismerge', 64);
 INSERT INTO contact_terms (contact_terms, rank) VALUES ('hashsize', 8000000);
-INSERT INTO contact_terms (contact_terms, rank) VALUES ('pgsz', 1000);
-INSERT INTO contact_terms (contact_terms, rank) VALUES ('secure-delete', 1);
 
 DROP TABLE audience_terms;
 CREATE VIRTUAL TABLE audience_terms USING fts5 (
@@ -19,7 +17,6 @@ CREATE VIRTUAL TABLE audience_terms USING fts5 (
   content = '', detail = full,
   tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'"
 );
-INSERT INTO audience_terms (audience_terms, rank) VALUES ('secure-delete', 1);
 
 -- Both are derived anew from the stored records.
 DELETE FROM derived WHERE name IN ('contacts', 'audiences');

@@ -139,7 +139,7 @@ export function eraseRows(
 ): void {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
   const lost = rows.map((row) => deleteRow(session, changes, organization, row));
-  changes.apply();
+  changes.applySecurely();
   forgetWords(session, lost);
   for (const id of ids) removeDeletion(session.connection, organization, id);
 }
