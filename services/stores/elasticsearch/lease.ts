@@ -158,6 +158,8 @@ export class Lease<Source extends LeaseSource> {
     if (this.#released) return;
     const leftMs = this.#document.source.lease_until - this.#options.clock.now();
     this.#expiresAt = performance.now() + leftMs;
+    // The clock was put forward during the write. Others may take the lease over, but until one does, it can be released.
+    if (leftMs <= 0) return;
     this.#expiry = setTimeout(() => this.#lose(), leftMs).unref();
     this.#scheduleRenewal();
   }

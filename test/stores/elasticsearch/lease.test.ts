@@ -141,6 +141,22 @@ describe('A lease', () => {
     expect(await update).to.be.instanceOf(LeaseLostError);
   });
 
+  it('is released although the clock was put forward while it was acquired', async () => {
+    const document = new SlowDocument();
+    const create = document.create.bind(document);
+    document.create = (id, source) => {
+      now += 10 * DURATION_MS;
+      return create(id, source);
+    };
+    const lease = await acquire(document);
+    mock.timers.tick(1000);
+    expect(lease.lost.aborted).to.equal(false);
+    const released = lease.release();
+    await settle(document);
+    await released;
+    expect(document.source?.lease_until).to.equal(0);
+  });
+
   it('is lost where no renewal is answered before it expires', async () => {
     const document = new SlowDocument();
     const lease = await acquire(document);
