@@ -10,8 +10,10 @@ export interface SemaphoreOptions {
   shareMs?: number;
 }
 
-/** Statements that may wait for a permit. */
-const MAX_WAITING = { total: 100, perOrganization: 4 };
+/** Statements that may wait for a permit; a dashboard sends one for each of its panels. */
+const MAX_WAITING = { total: 100, perOrganization: 20 };
+/** The queue of the password, which opens all organizations and stands for whoever operates the server. */
+const OPERATOR = '';
 const SHARE_MS = 5000;
 /** Statements past their deadline that still run; each occupies a thread that the gateway's own statements need. */
 const MAX_ABANDONED = 2;
@@ -37,14 +39,15 @@ export class Semaphore {
   }
 
   /**
-   * Runs `work` with a permit. Throws `SqlError` 202 when the queue is full, and 209 at the deadline, which also aborts the signal
+   * Runs `work` with a permit; an organization of null stands for the password. Throws `SqlError` 202 when the queue is full, and 209 at the deadline, which also aborts the signal
    * passed to `work`. Aborting the caller's signal while waiting leaves the queue.
    */
   async run<T>(
-    organization: string,
+    organizationId: string | null,
     work: (signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
+    const organization = organizationId ?? OPERATOR;
     if (this.#busy >= this.#options.permits) await this.#wait(organization, signal);
     else this.#busy++;
     try {
@@ -104,8 +107,8 @@ export class Semaphore {
 
   #wait(organization: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const isFull = this.#waiting.sizeOf(organization) >= MAX_WAITING.perOrganization;
-    if (isFull || this.#waiting.size >= MAX_WAITING.total) {
+    const own = organization === OPERATOR ? 0 : this.#waiting.sizeOf(organization);
+    if (own >= MAX_WAITING.perOrganization || this.#waiting.size >= MAX_WAITING.total) {
       throw new SqlError(CODE.tooManySimultaneousQueries, 'Too many simultaneous queries');
     }
     return new Promise((resolve, reject) => {

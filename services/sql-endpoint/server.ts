@@ -148,9 +148,8 @@ async function handle(
       await readForm(sqlRequest, type, body.data);
       body = { data: Buffer.alloc(0), encoding: undefined };
     }
-    // The password of the endpoint, which opens all organizations, has a turn of its own.
     await semaphore.run(
-      sqlRequest.organizationId ?? '',
+      sqlRequest.organizationId,
       async (signal) => {
         const { statement, format, readsRecords, release } = await authorize(sqlRequest, body, runner);
         const ended = new AbortController();

@@ -2,11 +2,9 @@ import { expect } from 'chai';
 import { SqlError } from '../../services/sql-endpoint/errors.js';
 import { Semaphore } from '../../services/sql-endpoint/semaphore.js';
 
-const never = new AbortController().signal;
-
 describe('The semaphore of statements', () => {
   /** A statement that runs until it is told to end. */
-  function statement(semaphore: Semaphore, organization: string, log: string[] = []) {
+  function statement(semaphore: Semaphore, organization: string | null, log: string[] = []) {
     let finish = () => {};
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
@@ -15,13 +13,13 @@ describe('The semaphore of statements', () => {
       .run(
         organization,
         (signal) => {
-          log.push(organization);
+          log.push(organization ?? 'password');
           return Promise.race([
             finished,
             new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
           ]);
         },
-        never,
+        new AbortController().signal,
       )
       .then(
         () => 'ended',
@@ -39,15 +37,20 @@ describe('The semaphore of statements', () => {
     expect(log).to.deep.equal(['a', 'a', 'b', 'c', 'a', 'a']);
   });
 
-  it('lets four statements of an organization wait, and others besides', async () => {
+  it('lets 20 statements of an organization wait, 100 of the password, and others besides', async () => {
     const semaphore = new Semaphore({ permits: 1, deadlineMs: 60_000 });
-    const own = Array.from({ length: 6 }, () => statement(semaphore, 'a'));
-    expect(await own[5]?.ended)
-      .to.be.instanceOf(SqlError)
-      .and.include({ code: 202 });
-    const other = statement(semaphore, 'b');
-    for (const { finish } of [...own, other]) finish();
-    expect(await other.ended).to.equal('ended');
+    const own = Array.from({ length: 22 }, () => statement(semaphore, 'a'));
+    const others = [
+      statement(semaphore, 'b'),
+      ...Array.from({ length: 80 }, () => statement(semaphore, null)),
+    ];
+    for (const refused of [own[21], others[80]])
+      expect(await refused?.ended)
+        .to.be.instanceOf(SqlError)
+        .and.include({ code: 202 });
+    const admitted = [...own.slice(0, 21), ...others.slice(0, 80)];
+    for (const { finish } of admitted) finish();
+    for (const { ended } of admitted) expect(await ended).to.equal('ended');
   });
 
   it('ends a statement that has had its share once another organization waits, and only then', async () => {
