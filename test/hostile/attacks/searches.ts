@@ -105,6 +105,15 @@ async function plantNearWords(target: Target): Promise<void> {
   expect(body.rejected, JSON.stringify(body)).to.equal(0);
 }
 
+export const slowSearches: Attack = {
+  title: 'one-letter filters match every one of 100 000 contacts',
+  async run(target) {
+    await repeat(12, 4, () =>
+      ask(target, '/api/contacts/search', { organization_id, job_title: LETTERS.join(' '), limit: 1 }),
+    );
+  },
+};
+
 export const searchAttacks: Attack[] = [
   {
     title: 'word filters have as many words as fit',
@@ -133,14 +142,7 @@ export const searchAttacks: Attack[] = [
       });
     },
   },
-  {
-    title: 'one-letter filters match every one of 100 000 contacts',
-    async run(target) {
-      await repeat(12, 4, () =>
-        ask(target, '/api/contacts/search', { organization_id, job_title: LETTERS.join(' '), limit: 1 }),
-      );
-    },
-  },
+  slowSearches,
   {
     title: 'one word is asked for that 30 000 planted words are near to',
     async run(target) {
