@@ -154,7 +154,7 @@ export const settingSchemas = {
   CLICKHOUSE_CLUSTER: string({
     default: '',
     pattern: '^[A-Za-z0-9_-]{0,64}$',
-    description: 'Cluster to replicate and shard the tables over.',
+    description: 'Cluster of replicas, each of which holds every table whole.',
   }),
   KAFKA_BROKERS: string({
     default: '',

@@ -138,10 +138,10 @@ ORDER BY ${key.join(', ')} LIMIT ${KEYS_PER_PAGE}`,
   }
 
   async dropMonth(month: number): Promise<void> {
-    const { local, everywhere } = this.#places();
+    const everywhere = onCluster(this.#clickhouse.layout.cluster);
     await this.#clickhouse.command(
       'drop_copied_month',
-      `ALTER TABLE website_visits${local}${everywhere} DROP PARTITION ${month}`,
+      `ALTER TABLE website_visits${everywhere} DROP PARTITION ${month}`,
     );
   }
 
@@ -156,7 +156,7 @@ ORDER BY ${key.join(', ')} LIMIT ${KEYS_PER_PAGE}`,
 
   async purge(kind: CopiedKind, organizationIds: readonly string[], timeoutMs: number): Promise<boolean> {
     if (organizationIds.length === 0) return true;
-    const { local, everywhere } = this.#places();
+    const everywhere = onCluster(this.#clickhouse.layout.cluster);
     const { tables } = this.#clickhouse.layout;
     const { name } = TABLES[kind];
     const organizations = organizationIds.map(literal).join(', ');
@@ -165,18 +165,13 @@ ORDER BY ${key.join(', ')} LIMIT ${KEYS_PER_PAGE}`,
       if (!(await this.#mutationsDone(kind, expiresAt))) return false;
       if ((await this.#count(hiddenRows(kind, name, organizations))) === 0) break;
       this.#replaced.delete(kind);
-      const hidden = hiddenRows(kind, `${tables}.${name}${local}`, organizations);
+      const hidden = hiddenRows(kind, `${tables}.${name}`, organizations);
       await this.#clickhouse.command(
         'purge_copied',
-        `ALTER TABLE ${name}${local}${everywhere} DELETE WHERE organization_id IN (${organizations}) AND (${rowKey(kind)}, version) IN (${hidden})`,
+        `ALTER TABLE ${name}${everywhere} DELETE WHERE organization_id IN (${organizations}) AND (${rowKey(kind)}, version) IN (${hidden})`,
       );
     }
     return this.#replacedPartsGone(kind, expiresAt);
-  }
-
-  #places(): { local: string; everywhere: string } {
-    const { cluster } = this.#clickhouse.layout;
-    return { local: cluster === null ? '' : '_local', everywhere: onCluster(cluster) };
   }
 
   async #count(rows: string): Promise<number> {
@@ -241,7 +236,7 @@ ORDER BY ${key.join(', ')} LIMIT ${KEYS_PER_PAGE}`,
       name: `copied_${table}`,
       sql: `SELECT ${columns} FROM ${from}
 WHERE database = {database:String} AND table = {table:String} AND ${condition}`,
-      params: { database: tables, table: `${TABLES[kind].name}${this.#places().local}` },
+      params: { database: tables, table: TABLES[kind].name },
     });
     return rows;
   }

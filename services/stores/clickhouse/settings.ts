@@ -56,14 +56,7 @@ export const httpSettings = (name: string, timeoutMs: number, cluster: string | 
 /** For reads over HTTP. A server detects clients that leave only during read-only statements; 2 still accepts settings. */
 export const HTTP_READ_SETTINGS: Settings = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 };
 
-/** What the tables of a cluster need to answer as those of one server. */
 const CLUSTER_SETTINGS: Settings = {
-  // An organization is on one shard, so the rows it is joined with or looked up in are there too.
-  distributed_product_mode: 'local',
-  optimize_skip_unused_shards: 1,
-  // Reads go to the replica that was written to, as long as it answers.
-  load_balancing: 'in_order',
-  distributed_foreground_insert: 1,
   // By default rows equal to earlier ones are dropped: a metric restated back to its former value would be lost.
   insert_deduplicate: 0,
   distributed_ddl_task_timeout: 60,

@@ -70,9 +70,7 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
         await insert(deliveryRows(part));
     },
     async dropDeliveriesBefore(month) {
-      const { cluster } = clickhouse.layout;
-      const local = cluster === null ? '' : '_local';
-      const everywhere = onCluster(cluster);
+      const everywhere = onCluster(clickhouse.layout.cluster);
       const tables = ['creative_deliveries', 'company_deliveries'];
       const months = new Set<string>();
       for (const table of tables) {
@@ -82,7 +80,7 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
           params: { month },
         });
         for (const row of rows) {
-          const drop = `ALTER TABLE ${table}${local}${everywhere} DROP PARTITION ${Number(row.month)}`;
+          const drop = `ALTER TABLE ${table}${everywhere} DROP PARTITION ${Number(row.month)}`;
           await clickhouse.command('drop_month', drop, true);
           months.add(String(row.month));
         }
@@ -99,7 +97,7 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
         });
         if (rows.length === 0) continue;
         // Dates come from this program alone.
-        const remove = `ALTER TABLE ${table}${local}${everywhere} DELETE WHERE ${column} < ${literal(month)}`;
+        const remove = `ALTER TABLE ${table}${everywhere} DELETE WHERE ${column} < ${literal(month)}`;
         await clickhouse.command('drop_month', remove, true);
       }
       return [...months].sort();

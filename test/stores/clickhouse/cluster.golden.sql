@@ -1,4 +1,4 @@
-CREATE TABLE IF NOT EXISTS campaigns_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS campaigns ON CLUSTER `main`
 (
     organization_id String,
     id String,
@@ -22,14 +22,11 @@ CREATE TABLE IF NOT EXISTS campaigns_local ON CLUSTER `main`
     objective_type_key Nullable(String),
     version UInt128
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/campaigns', '{replica}', version)
+ENGINE = ReplicatedReplacingMergeTree(version)
 ORDER BY (organization_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE IF NOT EXISTS campaigns ON CLUSTER `main` AS campaigns_local
-ENGINE = Distributed('main', 'reachline_tables', 'campaigns_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS creatives_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS creatives ON CLUSTER `main`
 (
     organization_id String,
     id String,
@@ -47,14 +44,11 @@ CREATE TABLE IF NOT EXISTS creatives_local ON CLUSTER `main`
     status_key Nullable(String),
     version UInt128
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/creatives', '{replica}', version)
+ENGINE = ReplicatedReplacingMergeTree(version)
 ORDER BY (organization_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE IF NOT EXISTS creatives ON CLUSTER `main` AS creatives_local
-ENGINE = Distributed('main', 'reachline_tables', 'creatives_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS companies_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS companies ON CLUSTER `main`
 (
     organization_id String,
     id String,
@@ -70,14 +64,11 @@ CREATE TABLE IF NOT EXISTS companies_local ON CLUSTER `main`
     domain_key Nullable(String),
     version UInt128
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/companies', '{replica}', version)
+ENGINE = ReplicatedReplacingMergeTree(version)
 ORDER BY (organization_id, id)
 SETTINGS index_granularity = 512, min_bytes_for_wide_part = 104857600, fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE IF NOT EXISTS companies ON CLUSTER `main` AS companies_local
-ENGINE = Distributed('main', 'reachline_tables', 'companies_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS deliveries_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS deliveries ON CLUSTER `main`
 (
     organization_id String,
     date Date,
@@ -103,10 +94,7 @@ CREATE TABLE IF NOT EXISTS deliveries_local ON CLUSTER `main`
 )
 ENGINE = Null;
 
-CREATE TABLE IF NOT EXISTS deliveries ON CLUSTER `main` AS deliveries_local
-ENGINE = Distributed('main', 'reachline_tables', 'deliveries_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS creative_deliveries_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS creative_deliveries ON CLUSTER `main`
 (
     organization_id String CODEC(LZ4),
     date Date CODEC(LZ4),
@@ -131,17 +119,14 @@ CREATE TABLE IF NOT EXISTS creative_deliveries_local ON CLUSTER `main`
     version UInt128 CODEC(ZSTD(1)),
     mark UInt64 CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/creative_deliveries', '{replica}', version)
+ENGINE = ReplicatedReplacingMergeTree(version)
 PARTITION BY toYYYYMM(date)
 ORDER BY (organization_id, date, campaign_id, creative_id, company_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1,
     min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
     enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480;
 
-CREATE TABLE IF NOT EXISTS creative_deliveries ON CLUSTER `main` AS creative_deliveries_local
-ENGINE = Distributed('main', 'reachline_tables', 'creative_deliveries_local', cityHash64(organization_id));
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS creative_deliveries_mv ON CLUSTER `main` TO creative_deliveries_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS creative_deliveries_mv ON CLUSTER `main` TO creative_deliveries AS
 SELECT
     delivery.organization_id AS organization_id,
     if(is_mark, toStartOfMonth(delivery.date), delivery.date) AS date,
@@ -169,12 +154,12 @@ FROM (
     SELECT
         *,
         row_number() OVER (PARTITION BY organization_id, toStartOfMonth(date)) = 1 AS is_first
-    FROM deliveries_local
+    FROM deliveries
     WHERE creative_id != ''
 ) AS delivery
 ARRAY JOIN if(delivery.is_first, [false, true], [false]) AS is_mark;
 
-CREATE TABLE IF NOT EXISTS company_deliveries_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS company_deliveries ON CLUSTER `main`
 (
     organization_id LowCardinality(String) CODEC(ZSTD(1)),
     date Date CODEC(ZSTD(1)),
@@ -200,17 +185,14 @@ CREATE TABLE IF NOT EXISTS company_deliveries_local ON CLUSTER `main`
     version UInt128 CODEC(ZSTD(1)),
     mark UInt64 CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_deliveries', '{replica}', version)
+ENGINE = ReplicatedReplacingMergeTree(version)
 PARTITION BY toYYYYMM(date)
 ORDER BY (organization_id, company_id, date, campaign_id, creative_id)
 SETTINGS index_granularity = 2048, min_compress_block_size = 16384, fsync_after_insert = 1, fsync_part_directory = 1,
     min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
     enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480;
 
-CREATE TABLE IF NOT EXISTS company_deliveries ON CLUSTER `main` AS company_deliveries_local
-ENGINE = Distributed('main', 'reachline_tables', 'company_deliveries_local', cityHash64(organization_id));
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS company_deliveries_mv ON CLUSTER `main` TO company_deliveries_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS company_deliveries_mv ON CLUSTER `main` TO company_deliveries AS
 SELECT
     delivery.organization_id AS organization_id,
     if(is_mark, toStartOfMonth(delivery.date), delivery.date) AS date,
@@ -256,32 +238,29 @@ FROM (
     SELECT
         *,
         row_number() OVER (PARTITION BY organization_id, toStartOfMonth(date)) = 1 AS is_first
-    FROM deliveries_local
+    FROM deliveries
     WHERE company_id != ''
 ) AS delivery
 ARRAY JOIN if(delivery.is_first, [false, true], [false]) AS is_mark;
 
-CREATE TABLE IF NOT EXISTS delivery_names_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS delivery_names ON CLUSTER `main`
 (
     organization_id String,
     campaign_id String,
     creative_id String
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/delivery_names', '{replica}')
+ENGINE = ReplicatedReplacingMergeTree
 ORDER BY (organization_id, campaign_id, creative_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE IF NOT EXISTS delivery_names ON CLUSTER `main` AS delivery_names_local
-ENGINE = Distributed('main', 'reachline_tables', 'delivery_names_local', cityHash64(organization_id));
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_names_mv ON CLUSTER `main` TO delivery_names_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_names_mv ON CLUSTER `main` TO delivery_names AS
 SELECT DISTINCT
     organization_id,
     campaign_id,
     creative_id
-FROM deliveries_local;
+FROM deliveries;
 
-CREATE TABLE IF NOT EXISTS delivery_days_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS delivery_days ON CLUSTER `main`
 (
     organization_id String,
     date Date,
@@ -289,21 +268,18 @@ CREATE TABLE IF NOT EXISTS delivery_days_local ON CLUSTER `main`
     creative_rows SimpleAggregateFunction(sum, UInt64),
     company_rows SimpleAggregateFunction(sum, UInt64)
 )
-ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/reachline_tables/delivery_days', '{replica}')
+ENGINE = ReplicatedAggregatingMergeTree
 ORDER BY (organization_id, date)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE IF NOT EXISTS delivery_days ON CLUSTER `main` AS delivery_days_local
-ENGINE = Distributed('main', 'reachline_tables', 'delivery_days_local', cityHash64(organization_id));
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_days_mv ON CLUSTER `main` TO delivery_days_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS delivery_days_mv ON CLUSTER `main` TO delivery_days AS
 SELECT
     organization_id,
     date,
     now() AS touched_at,
     countIf(creative_id != '') AS creative_rows,
     countIf(company_id != '') AS company_rows
-FROM deliveries_local
+FROM deliveries
 GROUP BY organization_id, date;
 
 CREATE DATABASE IF NOT EXISTS reachline ON CLUSTER `main`;
@@ -547,7 +523,7 @@ GROUP BY organization_id, date, company_id, campaign_id
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Figures of each company, campaign and day, restatements resolved; the network reports them apart from those of creatives';
 
-CREATE TABLE IF NOT EXISTS creative_months_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS creative_months ON CLUSTER `main`
 (
     organization_id String CODEC(LZ4),
     date Date CODEC(LZ4),
@@ -572,7 +548,7 @@ CREATE TABLE IF NOT EXISTS creative_months_local ON CLUSTER `main`
     mark UInt64 CODEC(ZSTD(1)),
     expires_at DateTime CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/reachline_tables/creative_months', '{replica}')
+ENGINE = ReplicatedMergeTree
 PARTITION BY toDate(expires_at)
 ORDER BY (organization_id, build, campaign_id, creative_id)
 TTL expires_at
@@ -580,10 +556,7 @@ SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory =
     min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
     enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480;
 
-CREATE TABLE IF NOT EXISTS creative_months ON CLUSTER `main` AS creative_months_local
-ENGINE = Distributed('main', 'reachline_tables', 'creative_months_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS company_months_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS company_months ON CLUSTER `main`
 (
     organization_id LowCardinality(String) CODEC(LZ4),
     date Date CODEC(LZ4),
@@ -610,7 +583,7 @@ CREATE TABLE IF NOT EXISTS company_months_local ON CLUSTER `main`
     mark UInt64 CODEC(ZSTD(1)),
     expires_at DateTime CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/reachline_tables/company_months', '{replica}')
+ENGINE = ReplicatedMergeTree
 PARTITION BY toDate(expires_at)
 ORDER BY (organization_id, company_id, date, build)
 TTL expires_at
@@ -618,10 +591,7 @@ SETTINGS index_granularity = 512, min_compress_block_size = 8192, ttl_only_drop_
     min_age_to_force_merge_seconds = 600, min_age_to_force_merge_on_partition_only = 1,
     enable_max_bytes_limit_for_min_age_to_force_merge = 1, max_bytes_to_merge_at_max_space_in_pool = 21474836480;
 
-CREATE TABLE IF NOT EXISTS company_months ON CLUSTER `main` AS company_months_local
-ENGINE = Distributed('main', 'reachline_tables', 'company_months_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS rollups_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS rollups ON CLUSTER `main`
 (
     organization_id String,
     source String,
@@ -631,15 +601,12 @@ CREATE TABLE IF NOT EXISTS rollups_local ON CLUSTER `main`
     built_at DateTime,
     expires_at DateTime
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/rollups', '{replica}', built_at)
+ENGINE = ReplicatedReplacingMergeTree(built_at)
 ORDER BY (organization_id, source, month)
 TTL expires_at
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE IF NOT EXISTS rollups ON CLUSTER `main` AS rollups_local
-ENGINE = Distributed('main', 'reachline_tables', 'rollups_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS contacts_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS contacts ON CLUSTER `main`
 (
     organization_id String CODEC(ZSTD(1)),
     contact_id String CODEC(ZSTD(1)),
@@ -673,15 +640,12 @@ CREATE TABLE IF NOT EXISTS contacts_local ON CLUSTER `main`
     version UInt64 CODEC(ZSTD(1)),
     is_deleted UInt8 CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/contacts', '{replica}', version, is_deleted)
+ENGINE = ReplicatedReplacingMergeTree(version, is_deleted)
 ORDER BY (organization_id, contact_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
     min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10;
 
-CREATE TABLE IF NOT EXISTS contacts ON CLUSTER `main` AS contacts_local
-ENGINE = Distributed('main', 'reachline_tables', 'contacts_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS audiences_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS audiences ON CLUSTER `main`
 (
     organization_id String CODEC(ZSTD(1)),
     audience_id String CODEC(ZSTD(1)),
@@ -695,15 +659,12 @@ CREATE TABLE IF NOT EXISTS audiences_local ON CLUSTER `main`
     version UInt64 CODEC(ZSTD(1)),
     is_deleted UInt8 CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/audiences', '{replica}', version, is_deleted)
+ENGINE = ReplicatedReplacingMergeTree(version, is_deleted)
 ORDER BY (organization_id, audience_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
     min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10;
 
-CREATE TABLE IF NOT EXISTS audiences ON CLUSTER `main` AS audiences_local
-ENGINE = Distributed('main', 'reachline_tables', 'audiences_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS website_visits_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS website_visits ON CLUSTER `main`
 (
     organization_id String CODEC(ZSTD(1)),
     visit_id String CODEC(ZSTD(1)),
@@ -723,16 +684,13 @@ CREATE TABLE IF NOT EXISTS website_visits_local ON CLUSTER `main`
     version UInt64 CODEC(ZSTD(1)),
     is_deleted UInt8 CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/website_visits', '{replica}', version, is_deleted)
+ENGINE = ReplicatedReplacingMergeTree(version, is_deleted)
 PARTITION BY month
 ORDER BY (organization_id, created_at, visit_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
     min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10;
 
-CREATE TABLE IF NOT EXISTS website_visits ON CLUSTER `main` AS website_visits_local
-ENGINE = Distributed('main', 'reachline_tables', 'website_visits_local', cityHash64(organization_id));
-
-CREATE TABLE IF NOT EXISTS copied_shards_local ON CLUSTER `main`
+CREATE TABLE IF NOT EXISTS copied_shards ON CLUSTER `main`
 (
     organization_id String,
     source String,
@@ -742,12 +700,9 @@ CREATE TABLE IF NOT EXISTS copied_shards_local ON CLUSTER `main`
     compared_seq_no Int64,
     version UInt64
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/reachline_tables/copied_shards', '{replica}', version)
+ENGINE = ReplicatedReplacingMergeTree(version)
 ORDER BY (organization_id, source, shard)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE TABLE IF NOT EXISTS copied_shards ON CLUSTER `main` AS copied_shards_local
-ENGINE = Distributed('main', 'reachline_tables', 'copied_shards_local', cityHash64(organization_id));
 
 CREATE VIEW IF NOT EXISTS reachline.contacts ON CLUSTER `main`
 (

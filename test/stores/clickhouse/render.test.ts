@@ -15,23 +15,18 @@ const GOLDEN = join(packageRoot, 'test/stores/clickhouse/cluster.golden.sql');
 const ACCESS = join(packageRoot, 'mappings/clickhouse/access');
 
 const rendered = () =>
-  [...serverMigrations(), ...readMigrations(ACCESS)].flatMap(({ sql }) => render(sql, LAYOUT));
+  [...serverMigrations(), ...readMigrations(ACCESS)].map(({ sql }) => render(sql, LAYOUT));
 
 describe('ClickHouse migrations in a cluster', () => {
   it('match the golden file', () => {
     expect(`${rendered().join(';\n\n')};\n`).to.equal(readFileSync(GOLDEN, 'utf8'));
   });
 
-  it('are replicated, on every node, and name no local table that is not created', () => {
-    const made = new Set<string>();
+  it('replicate every table that keeps rows, on every node', () => {
     for (const statement of rendered()) {
       expect(statement).to.contain('ON CLUSTER `main`');
-      const table = /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(statement)?.[1];
-      if (table) {
-        made.add(table);
-        expect(statement).to.match(/ENGINE = (Replicated\w*MergeTree\('|Distributed\(|Null$)/);
-      }
-      for (const [name] of statement.matchAll(/\b\w+_local\b/g)) expect(made).to.include(name);
+      if (statement.startsWith('CREATE TABLE'))
+        expect(statement).to.match(/^ENGINE = (Replicated\w*MergeTree\b|Null$)/m);
     }
   });
 

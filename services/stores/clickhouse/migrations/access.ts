@@ -13,10 +13,8 @@ const REJECTED_CODES = new Set(['495', '497', '514']);
 export async function grantAccess(options: HttpOptions): Promise<boolean> {
   const clickhouse = openHttp(options);
   try {
-    for (const { sql } of readMigrations(FOLDER)) {
-      for (const statement of render(sql, clickhouse.layout))
-        await clickhouse.command('grant_access', statement);
-    }
+    for (const { sql } of readMigrations(FOLDER))
+      await clickhouse.command('grant_access', render(sql, clickhouse.layout));
     return true;
   } catch (error) {
     if (

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type Migration, pendingMigrations, readMigrations } from '../../common/migrations.js';
-import type { ClickHouse, Layout } from '../client.js';
-import { onCluster, render } from './render.js';
+import type { ClickHouse } from '../client.js';
+import { render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/', import.meta.url));
 
@@ -28,15 +28,8 @@ export const missingMigrations = (
     otherVersion,
   );
 
-/** In a cluster every node has a copy of the whole, whatever its shard. */
-function migrationsTable({ tables, cluster }: Layout): string {
-  const engine =
-    cluster === null
-      ? 'MergeTree'
-      : `ReplicatedMergeTree('/clickhouse/tables/${tables}/schema_migrations', '{shard}-{replica}')`;
-  return `CREATE TABLE IF NOT EXISTS schema_migrations${onCluster(cluster)} (name String, checksum String)
-ENGINE = ${engine} ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
-}
+const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String)
+ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
 /** Applies the missing migrations and returns their names. Statements are repeatable, so a crash in between is harmless. */
 export async function migrate(
@@ -45,7 +38,7 @@ export async function migrate(
 ): Promise<string[]> {
   const { layout } = clickhouse;
   await clickhouse.createDatabase();
-  await clickhouse.command('migrate', migrationsTable(layout));
+  await clickhouse.command('migrate', render(MIGRATIONS_TABLE, layout));
   const { rows } = await clickhouse.query<{ name: string; checksum: string }>({
     name: 'read_migrations',
     sql: 'SELECT name, checksum FROM schema_migrations',
@@ -53,7 +46,7 @@ export async function migrate(
   });
   const pending = missingMigrations(rows, migrations);
   for (const { name, sql, checksum } of pending) {
-    for (const statement of render(sql, layout)) await clickhouse.command('migrate', statement);
+    await clickhouse.command('migrate', render(sql, layout));
     await clickhouse.insert('record_migration', {
       table: 'schema_migrations',
       columns: ['name', 'checksum'],
