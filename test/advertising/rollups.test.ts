@@ -10,7 +10,8 @@ import {
 } from '../../services/advertising/list-endpoints.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { wholeMonths } from '../../services/advertising/rollups.js';
-import type { RollupBuilder } from '../../services/stores/clickhouse/rollup-builder.js';
+import { openClickHouse } from '../../services/stores/clickhouse/open.js';
+import { RollupBuilder } from '../../services/stores/clickhouse/rollup-builder.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import { accepted } from '../support/accepted.js';
 import { Random } from '../support/random.js';
@@ -34,6 +35,34 @@ describe('whole months of a range', () => {
     expect(wholeMonths({ start: '2026-01-01', end: '2026-01-31' })).to.deep.equal(['2026-01-01']);
     expect(wholeMonths({ start: '2026-01-02', end: '2026-02-27' })).to.deep.equal([]);
   });
+});
+
+it('sums of a month are built once where another process builds them meanwhile', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'reachline-rollups-'));
+  const { store } = await openAnalyticsStore({ path });
+  const delivery = { organization_id: 'org_a', date: '2026-07-01', campaign_id: 'c1', creative_id: 'r1' };
+  await store.insertDeliveries(accepted([{ ...delivery, reported_at: '2026-10-01T00:00:00Z' }], 1));
+  await store.close();
+  const clickhouse = await openClickHouse({ path });
+  try {
+    // A month is due again in the second of its last insert.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const options = { settleSeconds: 0, minRows: 1 };
+    let builtMeanwhile: number | undefined;
+    const slow: typeof clickhouse = {
+      ...clickhouse,
+      async query(query, signal) {
+        const answer = await clickhouse.query<never>(query, signal);
+        builtMeanwhile ??= await new RollupBuilder(clickhouse, options).run();
+        return answer;
+      },
+    };
+    expect(await new RollupBuilder(slow, options).run()).to.equal(0);
+    expect(builtMeanwhile).to.equal(1);
+  } finally {
+    await clickhouse.close();
+    rmSync(path, { recursive: true, force: true });
+  }
 });
 
 for (const seed of SEEDS) {

@@ -45,7 +45,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
-  const opened = await openStores(config, startupOptions(logger));
+  const opened = await openStores(config, startupOptions(logger, !(config.kafka && config.clickhouse)));
   const { stores, url: sql } = await withSqlEndpoint(config, opened);
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   const { url, closed } = await listen(config, stores, logger);
@@ -58,7 +58,7 @@ async function serveAlone(io: Io, config: Config, options: ServeOptions): Promis
 async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
-  const stores = await openStores(config, startupOptions(logger));
+  const stores = await openStores(config, startupOptions(logger, !(config.kafka && config.clickhouse)));
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   await stores.close();
   const primary = await startPrimary(config.processes, logger);
@@ -75,7 +75,7 @@ async function serveAmongOthers(io: Io, config: Config): Promise<number> {
   const logger = openLog(io, config, { atomic: true });
   const clusterWorker = connectToPrimary();
   try {
-    const stores = await openStores(config, startupOptions(logger));
+    const stores = await openStores(config, startupOptions(logger, !(config.kafka && config.clickhouse)));
     const { url, closed } = await listen(config, stores, logger, clusterWorker);
     clusterWorker.listening(url);
     return await closed;

@@ -31,7 +31,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const streams = parseStreams(options.streams);
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
-  const stores = await openStores(config, startupOptions(logger));
+  const stores = await openStores(config, startupOptions(logger, true));
   const registry = new Registry();
   // Each look at the event loop wakes a process that may have nothing else to do.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });

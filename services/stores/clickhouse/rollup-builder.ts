@@ -1,7 +1,8 @@
-/** Sums the months of organizations whose deliveries have come to rest (decision 0014). Every process of a server may run it. */
+/** Sums the months of organizations whose deliveries have come to rest (decision 0014). Several processes may run it. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { buildStatements, SOURCES, type SourceName } from '../../advertising/rollups.js';
+import { sleep } from '../../shared/async.js';
+import { PeriodicJob } from '../../shared/periodic-job.js';
 import { literal } from './bind.js';
 import type { ClickHouse } from './client.js';
 
@@ -35,76 +36,66 @@ interface DueMonth {
 /** Builds one month after another and pauses after each for as long as it took, which leaves half of the time to reports. */
 export class RollupBuilder {
   readonly #clickhouse: ClickHouse;
-  readonly #options: Required<Omit<RollupBuilderOptions, 'log'>> & Pick<RollupBuilderOptions, 'log'>;
-  readonly #stop = new AbortController();
-  #running: Promise<void> = Promise.resolve();
-  #logAgainAt = 0;
+  readonly #settleSeconds: number;
+  readonly #minRows: number;
+  readonly #job: PeriodicJob;
 
   constructor(
     clickhouse: ClickHouse,
-    { intervalMs, settleSeconds, minRows, log }: RollupBuilderOptions = {},
+    {
+      intervalMs = INTERVAL_MS,
+      settleSeconds = SETTLE_SECONDS,
+      minRows = MIN_ROWS,
+      log,
+    }: RollupBuilderOptions = {},
   ) {
     this.#clickhouse = clickhouse;
-    this.#options = {
-      intervalMs: intervalMs ?? INTERVAL_MS,
-      settleSeconds: settleSeconds ?? SETTLE_SECONDS,
-      minRows: minRows ?? MIN_ROWS,
+    this.#settleSeconds = settleSeconds;
+    this.#minRows = minRows;
+    const failure = 'building sums of months failed; reports read deliveries instead';
+    this.#job = new PeriodicJob((signal) => this.run(signal), {
+      intervalMs,
+      failure,
+      logIntervalMs: LOG_INTERVAL_MS,
       log,
-    };
+    });
   }
 
-  /** Runs about once a minute until stopped. */
   start(): void {
-    this.#running = this.#loop();
+    this.#job.start();
   }
 
   /** Resolves once a running build has ended. */
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#job.stop();
   }
 
   /** Builds the months that are due, and returns how many. Throws `StoreUnavailableError` or `StoreTimeoutError`. */
-  async run(): Promise<number> {
-    const due = await this.#dueMonths();
+  async run(signal?: AbortSignal): Promise<number> {
     let built = 0;
-    for (const month of due) {
-      if (this.#stop.signal.aborted) break;
+    for (const found of await this.#dueMonths()) {
+      if (signal?.aborted) break;
+      // Another process may have built it since.
+      const [month] = await this.#dueMonths(found);
+      if (month === undefined) continue;
       const begun = performance.now();
       await this.#build(month);
       built++;
-      await this.#rest(performance.now() - begun);
+      await sleep(performance.now() - begun, signal);
     }
     return built;
   }
 
-  async #loop(): Promise<void> {
-    const { intervalMs, log } = this.#options;
-    for (;;) {
-      await this.#rest(intervalMs * (0.75 + Math.random() / 2));
-      if (this.#stop.signal.aborted) return;
-      try {
-        await this.run();
-      } catch (error) {
-        if (Date.now() < this.#logAgainAt) continue;
-        this.#logAgainAt = Date.now() + LOG_INTERVAL_MS;
-        log?.warn({ err: error }, 'building sums of months failed; reports read deliveries instead');
-      }
-    }
-  }
-
-  async #rest(ms: number): Promise<void> {
-    await pause(ms, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-  }
-
-  /** Months at rest whose sums are missing, were begun before their last insert, or have lived half of their time. */
-  async #dueMonths(): Promise<DueMonth[]> {
-    const { settleSeconds, minRows } = this.#options;
-    const sources = Object.keys(SOURCES).map(
+  /** Months at rest whose sums are missing, were begun before their last insert, or have lived half of their time; or the one, if it still is. */
+  async #dueMonths(only?: DueMonth): Promise<DueMonth[]> {
+    const one = only
+      ? `WHERE organization_id = ${literal(only.organization_id)} AND toStartOfMonth(date) = ${literal(only.month)}`
+      : '';
+    const sources = (only ? [only.source] : Object.keys(SOURCES)).map(
       (
         source,
       ) => `SELECT organization_id, '${source}' AS source, toStartOfMonth(date) AS month, max(touched_at) AS touched, sum(${source}_rows) AS inserted
-  FROM delivery_days GROUP BY organization_id, month HAVING inserted >= {min_rows:UInt64}`,
+  FROM delivery_days ${one} GROUP BY organization_id, month HAVING inserted >= {min_rows:UInt64}`,
     );
     const { rows } = await this.#clickhouse.query<DueMonth>({
       name: 'due_rollups',
@@ -117,7 +108,7 @@ WHERE touched.touched <= now() - {settle:UInt32} AND (
   rollup.built_at IS NULL OR rollup.built_at <= touched.touched OR now() - rollup.built_at > rollup.expires_at - now()
 )
 ORDER BY touched.touched, organization_id, month LIMIT ${MONTHS_PER_RUN}`,
-      params: { min_rows: minRows, settle: settleSeconds },
+      params: { min_rows: this.#minRows, settle: this.#settleSeconds },
     });
     return rows;
   }
