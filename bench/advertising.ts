@@ -80,7 +80,7 @@ export async function benchAdvertising(
   progress(`${rows} deliveries loaded`);
 
   const sent: AnalyticsQuery[] = [];
-  const analytics: AnalyticsStore = {
+  const analytics: typeof stores.analytics = {
     ...stores.analytics,
     query(query, signal) {
       sent.push(query);

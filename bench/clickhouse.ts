@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { issueKey } from '../services/accounts/keys.js';
-import type { AnalyticsQuery, AnalyticsStore } from '../services/advertising/analytics-store.js';
+import type { AnalyticsQuery } from '../services/advertising/analytics-store.js';
 import { startGateway } from '../services/gateway/server.js';
 import { loadConfig } from '../services/shared/config.js';
 import { createLogger } from '../services/shared/logger.js';
@@ -102,7 +102,7 @@ async function planLists(dataDir: string, environment: Record<string, string>, k
   const config = loadConfig({ PORT: '0', REACHLINE_DATA_DIR: dataDir, ...environment });
   const stores = await openStores(config);
   const sent: AnalyticsQuery[] = [];
-  const analytics: AnalyticsStore = {
+  const analytics: typeof stores.analytics = {
     ...stores.analytics,
     query(query, signal) {
       sent.push(query);

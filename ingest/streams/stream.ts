@@ -3,6 +3,7 @@ import type { AnalyticsWriter } from '../../services/advertising/analytics-store
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import type { FieldError } from '../../services/shared/validation.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
+import type { VisitTable } from '../../services/visits/visit-store.js';
 
 type SearchWriter = Pick<
   SearchStore,
@@ -12,7 +13,7 @@ type SearchWriter = Pick<
 /** The stores that streams write to. */
 export interface IngestStores {
   search: SearchWriter;
-  analytics: AnalyticsWriter;
+  analytics: AnalyticsWriter & Pick<VisitTable, 'insertVisits'>;
 }
 
 /** One of the seven streams (contract 6.1). The declaration is its contract; the pipeline does the work. */
@@ -21,7 +22,7 @@ export interface Stream<Record extends object = object> {
   summary: string;
   schema: TSchema;
   organizationField: 'organization_id' | 'organizationId';
-  /** The one store its records go to. */
+  /** The store that answers for its records. */
   store: keyof IngestStores;
   /** Fields that an export has and no record: computed from others, so they are dropped. */
   derivedFields?: readonly string[];

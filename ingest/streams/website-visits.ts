@@ -12,5 +12,9 @@ export const websiteVisits: Stream<VisitRecord> = {
   },
   key: (record) => `${record.organizationId}/${record.id}`,
   refresh: (stores) => stores.search.refresh(),
-  write: (stores, records) => stores.search.insertVisits(records),
+  // The one in the search store first: what SQL reads is found by searches.
+  async write(stores, records) {
+    await stores.search.insertVisits(records);
+    await stores.analytics.insertVisits(records);
+  },
 };

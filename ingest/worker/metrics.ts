@@ -4,8 +4,8 @@ import type { CommittedRecords } from './batch-processor.js';
 /** Metrics of a worker. The names are contract. */
 export interface WorkerMetrics {
   of(stream: string): StreamMetrics;
-  /** Registers how far the copy of records for SQL is behind, in seconds. */
-  copyLag(read: () => number): void;
+  /** Registers the age of the copy of contacts and audiences for SQL. */
+  copyLag(copy: { beganAt(): Promise<number | null> }): void;
 }
 
 /** Metrics of one stream. */
@@ -100,13 +100,15 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     registers,
   });
   return {
-    copyLag(read) {
+    copyLag(copy) {
+      const startedAt = Date.now();
       new Gauge({
         name: 'reachline_worker_copy_lag_seconds',
-        help: 'Time since contacts, audiences and visits in ClickHouse were last all of those in Elasticsearch; 0 while they are.',
+        help: 'Time since the copy of contacts and audiences in ClickHouse was begun, or since the start of the worker before the first.',
         registers,
-        collect() {
-          this.set(read());
+        async collect() {
+          const beganAt = await copy.beganAt().catch(() => undefined);
+          if (beganAt !== undefined) this.set((Date.now() - (beganAt ?? startedAt)) / 1000);
         },
       });
     },

@@ -5,6 +5,7 @@ import { missingTopics } from '../../ingest/sources/kafka/topics.js';
 import type { Config, KafkaConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
 import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
+import { formatTimestamp } from '../shared/time.js';
 import { inspectClickHouse } from '../stores/clickhouse/inspect.js';
 import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
 import { explain, noAnswer } from './errors.js';
@@ -51,9 +52,12 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
 }
 
 async function checkClickHouse(config: NonNullable<Config['clickhouse']>): Promise<CheckResult[]> {
-  const { version, missing } = await inspectClickHouse(config);
+  const { version, missing, copiedAt } = await inspectClickHouse(config);
   return [
     { ok: `ClickHouse ${version} answers` },
+    ...(copiedAt === null
+      ? []
+      : [{ ok: `SQL reads contacts and audiences as of ${formatTimestamp(copiedAt)}` }]),
     missing.length === 0
       ? { ok: `The tables in ${config.database} are up to date` }
       : { ok: `serve brings the tables up to date: ${missing.length} migrations from ${missing[0]} on` },

@@ -69,6 +69,17 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     )
     .addHelpText('after', examples('reachline migrate', 'reachline migrate --rebuild contacts'))
     .action(async (options) => (await import('./commands/migrate.js')).migrate(io, options));
+  program
+    .command('copy')
+    .description('copy contacts and audiences into ClickHouse now, where SQL reads them')
+    .addHelpText(
+      'after',
+      `
+Needs ELASTICSEARCH_URL and CLICKHOUSE_URL. Workers do so every REACHLINE_SQL_COPY_MINUTES; visits are there as soon as they are written.
+`,
+    )
+    .addHelpText('after', examples('reachline copy'))
+    .action(async () => (await import('./commands/copy.js')).copy(io));
   addBackup(program, io);
   program
     .command('demo')

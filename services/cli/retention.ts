@@ -29,6 +29,7 @@ export async function deleteExpired(
     if (deleted === 0) break;
     await sleep(performance.now() - begun, signal, { ref: false });
   }
+  if (visitsDays > 0 && !signal?.aborted) await analytics.deleteVisitsBefore(now - visitsDays * DAY_MS);
   const months: string[] = [];
   if (deliveriesDays > 0 && !signal?.aborted) {
     const month = `${utcDate(now - deliveriesDays * DAY_MS).slice(0, 7)}-01`;

@@ -5,12 +5,12 @@ import type { OpenStoresOptions } from '../stores/open-stores.js';
 const RETRY_TIMEOUT_MS = 60_000;
 const REBUILD_LOG_INTERVAL_MS = 5000;
 
-/** Servers often start together, so the stores have a minute to become available. Workers sum months, and gateways where there are none. */
-export function startupOptions(logger: Logger, buildsRollups: boolean): OpenStoresOptions {
+/** Servers often start together, so the stores have a minute to become available. Workers maintain a ClickHouse server, and gateways where there are no workers. */
+export function startupOptions(logger: Logger, maintainsAnalytics: boolean): OpenStoresOptions {
   let loggedAt = performance.now();
   return {
     log: logger,
-    buildsRollups,
+    maintainsAnalytics,
     startupRetry: {
       timeoutMs: RETRY_TIMEOUT_MS,
       onRetry: (store) => logger.warn({ store }, `waiting for the ${store} store, which does not answer yet`),

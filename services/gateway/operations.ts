@@ -22,6 +22,7 @@ import type { RequestState } from './request-state.js';
 
 export interface OperationDeps {
   stores: Pick<Stores, 'search' | 'analytics'>;
+  copier?: Stores['copier'];
   /** Publishes ingested records to Kafka; without it they are written to their stores. */
   publisher?: Publisher;
   /** Mappings that ingest requests may name. */
@@ -90,6 +91,7 @@ function createServices(deps: OperationDeps): (timing: StoreTiming, principal: P
       search: search({ storeMs: 0 }),
       analytics: analytics({ storeMs: 0 }),
       intake: publisher,
+      copier: deps.copier,
       clock,
       provisionalDays,
       version: deps.version.version,

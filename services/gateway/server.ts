@@ -52,7 +52,7 @@ const PROXY_DRAIN_MS = 2000;
 /** Starts a gateway on open stores. Throws `ListenError`, and `MappingError` for a mapping file; other listen errors are passed on. */
 export async function startGateway(
   config: Config,
-  stores: Pick<Stores, 'search' | 'analytics'>,
+  stores: Pick<Stores, 'search' | 'analytics'> & Partial<Pick<Stores, 'copier'>>,
   logger: Logger,
   { clock = systemClock, clusterWorker, publisher, ...options }: GatewayOptions = {},
 ): Promise<Gateway> {
@@ -63,6 +63,7 @@ export async function startGateway(
   const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({
     stores,
+    copier: stores.copier,
     publisher,
     unknownFields: config.unknownFields,
     mappings: namedMappings(config),

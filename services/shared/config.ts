@@ -31,6 +31,8 @@ export interface Config {
   requestTimeoutMs: number;
   searchThreads: number;
   searchTimeoutMs: number;
+  /** Between two copies for SQL. */
+  sqlCopyMs: number;
   /** Gateway processes that share the port. */
   processes: number;
   /** Null for the embedded search store. */
@@ -164,6 +166,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
     searchThreads: env.REACHLINE_SEARCH_THREADS,
     searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
+    sqlCopyMs: env.REACHLINE_SQL_COPY_MINUTES * 60_000,
     processes: env.REACHLINE_PROCESSES,
     elasticsearch:
       nodes.length === 0

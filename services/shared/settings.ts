@@ -151,6 +151,12 @@ export const settingSchemas = {
     pattern: '^[a-z][a-z0-9_]{0,63}$',
     description: 'Database of the tables on a ClickHouse server.',
   }),
+  REACHLINE_SQL_COPY_MINUTES: integer({
+    default: 60,
+    minimum: 1,
+    maximum: 10_080,
+    description: 'Time between two copies of contacts and audiences into ClickHouse, for SQL.',
+  }),
   CLICKHOUSE_CLUSTER: string({
     default: '',
     pattern: '^[A-Za-z0-9_-]{0,64}$',

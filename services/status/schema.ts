@@ -83,6 +83,13 @@ export const StatusResponse = looseObject({
     },
     { description: 'Which stores answer within 2 seconds.' },
   ),
+  sql_copied_at: Type.Optional(
+    nullable(
+      dateTime(
+        'When the copy of contacts and audiences that SQL reads was begun; null before the first, and while ClickHouse does not answer. Only where both stores are servers.',
+      ),
+    ),
+  ),
   version: Type.String({ description: 'Version of Reachline that answers.' }),
   checked_at: dateTime('When the stores were asked; at most a few seconds ago.'),
 });

@@ -14,6 +14,8 @@ export interface StatusDeps {
   analytics: AnalyticsReader & Pingable;
   /** Absent without Kafka. */
   intake?: Intake;
+  /** Absent unless both stores are servers. */
+  copier?: { beganAt(): Promise<number | null> } | null;
   clock: Clock;
   provisionalDays: number;
   version: string;
@@ -49,12 +51,13 @@ export class StatusReader {
 
   /** What is the same for every organization. */
   async #checkStores() {
-    const { search, analytics, intake } = this.#deps;
-    const [searchState, analyticsState, intakeState, lag] = await Promise.all([
+    const { search, analytics, intake, copier } = this.#deps;
+    const [searchState, analyticsState, intakeState, lag, copiedAt] = await Promise.all([
       checkHealth(search),
       checkHealth(analytics),
       intake && checkHealth(intake),
       intake && orNull(() => intake.lag()),
+      copier && orNull(() => copier.beganAt()),
     ]);
     return {
       stores: {
@@ -63,6 +66,7 @@ export class StatusReader {
         ...(intakeState && { intake: intakeState }),
       },
       lag,
+      ...(copier && { sql_copied_at: timestamp(copiedAt) }),
     };
   }
 
@@ -72,14 +76,15 @@ export class StatusReader {
     const count = <Counts>(
       read: (reader: AnalyticsReader, id: string, abort: AbortSignal) => Promise<Counts>,
     ) => orNull((signal) => read(analytics, organizationId, signal));
-    const [{ stores, lag }, found, campaigns, creatives, companies, deliveries] = await Promise.all([
-      this.#readStores(),
-      orNull((signal) => search.readFigures(organizationId, signal)),
-      count(readAdvertisingCounts.campaigns),
-      count(readAdvertisingCounts.creatives),
-      count(readAdvertisingCounts.companies),
-      count(readAdvertisingCounts.deliveries),
-    ]);
+    const [{ stores, lag, ...copied }, found, campaigns, creatives, companies, deliveries] =
+      await Promise.all([
+        this.#readStores(),
+        orNull((signal) => search.readFigures(organizationId, signal)),
+        count(readAdvertisingCounts.campaigns),
+        count(readAdvertisingCounts.creatives),
+        count(readAdvertisingCounts.companies),
+        count(readAdvertisingCounts.deliveries),
+      ]);
     const stream = (name: string, figures: StreamFigures | null | undefined) => ({
       records: figures?.records ?? null,
       last_accepted_at: timestamp(figures?.lastAcceptedAt),
@@ -105,6 +110,7 @@ export class StatusReader {
         },
       },
       stores,
+      ...copied,
       version,
       checked_at: formatTimestamp(now),
     };

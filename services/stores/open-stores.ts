@@ -4,19 +4,19 @@ import type { Config } from '../shared/config.js';
 import { retry } from '../shared/retry.js';
 import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
 import { type Clock, systemClock } from '../shared/time.js';
+import type { VisitTable } from '../visits/visit-store.js';
 import type { Freeze } from './backup/freeze-socket.js';
 import type { ClickHouse } from './clickhouse/client.js';
 import type { Engine } from './clickhouse/engine.js';
 import { FolderInUseError } from './clickhouse/errors.js';
 import { analyticsStoreOnDemand } from './clickhouse/on-demand.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
-import type { RecordCopy } from './common/record-copy.js';
+import type { RecordCopy, RecordSource } from './common/record-copy.js';
 import type { SearchStore } from './common/search-store.js';
 import { RecordCopier } from './copy/record-copier.js';
 import { LockHeldError, toDataFolderError } from './data-folder/errors.js';
 import { ANALYTICS_FOLDER } from './data-folder/layout.js';
 import type { FolderLock } from './data-folder/lock.js';
-import type { RecordFeed } from './elasticsearch/record-feed.js';
 import type { ElasticsearchStoreOptions } from './elasticsearch/store.js';
 import { loadSqlite } from './sqlite/load.js';
 import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
@@ -24,10 +24,10 @@ import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
 /** Both stores of a process, opened and migrated. */
 export interface Stores {
   search: SearchStore;
-  analytics: AnalyticsStore;
+  analytics: AnalyticsStore & VisitTable;
   /** Engine of the embedded analytics store, null with a server or where that store opens on demand. Not to be used once the stores close. */
   engine: Engine | null;
-  /** What keeps the records that SQL reads on a server; null unless both stores are servers. Not started. */
+  /** Copies the contacts and audiences that SQL reads on a server; null unless both stores are servers. */
   copier: RecordCopier | null;
   /** Records the port of this process in the data folder, where it has one. */
   announcePort(port: number): void;
@@ -36,7 +36,7 @@ export interface Stores {
 }
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
-  Partial<Pick<Config, 'searchTimeoutMs' | 'elasticsearch' | 'clickhouse'>>;
+  Partial<Pick<Config, 'searchTimeoutMs' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
 
 /** For a process that waits at its start for servers that are not up yet. */
 export interface StartupRetryOptions {
@@ -50,14 +50,15 @@ export interface OpenStoresOptions {
   clock?: Clock;
   /** For background jobs of the stores. */
   log?: ElasticsearchStoreOptions['log'];
-  /** Whether this process sums months of deliveries in the background: a server does, a command that ends does not. */
-  buildsRollups?: boolean;
+  /** Whether this process sums months and copies records for SQL in the background: a server does, a command that ends does not. */
+  maintainsAnalytics?: boolean;
   /** Opens an embedded analytics store with its first use, which then throws what opening it throws: most commands use the search store alone. */
   analyticsOnDemand?: boolean;
   /** Called while an embedded store derives its search terms anew. */
   onRebuild?: RebuildProgress;
 }
 
+const DEFAULT_SQL_COPY_MS = 3_600_000;
 const STARTUP_BACKOFF = { firstMs: 1000, maxMs: 1000 };
 
 /**
@@ -71,13 +72,13 @@ export async function openStores(
     startupRetry,
     clock = systemClock,
     log,
-    buildsRollups,
+    maintainsAnalytics,
     analyticsOnDemand,
     onRebuild,
   }: OpenStoresOptions = {},
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
-  const rollups = buildsRollups ? { log } : undefined;
+  const rollups = maintainsAnalytics ? { log } : undefined;
   const used = { search: !elasticsearch, analytics: !clickhouse };
   const lock = elasticsearch && clickhouse ? null : await lockFolder(dataDir);
   const opened: Closable[] = [{ close: async () => lock?.release() }];
@@ -90,13 +91,13 @@ export async function openStores(
     const folderId = lock && (await import('./data-folder/folder-id.js'));
     folderId?.checkFolderId(dataDir, used);
     let copy: RecordCopy | null | undefined = clickhouse ? undefined : null;
-    let feed: RecordFeed | undefined;
+    let source: RecordSource | undefined;
     const search: SearchStore = elasticsearch
       ? await retryUntilAvailable(startupRetry, async () => {
           // 120 files, so loaded only where it is used.
           const { openElasticsearchStore } = await import('./elasticsearch/store.js');
           const store = await openElasticsearchStore(elasticsearch, { clock, log, copy: () => copy });
-          feed = store.feed;
+          source = store.records;
           return store;
         })
       : await withDataFolderErrors(dataDir, async () =>
@@ -121,8 +122,11 @@ export async function openStores(
     } = analyticsOnDemand && !clickhouse ? analyticsStoreOnDemand(openAnalytics) : await openAnalytics();
     opened.push(analytics);
     copy = openedCopy;
-    const copier = feed && copy ? new RecordCopier({ source: feed, copy, clock, log }) : null;
-    if (copier) opened.push({ close: () => copier.stop() });
+    const copier = source && copy ? new RecordCopier({ source, copy, clock }) : null;
+    if (copier && maintainsAnalytics) {
+      const job = copier.startEvery(config.sqlCopyMs ?? DEFAULT_SQL_COPY_MS, log);
+      opened.push({ close: () => job.stop() });
+    }
     if (lock) opened.push(await acceptBackups(dataDir, { search, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
     return { search, analytics, engine, copier, announcePort, close };

@@ -46,3 +46,11 @@ export interface VisitStore {
    */
   deleteVisitsBefore(createdMs: number, limit: number): Promise<number>;
 }
+
+/** The visits that SQL reads on a server, beside those of the search store; in process it reads those. */
+export interface VisitTable {
+  /** As `VisitStore`. */
+  insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
+  /** Deletes visits that began before a moment, in milliseconds since the epoch. */
+  deleteVisitsBefore(createdMs: number): Promise<void>;
+}

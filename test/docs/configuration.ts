@@ -58,6 +58,7 @@ const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> 
   CLICKHOUSE_USERNAME: ['clickhouse', STORES],
   CLICKHOUSE_PASSWORD: ['clickhouse', STORES],
   CLICKHOUSE_DATABASE: ['clickhouse', STORES],
+  REACHLINE_SQL_COPY_MINUTES: ['clickhouse', SERVE_AND_WORKER],
   CLICKHOUSE_CLUSTER: ['clickhouse', STORES],
   CLICKHOUSE_ADMIN_USERNAME: ['clickhouse', BOOTSTRAP],
   CLICKHOUSE_ADMIN_PASSWORD: ['clickhouse', BOOTSTRAP],
@@ -89,7 +90,7 @@ const INTRODUCTION = `# Configuration
 
 Settings are environment variables; there is no configuration file. An empty variable counts as absent. \`reachline doctor\` checks them
 and says what to fix. A name that begins with \`REACHLINE_\` and resembles a setting is an error; other unknown names are ignored, with a
-warning. "All that open a store" are \`serve\`, \`worker\`, \`migrate\`, \`doctor\`, \`demo\`, \`ingest\`, \`keys\`, \`credits\` and
+warning. "All that open a store" are \`serve\`, \`worker\`, \`migrate\`, \`doctor\`, \`demo\`, \`ingest\`, \`copy\`, \`keys\`, \`credits\` and
 \`audiences\`.
 `;
 

@@ -15,7 +15,7 @@ const OF_TARGETS = ['job', 'instance'];
 /** Names and labels of all series there can be. */
 function knownSeries(): Map<string, Set<string>> {
   const { registry } = createMetrics();
-  createWorkerMetrics(registry).copyLag(() => 0);
+  createWorkerMetrics(registry).copyLag({ beganAt: async () => 0 });
   const series = new Map([['up', new Set(OF_TARGETS)]]);
   for (const metric of registry.getMetricsAsArray()) {
     const { name, labelNames } = metric as unknown as { name: string; labelNames: string[] };

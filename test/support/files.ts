@@ -3,17 +3,22 @@ import { join } from 'node:path';
 
 /** Which files of a folder hold which of the texts, whatever its case. Texts are ASCII in lower case. */
 export function filesWith(folder: string, texts: readonly string[]): string[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  return files.flatMap((file) => {
-    let content: string;
-    try {
-      content = readFileSync(join(file.parentPath, file.name), 'latin1').toLowerCase();
-    } catch {
-      // A running server has just deleted it.
-      return [];
-    }
-    return texts.filter((text) => content.includes(text)).map((text) => `${file.name}: ${text}`);
+  const entries = whereStill(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesWith(path, texts);
+    if (!entry.isFile()) return [];
+    const content = whereStill(() => readFileSync(path, 'latin1').toLowerCase()) ?? '';
+    return texts.filter((text) => content.includes(text)).map((text) => `${entry.name}: ${text}`);
   });
+}
+
+/** Undefined where a running server has just deleted what is read. */
+function whereStill<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }

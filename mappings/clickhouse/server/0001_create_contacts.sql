@@ -1,6 +1,4 @@
--- Copies of records of the search store, which the worker keeps as they are there. A greater `version` was copied later. A row that is
--- deleted holds its key alone. Parts that a merge or a mutation has replaced are on the disk already, so they need not wait for minutes:
--- an erasure waits for them.
+-- Of the search store as it was when the last copy of it began: a copy is another table, which takes this one's name when it is whole.
 CREATE TABLE IF NOT EXISTS contacts
 (
     organization_id String CODEC(ZSTD(1)),
@@ -31,11 +29,9 @@ CREATE TABLE IF NOT EXISTS contacts
     company_image_url Nullable(String) CODEC(ZSTD(1)),
     audience_ids Array(String) CODEC(ZSTD(1)),
     created_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    updated_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    version UInt64 CODEC(ZSTD(1)),
-    is_deleted UInt8 CODEC(ZSTD(1))
+    updated_at DateTime64(3, 'UTC') CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version, is_deleted)
+ENGINE = MergeTree
 ORDER BY (organization_id, contact_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
-    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10
+    min_compressed_bytes_to_fsync_after_merge = 1

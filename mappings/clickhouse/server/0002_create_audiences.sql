@@ -9,11 +9,9 @@ CREATE TABLE IF NOT EXISTS audiences
     network_b Bool CODEC(ZSTD(1)),
     network_c Bool CODEC(ZSTD(1)),
     tracking_utm_value Nullable(String) CODEC(ZSTD(1)),
-    created_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    version UInt64 CODEC(ZSTD(1)),
-    is_deleted UInt8 CODEC(ZSTD(1))
+    created_at DateTime64(3, 'UTC') CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version, is_deleted)
+ENGINE = MergeTree
 ORDER BY (organization_id, audience_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
-    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10
+    min_compressed_bytes_to_fsync_after_merge = 1

@@ -1,4 +1,4 @@
--- As contacts. A partition is an index of the search store: `month` as YYYYMM, 0 for the index of all other years.
+-- The visits of the search store, written with them. The first record of a visit stays: it has the greatest version.
 CREATE TABLE IF NOT EXISTS website_visits
 (
     organization_id String CODEC(ZSTD(1)),
@@ -15,12 +15,10 @@ CREATE TABLE IF NOT EXISTS website_visits
     platform Nullable(String) CODEC(ZSTD(1)),
     has_recording Nullable(Bool) CODEC(ZSTD(1)),
     intent_score Nullable(Int64) CODEC(ZSTD(1)),
-    month UInt32 CODEC(ZSTD(1)),
-    version UInt64 CODEC(ZSTD(1)),
-    is_deleted UInt8 CODEC(ZSTD(1))
+    version UInt128 CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version, is_deleted)
-PARTITION BY month
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY if(toYear(created_at) BETWEEN 2020 AND 2039, toYYYYMM(created_at), 0)
 ORDER BY (organization_id, created_at, visit_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
-    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10
+    min_compressed_bytes_to_fsync_after_merge = 1

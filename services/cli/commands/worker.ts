@@ -36,8 +36,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   // Each look at the event loop wakes a process that may have nothing else to do.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });
   const metrics = createWorkerMetrics(registry);
-  const copier = stores.copier?.start();
-  if (copier) metrics.copyLag(() => copier.lagSeconds);
+  if (stores.copier) metrics.copyLag(stores.copier);
   let running: Worker | undefined;
   const retention = startRetention(config.retention, stores, logger);
   let health: OperationalServer | undefined;

@@ -4,18 +4,18 @@ import type { HttpOptions, Layout } from './client.js';
 import { openHttp } from './http.js';
 import { onCluster } from './migrations/render.js';
 
-/** All that migrations, gateways and workers need, within the two databases and without rights on users. */
+/** All that migrations, gateways and workers need, within its databases and without rights on users. */
 const TABLE_PRIVILEGES =
   'SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW';
 const VIEW_PRIVILEGES = 'SELECT, CREATE DATABASE, CREATE VIEW, DROP VIEW';
 
 /** Each as `<privileges> ON <object>`. */
-export function accountGrants({ tables, views, cluster }: Layout): string[] {
+export function accountGrants({ tables, views, copies, cluster }: Layout): string[] {
   return [
     `${TABLE_PRIVILEGES} ON ${tables}.*`,
+    `${TABLE_PRIVILEGES} ON ${copies}.*`,
     `${VIEW_PRIVILEGES} ON ${views}.*`,
-    // Whether an erasure has reached every part.
-    'SELECT ON system.mutations',
+    // For doctor --deep.
     'SELECT ON system.parts',
     ...(cluster === null ? [] : ['CLUSTER ON *.*']),
   ];

@@ -4,6 +4,8 @@ import type { Engine } from './engine.js';
 /** The databases of the tables and of the views over them. */
 export interface Layout {
   tables: string;
+  /** What becomes the tables of contacts and audiences; analysts may not read it. */
+  copies: string;
   /** The views that analysts read. */
   views: string;
   /** Null for tables of one server. */

@@ -67,7 +67,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
   }
 
   return {
-    layout: { tables: 'default', views: 'reachline', cluster: null },
+    layout: { tables: 'default', views: 'reachline', copies: 'copies', cluster: null },
     engine,
 
     pauseInserts: (work) =>

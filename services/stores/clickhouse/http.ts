@@ -26,7 +26,8 @@ const tablesOf = (database: string) => `${database}_tables`;
  */
 export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(options.database)): ClickHouse {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, cluster } = options;
-  const layout = { tables: tablesOf(options.database), views: options.database, cluster };
+  const { database } = options;
+  const layout = { tables: tablesOf(database), views: database, copies: `${database}_copies`, cluster };
   const connect = (database: string) =>
     createClient({
       url: options.url,

@@ -3,12 +3,15 @@ import type { HttpOptions } from './client.js';
 import { openHttp } from './http.js';
 import { missingMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
+import { recordCopy } from './record-copy.js';
 
 /** State of a server; inspecting changes nothing. */
 export interface ServerReport {
   version: string;
   /** Migrations that have not been applied. */
   missing: string[];
+  /** When the copy of contacts and audiences was begun, in milliseconds since the epoch; null before the first. */
+  copiedAt: number | null;
 }
 
 const MISSING_ERRORS = ['UNKNOWN_DATABASE', 'UNKNOWN_TABLE'];
@@ -34,7 +37,7 @@ export async function inspectClickHouse(options: HttpOptions): Promise<ServerRep
         throw error;
       });
     const missing = missingMigrations(applied).map(({ name }) => name);
-    return { version: rows[0]?.version ?? '', missing };
+    return { version: rows[0]?.version ?? '', missing, copiedAt: await recordCopy(server).beganAt() };
   } finally {
     await server.close();
   }

@@ -1,11 +1,12 @@
 import type { AnalyticsStore } from '../../advertising/analytics-store.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
+import type { VisitTable } from '../../visits/visit-store.js';
 import type { ClickHouse } from './client.js';
 import { BATCH_RECORDS, type OpenedAnalyticsStore } from './store.js';
 
 /** An embedded store that `open` opens with its first use, which throws the errors of `open`. */
 export function analyticsStoreOnDemand(open: () => Promise<OpenedAnalyticsStore>): {
-  store: AnalyticsStore;
+  store: AnalyticsStore & VisitTable;
   engine: null;
   copy: null;
   pauseInserts: NonNullable<ClickHouse['pauseInserts']>;
@@ -32,6 +33,9 @@ export function analyticsStoreOnDemand(open: () => Promise<OpenedAnalyticsStore>
       insertCreatives: async (records) => (await use()).insertCreatives(records),
       insertCompanies: async (records) => (await use()).insertCompanies(records),
       insertDeliveries: async (records) => (await use()).insertDeliveries(records),
+      // The views of the embedded engine read the search store.
+      insertVisits: async () => undefined,
+      deleteVisitsBefore: async () => undefined,
       dropDeliveriesBefore: async (month) => (await use()).dropDeliveriesBefore(month),
       ping: async () => (await use()).ping(),
       async close() {

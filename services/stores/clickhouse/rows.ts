@@ -15,6 +15,9 @@ import type {
   DeliveryRecord,
 } from '../../advertising/records.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
+import { parseTimestamp } from '../../shared/time.js';
+import type { Visit, VisitRecord } from '../../visits/schema.js';
+import { toVisit } from '../../visits/stored-visit.js';
 import type { Rows } from './client.js';
 
 type Value = string | number | null;
@@ -86,6 +89,36 @@ const deliveries: Table<DeliveryRecord> = {
   ],
 };
 
+const MAX_VERSION = 2n ** 128n - 1n;
+/** Of which the engine has date-times. */
+const VISIT_YEARS = { first: '1900', last: '2298' };
+
+const visitColumn = (name: string, value: (visit: Visit) => Value): Column<Visit> => [name, value];
+
+const visits: Table<Visit> = {
+  name: 'website_visits',
+  columns: [
+    visitColumn('organization_id', ({ organizationId }) => organizationId),
+    visitColumn('visit_id', ({ id }) => id),
+    visitColumn('created_at', ({ createdAt }) => createdAt.slice(0, 23).replace('T', ' ')),
+    visitColumn('audience_id', ({ audienceId }) => audienceId),
+    visitColumn('start_url', ({ startUrl }) => startUrl),
+    visitColumn('country', ({ country }) => country),
+    visitColumn('country_code', ({ countryCode }) => countryCode),
+    visitColumn('city', ({ city }) => city),
+    visitColumn('ip_address', ({ ipAddress }) => ipAddress),
+    visitColumn('browser', ({ browser }) => browser),
+    visitColumn('browser_version', ({ browserVersion }) => browserVersion),
+    visitColumn('platform', ({ platform }) => platform),
+    visitColumn('has_recording', ({ hasRecording }) => (hasRecording === null ? null : Number(hasRecording))),
+    visitColumn('intent_score', ({ intentScore }) => intentScore),
+    [
+      'version',
+      (_, { acceptedAt, sequence }) => String(MAX_VERSION - BigInt(recordOrder(null, acceptedAt, sequence))),
+    ],
+  ],
+};
+
 const SPECIAL = /[\\\t\n\r]/;
 const ESCAPES: { [character: string]: string } = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
@@ -116,23 +149,35 @@ export const companyRows = (records: readonly OrderedRecord<CompanyRecord>[]) =>
 export const deliveryRows = (records: readonly OrderedRecord<DeliveryRecord>[]) =>
   toRows(deliveries, records);
 
-const monthOf = ({ record }: OrderedRecord<DeliveryRecord>) => record.date.slice(0, 7);
+/** Of visits in years that the engine has. */
+export function visitRows(records: readonly OrderedRecord<VisitRecord>[]): Rows {
+  const ordered = records.map(({ record, ...order }) => ({
+    record: toVisit(record, parseTimestamp(record.createdAt)),
+    ...order,
+  }));
+  const inRange = ordered.filter(({ record: { createdAt } }) => {
+    const year = createdAt.slice(0, 4);
+    return year >= VISIT_YEARS.first && year <= VISIT_YEARS.last;
+  });
+  return toRows(visits, inRange);
+}
 
-/** Deliveries in parts of at most `maxMonths` months each, sorted by month; unchanged when one part holds them all. */
-export function splitDeliveriesByMonths(
-  records: readonly OrderedRecord<DeliveryRecord>[],
+/** Records in parts of at most `maxMonths` months each, sorted by month; unchanged when one part holds them all. */
+export function splitByMonths<T>(
+  records: readonly OrderedRecord<T>[],
+  dateOf: (record: T) => string,
   maxMonths: number,
-): (readonly OrderedRecord<DeliveryRecord>[])[] {
-  const byMonth = new Map<string, OrderedRecord<DeliveryRecord>[]>();
+): (readonly OrderedRecord<T>[])[] {
+  const byMonth = new Map<string, OrderedRecord<T>[]>();
   for (const record of records) {
-    const month = monthOf(record);
+    const month = dateOf(record.record).slice(0, 7);
     const others = byMonth.get(month);
     if (others) others.push(record);
     else byMonth.set(month, [record]);
   }
   if (byMonth.size <= maxMonths) return records.length === 0 ? [] : [records];
   const months = [...byMonth].sort(([one], [other]) => (one < other ? -1 : 1));
-  const parts: OrderedRecord<DeliveryRecord>[][] = [];
+  const parts: OrderedRecord<T>[][] = [];
   for (let first = 0; first < months.length; first += maxMonths) {
     parts.push(months.slice(first, first + maxMonths).flatMap(([, ofMonth]) => ofMonth));
   }

@@ -1,4 +1,5 @@
 import type { AnalyticsStore } from '../../advertising/analytics-store.js';
+import type { VisitTable } from '../../visits/visit-store.js';
 import type { RecordCopy } from '../common/record-copy.js';
 import { literal } from './bind.js';
 import type { ClickHouse, ClickHouseOptions, Rows } from './client.js';
@@ -8,9 +9,9 @@ import { migrate } from './migrations/migrate.js';
 import { onCluster } from './migrations/render.js';
 import { openClickHouse } from './open.js';
 import { requireWholeParts } from './parts.js';
-import { ClickHouseRecordCopy } from './record-copy.js';
+import { recordCopy } from './record-copy.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
-import { campaignRows, companyRows, creativeRows, deliveryRows, splitDeliveriesByMonths } from './rows.js';
+import { campaignRows, companyRows, creativeRows, deliveryRows, splitByMonths, visitRows } from './rows.js';
 import { MAX_MONTHS_PER_INSERT } from './settings.js';
 
 /** Each month of an insert becomes a part, so a large batch costs little more than a small one. */
@@ -21,7 +22,7 @@ const PING = `SELECT throwIf(count() < 4, 'views of deliveries are missing') FRO
 WHERE database = currentDatabase() AND engine = 'MaterializedView' AND (SELECT count() FROM creative_deliveries WHERE 0) = 0`;
 
 export interface OpenedAnalyticsStore {
-  store: AnalyticsStore;
+  store: AnalyticsStore & VisitTable;
   engine: Engine | null;
   builder: RollupBuilder | null;
   pauseInserts: ClickHouse['pauseInserts'];
@@ -47,11 +48,11 @@ export async function openAnalyticsStore(
     rollups && clickhouse.layout.cluster === null ? new RollupBuilder(clickhouse, rollups) : null;
   builder?.start();
   const { engine, pauseInserts } = clickhouse;
-  const copy = engine ? null : new ClickHouseRecordCopy(clickhouse);
+  const copy = engine ? null : recordCopy(clickhouse);
   return { store: analyticsStore(clickhouse, builder), engine, builder, pauseInserts, copy };
 }
 
-function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): AnalyticsStore {
+function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): AnalyticsStore & VisitTable {
   const insert = async (rows: Rows) => {
     if (rows.text === '') return;
     await clickhouse.insert(`insert_${rows.table}`, rows).catch((error: unknown) => {
@@ -66,8 +67,13 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
     insertCompanies: (records) => insert(companyRows(records)),
     // One insert at a time, so that other writes run in between.
     async insertDeliveries(records) {
-      for (const part of splitDeliveriesByMonths(records, MAX_MONTHS_PER_INSERT))
+      for (const part of splitByMonths(records, ({ date }) => date, MAX_MONTHS_PER_INSERT))
         await insert(deliveryRows(part));
+    },
+    async insertVisits(records) {
+      if (clickhouse.engine) return;
+      for (const part of splitByMonths(records, ({ createdAt }) => createdAt, MAX_MONTHS_PER_INSERT))
+        await insert(visitRows(part));
     },
     async dropDeliveriesBefore(month) {
       const everywhere = onCluster(clickhouse.layout.cluster);
@@ -101,6 +107,28 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
         await clickhouse.command('drop_month', remove, true);
       }
       return [...months].sort();
+    },
+    async deleteVisitsBefore(createdMs) {
+      if (clickhouse.engine) return;
+      const everywhere = onCluster(clickhouse.layout.cluster);
+      const moment = `fromUnixTimestamp64Milli(${Math.trunc(createdMs)}, 'UTC')`;
+      const { rows } = await clickhouse.query<{ month: number; is_whole: number | boolean }>({
+        name: 'old_visits',
+        sql: `SELECT _partition_value.1 AS month, month > 0 AND month < toYYYYMM(${moment}) AS is_whole
+FROM website_visits WHERE created_at < ${moment} GROUP BY month`,
+        params: {},
+      });
+      for (const { month, is_whole } of rows) {
+        const drop = `ALTER TABLE website_visits${everywhere} DROP PARTITION ${Number(month)}`;
+        if (is_whole) await clickhouse.command('drop_month', drop, true);
+      }
+      if (rows.some(({ is_whole }) => !is_whole)) {
+        await clickhouse.command(
+          'delete_visits',
+          `DELETE FROM website_visits${everywhere} WHERE created_at < ${moment}`,
+          true,
+        );
+      }
     },
     async ping() {
       await clickhouse.query({ name: 'ping', sql: PING, params: {} });

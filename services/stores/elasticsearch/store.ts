@@ -1,5 +1,6 @@
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { type Clock, systemClock } from '../../shared/time.js';
+import type { RecordSource } from '../common/record-copy.js';
 import type { SearchStore } from '../common/search-store.js';
 import { type AudienceSource, type AudienceTombstone, audienceStore } from './audiences.js';
 import { Cluster } from './client.js';
@@ -16,7 +17,7 @@ import { keyStore } from './keys.js';
 import { ensureIndices, IndexNames } from './migrations/indices.js';
 import { hasOtherOrganization } from './organizations.js';
 import { boundedReads } from './pages.js';
-import { RecordFeed } from './record-feed.js';
+import { recordSource } from './record-source.js';
 import { type RecoveryLog, startRecovery } from './recovery-job.js';
 import { refreshCoalescer } from './refresh-coalescer.js';
 import { rejectionStore } from './rejections.js';
@@ -45,7 +46,7 @@ export interface ElasticsearchStoreOptions {
 export async function openElasticsearchStore(
   config: ElasticsearchConfig,
   options: ElasticsearchStoreOptions = {},
-): Promise<SearchStore & { readonly feed: RecordFeed }> {
+): Promise<SearchStore & { readonly records: RecordSource }> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
   try {
@@ -68,7 +69,7 @@ function composeStore(
     log,
     copy,
   }: ElasticsearchStoreOptions,
-): SearchStore & { readonly feed: RecordFeed } {
+): SearchStore & { readonly records: RecordSource } {
   const contacts = new Documents<ContactSource | Tombstone>(cluster, names.alias('contacts'));
   const audiences = new Documents<AudienceSource | AudienceTombstone>(cluster, names.alias('audiences'));
   const visits = new Documents<VisitSource>(cluster, names.alias('visits'));
@@ -76,14 +77,12 @@ function composeStore(
   const acceptance = new AcceptanceTimes(cluster, names);
   const ledger = new Ledger(cluster, names);
   const idempotencyKeys = new IdempotencyKeys(idempotency, clock);
-  const feed = new RecordFeed(cluster, names, clock);
   const erasures = new Erasures({
     cluster,
     names,
     contacts,
     idempotencyKeys,
     clock,
-    feed,
     copy,
     expungeIntervalMs,
   });
@@ -98,7 +97,7 @@ function composeStore(
   const bounded = boundedReads();
   return {
     preferredBatchSize: BATCH_RECORDS,
-    feed,
+    records: recordSource(cluster, names, () => erasures.erasedContacts()),
     recovery: recovery.status,
     refresh,
     ...contactStore({ contacts, writes, idempotencyKeys, suppression, acceptance, clock, bounded, refresh }),

@@ -34,7 +34,7 @@ export function testDatabase(server = url): TestDatabase {
     config: { url: server, username, password, database, cluster: null },
     client,
     async drop() {
-      for (const name of [database, `${database}_tables`]) {
+      for (const name of [database, `${database}_tables`, `${database}_copies`]) {
         await client.command({ query: `DROP DATABASE IF EXISTS ${name}` });
       }
       await client.close();

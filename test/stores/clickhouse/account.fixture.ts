@@ -11,7 +11,7 @@ import { serverMigrations } from '../../../services/stores/clickhouse/migrations
 import { render } from '../../../services/stores/clickhouse/migrations/render.js';
 
 const folder = process.argv[2] as string;
-const layout = { tables: 'reachline_tables', views: 'reachline', cluster: null };
+const layout = { tables: 'reachline_tables', views: 'reachline', copies: 'reachline_copies', cluster: null };
 const grants = accountGrants(layout).map((grant) => `<query>GRANT ${grant}</query>`);
 const user = `<password/><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota><grants>${grants.join('')}</grants>`;
 writeFileSync(
@@ -47,7 +47,15 @@ const allowed = [
   ].map((view) => `SELECT * FROM ${layout.views}.${view}`),
   'SELECT name FROM system.databases',
   'SELECT name FROM system.parts WHERE NOT active',
-  'SELECT mutation_id FROM system.mutations WHERE NOT is_done',
+  'SELECT name, comment FROM system.tables',
+  `CREATE DATABASE IF NOT EXISTS ${layout.copies}`,
+  `CREATE TABLE ${layout.copies}.contacts_1_a AS contacts`,
+  `ALTER TABLE ${layout.copies}.contacts_1_a MODIFY COMMENT '1'`,
+  `INSERT INTO ${layout.copies}.contacts_1_a (organization_id, contact_id) VALUES ('o', 'c')`,
+  `EXCHANGE TABLES contacts AND ${layout.copies}.contacts_1_a`,
+  "DELETE FROM contacts WHERE (organization_id, contact_id) IN (('o', 'c'))",
+  `DROP TABLE IF EXISTS ${layout.copies}.contacts_1_a SYNC`,
+  'ALTER TABLE website_visits DROP PARTITION 202601',
   ...accountStatements(layout, { username: 'reachline', password: "it's" }).map(
     (statement) => `EXPLAIN AST ${statement}`,
   ),

@@ -25,7 +25,7 @@ describe('The account of Reachline on a ClickHouse server', function () {
   });
 
   it('is created without its password appearing in a statement', () => {
-    const layout = { tables: 'r_tables', views: 'r', cluster: null };
+    const layout = { tables: 'r_tables', views: 'r', copies: 'r_copies', cluster: null };
     const statements = accountStatements(layout, { username: 'app', password: 'secret' });
     expect(statements.join('\n')).not.to.contain('secret');
     expect(statements[0]).to.equal(
@@ -33,8 +33,8 @@ describe('The account of Reachline on a ClickHouse server', function () {
     );
     expect(statements.slice(2)).to.deep.equal([
       'GRANT SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW ON r_tables.* TO `app`',
+      'GRANT SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW ON r_copies.* TO `app`',
       'GRANT SELECT, CREATE DATABASE, CREATE VIEW, DROP VIEW ON r.* TO `app`',
-      'GRANT SELECT ON system.mutations TO `app`',
       'GRANT SELECT ON system.parts TO `app`',
     ]);
   });

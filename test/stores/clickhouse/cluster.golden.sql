@@ -636,14 +636,12 @@ CREATE TABLE IF NOT EXISTS contacts ON CLUSTER `main`
     company_image_url Nullable(String) CODEC(ZSTD(1)),
     audience_ids Array(String) CODEC(ZSTD(1)),
     created_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    updated_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    version UInt64 CODEC(ZSTD(1)),
-    is_deleted UInt8 CODEC(ZSTD(1))
+    updated_at DateTime64(3, 'UTC') CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree(version, is_deleted)
+ENGINE = ReplicatedMergeTree
 ORDER BY (organization_id, contact_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
-    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10;
+    min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS audiences ON CLUSTER `main`
 (
@@ -655,14 +653,12 @@ CREATE TABLE IF NOT EXISTS audiences ON CLUSTER `main`
     network_b Bool CODEC(ZSTD(1)),
     network_c Bool CODEC(ZSTD(1)),
     tracking_utm_value Nullable(String) CODEC(ZSTD(1)),
-    created_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    version UInt64 CODEC(ZSTD(1)),
-    is_deleted UInt8 CODEC(ZSTD(1))
+    created_at DateTime64(3, 'UTC') CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree(version, is_deleted)
+ENGINE = ReplicatedMergeTree
 ORDER BY (organization_id, audience_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
-    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10;
+    min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS website_visits ON CLUSTER `main`
 (
@@ -680,29 +676,13 @@ CREATE TABLE IF NOT EXISTS website_visits ON CLUSTER `main`
     platform Nullable(String) CODEC(ZSTD(1)),
     has_recording Nullable(Bool) CODEC(ZSTD(1)),
     intent_score Nullable(Int64) CODEC(ZSTD(1)),
-    month UInt32 CODEC(ZSTD(1)),
-    version UInt64 CODEC(ZSTD(1)),
-    is_deleted UInt8 CODEC(ZSTD(1))
-)
-ENGINE = ReplicatedReplacingMergeTree(version, is_deleted)
-PARTITION BY month
-ORDER BY (organization_id, created_at, visit_id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
-    min_compressed_bytes_to_fsync_after_merge = 1, old_parts_lifetime = 10;
-
-CREATE TABLE IF NOT EXISTS copied_shards ON CLUSTER `main`
-(
-    organization_id String,
-    source String,
-    shard UInt32,
-    uuid String,
-    seq_no Int64,
-    compared_seq_no Int64,
-    version UInt64
+    version UInt128 CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedReplacingMergeTree(version)
-ORDER BY (organization_id, source, shard)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+PARTITION BY if(toYear(created_at) BETWEEN 2020 AND 2039, toYYYYMM(created_at), 0)
+ORDER BY (organization_id, created_at, visit_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE VIEW IF NOT EXISTS reachline.contacts ON CLUSTER `main`
 (
@@ -766,7 +746,7 @@ AS SELECT
     audience_ids,
     created_at,
     updated_at
-FROM contacts FINAL
+FROM contacts
 COMMENT 'The contacts, one row each';
 
 CREATE VIEW IF NOT EXISTS reachline.audiences ON CLUSTER `main`
@@ -791,7 +771,7 @@ AS SELECT
     network_c,
     tracking_utm_value,
     created_at
-FROM audiences FINAL
+FROM audiences
 COMMENT 'The audiences, one row each';
 
 CREATE VIEW IF NOT EXISTS reachline.memberships ON CLUSTER `main`
@@ -804,7 +784,7 @@ AS SELECT
     organization_id,
     member_of AS audience_id,
     contact_id
-FROM contacts FINAL
+FROM contacts
 ARRAY JOIN audience_ids AS member_of
 COMMENT 'A row for each audience of each contact';
 

@@ -9,7 +9,12 @@ import { render } from '../../../services/stores/clickhouse/migrations/render.js
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 import { readMigrations } from '../../../services/stores/common/migrations.js';
 
-const LAYOUT = { tables: 'reachline_tables', views: 'reachline', cluster: 'main' };
+const LAYOUT = {
+  tables: 'reachline_tables',
+  views: 'reachline',
+  copies: 'reachline_copies',
+  cluster: 'main',
+};
 const GOLDEN = join(packageRoot, 'test/stores/clickhouse/cluster.golden.sql');
 
 const ACCESS = join(packageRoot, 'mappings/clickhouse/access');

@@ -17,7 +17,7 @@ import type { Identifier } from '../../../contacts/suppression.js';
 import type { Page } from '../../../search/query.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { type Clock, DAY_MS, formatTimestamp } from '../../../shared/time.js';
-import { nextVersion, type RecordCopy } from '../../common/record-copy.js';
+import type { ContactKey, RecordCopy } from '../../common/record-copy.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/creations.js';
 import {
@@ -33,7 +33,6 @@ import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
 import { fetchPage, searchAfter } from '../pages.js';
-import type { RecordFeed } from '../record-feed.js';
 import { type ErasureSource, SuppressionList } from './suppression.js';
 
 /** A thousand contacts may have many thousand identifiers. */
@@ -41,8 +40,6 @@ const CONCURRENT_SEARCHES = 16;
 const ERASURES_PER_RUN = 1000;
 const EXPUNGE_ID = 'expunge';
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
-/** The next run of the recovery job goes on. Short, as a process that stops waits for the run. */
-const PURGE_TIMEOUT_MS = 2000;
 /** Indices that held documents of erased persons. */
 const MERGED_RESOURCES = ['contacts', 'idempotency'] as const;
 
@@ -55,7 +52,6 @@ interface ErasureDeps {
   contacts: ContactDocuments;
   idempotencyKeys: IdempotencyKeys;
   clock: Clock;
-  feed: RecordFeed;
   /** By default none. */
   copy?: CopyToErase;
   /** By default a day. */
@@ -68,8 +64,8 @@ export class Erasures {
   readonly #documents: Documents<ErasureSource>;
   /** The shards when this process began to wait until merges drop what was deleted before. */
   #flushed: { at: number; states: ReadonlyMap<string, ShardState> } | undefined;
-  /** Ids of erasures whose contacts this process has hidden in the copy. */
-  readonly #hidden = new Set<string>();
+  /** Ids of erasures whose contacts this process has hidden in a copy, which is known by its beginning. */
+  #hidden: { beganAt: number | null; ids: Set<string> } = { beganAt: null, ids: new Set() };
 
   constructor(deps: ErasureDeps) {
     this.#deps = deps;
@@ -114,7 +110,17 @@ export class Erasures {
       contact_ids,
       proof,
     }));
+    await this.#hideAtOnce(organizationId, contact_ids);
     return { erased, related, proof };
+  }
+
+  /** Where ClickHouse does not answer, the recovery job hides them. */
+  async #hideAtOnce(organizationId: string, contactIds: readonly string[]): Promise<void> {
+    const contacts = contactIds.map((contactId) => ({ organizationId, contactId }));
+    await this.#deps
+      .copy?.()
+      ?.hide(contacts)
+      .catch(() => undefined);
   }
 
   /** Suppresses the persons of a journaled erasure, and deletes their contacts, also those that were written meanwhile. */
@@ -203,6 +209,8 @@ export class Erasures {
       })
     ).hits;
     const pending = hits.map(({ _id, _source }) => ({ id: _id as string, source: _source as ErasureSource }));
+    const copy = this.#deps.copy?.();
+    if (copy && pending.length > 0) await this.#hideCopies(copy, pending);
     const undeleted = pending.filter(({ source }) => source.deleted_at === undefined);
     if (undeleted.length > 0) await this.#deleteDocuments(undeleted);
     else if (pending.length > 0) await this.#expunge(pending);
@@ -254,7 +262,9 @@ export class Erasures {
       if (isMerged && (await areAllCopiesCommitted(cluster, index))) {
         const covered = erasures.filter(({ source }) => (source.deleted_at ?? startedAt) < startedAt);
         // The next run tries again.
-        if (covered.length > 0 && !(await this.#eraseCopies(covered))) return;
+        const copy = this.#deps.copy?.();
+        if (copy === undefined && this.#deps.copy) return;
+        if (copy && !(await copy.isFreeOf(covered.flatMap(({ source }) => contactsOf(source))))) return;
         for (const { id } of covered) await this.#completeProof(id);
       }
       await this.#documents.update(EXPUNGE_ID, ({ task: _, ...rest }) => rest);
@@ -279,29 +289,22 @@ export class Erasures {
     }));
   }
 
-  /** Removes the copies of contacts. False while bytes of them may be left. */
-  async #eraseCopies(erasures: readonly PendingErasure[]): Promise<boolean> {
-    const { feed, clock, copy: openCopy = () => null } = this.#deps;
-    const copy = openCopy();
-    if (copy === null) return true;
-    // With the lease no copier writes, and what it reads next does not hold them any more.
-    const lease = copy && (await feed.acquireLease());
-    if (!lease) return false;
-    try {
-      const isNew = ({ id }: { id: string }) => !this.#hidden.has(id);
-      await hideCopies(
-        copy,
-        erasures.filter(isNew).map(({ source }) => source),
-        clock.now(),
-      );
-      for (const { id } of erasures) this.#hidden.add(id);
-      const organizationIds = new Set(erasures.map(({ source }) => source.organization_id ?? ''));
-      if (!(await copy.purge('contacts', [...organizationIds], PURGE_TIMEOUT_MS))) return false;
-      for (const { id } of erasures) this.#hidden.delete(id);
-      return true;
-    } finally {
-      await lease.release();
-    }
+  /** Makes the contacts of erasures unreadable in the copy, once in each. */
+  async #hideCopies(copy: RecordCopy, erasures: readonly PendingErasure[]): Promise<void> {
+    const beganAt = await copy.beganAt();
+    if (this.#hidden.beganAt !== beganAt) this.#hidden = { beganAt, ids: new Set() };
+    const { ids } = this.#hidden;
+    const fresh = erasures.filter(({ id }) => !ids.has(id));
+    await copy.hide(fresh.flatMap(({ source }) => contactsOf(source)));
+    for (const { id } of fresh) ids.add(id);
+  }
+
+  /** Contacts of the erasures whose proof is not complete. */
+  async *erasedContacts(): AsyncGenerator<ContactKey[]> {
+    await this.#documents.refresh();
+    const query = { term: { pending: true } };
+    for await (const hits of this.#documents.pages({ size: ERASURES_PER_RUN, query, sort: ORDER }))
+      yield hits.flatMap(({ _source }) => contactsOf(_source as ErasureSource));
   }
 
   /** The contacts that exist. */
@@ -333,16 +336,10 @@ export class Erasures {
   }
 }
 
-/** As deleted records are; a purge then removes them. `now` in milliseconds since the epoch. */
-async function hideCopies(copy: RecordCopy, erasures: readonly ErasureSource[], now: number): Promise<void> {
-  const keys = erasures.flatMap(({ organization_id: organizationId = '', contact_ids = [] }) =>
-    contact_ids.map((id) => ({ organizationId, id })),
-  );
-  if (keys.length === 0) return;
-  const version = nextVersion(await copy.shards(), now);
-  await copy.saveShards([{ source: 'erasures', shard: 0, uuid: '', seqNo: -1, comparedSeqNo: -1, version }]);
-  await copy.delete({ kind: 'contacts', month: 0 }, version, keys);
-}
+const contactsOf = ({
+  organization_id: organizationId = '',
+  contact_ids = [],
+}: ErasureSource): ContactKey[] => contact_ids.map((contactId) => ({ organizationId, contactId }));
 
 interface PendingErasure {
   id: string;

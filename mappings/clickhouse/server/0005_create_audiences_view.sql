@@ -20,5 +20,5 @@ AS SELECT
     network_c,
     tracking_utm_value,
     created_at
-FROM audiences FINAL
+FROM audiences
 COMMENT 'The audiences, one row each'

@@ -8,6 +8,6 @@ AS SELECT
     organization_id,
     member_of AS audience_id,
     contact_id
-FROM contacts FINAL
+FROM contacts
 ARRAY JOIN audience_ids AS member_of
 COMMENT 'A row for each audience of each contact'

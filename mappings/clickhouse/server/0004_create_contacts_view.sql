@@ -60,5 +60,5 @@ AS SELECT
     audience_ids,
     created_at,
     updated_at
-FROM contacts FINAL
+FROM contacts
 COMMENT 'The contacts, one row each'
