@@ -50,7 +50,8 @@ export interface ClickHouse {
   /** Runs `work` between inserts, whose rows and the sums derived from them are then in the tables. Null over HTTP. */
   readonly pauseInserts: (<T>(work: (freeze: FreezeParts) => Promise<T>) => Promise<T>) | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
-  insert(name: string, rows: Rows): Promise<void>;
+  /** Small ones that are `grouped` share a part with others that arrive at the same time; over HTTP only. */
+  insert(name: string, rows: Rows, grouped?: boolean): Promise<void>;
   /** Runs an `INSERT … FORMAT …` with its rows. Over HTTP only. */
   insertLines(name: string, sql: string, text: string): Promise<void>;
   /** One in the background does not wait for inserts, nor they for it. */

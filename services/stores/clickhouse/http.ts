@@ -9,7 +9,7 @@ import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse, HttpOptions } from './client.js';
 import { onCluster } from './migrations/render.js';
 import { checkBound, settle, toResult } from './result.js';
-import { DEFAULT_TIMEOUT_MS, HTTP_READ_SETTINGS, httpSettings } from './settings.js';
+import { DEFAULT_TIMEOUT_MS, GROUPED_INSERT_SETTINGS, HTTP_READ_SETTINGS, httpSettings } from './settings.js';
 
 const CONNECT_TIMEOUT_MS = 1500;
 /** The server times out first, so that it says why. */
@@ -74,7 +74,7 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
       return settle(running, signal);
     },
 
-    async insert(name, { table, columns, text }) {
+    async insert(name, { table, columns, text }, grouped = false) {
       guard();
       await settle(
         client.insert({
@@ -82,7 +82,7 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
           columns: columns as [string, ...string[]],
           values: Readable.from([text], { objectMode: false }),
           format: 'TabSeparated',
-          clickhouse_settings: settings(name),
+          clickhouse_settings: { ...settings(name), ...(grouped && GROUPED_INSERT_SETTINGS) },
         }),
       );
     },

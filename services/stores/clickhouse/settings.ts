@@ -56,6 +56,9 @@ export const httpSettings = (name: string, timeoutMs: number, cluster: string | 
 /** For reads over HTTP. A server detects clients that leave only during read-only statements; 2 still accepts settings. */
 export const HTTP_READ_SETTINGS: Settings = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 };
 
+/** The server collects rows of several inserts for a fraction of a second, and answers each once its rows are stored. */
+export const GROUPED_INSERT_SETTINGS: Settings = { async_insert: 1, wait_for_async_insert: 1 };
+
 const CLUSTER_SETTINGS: Settings = {
   // By default rows equal to earlier ones are dropped: a metric restated back to its former value would be lost.
   insert_deduplicate: 0,

@@ -53,9 +53,9 @@ export async function openAnalyticsStore(
 }
 
 function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): AnalyticsStore & VisitTable {
-  const insert = async (rows: Rows) => {
+  const insert = async (rows: Rows, grouped = false) => {
     if (rows.text === '') return;
-    await clickhouse.insert(`insert_${rows.table}`, rows).catch((error: unknown) => {
+    await clickhouse.insert(`insert_${rows.table}`, rows, grouped).catch((error: unknown) => {
       throw insertError(error);
     });
   };
@@ -73,7 +73,7 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
     async insertVisits(records) {
       if (clickhouse.engine) return;
       for (const part of splitByMonths(records, ({ createdAt }) => createdAt, MAX_MONTHS_PER_INSERT))
-        await insert(visitRows(part));
+        await insert(visitRows(part), true);
     },
     async dropDeliveriesBefore(month) {
       const everywhere = onCluster(clickhouse.layout.cluster);
