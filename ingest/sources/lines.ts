@@ -51,7 +51,7 @@ export async function* lines(
 
   const complete = (bytes: Buffer) => {
     const text = line === 1 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? bytes.subarray(3) : bytes;
-    if (isBlank(text)) return;
+    if (text.every(isWhiteSpace)) return;
     // The limit leaves room for the carriage return that may end a line.
     if (text.length > limit && text[text.length - 1] !== 13) {
       ready.push({ line, bytes, overlong: 'last' });
@@ -65,7 +65,19 @@ export async function* lines(
       ? chunk
       : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let from = 0;
-    for (let to = bytes.indexOf(NEWLINE); to >= 0; to = bytes.indexOf(NEWLINE, from)) {
+    for (;;) {
+      if (heldBytes === 0 && !overlong) {
+        // A body of nothing but line feeds would otherwise be millions of buffers.
+        let at = from;
+        while (isWhiteSpace(bytes[at])) at++;
+        if (bytes[at] === NEWLINE && at - from <= limit + 1) {
+          line++;
+          from = at + 1;
+          continue;
+        }
+      }
+      const to = bytes.indexOf(NEWLINE, from);
+      if (to < 0) break;
       take(bytes.subarray(from, to), true);
       from = to + 1;
       if (ready.length >= LINES_PER_CHUNK) {
@@ -83,9 +95,4 @@ export async function* lines(
   if (ready.length > 0) yield ready;
 }
 
-function isBlank(bytes: Buffer): boolean {
-  for (const byte of bytes) {
-    if (byte !== 32 && byte !== 13 && byte !== 9) return false;
-  }
-  return true;
-}
+const isWhiteSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 9;

@@ -39,6 +39,32 @@ describe('Lines of a text', () => {
     ]);
   });
 
+  it('make no buffer of a blank line', async () => {
+    const chunk = Buffer.from(`${'\n \r\n'.repeat(1000)}a\n`);
+    let buffers = 0;
+    chunk.subarray = (start, end) => {
+      buffers++;
+      return Buffer.prototype.subarray.call(chunk, start, end);
+    };
+    const records: RawRecord[] = [];
+    async function* chunks() {
+      yield chunk;
+    }
+    for await (const some of lines(chunks())) records.push(...some);
+    expect(texts(records)).to.deep.equal([[2001, 'a']]);
+    expect(buffers).to.equal(1);
+  });
+
+  it('over the limit pass in pieces also where they are blank, wherever the chunks are cut', async () => {
+    const text = `${' '.repeat(50)}\n \na`;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(100)), async (cuts) => {
+        const records = await read(text, cuts, 20);
+        expect(new Set(records.map(({ line }) => line))).to.deep.equal(new Set([1, 3]));
+      }),
+    );
+  });
+
   it('lose a byte order mark at the beginning, and keep the received bytes as well', async () => {
     const [first, second] = await read('\ufeff{"a":1}\n{"b":"\ufeff"}');
     expect(first?.bytes.toString()).to.equal('{"a":1}');
