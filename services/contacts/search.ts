@@ -9,7 +9,7 @@ import {
   normalizeProfileUrl,
 } from '../search/normalize.js';
 import type { TextQuery } from '../search/query.js';
-import { words } from '../shared/text.js';
+import { hasLetterOrDigit, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
 import type { ContactFilter, ContactSearch } from './contact-store.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
@@ -48,7 +48,7 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
     if (text) filters.push({ kind: 'words', field, words: filterWords(field, text) });
   }
   const add = (name: keyof GivenFilters, field: ValueField, value: string) => {
-    if (value === '') throw noWords(name);
+    if (!hasLetterOrDigit(value)) throw noWords(name);
     filters.push({ kind: 'value', field, value });
   };
   if (given.country) add('country', 'country', normalizeCountry(given.country));
@@ -60,7 +60,7 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
   }
   if (given.email) {
     const email = normalizeEmail(given.email);
-    if (email === '') throw noWords('email');
+    if (!hasLetterOrDigit(email)) throw noWords('email');
     // Stores index the parts of an address as words too; only whole addresses hold an @, none of them at the end.
     filters.push({ kind: 'email', email: email.includes('@') ? email : `${email}@` });
   }

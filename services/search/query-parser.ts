@@ -1,6 +1,6 @@
 /** Reads the `query` of a search (contract 3.9). */
 
-import { codePoints, compounds, fold, tooLongOnceFolded, words } from '../shared/text.js';
+import { codePoints, compounds, fold, hasLetterOrDigit, tooLongOnceFolded, words } from '../shared/text.js';
 import { joinedNeighbours } from './names.js';
 import { normalizeDomain, normalizeProfileUrl, profileSlug } from './normalize.js';
 import { phoneAlternatives, phoneDigits } from './phones.js';
@@ -118,12 +118,10 @@ interface Reading {
 /** Only words with a letter or digit: punctuation alone may look like an address. */
 const read = (piece: Piece): Reading[] =>
   readPiece(piece).map((reading) => ({
-    words: reading.words.filter(isWord),
-    instead: reading.instead?.filter(isWord),
-    whole: reading.whole?.filter(isWord),
+    words: reading.words.filter(hasLetterOrDigit),
+    instead: reading.instead?.filter(hasLetterOrDigit),
+    whole: reading.whole?.filter(hasLetterOrDigit),
   }));
-
-const isWord = (text: string) => /[\p{L}\p{N}]/u.test(text);
 
 function readPiece({ quoted, url, compound, digits, chain, text }: Piece): Reading[] {
   if (quoted !== undefined) return [readQuoted(quoted.trim())];
@@ -152,7 +150,7 @@ function readUrl(url: string): Reading {
   if (/^\/?in\//.test(url)) return { words: words(url), instead: [slugWord(profileSlug(address))] };
   const [, first, second] = address.split('/');
   if (first === 'in' && second) return oneWord(slugWord(second));
-  if (!isWord(domain) || !/^[^\s.]+\.[^\s"]+$/.test(domain)) return { words: words(url) };
+  if (!hasLetterOrDigit(domain) || !/^[^\s.]+\.[^\s"]+$/.test(domain)) return { words: words(url) };
   return first ? oneWord(domain, slugWord(profileSlug(address))) : oneWord(domain);
 }
 

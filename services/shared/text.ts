@@ -230,3 +230,5 @@ export function firstFew(values: readonly string[]): string {
   const more = values.length - MAX_NAMED;
   return values.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
+
+export const hasLetterOrDigit = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);

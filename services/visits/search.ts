@@ -3,7 +3,7 @@ import { noWords } from '../http/problems.js';
 import { normalizeCountry } from '../search/countries.js';
 import { normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
 import { addressRange } from '../shared/ip-address.js';
-import { foldValue } from '../shared/text.js';
+import { foldValue, hasLetterOrDigit } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
 import type { SearchVisitsRequest } from './schema.js';
 import type { VisitSearch } from './visit-store.js';
@@ -19,7 +19,7 @@ function normal(
 ): string | undefined {
   if (value === null || value === undefined) return undefined;
   const normalForm = form(value);
-  if (normalForm === '') throw noWords(field);
+  if (!hasLetterOrDigit(normalForm)) throw noWords(field);
   return normalForm;
 }
 
