@@ -6,13 +6,13 @@ import { respond } from '../http/respond.js';
 import { cached } from '../shared/cache.js';
 import type { Clock } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
-import type { Stores } from '../stores/open-stores.js';
+import type { GatewayStores } from '../stores/open-stores.js';
 import { checkReadiness } from './health.js';
 import type { Metrics } from './metrics.js';
 import { serveText } from './serve-text.js';
 
 export interface OperationalDeps {
-  stores: Pick<Stores, 'search' | 'analytics'>;
+  stores: GatewayStores;
   publisher?: Publisher;
   metrics: Metrics;
   clock: Clock;
@@ -34,7 +34,7 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
     const state = await checkStores();
     const stopping = deps.stopping();
     const ready = state.ready && !stopping;
-    const body = JSON.stringify({ ready, stores: state.stores, stopping });
+    const body = JSON.stringify({ ready, stores: state.stores, disk: state.disk, stopping });
     await respond(ctx, { status: ready ? 200 : 503, body });
   });
   if (deps.servesMetrics !== false) {
@@ -56,7 +56,7 @@ const readiness = {
   $id: 'Readiness',
   type: 'object',
   description: 'Whether requests can be served.',
-  required: ['ready', 'stopping', 'stores'],
+  required: ['ready', 'stopping', 'stores', 'disk'],
   properties: {
     ready: { type: 'boolean', description: 'Whether every store answers and the process is not stopping.' },
     stopping: { type: 'boolean', description: 'Whether the process is shutting down.' },
@@ -64,6 +64,12 @@ const readiness = {
       type: 'object',
       description: 'State by store: `search`, `analytics`, and `intake` where records go to Kafka.',
       additionalProperties: storeState,
+    },
+    disk: {
+      ...text(
+        '`full` where the disk of the data folder has no room for writes: reads are still served, so `ready` does not change.',
+      ),
+      'x-extensible-enum': ['ok', 'full'],
     },
   },
 };

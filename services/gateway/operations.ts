@@ -12,7 +12,7 @@ import type { UnknownFields } from '../shared/settings.js';
 import type { Clock } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
 import { StatusReader } from '../status/status-reader.js';
-import type { Stores } from '../stores/open-stores.js';
+import type { GatewayStores } from '../stores/open-stores.js';
 import type { ApiEndpoint, ApiServices } from './api.js';
 import { createAuthenticate } from './authenticate.js';
 import { instrumentStore, type StoreTiming } from './instrument-store.js';
@@ -21,8 +21,7 @@ import { bodyTokens, type RateLimiter } from './rate-limit.js';
 import type { RequestState } from './request-state.js';
 
 export interface OperationDeps {
-  stores: Pick<Stores, 'search' | 'analytics'>;
-  copier?: Stores['copier'];
+  stores: GatewayStores;
   /** Publishes ingested records to Kafka; without it they are written to their stores. */
   publisher?: Publisher;
   /** Mappings that ingest requests may name. */
@@ -91,7 +90,7 @@ function createServices(deps: OperationDeps): (timing: StoreTiming, principal: P
       search: search({ storeMs: 0 }),
       analytics: analytics({ storeMs: 0 }),
       intake: publisher,
-      copier: deps.copier,
+      copier: stores.copier,
       clock,
       provisionalDays,
       version: deps.version.version,

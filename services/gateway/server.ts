@@ -10,7 +10,7 @@ import { startOperationalServer } from '../shared/operational-server.js';
 import { type Clock, systemClock } from '../shared/time.js';
 import { compileAhead } from '../shared/validation.js';
 import { readVersion } from '../shared/version.js';
-import type { Stores } from '../stores/open-stores.js';
+import type { GatewayStores } from '../stores/open-stores.js';
 import { endpoints } from './api.js';
 import { createApp } from './app.js';
 import type { ClusterWorker } from './cluster/worker.js';
@@ -52,7 +52,7 @@ const PROXY_DRAIN_MS = 2000;
 /** Starts a gateway on open stores. Throws `ListenError`, and `MappingError` for a mapping file; other listen errors are passed on. */
 export async function startGateway(
   config: Config,
-  stores: Pick<Stores, 'search' | 'analytics'> & Partial<Pick<Stores, 'copier'>>,
+  stores: GatewayStores,
   logger: Logger,
   { clock = systemClock, clusterWorker, publisher, ...options }: GatewayOptions = {},
 ): Promise<Gateway> {
@@ -63,7 +63,6 @@ export async function startGateway(
   const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({
     stores,
-    copier: stores.copier,
     publisher,
     unknownFields: config.unknownFields,
     mappings: namedMappings(config),

@@ -46,6 +46,7 @@ describe('An installation without the embedded stores', () => {
         search: 'ok',
         analytics: 'ok',
         failing_streams: [],
+        disk: 'ok',
         stopping: false,
       },
     });
