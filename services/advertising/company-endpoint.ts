@@ -14,7 +14,7 @@ import type { MetricSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import { type AdvertisingServices, advertising, describe, endpoint, exampleRange } from './operation.js';
 import { contextOf, reportParamsOf, run } from './page.js';
-import { listFilter } from './report-params.js';
+import { DEFAULT_PAGE_SIZE, listFilter } from './report-params.js';
 import { CompanyRequest } from './requests.js';
 import {
   type CompanyAttributes,
@@ -93,7 +93,7 @@ export const getCompany = endpoint({
     );
     const company = await findCompany(call);
     const campaignIds = listFilter(body.campaign_ids);
-    const page = { page: body.campaign_page ?? 1, size: body.campaign_page_size ?? 50 };
+    const page = { page: body.campaign_page ?? 1, size: body.campaign_page_size ?? DEFAULT_PAGE_SIZE };
     const [rows, campaigns, context] = await Promise.all([
       run<SeriesRow>(
         call,

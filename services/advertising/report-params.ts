@@ -12,7 +12,7 @@ const MAX_DAYS_APART = 3660;
 /** Points of one response: `page_size` × periods (contract 5.4). */
 export const MAX_POINTS = 100_000;
 
-const DEFAULT_PAGE_SIZE = 50;
+export const DEFAULT_PAGE_SIZE = 50;
 
 /** A month whose sums were made from its deliveries of now; `month` is its first day. */
 export interface SealedMonth {

@@ -1,6 +1,6 @@
 import type { Caller } from '../http/admission.js';
 import { Problem } from '../http/problems.js';
-import { TokenBuckets } from './token-buckets.js';
+import { TokenBuckets } from '../shared/token-buckets.js';
 
 const WINDOW_SECONDS = 60;
 

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { Problem } from '../http/problems.js';
-import { TokenBuckets } from './token-buckets.js';
+import { TokenBuckets } from '../shared/token-buckets.js';
 
 /** Wrong keys per client network: burst, and refill per second. */
 const BURST = 300;

@@ -1,9 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { KeyStore } from '../accounts/key-store.js';
 import { keyIsActive, parseKey, secretMatches } from '../accounts/keys.js';
+import { TokenBuckets } from '../shared/token-buckets.js';
 import { CODE, SqlError } from './errors.js';
 import type { SqlRequest } from './request.js';
 
+type ApiKey = NonNullable<ReturnType<typeof parseKey>>;
 export type Keys = Pick<KeyStore, 'findKey' | 'recordKeyUse'>;
 
 /** What the views together hold. */
@@ -11,29 +13,51 @@ const SCOPES = ['advertising:read', 'audiences:read', 'contacts:read', 'visits:r
 /** As the gateway records uses. */
 const USE_INTERVAL_MS = 3_600_000;
 
+/** Wrong passwords in a row, and more a second. The endpoint listens on 127.0.0.1 only, so that all clients have one address. */
+const WRONG_PASSWORDS = { burst: 100, perSecond: 1 };
+
+/** Resolves with the organization of an API key as the password, or null for the password of the endpoint. */
+export type Authenticate = (request: Pick<SqlRequest, 'user' | 'password'>) => Promise<string | null>;
+
 /**
- * The organization of the API key that stands for a password, whatever the name of the user; null for the password of the endpoint,
- * which opens the advertising of all. Throws a `SqlError` for any other, and the errors of the key store.
+ * Lets in an API key in place of a password, whatever the name of the user, and the password of the endpoint, which opens the advertising
+ * of all organizations. Throws a `SqlError` for any other, and for all once a user, or a key, has had too many wrong ones; and the errors of
+ * the key store. `now` is monotonic, in milliseconds.
  */
-export async function authenticate(
-  { user, password }: Pick<SqlRequest, 'user' | 'password'>,
+export function createAuthenticate(
   expected: string,
   keys: Keys | undefined,
-): Promise<string | null> {
-  if (user === 'default' && password === undefined && expected === '') return null;
-  if (password === undefined) {
-    throw new SqlError(CODE.requiredPassword, `${user}: Password required`);
-  }
-  const key = keys && parseKey(password);
-  if (key) {
-    const stored = await keys.findKey(key.id);
-    const isRight = stored !== null && secretMatches(key.secret, Buffer.from(stored.secretHash, 'hex'));
-    if (!isRight || !keyIsActive(stored, Date.now())) throw failed(user);
-    const missing = SCOPES.filter((scope) => !stored.scopes.includes(scope) && !stored.scopes.includes('*'));
-    if (missing.length > 0) throw new SqlError(CODE.accessDenied, `The API key lacks ${missing.join(', ')}`);
-    recordUse(keys, key.id, stored.lastUsedAt);
-    return stored.organizationId;
-  }
+  now?: () => number,
+): Authenticate {
+  const attempts = new TokenBuckets(WRONG_PASSWORDS.burst, WRONG_PASSWORDS.perSecond, now);
+  return async ({ user, password }) => {
+    if (user === 'default' && password === undefined && expected === '') return null;
+    if (password === undefined) throw new SqlError(CODE.requiredPassword, `${user}: Password required`);
+    const key = keys && parseKey(password);
+    const guessed = key?.id ?? 'default';
+    if (!attempts.take(guessed)) {
+      throw new SqlError(
+        CODE.authenticationFailed,
+        `${user}: Too many wrong passwords; try again in a while.`,
+      );
+    }
+    const organizationId = key ? await ofKey(user, key, keys) : ofPassword(user, password, expected);
+    attempts.add(guessed, 1);
+    return organizationId;
+  };
+}
+
+async function ofKey(user: string, key: ApiKey, keys: Keys): Promise<string> {
+  const stored = await keys.findKey(key.id);
+  const isRight = stored !== null && secretMatches(key.secret, Buffer.from(stored.secretHash, 'hex'));
+  if (!isRight || !keyIsActive(stored, Date.now())) throw failed(user);
+  const missing = SCOPES.filter((scope) => !stored.scopes.includes(scope) && !stored.scopes.includes('*'));
+  if (missing.length > 0) throw new SqlError(CODE.accessDenied, `The API key lacks ${missing.join(', ')}`);
+  recordUse(keys, key.id, stored.lastUsedAt);
+  return stored.organizationId;
+}
+
+function ofPassword(user: string, password: string, expected: string): null {
   if (user !== 'default' || !equal(password, expected)) throw failed(user);
   return null;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Engine } from '../stores/clickhouse/engine.js';
-import { authenticate, type Keys } from './authenticate.js';
+import { type Authenticate, createAuthenticate, type Keys } from './authenticate.js';
 import { readBody } from './body.js';
 import { toException } from './errors.js';
 import { readOnly, type StatementPolicy, VIEWS } from './read-only.js';
@@ -40,10 +40,9 @@ export interface SqlEndpoint {
 }
 
 interface RequestDeps {
-  password: string;
+  authenticate: Authenticate;
   bodyLimit: number;
   authorize: StatementPolicy;
-  keys: Keys | undefined;
   records: RecordSource | undefined;
   runner: Runner;
   semaphore: Semaphore;
@@ -75,7 +74,8 @@ export async function startSqlEndpoint({
   const authorize = await policy(runner);
   const records = search && new RecordSource(search);
   const semaphore = new Semaphore({ permits: concurrency, deadlineMs });
-  const deps = { password, bodyLimit, authorize, keys: search, records, runner, semaphore };
+  const authenticate = createAuthenticate(password, search);
+  const deps = { authenticate, bodyLimit, authorize, records, runner, semaphore };
   const running = new Set<Promise<void>>();
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES },
@@ -122,7 +122,7 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<boo
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  { password, bodyLimit, authorize, keys, records, runner, semaphore }: RequestDeps,
+  { authenticate, bodyLimit, authorize, records, runner, semaphore }: RequestDeps,
 ): Promise<void> {
   const disconnected = new AbortController();
   response.on('close', () => disconnected.abort());
@@ -139,7 +139,7 @@ async function handle(
     compressBlocks = sqlRequest.compressBlocks;
     const queryId = sqlRequest.queryId ?? randomUUID();
     response.setHeader('X-ClickHouse-Query-Id', queryId);
-    sqlRequest.organizationId = await authenticate(sqlRequest, password, keys);
+    sqlRequest.organizationId = await authenticate(sqlRequest);
     request.setTimeout(RECEIVE_TIMEOUT_MS, () => request.destroy());
     let body = await readBody(request, bodyLimit);
     request.setTimeout(0);
