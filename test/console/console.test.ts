@@ -11,6 +11,7 @@ import { startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 import { axeRules, launchBrowser } from './browser.js';
 
 const VIEWS = {
@@ -107,7 +108,7 @@ describe('The console in Chromium', function () {
     for (const name of ['Contacts', 'Audiences', 'Visits', 'Advertising', 'Status']) {
       await page.getByRole('link', { name, exact: true }).click();
       await page.locator('nav [aria-current=page]', { hasText: name }).waitFor();
-      await page.waitForFunction(`document.title === '${name} · Reachline'`);
+      await until(async () => (await page.title()) === `${name} · Reachline`, name);
     }
   });
 

@@ -12,6 +12,7 @@ import { CONSOLE_CSP } from '../../services/gateway/console.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 import { axeRules, launchBrowser } from './browser.js';
 
 const run = promisify(execFile);
@@ -178,7 +179,7 @@ describe('The API reference in Chromium', function () {
     for (const { id, summary } of operations) {
       await navigation.locator(`a[href="/docs/${id}"]`).click();
       await heading(summary).waitFor();
-      await page.waitForFunction(`document.title === ${JSON.stringify(`${summary} · Reachline`)}`);
+      await until(async () => (await page.title()) === `${summary} · Reachline`, summary);
     }
     for (const name of guides) {
       await navigation.locator(`a[href="/docs/${name}"]`).click();
