@@ -4,7 +4,7 @@ import { KafkaCluster } from '../../ingest/sources/kafka/cluster.js';
 import { missingTopics } from '../../ingest/sources/kafka/topics.js';
 import type { Config, KafkaConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
-import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
+import { DiskFullError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import { formatTimestamp } from '../shared/time.js';
 import { inspectClickHouse } from '../stores/clickhouse/inspect.js';
 import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
@@ -116,4 +116,6 @@ async function found(check: () => Promise<CheckResult[]>): Promise<CheckResult[]
 }
 
 export const cannotAnswer = (error: StoreUnavailableError | StoreTimeoutError): string =>
-  `${noAnswer(error, error.store)}: check that it runs, and its address, user name and password in the settings`;
+  error instanceof DiskFullError
+    ? `The disk of the ${error.store} store is full: make room`
+    : `${noAnswer(error, error.store)}: check that it runs, and its address, user name and password in the settings`;

@@ -3,10 +3,8 @@ import type { StoreName } from '../shared/store-errors.js';
 
 export interface Readiness {
   ready: boolean;
-  /** `intake` where records go to Kafka; it does not affect `ready`, as all other requests are still served. */
+  /** `intake` where records go to Kafka. It does not affect `ready`, nor does a full disk: all other requests are still served. */
   stores: Partial<Record<StoreName, StoreState>>;
-  /** `full` where the data folder has no room for writes; reads are still served. */
-  disk: 'ok' | 'full';
 }
 
 /** Pings all stores at once, with a timeout of 2 s. */
@@ -14,17 +12,14 @@ export async function checkReadiness(stores: {
   search: Pingable;
   analytics: Pingable;
   intake?: Pingable;
-  hasRoom?(): Promise<boolean>;
 }): Promise<Readiness> {
-  const [search, analytics, intake, hasRoom = true] = await Promise.all([
+  const [search, analytics, intake] = await Promise.all([
     checkHealth(stores.search),
     checkHealth(stores.analytics),
     stores.intake && checkHealth(stores.intake),
-    stores.hasRoom?.(),
   ]);
   return {
-    ready: search === 'ok' && analytics === 'ok',
+    ready: search !== 'unavailable' && analytics !== 'unavailable',
     stores: { search, analytics, intake },
-    disk: hasRoom ? 'ok' : 'full',
   };
 }

@@ -34,7 +34,7 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
     const state = await checkStores();
     const stopping = deps.stopping();
     const ready = state.ready && !stopping;
-    const body = JSON.stringify({ ready, stores: state.stores, disk: state.disk, stopping });
+    const body = JSON.stringify({ ready, stores: state.stores, stopping });
     await respond(ctx, { status: ready ? 200 : 503, body });
   });
   if (deps.servesMetrics !== false) {
@@ -51,12 +51,15 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
 
 const text = (description: string) => ({ type: 'string', description });
 
-const storeState = { ...text('`ok` or `unavailable`.'), 'x-extensible-enum': ['ok', 'unavailable'] };
+const storeState = {
+  ...text('`ok`, `unavailable`, or `full`: its disk is full, so that reads are answered and writes are not.'),
+  'x-extensible-enum': ['ok', 'full', 'unavailable'],
+};
 const readiness = {
   $id: 'Readiness',
   type: 'object',
   description: 'Whether requests can be served.',
-  required: ['ready', 'stopping', 'stores', 'disk'],
+  required: ['ready', 'stopping', 'stores'],
   properties: {
     ready: { type: 'boolean', description: 'Whether every store answers and the process is not stopping.' },
     stopping: { type: 'boolean', description: 'Whether the process is shutting down.' },
@@ -64,12 +67,6 @@ const readiness = {
       type: 'object',
       description: 'State by store: `search`, `analytics`, and `intake` where records go to Kafka.',
       additionalProperties: storeState,
-    },
-    disk: {
-      ...text(
-        '`full` where the disk of the data folder has no room for writes: reads are still served, so `ready` does not change.',
-      ),
-      'x-extensible-enum': ['ok', 'full'],
     },
   },
 };

@@ -1,10 +1,15 @@
 import { withTimeout } from './async.js';
+import { DiskFullError } from './store-errors.js';
 
-export type StoreState = 'ok' | 'unavailable';
+/** `full`: reads are answered, writes are not. */
+export type StoreState = 'ok' | 'full' | 'unavailable';
+
+/** Free bytes below which a disk counts as full: a write and its merges need some. */
+export const FULL_DISK_BYTES = 16 * 1024 * 1024;
 
 const PING_TIMEOUT_MS = 2000;
 
-/** Anything with a ping. */
+/** Anything with a ping, which throws `DiskFullError` when only reads are possible. */
 export interface Pingable {
   ping(): Promise<void>;
 }
@@ -13,6 +18,6 @@ export interface Pingable {
 export function checkHealth(store: Pingable): Promise<StoreState> {
   return withTimeout(PING_TIMEOUT_MS, () => store.ping()).then(
     () => 'ok',
-    () => 'unavailable',
+    (error) => (error instanceof DiskFullError ? 'full' : 'unavailable'),
   );
 }

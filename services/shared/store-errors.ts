@@ -20,6 +20,9 @@ export class StoreUnavailableError extends StoreError {
   }
 }
 
+/** The store answers reads, but has no room for writes. */
+export class DiskFullError extends StoreUnavailableError {}
+
 /** The queue of the store is full. Nothing was written; retry later. */
 export class OverloadedError extends StoreError {
   override readonly name = 'OverloadedError';

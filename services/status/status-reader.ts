@@ -53,9 +53,9 @@ export class StatusReader {
   async #checkStores() {
     const { search, analytics, intake, copier } = this.#deps;
     const [searchState, analyticsState, intakeState, lag, copiedAt] = await Promise.all([
-      checkHealth(search),
-      checkHealth(analytics),
-      intake && checkHealth(intake),
+      checkReads(search),
+      checkReads(analytics),
+      intake && checkReads(intake),
       intake && orNull(() => intake.lag()),
       copier && orNull(() => copier.beganAt()),
     ]);
@@ -123,3 +123,8 @@ const timestamp = (milliseconds: number | null | undefined) =>
 /** Null when the read fails or takes too long. */
 const orNull = <T>(read: (signal: AbortSignal) => Promise<T>): Promise<T | null> =>
   withTimeout(READ_TIMEOUT_MS, read).catch(() => null);
+
+/** A store whose disk is full answers reads: `/readyz` tells it apart. */
+async function checkReads(store: Pingable): Promise<'ok' | 'unavailable'> {
+  return (await checkHealth(store)) === 'unavailable' ? 'unavailable' : 'ok';
+}

@@ -17,7 +17,6 @@ import { RecordCopier } from './copy/record-copier.js';
 import { LockHeldError, toDataFolderError } from './data-folder/errors.js';
 import { ANALYTICS_FOLDER } from './data-folder/layout.js';
 import type { FolderLock } from './data-folder/lock.js';
-import { hasRoom } from './data-folder/room.js';
 import type { ElasticsearchStoreOptions } from './elasticsearch/store.js';
 import { loadSqlite } from './sqlite/load.js';
 import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
@@ -30,17 +29,14 @@ export interface Stores {
   engine: Engine | null;
   /** Copies the contacts and audiences that SQL reads on a server; null unless both stores are servers. */
   copier: RecordCopier | null;
-  /** Whether the disk of the data folder has room for writes; true where both stores are servers. */
-  hasRoom(): Promise<boolean>;
   /** Records the port of this process in the data folder, where it has one. */
   announcePort(port: number): void;
   /** Finishes running requests and releases the data folder. */
   close(): Promise<void>;
 }
 
-/** What a gateway needs of the stores; those without a copy for SQL or a data folder leave these out. */
-export type GatewayStores = Pick<Stores, 'search' | 'analytics'> &
-  Partial<Pick<Stores, 'copier' | 'hasRoom'>>;
+/** What a gateway needs of the stores; those without a copy for SQL leave it out. */
+export type GatewayStores = Pick<Stores, 'search' | 'analytics'> & Partial<Pick<Stores, 'copier'>>;
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
   Partial<Pick<Config, 'searchTimeoutMs' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
@@ -136,8 +132,7 @@ export async function openStores(
     }
     if (lock) opened.push(await acceptBackups(dataDir, { search, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
-    const room = async () => lock === null || hasRoom(dataDir);
-    return { search, analytics, engine, copier, hasRoom: room, announcePort, close };
+    return { search, analytics, engine, copier, announcePort, close };
   } catch (error) {
     await close();
     throw error;

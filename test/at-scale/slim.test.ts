@@ -46,7 +46,6 @@ describe('An installation without the embedded stores', () => {
         search: 'ok',
         analytics: 'ok',
         failing_streams: [],
-        disk: 'ok',
         stopping: false,
       },
     });

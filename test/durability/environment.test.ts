@@ -227,7 +227,17 @@ describe('A server on a small disk', function () {
       return body.credit_balance;
     };
     const before = { contacts: 1, words: 0, members: 1, visits: 1, impressions: 5 };
+    const readiness = async () => {
+      const response = await fetch(`${server.url}/readyz`);
+      const { ready, stores } = (await response.json()) as { ready: boolean; stores: object };
+      return { status: response.status, ready, stores };
+    };
     const expectUnavailable = async () => {
+      expect(await readiness(), 'reads are served').to.deep.equal({
+        status: 200,
+        ready: true,
+        stores: { search: 'full', analytics: 'full' },
+      });
       for (const answer of await writes()) {
         expect(answer.status, answer.text).to.equal(503);
         expect(answer.body.code).to.equal('store_unavailable');

@@ -4,7 +4,6 @@ import { ListenError, startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { systemClock } from '../../services/shared/time.js';
-import { hasRoom } from '../../services/stores/data-folder/room.js';
 import { freePort } from '../stack/free-port.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
@@ -32,25 +31,6 @@ describe('The operational endpoints of a gateway', () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => get('/readyz')));
     for (const { status } of answers) expect(status).to.equal(200);
     expect(pings).to.be.within(1, 10);
-  });
-
-  it('show a full disk, with which reads are still served', async () => {
-    const { stores } = gateway;
-    // The file system of processes has no room for anything.
-    const config = loadConfig({ PORT: '0', REACHLINE_DATA_DIR: gateway.dataDir });
-    const full = await startGateway(
-      config,
-      { ...stores, hasRoom: () => hasRoom('/proc') },
-      createLogger('silent'),
-    );
-    try {
-      const response = await fetch(`${full.url}/readyz`);
-      expect(response.status).to.equal(200);
-      expect(await response.json()).to.include({ ready: true, disk: 'full' });
-      expect((await get('/readyz')).body).to.include({ ready: true, disk: 'ok' });
-    } finally {
-      await full.stop();
-    }
   });
 
   it('render metrics once for concurrent /metrics requests', async () => {

@@ -1,4 +1,6 @@
 import type { AnalyticsStore } from '../../advertising/analytics-store.js';
+import { FULL_DISK_BYTES } from '../../shared/health.js';
+import { DiskFullError } from '../../shared/store-errors.js';
 import type { VisitTable } from '../../visits/visit-store.js';
 import type { RecordCopy } from '../common/record-copy.js';
 import { literal } from './bind.js';
@@ -18,7 +20,7 @@ import { MAX_MONTHS_PER_INSERT } from './settings.js';
 export const BATCH_RECORDS = 25_000;
 
 /** Fails without a table of the schema, and without a view: an insert of deliveries would succeed and be lost. */
-const PING = `SELECT throwIf(count() < 4, 'views of deliveries are missing') FROM system.tables
+const PING = `SELECT throwIf(count() < 4, 'views of deliveries are missing'), filesystemAvailable() AS free FROM system.tables
 WHERE database = currentDatabase() AND engine = 'MaterializedView' AND (SELECT count() FROM creative_deliveries WHERE 0) = 0`;
 
 export interface OpenedAnalyticsStore {
@@ -131,7 +133,8 @@ FROM website_visits WHERE created_at < ${moment} GROUP BY month`,
       }
     },
     async ping() {
-      await clickhouse.query({ name: 'ping', sql: PING, params: {} });
+      const { rows } = await clickhouse.query<{ free: string }>({ name: 'ping', sql: PING, params: {} });
+      if (Number(rows[0]?.free) < FULL_DISK_BYTES) throw new DiskFullError('analytics');
     },
     async close() {
       await builder?.stop();

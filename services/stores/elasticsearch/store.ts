@@ -1,4 +1,5 @@
 import type { ElasticsearchConfig } from '../../shared/config.js';
+import { DiskFullError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { RecordSource } from '../common/record-copy.js';
 import type { SearchStore } from '../common/search-store.js';
@@ -120,6 +121,13 @@ function composeStore(
     /** Searches, because a cluster that has lost an index still answers a ping. */
     async ping() {
       await contacts.search({ size: 0, terminate_after: 1, track_total_hits: false });
+      const name = 'index.blocks.read_only_allow_delete';
+      const settings = await cluster.run((client) =>
+        client.indices.getSettings({ index: `${names.prefix}-*`, name, flat_settings: true }),
+      );
+      // Set on every index of a node above its flood stage.
+      const isFull = Object.values(settings).some((index) => index.settings?.[name] === 'true');
+      if (isFull) throw new DiskFullError('search');
     },
     async close() {
       await recovery.stop();

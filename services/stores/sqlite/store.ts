@@ -1,7 +1,10 @@
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FULL_DISK_BYTES } from '../../shared/health.js';
 import { fromJson } from '../../shared/json.js';
 import { settingSchemas } from '../../shared/settings.js';
+import { DiskFullError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
@@ -70,9 +73,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     },
   });
   const points = new PointReads({ path, cacheMb: CACHE_MB.points });
-  const store = composeStore(writer, lookups, searches, points, clock);
+  const store = composeStore(writer, lookups, searches, points, clock, dataDir);
   try {
-    await store.ping();
+    await lookups.call('ping');
   } catch (error) {
     await store.close();
     throw error;
@@ -86,6 +89,7 @@ function composeStore(
   searches: SearchPool<SearchOperations>,
   points: PointReads,
   clock: Clock,
+  dataDir: string,
 ): SearchStore {
   const records = new RecordMessages(writer);
   return {
@@ -103,7 +107,12 @@ function composeStore(
     ...writer.calls('deleteVisitsBefore', 'insertKey', 'revokeKey', 'recordKeyUse'),
     ...writer.calls('setCredits', 'grantCredits', 'deleteRejections'),
     ...lookups.calls('findKey', 'listKeys', 'getCredits', 'listRejections'),
-    ...lookups.calls('readFigures', 'hasOtherOrganization', 'ping'),
+    ...lookups.calls('readFigures', 'hasOtherOrganization'),
+    async ping() {
+      await lookups.call('ping');
+      const { bavail, bsize } = await statfs(dataDir);
+      if (bavail * bsize < FULL_DISK_BYTES) throw new DiskFullError('search');
+    },
     async keepRejections(organizationId, rejections) {
       for (let start = 0; start < rejections.length; start += RECORDS_PER_MESSAGE) {
         const part = rejections.slice(start, start + RECORDS_PER_MESSAGE);

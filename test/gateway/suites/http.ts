@@ -344,7 +344,6 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
       const answer = await gateway.call('/readyz', undefined, { method: 'GET' });
       expect(answer.body).to.deep.equal({
         ready: true,
-        disk: 'ok',
         stopping: false,
         stores: { search: 'ok', analytics: 'ok' },
       });
