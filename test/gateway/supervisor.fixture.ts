@@ -13,6 +13,9 @@ import { createLogger, logFile } from '../../services/shared/logger.js';
 const folder = process.argv[2] as string;
 
 if (cluster.isPrimary) {
+  // A clock that is put forward all the time: no duration may depend on it.
+  let now = 0;
+  Date.now = () => (now += 3_600_000);
   cluster.setupPrimary({ args: [folder] });
   const primary = await startPrimary(3, createLogger('info', logFile(2)), { backoffMs: 5 });
   process.stdout.write(`${primary?.url}\n`);

@@ -48,6 +48,7 @@ describe('The supervisor of gateway processes', function () {
     process.kill(victim as number, 'SIGUSR2');
     await until(async () => (await pids()).length >= 3 + 6, 'six starts have failed');
     for (const pid of others) expect(isThere(pid), String(pid)).to.equal(true);
+    expect(lines()[0]?.msg, 'a short run, whatever the clock says').to.include('restarting it in 10 ms');
     await rm(join(folder.path, 'broken'));
     await until(async () => (await pids()).filter(isThere).length === 3, 'the slot has a process again');
     expect(primary.exitCode).to.equal(null);

@@ -73,14 +73,14 @@ export async function startPrimary(
     let failedStarts = 0;
     let shortRuns = 0;
     for (let worker = first; ; worker = start()) {
-      const began = Date.now();
+      const began = performance.now();
       const { pid } = worker.process;
       const exit = once(worker, 'exit');
       const listened = (await listens(worker)) !== null;
       const [code, signal] = (await exit) as [number | null, string | null];
       if (stopping) return;
       failedStarts = listened ? 0 : failedStarts + 1;
-      shortRuns = listened && Date.now() - began >= STABLE_MS ? 0 : shortRuns + 1;
+      shortRuns = listened && performance.now() - began >= STABLE_MS ? 0 : shortRuns + 1;
       const ended = { slot, pid, code, signal };
       if (failedStarts >= MAX_FAILED_STARTS && serving.size === 0) {
         logger.fatal(
