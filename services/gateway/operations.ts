@@ -78,26 +78,26 @@ function createServices(deps: OperationDeps): (timing: StoreTiming, principal: P
   const { stores, publisher, metrics, clock, provisionalDays } = deps;
   const search = instrumentStore(stores.search, 'search', metrics.stores);
   const analytics = instrumentStore(stores.analytics, 'analytics', metrics.stores);
-  const shared = {
+  const { mappings = new Map<string, StoredMapping>(), unknownFields = 'reject' } = deps;
+  const acceptance = acceptanceClock(clock);
+  const status = new StatusReader({
+    search: search({ storeMs: 0 }),
+    analytics: analytics({ storeMs: 0 }),
+    intake: publisher,
+    copier: stores.copier,
+    clock,
+    provisionalDays,
+    version: deps.version.version,
+  });
+  return (timing, principal) => ({
     clock,
     provisionalDays,
     publisher,
-    mappings: deps.mappings ?? new Map<string, StoredMapping>(),
-    unknownFields: deps.unknownFields ?? ('reject' as const),
-    acceptance: acceptanceClock(clock),
+    mappings,
+    unknownFields,
+    acceptance,
     ingested: metrics.ingested,
-    status: new StatusReader({
-      search: search({ storeMs: 0 }),
-      analytics: analytics({ storeMs: 0 }),
-      intake: publisher,
-      copier: stores.copier,
-      clock,
-      provisionalDays,
-      version: deps.version.version,
-    }),
-  };
-  return (timing, principal) => ({
-    ...shared,
+    status,
     search: search(timing),
     analytics: analytics(timing),
     scopes: principal.scopes,

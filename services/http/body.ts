@@ -7,6 +7,8 @@ import { Problem } from './problems.js';
 /** Default maximum of a JSON body, in bytes. */
 export const BODY_LIMIT = 1024 * 1024;
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 const parsed = async () => {};
 const parsers = new Map<number, Middleware>();
 
@@ -62,7 +64,7 @@ function parseJson(bytes: Buffer): unknown {
   }
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = UTF8.decode(bytes);
   } catch {
     throw new Problem('invalid_json', 'The body is not valid UTF-8.');
   }

@@ -32,12 +32,24 @@ export async function handleRequest<Services>(
   const { body, source } = await readInput(endpoint, ctx, admitted);
   const idempotencyKey = ctx.req.headers['idempotency-key'] as string | undefined;
   const sent = { body, query: ctx.query, idempotencyKey };
-  const request = parseRequest(endpoint, sent, principal.organizationId, format);
-  if (endpoint.queryScope) requireScopes(principal, endpoint.queryScope(request.query));
+  const {
+    operation,
+    body: fields,
+    query,
+    textQuery,
+    after,
+    idempotency,
+  } = parseRequest(endpoint, sent, principal.organizationId, format);
+  if (endpoint.queryScope) requireScopes(principal, endpoint.queryScope(query));
   // Records are a body that is still arriving.
-  if (!source) admitted.startWork(endpoint.slots?.(request.body) ?? 1);
+  if (!source) admitted.startWork(endpoint.slots?.(fields) ?? 1);
   const context: HandlerContext<unknown, unknown, Services> = {
-    ...request,
+    operation,
+    body: fields,
+    query,
+    textQuery,
+    after,
+    idempotency,
     source,
     params: ctx.params as Record<string, string>,
     organizationId: principal.organizationId,
