@@ -34,6 +34,9 @@ export function uniqueIdentifiers(identifiers: readonly Identifier[]): Identifie
   return [...new Map(identifiers.map((each) => [`${each.kind} ${each.value}`, each])).values()];
 }
 
+/** By which the person of a kept answer is found. */
+export const identifierText = ({ kind, value }: Identifier): string => `${kind} ${value}`;
+
 /** Tells of kept answers whether they show a contact of the organization with one of the identifiers. */
 export function showsAny(
   organizationId: string,

@@ -231,6 +231,15 @@ export class Documents<Source> {
   }
 }
 
+/** The version of a hit of a search with `seq_no_primary_term`. */
+export const versionOfHit = <Source>(hit: estypes.SearchHit<Source>): VersionedDocument<Source> => ({
+  id: hit._id as string,
+  index: hit._index,
+  source: hit._source as Source,
+  seqNo: hit._seq_no as number,
+  primaryTerm: hit._primary_term as number,
+});
+
 const deletion = <Source>(hit: estypes.SearchHit<Source>): BulkOperation => {
   const { _index, _id, _routing: routing, _seq_no, _primary_term } = hit;
   return [{ delete: { _index, _id, routing, if_seq_no: _seq_no, if_primary_term: _primary_term } }];

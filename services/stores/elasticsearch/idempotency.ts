@@ -1,6 +1,7 @@
 /** Requests with an idempotency key (contract 3.4): the first one acquires the key, the others meet its document. */
 import { createHash } from 'node:crypto';
-import { type Identifier, showsAny } from '../../contacts/suppression.js';
+import type { ContactBody } from '../../contacts/stored-contact.js';
+import { type Identifier, identifiersOf, identifierText } from '../../contacts/suppression.js';
 import {
   IDEMPOTENCY_RETENTION_MS,
   type Idempotency,
@@ -9,15 +10,21 @@ import {
 } from '../../shared/idempotency.js';
 import type { Clock } from '../../shared/time.js';
 import type { Cluster } from './client.js';
-import { Documents } from './documents.js';
+import { Documents, versionOfHit } from './documents.js';
+import type { SuppressionList } from './erasure/suppression.js';
 import { Lease, LeaseLostError, type LeaseSource } from './lease.js';
 import type { IndexNames } from './migrations/indices.js';
 import { totalHits } from './pages.js';
+import { retryWithBackoff } from './retry.js';
 
-export interface IdempotencySource extends LeaseSource {
-  fingerprint: string;
-  /** Absent in documents of before mapping version 3, which expire within a day. */
+/** Whom an outcome shows, so that an erasure finds it. */
+interface ShownPerson {
   organization_id?: string;
+  identifiers?: string[];
+}
+
+export interface IdempotencySource extends LeaseSource, ShownPerson {
+  fingerprint: string;
   /** The contact to be created, the same in every attempt. */
   contact_id: string | null;
   /** Milliseconds since the epoch; 0 once released. A released key is not deleted, because a reindex does not see deletions. */
@@ -48,6 +55,30 @@ type AcquireResult<T> =
 const LEASE_MS = 10_000;
 const PURGE_BATCH = 2000;
 const MAX_PURGE_BATCHES = 100;
+const FORGOTTEN_PER_WRITE = 1000;
+/** Elasticsearch takes 65 536 terms in a query. */
+const IDENTIFIERS_PER_SEARCH = 10_000;
+
+const FORGOTTEN: IdempotencySource = {
+  fingerprint: '',
+  contact_id: null,
+  claimed_at: 0,
+  lease_until: 0,
+  owner: '',
+  outcome: null,
+};
+
+const shownContact = (outcome: unknown): ContactBody | undefined =>
+  ((outcome ?? {}) as { contact?: ContactBody }).contact;
+
+export function shownPerson(outcome: unknown): ShownPerson {
+  const contact = shownContact(outcome);
+  if (!contact) return {};
+  return {
+    organization_id: contact.organization_id,
+    identifiers: identifiersOf(contact).map(identifierText),
+  };
+}
 
 export type IdempotencyDocuments = Documents<IdempotencySource>;
 
@@ -63,14 +94,19 @@ export function idempotencyId(organizationId: string, route: string, key: string
 
 export class IdempotencyKeys {
   readonly #documents: IdempotencyDocuments;
+  readonly #suppression: SuppressionList;
   readonly #clock: Clock;
 
-  constructor(documents: IdempotencyDocuments, clock: Clock) {
+  constructor(documents: IdempotencyDocuments, suppression: SuppressionList, clock: Clock) {
     this.#documents = documents;
+    this.#suppression = suppression;
     this.#clock = clock;
   }
 
-  /** Runs a write once per idempotency key: while its outcome is kept, it is replayed. Without a key, `work` just runs. */
+  /**
+   * Runs a write once per idempotency key: while its outcome is kept, it is replayed. Without a key, `work` just runs. Asks for an
+   * erasure after it keeps an outcome and before it replays one: an erasure that did not find it suppressed the person before.
+   */
   async runIdempotent<T>(
     request: IdempotentRequest,
     work: (key: AcquiredKey | undefined, now: number) => Promise<T>,
@@ -79,13 +115,19 @@ export class IdempotencyKeys {
     const now = this.#clock.now();
     if (!request.idempotency) return { kind: 'done', value: await work(undefined, now), replayed: false };
     const acquired = await this.#acquire<T>(request, request.idempotency);
-    if (acquired.kind === 'completed') return { kind: 'done', value: acquired.outcome, replayed: true };
+    if (acquired.kind === 'completed') {
+      if (await this.#forgetErased(request, acquired.outcome))
+        return this.runIdempotent(request, work, isKept);
+      return { kind: 'done', value: acquired.outcome, replayed: true };
+    }
     if (acquired.kind !== 'acquired') return acquired;
     const { key } = acquired;
     try {
       const value = await work(key, now);
-      if (isKept(value)) await complete(key, value);
-      else await release(key);
+      if (isKept(value)) {
+        await complete(key, value);
+        await this.#forgetErased(request, value);
+      } else await release(key);
       return { kind: 'done', value, replayed: false };
     } catch (error) {
       await expire(key).catch(() => undefined);
@@ -105,13 +147,7 @@ export class IdempotencyKeys {
       id,
       { durationMs: LEASE_MS, clock: this.#clock },
       (previous, held) => {
-        const fresh = {
-          fingerprint,
-          organization_id: organizationId,
-          contact_id: newContactId,
-          claimed_at: now,
-          outcome: null,
-        };
+        const fresh = { fingerprint, contact_id: newContactId, claimed_at: now, outcome: null };
         if (!previous || !isKept(previous)) return { acquire: fresh };
         if (previous.fingerprint !== fingerprint) return { reject: { kind: 'idempotency_key_reused' } };
         if (previous.outcome !== null) {
@@ -130,35 +166,46 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Overwrites the answers that show a contact of the organization with one of the identifiers; resolves with how many. */
-  async forgetContacts(organizationId: string, identifiers: readonly Identifier[]): Promise<number> {
-    const isShown = showsAny(organizationId, identifiers);
+  /** Overwrites the outcomes that show one of the persons; resolves with how many. */
+  async forgetOutcomes(organizationId: string, identifiers: readonly Identifier[]): Promise<number> {
+    const texts = identifiers.map(identifierText);
     let forgotten = 0;
-    await this.#documents.refresh();
-    const pages = this.#documents.pages({
-      size: PURGE_BATCH,
-      query: {
-        bool: {
-          should: [
-            { term: { organization_id: organizationId } },
-            { bool: { must_not: { exists: { field: 'organization_id' } } } },
-          ],
-        },
-      },
-      sort: [{ claimed_at: 'asc' }, { _seq_no: 'asc' }],
-    });
-    for await (const hits of pages) {
-      for (const { _id, _source } of hits) {
-        if (!isShown((_source as IdempotencySource).outcome)) continue;
-        await this.#documents.update(_id as string, (source) => ({
-          ...source,
-          outcome: null,
-          claimed_at: 0,
-        }));
-        forgotten++;
-      }
+    for (let start = 0; start < texts.length; start += IDENTIFIERS_PER_SEARCH) {
+      const part = texts.slice(start, start + IDENTIFIERS_PER_SEARCH);
+      const filter = [{ term: { organization_id: organizationId } }, { terms: { identifiers: part } }];
+      await retryWithBackoff(async () => {
+        await this.#documents.refresh();
+        const request = { size: FORGOTTEN_PER_WRITE, seq_no_primary_term: true, _source: false };
+        const { hits } = (await this.#documents.search({ ...request, query: { bool: { filter } } })).hits;
+        const conflicts = await this.#documents.writeMany(
+          hits.map((hit) => ({
+            id: hit._id as string,
+            before: versionOfHit(hit),
+            json: () => JSON.stringify(FORGOTTEN),
+          })),
+        );
+        forgotten += hits.length - conflicts.size;
+        return hits.length === 0 ? true : undefined;
+      });
     }
     return forgotten;
+  }
+
+  /** Overwrites a kept outcome that shows an erased person. */
+  async #forgetErased(
+    { organizationId, idempotency }: IdempotentRequest,
+    outcome: unknown,
+  ): Promise<boolean> {
+    const contact = shownContact(outcome);
+    if (!contact || !idempotency) return false;
+    if (!(await this.#suppression.includes({ organizationId, identifiers: identifiersOf(contact) })))
+      return false;
+    const { route, key } = idempotency;
+    await this.#documents.update(idempotencyId(organizationId, route, key), (source) =>
+      // Without an outcome, the key is in use again.
+      source.outcome === null ? source : FORGOTTEN,
+    );
+    return true;
   }
 
   async hasExpired(): Promise<boolean> {
@@ -200,7 +247,8 @@ export class IdempotencyKeys {
 }
 
 /** Stores the outcome, which later requests replay. */
-const complete = ({ lease }: AcquiredKey, outcome: unknown) => lease.release({ outcome });
+const complete = ({ lease }: AcquiredKey, outcome: unknown) =>
+  lease.release({ outcome, ...shownPerson(outcome) });
 
 /** Nothing was written: the key can be used again. */
 const release = ({ lease }: AcquiredKey) => lease.release({ claimed_at: 0 });

@@ -12,6 +12,7 @@ import { ContactWrites } from './contacts/writes.js';
 import { Ledger } from './credits.js';
 import { Documents } from './documents.js';
 import { type CopyToErase, Erasures } from './erasure/erasures.js';
+import { type ErasureSource, SuppressionList } from './erasure/suppression.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
@@ -31,13 +32,13 @@ export interface ElasticsearchStoreOptions {
   clock?: Clock;
   /** Mean time between two runs of the recovery job. */
   recoveryIntervalMs?: number;
-  /** Of the merge that completes erasures; a day by default. */
-  expungeIntervalMs?: number;
   /** Minimum time between two refreshes. */
   refreshIntervalMs?: number;
   log?: RecoveryLog;
   /** The copy of records in another store, which erasures must reach. */
   copy?: CopyToErase;
+  /** Minimum time between two force merges for erasures. */
+  expungeIntervalMs?: number;
 }
 
 /**
@@ -65,10 +66,10 @@ function composeStore(
   {
     clock = systemClock,
     recoveryIntervalMs,
-    expungeIntervalMs,
     refreshIntervalMs,
     log,
     copy,
+    expungeIntervalMs,
   }: ElasticsearchStoreOptions,
 ): SearchStore & { readonly records: RecordSource } {
   const contacts = new Documents<ContactSource | Tombstone>(cluster, names.alias('contacts'));
@@ -77,8 +78,12 @@ function composeStore(
   const idempotency = idempotencyDocuments(cluster, names);
   const acceptance = new AcceptanceTimes(cluster, names);
   const ledger = new Ledger(cluster, names);
-  const idempotencyKeys = new IdempotencyKeys(idempotency, clock);
+  const erasureDocuments = new Documents<ErasureSource>(cluster, names.alias('erasures'));
+  const suppression = new SuppressionList(erasureDocuments);
+  const idempotencyKeys = new IdempotencyKeys(idempotency, suppression, clock);
   const erasures = new Erasures({
+    documents: erasureDocuments,
+    suppression,
     cluster,
     names,
     contacts,
@@ -87,7 +92,6 @@ function composeStore(
     copy,
     expungeIntervalMs,
   });
-  const { suppression } = erasures;
   const locks = new DuplicateLocks(idempotency, contacts, clock);
   const writes = new ContactWrites({ contacts, audiences, ledger, suppression, locks });
   const refresh = refreshCoalescer(cluster, names, refreshIntervalMs);

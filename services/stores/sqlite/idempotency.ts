@@ -1,5 +1,5 @@
 import type { ContactBody } from '../../contacts/stored-contact.js';
-import { type Identifier, identifiersOf, showsAny } from '../../contacts/suppression.js';
+import { type Identifier, identifiersOf, identifierText, showsAny } from '../../contacts/suppression.js';
 import {
   IDEMPOTENCY_RETENTION_MS,
   type Idempotency,
@@ -120,5 +120,3 @@ function deleteAnswer(connection: Connection, organizationId: string, route: str
     key,
   );
 }
-
-const identifierText = ({ kind, value }: Identifier) => `${kind} ${value}`;

@@ -93,8 +93,7 @@ export class DuplicateLocks {
           if (created) await this.#contacts.waitUntilSearchable(created, organizationId);
         }
         const claimed_at = this.#clock.now();
-        const content = { fingerprint: '', contact_id: contactId, claimed_at, outcome: null };
-        return { acquire: { ...content, organization_id: organizationId } };
+        return { acquire: { fingerprint: '', contact_id: contactId, claimed_at, outcome: null } };
       },
     );
     return 'rejected' in result ? null : result.lease;

@@ -1,4 +1,8 @@
-/** Erasures: what is found is overwritten at once; its bytes leave the segments when the recovery job has merged them. */
+/**
+ * Erasures, without a clock, a pause or a list in memory. The journal comes first; then the list of hashes; then what a search finds, after
+ * a refresh. A writer asks the list by id, which finds what was acknowledged, before its write and again after it: either its write was
+ * there when the erasure searched, or it finds the hashes and takes back what it wrote. So do creations, and outcomes that are kept.
+ */
 import type { estypes } from '@elastic/elasticsearch';
 import {
   type HeldIdentifier,
@@ -13,7 +17,7 @@ import {
   type ErasureSearch,
   pendingProof,
 } from '../../../contacts/erasure-store.js';
-import type { Identifier } from '../../../contacts/suppression.js';
+import { type Identifier, uniqueIdentifiers } from '../../../contacts/suppression.js';
 import type { Page } from '../../../search/query.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { type Clock, DAY_MS, formatTimestamp } from '../../../shared/time.js';
@@ -28,12 +32,12 @@ import {
 } from '../contacts/mapping.js';
 import { contactQuery } from '../contacts/search.js';
 import { deleteContacts } from '../contacts/writes.js';
-import { Documents, documentId } from '../documents.js';
+import { type Documents, documentId } from '../documents.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
 import { fetchPage, searchAfter } from '../pages.js';
-import { type ErasureSource, SuppressionList } from './suppression.js';
+import type { ErasureSource, SuppressionList } from './suppression.js';
 
 /** A thousand contacts may have many thousand identifiers. */
 const CONCURRENT_SEARCHES = 16;
@@ -49,6 +53,8 @@ export type CopyToErase = () => RecordCopy | null | undefined;
 interface ErasureDeps {
   cluster: Cluster;
   names: IndexNames;
+  documents: Documents<ErasureSource>;
+  suppression: SuppressionList;
   contacts: ContactDocuments;
   idempotencyKeys: IdempotencyKeys;
   clock: Clock;
@@ -59,7 +65,6 @@ interface ErasureDeps {
 }
 
 export class Erasures {
-  readonly suppression: SuppressionList;
   readonly #deps: ErasureDeps;
   readonly #documents: Documents<ErasureSource>;
   /** The shards when this process began to wait until merges drop what was deleted before. */
@@ -69,18 +74,15 @@ export class Erasures {
 
   constructor(deps: ErasureDeps) {
     this.#deps = deps;
-    this.#documents = new Documents(deps.cluster, deps.names.alias('erasures'));
-    this.suppression = new SuppressionList(this.#documents);
+    this.#documents = deps.documents;
   }
 
-  /**
-   * The journal comes first, then the suppression, then what is found: a process that dies in between is followed by one that finishes, and
-   * a write that this does not find was not acknowledged yet, so that its writer finds the suppression when it looks again.
-   */
+  /** Where the process dies, the recovery job of another finishes. */
   async erase(command: EraseCommand): Promise<ErasureResult> {
     const { organizationId, proofId, contactIds, named } = command;
     const now = this.#deps.clock.now();
     const found = await this.#people(organizationId, contactIds);
+    const namedHashes = await this.#deps.suppression.hashesOf(organizationId, named);
     const namedIds = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
     const removed = { contacts: 0, memberships: 0, idempotency_answers: 0, dead_letters: 0 };
     const source: ErasureSource = {
@@ -89,14 +91,14 @@ export class Erasures {
       proof_id: proofId,
       pending: true,
       contact_ids: [...new Set([...contactIds, ...namedIds])],
-      proof: pendingProof(command, { hashes: [], removed }, now),
+      proof: pendingProof(command, { hashes: namedHashes, removed }, now),
     };
     const id = documentId(organizationId, proofId);
     await this.#documents.create(id, source, { refresh: 'wait_for' });
     const { people, hashes, related, identifiers } = await this.#suppress(source, found, named);
     removed.contacts = people.length;
     removed.memberships = people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
-    removed.idempotency_answers = await this.#deps.idempotencyKeys.forgetContacts(
+    removed.idempotency_answers = await this.#deps.idempotencyKeys.forgetOutcomes(
       organizationId,
       identifiers,
     );
@@ -129,7 +131,7 @@ export class Erasures {
     found: readonly IndexedContact[],
     named: readonly Identifier[],
   ) {
-    const { contacts } = this.#deps;
+    const { contacts, suppression } = this.#deps;
     await contacts.refresh();
     const people = [...found];
     const identifiers = identifiersOfErasure(
@@ -138,7 +140,8 @@ export class Erasures {
     );
     const erasing = await this.#idsOfPending(organizationId);
     const { suppressed, related } = planErasure(await this.#holders(organizationId, identifiers, erasing));
-    const hashes = await this.suppression.add(organizationId, suppressed);
+    const hashes = await suppression.hashesOf(organizationId, suppressed);
+    await suppression.add(organizationId, hashes);
     await contacts.refresh();
     const late = await this.#holders(organizationId, suppressed, erasing);
     people.push(
@@ -218,17 +221,13 @@ export class Erasures {
 
   /** Deletes the documents of contacts, and first what a process that died left of them. Does nothing during a reindex. */
   async #deleteDocuments(erasures: readonly PendingErasure[]): Promise<void> {
-    const { cluster, names, contacts, idempotencyKeys, clock } = this.#deps;
+    const { cluster, names, contacts, clock } = this.#deps;
     const lock = await acquireReindexLock(cluster, names, clock);
     if (!lock) return;
     try {
       for (const { id, source } of erasures) {
         const { organization_id = '', contact_ids = [] } = source;
-        const left = await this.#people(organization_id, contact_ids);
-        if (left.length > 0) {
-          const { identifiers } = await this.#suppress(source, left, []);
-          await idempotencyKeys.forgetContacts(organization_id, identifiers);
-        }
+        const proof = await this.#finish(source);
         const wanted = contact_ids.map((each) => ({
           id: documentId(organization_id, each),
           routing: organization_id,
@@ -243,12 +242,32 @@ export class Erasures {
         // The process that erases writes its journal once more; then this is done again.
         const deleted_at = clock.now();
         await this.#documents.update(id, (journal) =>
-          JSON.stringify(journal) === JSON.stringify(source) ? { ...journal, deleted_at } : journal,
+          JSON.stringify(journal) === JSON.stringify(source) ? { ...journal, proof, deleted_at } : journal,
         );
       }
     } finally {
       await lock.release();
     }
+  }
+
+  /** What the process that began may not have done any more. Resolves with the proof. */
+  async #finish(source: ErasureSource): Promise<ErasureProof> {
+    const { suppression, idempotencyKeys } = this.#deps;
+    const { organization_id = '', contact_ids = [] } = source;
+    const proof = source.proof as ErasureProof;
+    await suppression.add(organization_id, proof.hashes);
+    const left = await this.#people(organization_id, contact_ids);
+    const ids = contact_ids.map((value): Identifier => ({ kind: 'id', value }));
+    const { people, hashes, identifiers } =
+      left.length > 0 ? await this.#suppress(source, left, []) : { people: [], hashes: [], identifiers: [] };
+    const removed = { ...proof.removed };
+    removed.contacts += people.length;
+    removed.memberships += people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
+    removed.idempotency_answers += await idempotencyKeys.forgetOutcomes(
+      organization_id,
+      uniqueIdentifiers([...ids, ...identifiers]),
+    );
+    return { ...proof, hashes: [...new Set([...proof.hashes, ...hashes])].sort(), removed };
   }
 
   /** Starts the merge of the day, or completes the erasures that an ended one covers. */

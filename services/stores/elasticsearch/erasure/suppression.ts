@@ -62,17 +62,18 @@ export class SuppressionList {
     return (await this.suppressed(new Map([['', person]]))).size > 0;
   }
 
-  /** Adds identifiers; resolves with their hashes. */
-  async add(organizationId: string, identifiers: readonly Identifier[]): Promise<string[]> {
+  async hashesOf(organizationId: string, identifiers: readonly Identifier[]): Promise<string[]> {
     const secret = (await this.#readSecret()) ?? (await this.#createSecret());
-    const hashes = identifiers.map((each) => identifierHash(secret, organizationId, each));
+    return identifiers.map((each) => identifierHash(secret, organizationId, each));
+  }
+
+  async add(organizationId: string, hashes: readonly string[]): Promise<void> {
     await this.#documents.writeMany(
       hashes.map((hash) => ({
         id: documentId(organizationId, hash),
         json: () => JSON.stringify({ organization_id: organizationId, hash }),
       })),
     );
-    return hashes;
   }
 
   async #readSecret(): Promise<string | undefined> {

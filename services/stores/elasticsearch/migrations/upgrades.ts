@@ -5,6 +5,7 @@ import type { Visit } from '../../../visits/schema.js';
 import { type AudienceSource, type AudienceTombstone, audienceDocument } from '../audiences.js';
 import { type ContactSource, contactDocument, isTombstone, parseSource } from '../contacts/mapping.js';
 import type { ErasureSource } from '../erasure/suppression.js';
+import { type IdempotencySource, shownPerson } from '../idempotency.js';
 import { type VisitSource, visitDocument } from '../visits.js';
 import type { Resource } from './indices.js';
 
@@ -64,6 +65,7 @@ const DERIVATIONS: { [name in Resource]?: (source: never) => object } = {
   contacts: (source: ContactSource) => contactDocument(parseSource(source)),
   audiences: (source: AudienceSource | AudienceTombstone) => audienceDocument(source),
   visits: ({ visit }: VisitSource) => visitDocument(fromJson(visit)),
+  idempotency: (source: IdempotencySource) => ({ ...source, ...shownPerson(source.outcome) }),
 };
 
 /** The document to index, from one that is stored in an index of `version`. */
