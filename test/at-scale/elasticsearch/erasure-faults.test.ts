@@ -64,7 +64,7 @@ describe('An erasure on Elasticsearch with faults', function () {
   async function recover(organizationId: string): Promise<SearchStore> {
     const survivor = await openElasticsearchStore(indices.config, {
       recoveryIntervalMs: 100,
-      expungeIntervalMs: 0,
+      expungeIntervalMs: 500,
     });
     while (!(await isComplete(survivor, organizationId))) await pause(100);
     return survivor;

@@ -26,7 +26,7 @@ describe('An erasure on Elasticsearch', function () {
   let indices: TestIndices;
   let store: SearchStore;
   const open = () =>
-    openElasticsearchStore(indices.config, { recoveryIntervalMs: 500, expungeIntervalMs: 0 });
+    openElasticsearchStore(indices.config, { recoveryIntervalMs: 500, expungeIntervalMs: 500 });
   before(async () => {
     indices = testIndices();
     store = await open();

@@ -32,20 +32,35 @@ import {
 } from '../contacts/mapping.js';
 import { contactQuery } from '../contacts/search.js';
 import { deleteContacts } from '../contacts/writes.js';
-import { type Documents, documentId } from '../documents.js';
+import { type Documents, documentId, type VersionedDocument, versionOfHit } from '../documents.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
-import { fetchPage, searchAfter } from '../pages.js';
+import { fetchPage, searchAfter, totalHits } from '../pages.js';
+import {
+  forceMergeState,
+  isDropped,
+  lastOperations,
+  prepareForceMerge,
+  type ShardNumbers,
+  startForceMerge,
+} from './expunge.js';
 import type { ErasureSource, SuppressionList } from './suppression.js';
 
 /** A thousand contacts may have many thousand identifiers. */
 const CONCURRENT_SEARCHES = 16;
 const ERASURES_PER_RUN = 1000;
-const EXPUNGE_ID = 'expunge';
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
 /** Indices that held documents of erased persons. */
-const MERGED_RESOURCES = ['contacts', 'idempotency'] as const;
+const EXPUNGED_RESOURCES = ['contacts', 'idempotency'] as const;
+const EXPUNGE_ID = 'expunge';
+/** Between two looks whether a force merge would drop anything: each flushes. */
+const EXPUNGE_CHECK_MS = 60_000;
+
+const PENDING = [{ term: { pending: true } }];
+const DELETED = { bool: { filter: [...PENDING, { exists: { field: 'deleted_at' } }] } };
+
+type PendingErasure = VersionedDocument<ErasureSource>;
 
 /** Null where there is none; undefined before it is opened, and in a process that does not open it: no erasure ends there. */
 export type CopyToErase = () => RecordCopy | null | undefined;
@@ -60,15 +75,13 @@ interface ErasureDeps {
   clock: Clock;
   /** By default none. */
   copy?: CopyToErase;
-  /** By default a day. */
+  /** Between two force merges; a day by default. */
   expungeIntervalMs?: number;
 }
 
 export class Erasures {
   readonly #deps: ErasureDeps;
   readonly #documents: Documents<ErasureSource>;
-  /** The shards when this process began to wait until merges drop what was deleted before. */
-  #flushed: { at: number; states: ReadonlyMap<string, ShardState> } | undefined;
   /** Ids of erasures whose contacts this process has hidden in a copy, which is known by its beginning. */
   #hidden: { beganAt: number | null; ids: Set<string> } = { beganAt: null, ids: new Set() };
 
@@ -106,12 +119,7 @@ export class Erasures {
     const erased = people.map(({ body }) => body.contact_id);
     const contact_ids = [...new Set([...(source.contact_ids ?? []), ...erased])];
     // Pending again where the recovery job was faster.
-    await this.#documents.update(id, ({ deleted_at: _, ...journal }) => ({
-      ...journal,
-      pending: true,
-      contact_ids,
-      proof,
-    }));
+    await this.#documents.update(id, () => ({ ...source, contact_ids, proof }));
     await this.#hideAtOnce(organizationId, contact_ids);
     return { erased, related, proof };
   }
@@ -199,55 +207,48 @@ export class Erasures {
     return result;
   }
 
-  /**
-   * Finishes the oldest erasures that are not complete; the next run goes on. Once a day one merge takes the bytes of all of them out of the
-   * segments; merges that Elasticsearch makes by itself take most of them out before.
-   */
+  /** One step towards the end of the erasures that are pending; the next run goes on. */
   async complete(): Promise<void> {
-    const { hits } = (
-      await this.#documents.search({
-        size: ERASURES_PER_RUN,
-        query: { term: { pending: true } },
-        sort: ORDER,
-      })
-    ).hits;
-    const pending = hits.map(({ _id, _source }) => ({ id: _id as string, source: _source as ErasureSource }));
-    const copy = this.#deps.copy?.();
-    if (copy && pending.length > 0) await this.#hideCopies(copy, pending);
-    const undeleted = pending.filter(({ source }) => source.deleted_at === undefined);
-    if (undeleted.length > 0) await this.#deleteDocuments(undeleted);
-    else if (pending.length > 0) await this.#expunge(pending);
+    await this.#hidePending();
+    await this.#deleteFound();
+    await this.#expunge();
   }
 
-  /** Deletes the documents of contacts, and first what a process that died left of them. Does nothing during a reindex. */
-  async #deleteDocuments(erasures: readonly PendingErasure[]): Promise<void> {
+  /** Finishes the oldest erasures, and deletes their tombstones. Does nothing during a reindex, which does not see deletions. */
+  async #deleteFound(): Promise<void> {
     const { cluster, names, contacts, clock } = this.#deps;
+    const isNew = { bool: { filter: PENDING, must_not: { exists: { field: 'deleted_at' } } } };
+    const request = { size: ERASURES_PER_RUN, seq_no_primary_term: true, query: isNew, sort: ORDER };
+    const { hits } = (await this.#documents.search(request)).hits;
+    if (hits.length === 0) return;
+    const finished: PendingErasure[] = [];
+    let deletedUpTo: ShardNumbers;
     const lock = await acquireReindexLock(cluster, names, clock);
     if (!lock) return;
     try {
-      for (const { id, source } of erasures) {
-        const { organization_id = '', contact_ids = [] } = source;
-        const proof = await this.#finish(source);
-        const wanted = contact_ids.map((each) => ({
-          id: documentId(organization_id, each),
-          routing: organization_id,
-        }));
-        const found = [...(await contacts.getMany(wanted)).values()];
+      for (const journal of hits.map(versionOfHit)) {
+        const { organization_id: routing = '', contact_ids = [] } = journal.source;
+        const proof = await this.#finish(journal.source);
+        const tombstones = await contacts.getMany(
+          contact_ids.map((id) => ({ id: documentId(routing, id), routing })),
+        );
         lock.throwIfLost();
         const deleted = await contacts.deleteVersions(
-          found.map((each) => ({ ...each, routing: organization_id })),
+          [...tombstones.values()].map((each) => ({ ...each, routing })),
         );
         // A document that was written meanwhile is deleted by the next run.
-        if (deleted < found.length) return;
-        // The process that erases writes its journal once more; then this is done again.
-        const deleted_at = clock.now();
-        await this.#documents.update(id, (journal) =>
-          JSON.stringify(journal) === JSON.stringify(source) ? { ...journal, proof, deleted_at } : journal,
-        );
+        if (deleted === tombstones.size) finished.push({ ...journal, source: { ...journal.source, proof } });
       }
+      deletedUpTo = await lastOperations(cluster, this.#expungedIndices());
+      lock.throwIfLost();
     } finally {
       await lock.release();
     }
+    await this.#replaceJournals(finished, (source) => ({
+      ...source,
+      deleted_at: clock.now(),
+      deleted_up_to: deletedUpTo,
+    }));
   }
 
   /** What the process that began may not have done any more. Resolves with the proof. */
@@ -270,59 +271,123 @@ export class Erasures {
     return { ...proof, hashes: [...new Set([...proof.hashes, ...hashes])].sort(), removed };
   }
 
-  /** Starts the merge of the day, or completes the erasures that an ended one covers. */
-  async #expunge(erasures: readonly PendingErasure[]): Promise<void> {
+  /** Starts a force merge where one is due; once it has ended, completes the erasures that it was for. */
+  async #expunge(): Promise<void> {
     const { cluster, clock, expungeIntervalMs = DAY_MS } = this.#deps;
-    const index = MERGED_RESOURCES.map((resource) => this.#deps.names.alias(resource)).join(',');
-    const { started_at: startedAt = 0, task } = (await this.#documents.get(EXPUNGE_ID))?.source ?? {};
-    if (task !== undefined) {
-      const isMerged = await hasEnded(cluster, task);
-      if (isMerged === undefined) return;
-      if (isMerged && (await areAllCopiesCommitted(cluster, index))) {
-        const covered = erasures.filter(({ source }) => (source.deleted_at ?? startedAt) < startedAt);
-        // The next run tries again.
-        const copy = this.#deps.copy?.();
-        if (copy === undefined && this.#deps.copy) return;
-        if (copy && !(await copy.isFreeOf(covered.flatMap(({ source }) => contactsOf(source))))) return;
-        for (const { id } of covered) await this.#completeProof(id);
-      }
-      await this.#documents.update(EXPUNGE_ID, ({ task: _, ...rest }) => rest);
+    const index = this.#expungedIndices();
+    const found = await this.#documents.get(EXPUNGE_ID);
+    const { next_at = 0, merge } = found?.source.expunge ?? {};
+    if (found && merge) {
+      const state = await forceMergeState(cluster, index, merge.task);
+      if (state === 'running') return;
+      if (state === 'done' && !(await this.#completeAll(merge.retainedFrom))) return;
+      await this.#documents.replace(found, { expunge: { next_at } }, { refresh: false });
       return;
     }
-    if (clock.now() - startedAt < expungeIntervalMs) return;
-    const states = await flush(cluster, index);
-    this.#flushed ??= { at: clock.now(), states };
-    if (!areDroppedByMerges(this.#flushed.states, states)) return;
-    const started = { started_at: this.#flushed.at, task: await startExpunge(cluster, index) };
-    this.#flushed = undefined;
-    const isNew = await this.#documents.create(EXPUNGE_ID, started, { refresh: false });
-    if (!isNew) await this.#documents.update(EXPUNGE_ID, () => started);
+    if (clock.now() < next_at || !(await this.#hasDeleted())) return;
+    // Of several processes one goes on; where it dies, another does after the check interval.
+    const checkMs = Math.min(EXPUNGE_CHECK_MS, expungeIntervalMs);
+    const claim: ErasureSource = { expunge: { next_at: clock.now() + checkMs } };
+    const claimed = found
+      ? await this.#documents.replace(found, claim, { refresh: false })
+      : await this.#documents.create(EXPUNGE_ID, claim, { refresh: false });
+    if (!claimed) return;
+    const retainedFrom = await prepareForceMerge(cluster, index);
+    if (!retainedFrom || !(await this.#anyDropped(retainedFrom))) return;
+    const task = await startForceMerge(cluster, index);
+    const started = { next_at: clock.now() + expungeIntervalMs, merge: { task, retainedFrom } };
+    await this.#documents.replace(claimed, { expunge: started }, { refresh: false });
   }
 
-  #completeProof(id: string): Promise<void> {
-    const completed_at = formatTimestamp(this.#deps.clock.now());
-    return this.#documents.update(id, ({ contact_ids: _, proof, ...rest }) => ({
-      ...rest,
-      pending: false,
-      proof: { ...(proof as ErasureProof), completed_at },
-    }));
+  /** False while a copy outside of Elasticsearch may hold bytes. */
+  async #completeAll(retainedFrom: ShardNumbers): Promise<boolean> {
+    const { clock } = this.#deps;
+    for await (const journals of this.#deleted()) {
+      const expunged = journals.filter(({ source }) => isDropped(source.deleted_up_to ?? {}, retainedFrom));
+      if (!(await this.#isFreeOf(expunged))) return false;
+      const completed_at = formatTimestamp(clock.now());
+      await this.#replaceJournals(
+        expunged,
+        ({ contact_ids: _ids, deleted_up_to: _upTo, proof, ...rest }) => ({
+          ...rest,
+          pending: false,
+          proof: { ...(proof as ErasureProof), completed_at },
+        }),
+      );
+    }
+    return true;
   }
 
-  /** Makes the contacts of erasures unreadable in the copy, once in each. */
-  async #hideCopies(copy: RecordCopy, erasures: readonly PendingErasure[]): Promise<void> {
-    const beganAt = await copy.beganAt();
-    if (this.#hidden.beganAt !== beganAt) this.#hidden = { beganAt, ids: new Set() };
-    const { ids } = this.#hidden;
-    const fresh = erasures.filter(({ id }) => !ids.has(id));
-    await copy.hide(fresh.flatMap(({ source }) => contactsOf(source)));
-    for (const { id } of fresh) ids.add(id);
+  async #anyDropped(retainedFrom: ShardNumbers): Promise<boolean> {
+    for await (const journals of this.#deleted()) {
+      if (journals.some(({ source }) => isDropped(source.deleted_up_to ?? {}, retainedFrom))) return true;
+    }
+    return false;
+  }
+
+  async #hasDeleted(): Promise<boolean> {
+    return totalHits((await this.#documents.search({ size: 0, query: DELETED })).hits) > 0;
+  }
+
+  /** Pending erasures of which only bytes are left. */
+  async *#deleted(): AsyncGenerator<PendingErasure[], void> {
+    const request = { size: ERASURES_PER_RUN, seq_no_primary_term: true, query: DELETED, sort: ORDER };
+    for await (const hits of this.#documents.pages(request)) yield hits.map(versionOfHit);
+  }
+
+  /** Those that changed meanwhile are left to the next run. */
+  async #replaceJournals(
+    journals: readonly PendingErasure[],
+    change: (source: ErasureSource) => ErasureSource,
+  ): Promise<void> {
+    await this.#documents.writeMany(
+      journals.map((before) => ({
+        id: before.id,
+        before,
+        json: () => JSON.stringify(change(before.source)),
+      })),
+    );
+  }
+
+  #expungedIndices(): string {
+    return EXPUNGED_RESOURCES.map((resource) => this.#deps.names.alias(resource)).join(',');
+  }
+
+  /** Makes the contacts of erasures that are pending unreadable in the copy, once in each. */
+  async #hidePending(): Promise<void> {
+    const copy = this.#deps.copy?.();
+    if (!copy) return;
+    for await (const hits of this.#pending()) {
+      if (hits.length === 0) return;
+      const beganAt = await copy.beganAt();
+      if (this.#hidden.beganAt !== beganAt) this.#hidden = { beganAt, ids: new Set() };
+      const { ids } = this.#hidden;
+      const fresh = hits.filter(({ _id }) => !ids.has(_id as string));
+      await copy.hide(fresh.flatMap(({ _source }) => contactsOf(_source as ErasureSource)));
+      for (const { _id } of fresh) ids.add(_id as string);
+    }
+  }
+
+  /** Whether no byte of the erased contacts is in the copy; false where this process does not know. */
+  async #isFreeOf(erasures: readonly PendingErasure[]): Promise<boolean> {
+    if (!this.#deps.copy || erasures.length === 0) return true;
+    const copy = this.#deps.copy();
+    if (copy === undefined) return false;
+    return copy === null || copy.isFreeOf(erasures.flatMap(({ source }) => contactsOf(source)));
+  }
+
+  #pending() {
+    return this.#documents.pages({
+      size: ERASURES_PER_RUN,
+      query: { bool: { filter: PENDING } },
+      sort: ORDER,
+    });
   }
 
   /** Contacts of the erasures whose proof is not complete. */
   async *erasedContacts(): AsyncGenerator<ContactKey[]> {
     await this.#documents.refresh();
-    const query = { term: { pending: true } };
-    for await (const hits of this.#documents.pages({ size: ERASURES_PER_RUN, query, sort: ORDER }))
+    for await (const hits of this.#pending())
       yield hits.flatMap(({ _source }) => contactsOf(_source as ErasureSource));
   }
 
@@ -359,76 +424,3 @@ const contactsOf = ({
   organization_id: organizationId = '',
   contact_ids = [],
 }: ErasureSource): ContactKey[] => contact_ids.map((contactId) => ({ organizationId, contactId }));
-
-interface PendingErasure {
-  id: string;
-  source: ErasureSource;
-}
-
-interface ShardState {
-  /** Sequence number of the last operation. */
-  last: number;
-  /** From this sequence number on, merges keep deleted documents, for replicas: up to half a minute. */
-  retainedFrom: number;
-}
-
-/** Writes everything to segments, which ends the transaction log. Resolves with the state by index and shard. */
-async function flush(cluster: Cluster, index: string): Promise<ReadonlyMap<string, ShardState>> {
-  await cluster.run(async (client) => {
-    await client.indices.refresh({ index });
-    await client.indices.flush({ index, force: true, wait_if_ongoing: true });
-  });
-  const { indices = {} } = await cluster.run((client) => client.indices.stats({ index, level: 'shards' }));
-  const states = new Map<string, ShardState>();
-  for (const [name, { shards = {} }] of Object.entries(indices)) {
-    for (const [shard, copies] of Object.entries(shards)) {
-      states.set(`${name}/${shard}`, {
-        last: Math.max(...copies.map(({ seq_no }) => seq_no?.max_seq_no ?? Number.POSITIVE_INFINITY)),
-        retainedFrom: Math.min(
-          ...copies.map(({ commit }) => Number(commit?.user_data?.min_retained_seq_no ?? 0)),
-        ),
-      });
-    }
-  }
-  return states;
-}
-
-/** Whether merges drop the documents that were deleted before. An index that is gone was replaced by one without it. */
-const areDroppedByMerges = (
-  deletedUpTo: ReadonlyMap<string, ShardState>,
-  now: ReadonlyMap<string, ShardState>,
-): boolean =>
-  [...deletedUpTo].every(
-    ([shard, { last }]) => (now.get(shard)?.retainedFrom ?? Number.POSITIVE_INFINITY) > last,
-  );
-
-/** Resolves with the id of the task that merges the segments with deleted documents. */
-async function startExpunge(cluster: Cluster, index: string): Promise<string> {
-  const { task } = await cluster.run(async (client) => {
-    // By default segments with less than a tenth of deleted documents stay.
-    await client.indices.putSettings({
-      index,
-      settings: { 'index.merge.policy.expunge_deletes_allowed': 0 },
-    });
-    return client.indices.forcemerge({ index, only_expunge_deletes: true, wait_for_completion: false });
-  });
-  return task as string;
-}
-
-/** Whether the task succeeded; undefined while it runs. A node that was restarted knows it no more. */
-async function hasEnded(cluster: Cluster, task: string): Promise<boolean | undefined> {
-  const status = await cluster.run((client) => client.tasks.get({ task_id: task }, { ignore: [404] }));
-  if (status.completed === false) return undefined;
-  const { _shards: shards } = (status.response ?? {}) as { _shards?: { failed: number } };
-  return status.completed === true && status.error === undefined && shards?.failed === 0;
-}
-
-/** Commits what was merged. False while a copy of a shard is away: its segments were not merged. */
-async function areAllCopiesCommitted(cluster: Cluster, index: string): Promise<boolean> {
-  return cluster.run(async (client) => {
-    // The files of a commit go with the second one after it.
-    await client.indices.flush({ index, force: true, wait_if_ongoing: true });
-    const { _shards: shards } = await client.indices.flush({ index, force: true, wait_if_ongoing: true });
-    return shards?.total === shards?.successful;
-  });
-}

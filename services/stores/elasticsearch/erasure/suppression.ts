@@ -9,8 +9,9 @@ import {
 } from '../../../contacts/suppression.js';
 import { type Documents, documentId } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';
+import type { ForceMerge, ShardNumbers } from './expunge.js';
 
-/** A document of the index: the secret, a suppressed hash, an erasure, or the merge that completes erasures. */
+/** A document of the index: the secret, a suppressed hash, an erasure, or the force merge for all erasures. */
 export interface ErasureSource {
   organization_id?: string;
   secret?: string;
@@ -21,12 +22,13 @@ export interface ErasureSource {
   /** Whether bytes may be left; then `contact_ids` names what to delete. */
   pending?: boolean;
   contact_ids?: string[];
-  /** Milliseconds since the epoch: when the documents were deleted, whose bytes segments may still hold. */
+  /** When nothing but bytes was left, in milliseconds since the epoch. */
   deleted_at?: number;
-  /** Of the only document of the merge that takes them out: the task, while it runs, and which deletions it covers. */
-  task?: string;
-  started_at?: number;
+  /** The last operations then. */
+  deleted_up_to?: ShardNumbers;
   proof?: ErasureProof;
+  /** Of one document: the force merge that runs, and when the next one may begin. */
+  expunge?: { next_at: number; merge?: ForceMerge };
 }
 
 const SECRET_ID = 'secret';

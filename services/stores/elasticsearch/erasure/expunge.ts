@@ -1,0 +1,108 @@
+/**
+ * Bytes of erased documents. Elasticsearch keeps a deleted document in its segment until a merge, and has no merge drop it while a copy
+ * of the shard may ask for it again: one that lags, or, for half a day, one on a node that is away. So a force merge counts for those
+ * deletions only that every copy had let go before it began, and only where every copy is assigned and took part. A node that comes
+ * back later finds its copy replaced. One force merge at a time for all erasures, at most one a day: it rewrites every segment with a
+ * deletion. It runs in the cluster, and no lock is held meanwhile.
+ */
+import type { Cluster } from '../client.js';
+import { unavailable } from '../errors.js';
+
+/** Sequence numbers, by index and shard. */
+export type ShardNumbers = Readonly<Record<string, number>>;
+
+export interface ForceMerge {
+  task: string;
+  /** From these on, merges that began then keep deleted documents. */
+  retainedFrom: ShardNumbers;
+}
+
+interface ShardCounts {
+  total?: number;
+  successful?: number;
+  failed?: number;
+}
+
+/** Whether every copy took part, also those that are not assigned. */
+const reachedAll = ({ total, successful, failed = 0 }: ShardCounts = {}): boolean =>
+  failed === 0 && total !== undefined && total === successful;
+
+/** The last operation of each shard. Throws `StoreUnavailableError` while a copy cannot tell. */
+export async function lastOperations(cluster: Cluster, index: string): Promise<ShardNumbers> {
+  return (await shardNumbers(cluster, index)).last;
+}
+
+/** Null while a copy is not assigned. */
+export async function prepareForceMerge(cluster: Cluster, index: string): Promise<ShardNumbers | null> {
+  // What a merge keeps is decided by the last commit.
+  await flush(cluster, index);
+  const { retainedFrom, shards } = await shardNumbers(cluster, index);
+  return reachedAll(shards) ? retainedFrom : null;
+}
+
+/** Resolves with the task that merges the segments with deleted documents. */
+export async function startForceMerge(cluster: Cluster, index: string): Promise<string> {
+  return cluster.run(async (client) => {
+    // By default segments with less than a tenth of deleted documents stay.
+    await client.indices.putSettings({
+      index,
+      settings: { 'index.merge.policy.expunge_deletes_allowed': 0 },
+    });
+    const { task } = await client.indices.forcemerge({
+      index,
+      only_expunge_deletes: true,
+      wait_for_completion: false,
+    });
+    return String(task);
+  });
+}
+
+/** `failed` too where the node of the task is gone, or a copy took no part. */
+export async function forceMergeState(
+  cluster: Cluster,
+  index: string,
+  task: string,
+): Promise<'running' | 'done' | 'failed'> {
+  const found = await cluster.run((client) => client.tasks.get({ task_id: task }, { ignore: [404] }));
+  if (found.completed === undefined) return 'failed';
+  if (!found.completed) return 'running';
+  const { _shards } = (found.response ?? {}) as { _shards?: ShardCounts };
+  if (found.error || !reachedAll(_shards)) return 'failed';
+  // The files of a commit go with the second one after it.
+  await flush(cluster, index);
+  await flush(cluster, index);
+  return 'done';
+}
+
+/** Whether a force merge drops what was deleted before these operations. An index that is gone was replaced by one without it. */
+export const isDropped = (deletedUpTo: ShardNumbers, retainedFrom: ShardNumbers): boolean =>
+  Object.entries(deletedUpTo).every(
+    ([shard, last]) => (retainedFrom[shard] ?? Number.POSITIVE_INFINITY) > last,
+  );
+
+/** Ends the transaction log too. */
+async function flush(cluster: Cluster, index: string): Promise<void> {
+  await cluster.run((client) => client.indices.flush({ index, force: true, wait_if_ongoing: true }));
+}
+
+async function shardNumbers(cluster: Cluster, index: string) {
+  const { indices = {}, _shards: shards } = await cluster.run((client) =>
+    client.indices.stats({ index, level: 'shards' }),
+  );
+  const last: Record<string, number> = {};
+  const retainedFrom: Record<string, number> = {};
+  for (const [name, { shards: byNumber = {} }] of Object.entries(indices)) {
+    for (const [number, copies] of Object.entries(byNumber)) {
+      const shard = `${name}/${number}`;
+      const sequenceNumbers = copies.map(({ seq_no }) => {
+        if (!seq_no) throw unavailable(`a copy of ${shard} has no sequence numbers`);
+        return seq_no.max_seq_no;
+      });
+      last[shard] = Math.max(...sequenceNumbers);
+      retainedFrom[shard] = Math.min(
+        ...copies.map(({ commit }) => Number(commit?.user_data?.min_retained_seq_no ?? 0)),
+      );
+    }
+  }
+  return { last, retainedFrom, shards };
+}
