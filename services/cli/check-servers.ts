@@ -8,12 +8,15 @@ import { DiskFullError, StoreTimeoutError, StoreUnavailableError } from '../shar
 import { formatTimestamp } from '../shared/time.js';
 import { inspectClickHouse } from '../stores/clickhouse/inspect.js';
 import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
+import type { LeaseHolder } from '../stores/elasticsearch/lease.js';
 import { explain, noAnswer } from './errors.js';
 
 /** What a check found; `failed` says what to do. */
 export type CheckResult = { ok: string } | { failed: string };
 
 const ELASTICSEARCH_MAJOR = 9;
+/** A migration may hold it for hours; whatever else does is done within seconds. */
+const LONG_HELD_MS = 60_000;
 const MIGRATE = 'Run: reachline migrate';
 
 export async function checkServers({ elasticsearch, clickhouse, kafka }: Config): Promise<CheckResult[]> {
@@ -25,8 +28,11 @@ export async function checkServers({ elasticsearch, clickhouse, kafka }: Config)
   return [...search, ...analytics, ...brokers];
 }
 
+export const describeLockHolder = ({ name, since }: LeaseHolder): string =>
+  `The lock of migrations is held by ${name}${since === null ? '' : ` since ${formatTimestamp(since)}`}`;
+
 async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>): Promise<CheckResult[]> {
-  const { versions, health, missing, outdated } = await inspectElasticsearch(config);
+  const { versions, health, missing, outdated, lockHolder } = await inspectElasticsearch(config);
   const count = versions.length === 1 ? 'one node' : `${versions.length} nodes`;
   const version = [...new Set(versions)].sort().join(', ');
   const results: CheckResult[] = [{ ok: `Elasticsearch ${version} answers, ${count}, health ${health}` }];
@@ -47,6 +53,11 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
     results.push({ ok: `serve makes the indices that are missing: ${missing.join(', ')}` });
   } else if (outdated.length === 0) {
     results.push({ ok: `The indices ${config.indexPrefix}-* are up to date` });
+  }
+  if (lockHolder && (lockHolder.since === null || Date.now() - lockHolder.since > LONG_HELD_MS)) {
+    results.push({
+      ok: `${describeLockHolder(lockHolder)}; other migrations, erasures and retention wait for it`,
+    });
   }
   return results;
 }

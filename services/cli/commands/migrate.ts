@@ -6,6 +6,7 @@ import { createElasticsearchAccount } from '../../stores/elasticsearch/account.j
 import { REINDEXABLE, type Resource } from '../../stores/elasticsearch/migrations/indices.js';
 import { migrateElasticsearch } from '../../stores/elasticsearch/migrations/migrate.js';
 import { openStores } from '../../stores/open-stores.js';
+import { describeLockHolder } from '../check-servers.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { withKafka } from '../kafka.js';
@@ -29,6 +30,7 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
       reindexed,
       onProgress: (index, copied, total) =>
         progress.update(`${index}: ${copied} of ${total} documents`, copied, total),
+      onWait: (holder) => printErr(io, `Waiting: ${describeLockHolder(holder)}.`),
     }).finally(() => progress.end());
     for (const index of made) printErr(io, `${index} serves now.`);
   } else if (reindexed.length > 0) {

@@ -1,5 +1,7 @@
 import type { ElasticsearchConfig } from '../../shared/config.js';
+import { systemClock } from '../../shared/time.js';
 import { Cluster } from './client.js';
+import type { LeaseHolder } from './lease.js';
 import {
   IndexNames,
   liveIndices,
@@ -8,6 +10,7 @@ import {
   type Resource,
   readDefinition,
 } from './migrations/indices.js';
+import { findReindexLockHolder } from './migrations/reindex-lock.js';
 
 /** The state of a cluster, read without changing it. */
 export interface ClusterReport {
@@ -18,6 +21,8 @@ export interface ClusterReport {
   missing: Resource[];
   /** Indices of an older version. */
   outdated: string[];
+  /** Of the lock that migrations, erasures and retention share. */
+  lockHolder: LeaseHolder | null;
 }
 
 /** Throws what opening the store would: `StoreUnavailableError`, `MappingChangedError`, `MigrationNeededError` for indices that are newer. */
@@ -32,6 +37,7 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
       health: status.toLowerCase() as ClusterReport['health'],
       missing: [],
       outdated: [],
+      lockHolder: null,
     };
     for (const resource of RESOURCES) {
       const definition = readDefinition(resource);
@@ -40,6 +46,9 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
       for (const each of live) {
         if (needsReindex(resource, each, definition)) report.outdated.push(each.index);
       }
+    }
+    if (!report.missing.includes('migrations')) {
+      report.lockHolder = await findReindexLockHolder(cluster, names, systemClock);
     }
     return report;
   } finally {

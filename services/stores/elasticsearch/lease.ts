@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { Mutex } from '../../shared/async.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { Clock } from '../../shared/time.js';
@@ -6,7 +7,7 @@ import type { Documents, VersionedDocument } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
 export interface LeaseSource {
-  /** Identifies the attempt that holds the lease, also after a lost response to its own write. */
+  /** Identifies the attempt that holds the lease, also after a lost response to its own write: `<uuid> <process id> <since> <host>`. */
   owner: string;
   /** Milliseconds since the epoch; 0 once it was released. */
   lease_until: number;
@@ -33,6 +34,19 @@ export type LeaseDecision<Source, Rejection> = { acquire: LeaseContent<Source> }
 export type LeaseResult<Source extends LeaseSource, Rejection> =
   /** `previous` is the document that was taken over; null for a new one. */
   { lease: Lease<Source>; previous: Source | null } | { rejected: Rejection };
+
+export interface LeaseHolder {
+  /** `process 12 on gateway-1`; `a process of an earlier version` for one that left no name. */
+  name: string;
+  /** Milliseconds since the epoch; null if it is not known. */
+  since: number | null;
+}
+
+export function leaseHolder({ owner }: LeaseSource): LeaseHolder {
+  const [, processId, since, host] = owner.split(' ');
+  if (host === undefined) return { name: 'a process of an earlier version', since: null };
+  return { name: `process ${processId} on ${host}`, since: Number(since) };
+}
 
 export const isHeld = (source: LeaseSource, clock: Clock): boolean => source.lease_until > clock.now();
 
@@ -74,7 +88,7 @@ export class Lease<Source extends LeaseSource> {
     ) => LeaseDecision<Source, Rejection> | Promise<LeaseDecision<Source, Rejection>>,
   ): Promise<LeaseResult<Source, Rejection>> {
     const { clock, durationMs } = options;
-    const owner = randomUUID();
+    const owner = `${randomUUID()} ${process.pid} ${clock.now()} ${hostname()}`;
     // Most leases are new, so the first attempt does not read.
     let reads = false;
     let previous: Source | null = null;

@@ -1,15 +1,21 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
+import { systemClock } from '../../../services/shared/time.js';
+import { Cluster } from '../../../services/stores/elasticsearch/client.js';
+import { inspectElasticsearch } from '../../../services/stores/elasticsearch/inspect.js';
+import type { LeaseHolder } from '../../../services/stores/elasticsearch/lease.js';
+import { IndexNames } from '../../../services/stores/elasticsearch/migrations/indices.js';
 import {
   type MigrateOptions,
   migrateElasticsearch,
 } from '../../../services/stores/elasticsearch/migrations/migrate.js';
+import { acquireReindexLock } from '../../../services/stores/elasticsearch/migrations/reindex-lock.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { allPages, asked, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
@@ -91,6 +97,24 @@ describe('Reindexing behind an alias', () => {
     const found = await store.searchContacts(asked(ORGANIZATION, { query: 'loadet', city: 'rom', limit: 1 }));
     expect(found.total, 'the search fields were derived anew').to.equal(LOADED - traffic.cities.size);
   }).timeout(240_000);
+
+  it('tells whom it waits for while another process holds the lock', async () => {
+    const cluster = new Cluster(indices.config);
+    const lock = await acquireReindexLock(cluster, new IndexNames(indices.config.indexPrefix), systemClock);
+    const name = `process ${process.pid} on ${hostname()}`;
+    expect((await inspectElasticsearch(indices.config)).lockHolder).to.include({ name });
+    const waited: LeaseHolder[] = [];
+    await migrate({
+      onWait(holder) {
+        waited.push(holder);
+        void lock?.release();
+      },
+    });
+    expect(waited).to.have.length(1);
+    expect(waited[0]).to.include({ name });
+    expect((await inspectElasticsearch(indices.config)).lockHolder).to.equal(null);
+    await cluster.close();
+  });
 
   it('reindexes indices of an older version, and only those', async () => {
     const file = join(mappings, 'audiences.json');

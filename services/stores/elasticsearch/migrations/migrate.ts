@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ElasticsearchConfig } from '../../../shared/config.js';
 import { type Clock, systemClock } from '../../../shared/time.js';
 import { Cluster } from '../client.js';
+import type { LeaseHolder } from '../lease.js';
 import {
   createMissingIndices,
   IndexNames,
@@ -12,7 +13,7 @@ import {
   readDefinition,
 } from './indices.js';
 import { reindex } from './reindex.js';
-import { acquireReindexLock, type ReindexLock } from './reindex-lock.js';
+import { acquireReindexLock, findReindexLockHolder, type ReindexLock } from './reindex-lock.js';
 import { toDocument } from './upgrades.js';
 
 export interface MigrateOptions {
@@ -22,6 +23,8 @@ export interface MigrateOptions {
   mappings?: string;
   clock?: Clock;
   onProgress?(index: string, copied: number, total: number): void;
+  /** Called once for each holder of the lock that it waits for. */
+  onWait?(holder: LeaseHolder): void;
 }
 
 const LOCK_POLL_MS = 500;
@@ -32,13 +35,13 @@ const LOCK_POLL_MS = 500;
  */
 export async function migrateElasticsearch(
   config: ElasticsearchConfig,
-  { reindexed = [], mappings, clock = systemClock, onProgress }: MigrateOptions = {},
+  { reindexed = [], mappings, clock = systemClock, onProgress, onWait }: MigrateOptions = {},
 ): Promise<string[]> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
   try {
     await createMissingIndices(cluster, names, mappings);
-    const lock = await waitForLock(cluster, names, clock);
+    const lock = await waitForLock(cluster, names, clock, onWait);
     try {
       const created: string[] = [];
       for (const resource of RESOURCES) {
@@ -70,10 +73,20 @@ export async function migrateElasticsearch(
   }
 }
 
-async function waitForLock(cluster: Cluster, names: IndexNames, clock: Clock): Promise<ReindexLock> {
-  for (;;) {
+async function waitForLock(
+  cluster: Cluster,
+  names: IndexNames,
+  clock: Clock,
+  onWait: MigrateOptions['onWait'],
+): Promise<ReindexLock> {
+  for (let last: LeaseHolder | undefined; ; ) {
     const lock = await acquireReindexLock(cluster, names, clock);
     if (lock) return lock;
+    const holder = await findReindexLockHolder(cluster, names, clock);
+    if (holder && (holder.name !== last?.name || holder.since !== last.since)) {
+      last = holder;
+      onWait?.(holder);
+    }
     await pause(LOCK_POLL_MS);
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../shared/time.js';
 import type { Cluster } from '../client.js';
 import { Documents } from '../documents.js';
-import { isHeld, Lease, type LeaseSource } from '../lease.js';
+import { isHeld, Lease, type LeaseHolder, type LeaseSource, leaseHolder } from '../lease.js';
 import type { IndexNames } from './indices.js';
 import { rollBack } from './reindex-steps.js';
 
@@ -47,6 +47,15 @@ export async function acquireReindexLock(
     await lease.release().catch(() => undefined);
     throw error;
   }
+}
+
+export async function findReindexLockHolder(
+  cluster: Cluster,
+  names: IndexNames,
+  clock: Clock,
+): Promise<LeaseHolder | null> {
+  const found = await lockDocuments(cluster, names).get(LOCK_ID);
+  return found && isHeld(found.source, clock) ? leaseHolder(found.source) : null;
 }
 
 export const recordTarget = (lock: ReindexLock, index: string, target: string): Promise<void> =>
