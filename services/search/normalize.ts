@@ -35,12 +35,13 @@ export function normalizeProfileUrl(value: string): string {
     .replaceAll('\\', '/')
     .replace(/^[a-z][a-z0-9+.-]*:(?=\/)/, '')
     .replace(/[?#].*$/s, '');
-  const address = trimTrailingSlashes(text).replace(/^\/+/, '');
+  // One slash for several first, as the parser of Node.js 20 leaves dots behind two of them.
+  const address = trimTrailingSlashes(text).replace(/^\/+/, '').replace(/\/+/g, '/');
   if (!address.includes('/')) return withoutSubdomain(decodePercent(address));
   if (!URL.canParse(`http://${address}`)) return withoutSubdomain(formerProfileUrl(address));
   const { hostname, pathname } = new URL(`http://${address}`);
   const host = unicodeHost(hostname).replace(/\.$/, '');
-  const path = decodePercent(trimTrailingSlashes(pathname.toLowerCase().replace(/\/+/g, '/')));
+  const path = decodePercent(trimTrailingSlashes(pathname.toLowerCase()));
   return withoutSubdomain(host) + path.replace(/^(\/in\/[^/]+)\/.*$/s, '$1');
 }
 

@@ -115,6 +115,8 @@ describe('normal forms', () => {
     ['https://network.example./in/ann', 'network.example/in/ann', 'ann'],
     ['https://network.example//in//ann', 'network.example/in/ann', 'ann'],
     ['https://network.example/./in/x/../ann', 'network.example/in/ann', 'ann'],
+    ['network.example//in/ann/.', 'network.example/in/ann', 'ann'],
+    ['network.example//.in/.', 'network.example/.in', '.in'],
     ['https://network.example/in/x/%2E%2e/ann', 'network.example/in/ann', 'ann'],
     ['https:\\\\network.example\\in\\ann\\', 'network.example/in/ann', 'ann'],
     ['https://m.network.example/in/ann', 'network.example/in/ann', 'ann'],
