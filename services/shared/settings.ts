@@ -104,7 +104,7 @@ export const settingSchemas = {
     default: 5000,
     minimum: 100,
     maximum: 600_000,
-    description: 'Milliseconds after which a search in the embedded store is ended and answered 504.',
+    description: 'Milliseconds after which a search is ended and answered 504.',
   }),
   REACHLINE_PROCESSES: integer({
     default: 1,

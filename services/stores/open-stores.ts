@@ -99,7 +99,12 @@ export async function openStores(
       ? await retryUntilAvailable(startupRetry, async () => {
           // 120 files, so loaded only where it is used.
           const { openElasticsearchStore } = await import('./elasticsearch/store.js');
-          const store = await openElasticsearchStore(elasticsearch, { clock, log, copy: () => copy });
+          const store = await openElasticsearchStore(elasticsearch, {
+            clock,
+            log,
+            copy: () => copy,
+            searchTimeoutMs: config.searchTimeoutMs,
+          });
           source = store.records;
           return store;
         })

@@ -43,7 +43,7 @@ const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> 
   REACHLINE_LOG_FORMAT: ['gateway', 'all that write a log'],
   REACHLINE_DATA_DIR: ['embedded', STORES],
   REACHLINE_SEARCH_THREADS: ['embedded', STORES],
-  REACHLINE_SEARCH_TIMEOUT_MS: ['embedded', STORES],
+  REACHLINE_SEARCH_TIMEOUT_MS: ['gateway', STORES],
   REACHLINE_SQL_PORT: ['embedded', '`serve`'],
   REACHLINE_SQL_PASSWORD: ['embedded', '`serve`'],
   ELASTICSEARCH_URL: ['elasticsearch', STORES],

@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { FacetedPage, Facets } from '../../search/facets.js';
 import type { SortKey } from '../../search/query.js';
 import type { Json } from '../../shared/json.js';
-import { OverloadedError } from '../../shared/store-errors.js';
+import { OverloadedError, StoreTimeoutError } from '../../shared/store-errors.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
 import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
 
@@ -34,21 +34,35 @@ export function totalHits(hits: { total?: estypes.SearchTotalHits | number }): n
 /** Bytes of responses not yet sent, above which searches are rejected. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Runs a read whose result may be large. */
+/** Runs a read whose result may be large; its signal aborts with the caller's, or at the deadline. */
 export type Bounded = <T>(
   signal: AbortSignal | undefined,
-  read: () => Promise<{ result: T; bytes: number }>,
+  read: (signal: AbortSignal) => Promise<{ result: T; bytes: number }>,
 ) => Promise<T>;
 
-/** Throws `OverloadedError` while too many bytes of responses are in flight. */
-export function boundedReads(): Bounded {
+/** Throws `OverloadedError` while too many bytes of responses are in flight, and `StoreTimeoutError` at the deadline, where the cluster cancels the search. */
+export function boundedReads(timeoutMs: number): Bounded {
   const responses = new InFlightBytes(MAX_RESPONSE_BYTES);
   return async (signal, read) => {
     if (responses.isFull) throw new OverloadedError('search');
-    const { result, bytes } = await read();
+    const { result, bytes } = await withDeadline(signal, timeoutMs, read);
     responses.hold(bytes, signal);
     return result;
   };
+}
+
+async function withDeadline<T>(
+  signal: AbortSignal | undefined,
+  timeoutMs: number,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(new StoreTimeoutError('search')), timeoutMs);
+  try {
+    return await read(signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 interface PageForm<Source, T, Field extends string> {

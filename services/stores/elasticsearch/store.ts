@@ -1,4 +1,5 @@
 import type { ElasticsearchConfig } from '../../shared/config.js';
+import { settingSchemas } from '../../shared/settings.js';
 import { DiskFullError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { RecordSource } from '../common/record-copy.js';
@@ -39,6 +40,8 @@ export interface ElasticsearchStoreOptions {
   copy?: CopyToErase;
   /** Minimum time between two force merges for erasures. */
   expungeIntervalMs?: number;
+  /** Time of a search. */
+  searchTimeoutMs?: number;
 }
 
 /**
@@ -70,6 +73,7 @@ function composeStore(
     log,
     copy,
     expungeIntervalMs,
+    searchTimeoutMs = settingSchemas.REACHLINE_SEARCH_TIMEOUT_MS.default,
   }: ElasticsearchStoreOptions,
 ): SearchStore & { readonly records: RecordSource } {
   const contacts = new Documents<ContactSource | Tombstone>(cluster, names.alias('contacts'));
@@ -99,7 +103,7 @@ function composeStore(
     { cluster, names, ledger, idempotencyKeys, contacts: writes, erasures, clock, log },
     recoveryIntervalMs,
   );
-  const bounded = boundedReads();
+  const bounded = boundedReads(searchTimeoutMs);
   return {
     preferredBatchSize: BATCH_RECORDS,
     records: recordSource(cluster, names, () => erasures.erasedContacts()),

@@ -155,14 +155,14 @@ export function visitStore({
   }
 
   return {
-    searchVisits(search, signal) {
+    searchVisits(search, caller) {
       const form = {
         limit: search.limit,
         bestScore: null,
         toJson: ({ visit }: VisitSource) => visit,
         toFacets: visitFacets,
       };
-      return bounded(signal, () =>
+      return bounded(caller, (signal) =>
         fetchPage(visitQuery(search), form, (part) => visits.search(part, signal)),
       );
     },

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { StoreTimeoutError } from '../../../services/shared/store-errors.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { asked, freshOrganization } from '../../contract/search-support.js';
@@ -57,4 +58,29 @@ describe('Aborted reads on Elasticsearch', () => {
       held.open();
     });
   }
+
+  it('ends a search at its deadline, and closes the connection to the cluster', async () => {
+    const impatient = await openElasticsearchStore(proxy.config, { searchTimeoutMs: 100 });
+    try {
+      for (const search of [
+        () => impatient.searchContacts(asked(organizationId, { limit: 1 })),
+        () => impatient.searchVisits({ organizationId, limit: 1 }),
+      ]) {
+        const held = gate();
+        let closed: Promise<void> = Promise.resolve();
+        proxy.decide = async (request) => {
+          if (!/-(contacts|visits)\/_search/.test(request.path)) return 'pass' as const;
+          closed = request.closed;
+          await held.wait();
+          return 'pass' as const;
+        };
+        const outcome = await search().catch((error: unknown) => error);
+        expect(outcome).to.be.instanceOf(StoreTimeoutError);
+        await closed;
+        held.open();
+      }
+    } finally {
+      await impatient.close();
+    }
+  });
 });

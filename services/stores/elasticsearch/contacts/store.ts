@@ -39,11 +39,10 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     },
 
     getContacts(organizationId, contactIds, signal) {
-      return bounded(signal, () => getContactBatch(contacts, organizationId, contactIds, signal));
+      return bounded(signal, (limited) => getContactBatch(contacts, organizationId, contactIds, limited));
     },
 
     async searchContacts(search, caller) {
-      const signal = caller?.signal;
       const { request, bestScore } = contactQuery(search);
       const form = {
         limit: search.limit,
@@ -55,7 +54,9 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       };
       // Tombstones belong to no organization, so that no search finds one.
       const documents = contacts as Documents<ContactSource>;
-      return bounded(signal, () => fetchPage(request, form, (part) => documents.search(part, signal)));
+      return bounded(caller?.signal, (signal) =>
+        fetchPage(request, form, (part) => documents.search(part, signal)),
+      );
     },
 
     createContact(command) {
