@@ -83,11 +83,9 @@ export const StatusResponse = looseObject({
     },
     { description: 'Which stores answer within 2 seconds.' },
   ),
-  sql_copied_at: Type.Optional(
-    nullable(
-      dateTime(
-        'When the copy of contacts and audiences that SQL reads was begun; null before the first, and while ClickHouse does not answer. Only where both stores are servers.',
-      ),
+  sql_copied_at: nullable(
+    dateTime(
+      'When the copy of contacts and audiences that SQL reads was begun, where both stores are servers; null before the first, while ClickHouse does not answer, and where SQL reads the records themselves.',
     ),
   ),
   version: Type.String({ description: 'Version of Reachline that answers.' }),

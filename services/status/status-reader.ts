@@ -66,7 +66,7 @@ export class StatusReader {
         ...(intakeState && { intake: intakeState }),
       },
       lag,
-      ...(copier && { sql_copied_at: timestamp(copiedAt) }),
+      copiedAt,
     };
   }
 
@@ -76,15 +76,16 @@ export class StatusReader {
     const count = <Counts>(
       read: (reader: AnalyticsReader, id: string, abort: AbortSignal) => Promise<Counts>,
     ) => orNull((signal) => read(analytics, organizationId, signal));
-    const [{ stores, lag, ...copied }, found, campaigns, creatives, companies, deliveries] =
-      await Promise.all([
+    const [{ stores, lag, copiedAt }, found, campaigns, creatives, companies, deliveries] = await Promise.all(
+      [
         this.#readStores(),
         orNull((signal) => search.readFigures(organizationId, signal)),
         count(readAdvertisingCounts.campaigns),
         count(readAdvertisingCounts.creatives),
         count(readAdvertisingCounts.companies),
         count(readAdvertisingCounts.deliveries),
-      ]);
+      ],
+    );
     const stream = (name: string, figures: StreamFigures | null | undefined) => ({
       records: figures?.records ?? null,
       last_accepted_at: timestamp(figures?.lastAcceptedAt),
@@ -110,7 +111,7 @@ export class StatusReader {
         },
       },
       stores,
-      ...copied,
+      sql_copied_at: timestamp(copiedAt),
       version,
       checked_at: formatTimestamp(now),
     };
