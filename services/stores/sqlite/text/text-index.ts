@@ -7,6 +7,7 @@ export type TextIndex = keyof typeof TEXT_INDEXES;
 
 /** Pages merged per step, which takes about as long as a small write. */
 const MERGE_PAGES = 64;
+const TERMS_PER_QUERY = 100;
 
 /**
  * Collects changes of a text index to apply them in the order of row ids: FTS5 flushes at every row id lower than the one before. A row is
@@ -41,13 +42,36 @@ export class IndexChanges {
     this.#changes.set(rowId, { before: change ? change.before : columns });
   }
 
-  /** As `apply`, but leaves no term of what is removed in older segments: milliseconds a row, as each of its terms rewrites a page. */
+  /**
+   * As `apply`, but leaves no term of what is removed in older segments: milliseconds a row, as each of its terms rewrites a page. It
+   * takes a term out of the newest segment that has it. A row that was changed may have it in an older one as well, where a merge has
+   * dropped the mark between the two that hid it; such a row is added and removed once more, which leaves a mark above all.
+   */
   applySecurely(): void {
     const secureDelete = `INSERT INTO ${this.#index} (${this.#index}, rank) VALUES ('secure-delete', ?)`;
+    const removed = [...this.#changes].filter(([, { after }]) => after === undefined);
     // Both flush what was changed before.
     this.#connection.run(secureDelete, 1);
     this.apply();
     this.#connection.run(secureDelete, 0);
+    for (const [rowId, { before }] of removed) {
+      if (!before || !this.#isFound(rowId, before)) continue;
+      this.add(rowId, before);
+      this.apply();
+      this.remove(rowId, before);
+      this.apply();
+    }
+  }
+
+  #isFound(rowId: RowId, columns: readonly string[]): boolean {
+    const terms = [...new Set(columns.flatMap((text) => text.split(' ')))].filter((term) => term !== '');
+    for (let start = 0; start < terms.length; start += TERMS_PER_QUERY) {
+      const some = terms.slice(start, start + TERMS_PER_QUERY);
+      const expression = some.map((term) => `"${term.replaceAll('"', '""')}"`).join(' OR ');
+      const found = `SELECT 1 FROM ${this.#index} WHERE ${this.#index} MATCH ? AND rowid = ?`;
+      if (this.#connection.row(found, expression, rowId)) return true;
+    }
+    return false;
   }
 
   apply(): void {
