@@ -7,11 +7,11 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Without scripts: `prepare` would build before the sources are there.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json build.mjs ./
+COPY tsconfig.json tsconfig.server.json build.mjs ./
 COPY services services
 COPY ingest ingest
 COPY docs/reference docs/reference
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+RUN node build.mjs && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim AS base
 ENV NODE_ENV=production \

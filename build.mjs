@@ -1,8 +1,8 @@
 /**
- * Builds dist/ in a folder beside it and renames that into place, so that a server that runs from dist/ never finds files missing.
- * With --if-needed only when a source is newer than the last build: npx runs `prepare` for every first command of a checkout.
+ * Builds parts of dist/: `node build.mjs [server | tests] [client] [console] [--if-needed | --watch]`; without names, what serves:
+ * server, client and console. Compilation is incremental; with --if-needed, parts that are newer than their sources are left.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -15,53 +15,100 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-const DIST = join(import.meta.dirname, 'dist');
-/** Its modification time is the start of the build. */
-const MARKER = '.built';
-const SOURCES = [
-  'docs/reference',
-  'services',
-  'ingest',
-  'test',
-  'bench',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'build.mjs',
-];
+const ROOT = import.meta.dirname;
+const DIST = join(ROOT, 'dist');
+const TSC = 'node_modules/@typescript/native/bin/tsc';
+const VITE = 'node_modules/vite/bin/vite.js';
+const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'build.mjs'];
 
-if (
-  !process.argv.includes('--if-needed') ||
-  modifiedAt(join(DIST, MARKER)) < Math.max(...SOURCES.map(newest))
-) {
-  build(`${DIST}-${process.pid}`, new Date());
+const compile = (project, roots) => () => {
+  run(TSC, '-p', project);
+  for (const root of roots) removeStale(root);
+};
+
+/** In the order in which they are built. `tests` holds the server and the benches too. */
+const PARTS = {
+  server: {
+    sources: ['services', 'ingest', 'tsconfig.server.json'],
+    build: compile('tsconfig.server.json', ['services', 'ingest']),
+  },
+  tests: {
+    sources: ['services', 'ingest', 'test', 'bench'],
+    build: compile('tsconfig.json', ['services', 'ingest', 'test', 'bench']),
+  },
+  /** The declarations of the client, without those of the server. */
+  client: {
+    sources: ['services', 'ingest'],
+    build: () => run(join(DIST, 'services/client/declarations/main.js')),
+  },
+  console: {
+    sources: [
+      'services/console',
+      'services/client',
+      'services/advertising/metrics.ts',
+      'services/http/scopes.ts',
+      'docs/reference',
+    ],
+    build() {
+      const folder = `${DIST}/console-${process.pid}`;
+      try {
+        run(TSC, '-p', 'services/console');
+        run(VITE, 'build', 'services/console', '--outDir', folder, '--emptyOutDir');
+        rmSync(join(DIST, 'console'), { recursive: true, force: true });
+        renameSync(folder, join(DIST, 'console'));
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  },
+};
+
+const options = new Set(process.argv.slice(2));
+const named = Object.keys(PARTS).filter((name) => options.has(name));
+try {
+  for (const name of named.length > 0 ? named : ['server', 'client', 'console']) buildPart(name, PARTS[name]);
+  chmodSync(join(DIST, 'services/cli/main.js'), 0o755);
+  if (options.has('--watch')) watch();
+} catch (error) {
+  // A tool that ran has printed why.
+  process.exitCode = error.status ?? 1;
+  if (typeof error.status !== 'number') console.error(error.message);
 }
 
-function build(folder, startedAt) {
-  const previous = `${folder}-previous`;
-  try {
-    run('tsc', '--outDir', folder);
-    run('node', join(folder, 'services/client/declarations/main.js'));
-    run('tsc', '-p', 'services/console');
-    run('vite', 'build', 'services/console', '--outDir', join(folder, 'console'), '--emptyOutDir');
-    chmodSync(join(folder, 'services/cli/main.js'), 0o755);
-    writeFileSync(join(folder, MARKER), '');
-    utimesSync(join(folder, MARKER), startedAt, startedAt);
-    if (existsSync(DIST)) renameSync(DIST, previous);
-    renameSync(folder, DIST);
-  } catch (error) {
-    // A tool that ran has printed why.
-    process.exitCode = error.status ?? 1;
-    if (typeof error.status !== 'number') console.error(error.message);
-  } finally {
-    for (const left of [folder, previous]) rmSync(left, { recursive: true, force: true });
+function buildPart(name, { sources, build }) {
+  // Its modification time is the start of the build.
+  const marker = join(DIST, `.built-${name}`);
+  const startedAt = new Date();
+  if (
+    options.has('--if-needed') &&
+    modifiedAt(marker) >= Math.max(...[...SETTINGS, ...sources].map(newest))
+  ) {
+    return;
+  }
+  build();
+  writeFileSync(marker, '');
+  utimesSync(marker, startedAt, startedAt);
+}
+
+/** Compiles what is saved until interrupted. */
+function watch() {
+  const start = (...args) => spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
+  start(TSC, '--watch', '--preserveWatchOutput');
+  start(VITE, 'build', 'services/console', '--outDir', join(DIST, 'console'), '--watch');
+}
+
+/** Removes what was compiled from files that are gone. */
+function removeStale(root) {
+  for (const name of readdirSync(join(DIST, root), { recursive: true })) {
+    if (!name.endsWith('.js')) continue;
+    const source = join(ROOT, root, name.slice(0, -'.js'.length));
+    if (existsSync(`${source}.ts`) || existsSync(`${source}.tsx`)) continue;
+    for (const suffix of ['', '.map']) rmSync(join(DIST, root, name + suffix), { force: true });
   }
 }
 
-/** npm puts node_modules/.bin on the PATH. */
-function run(command, ...args) {
-  const shell = process.platform === 'win32';
-  execFileSync(command, args, { cwd: import.meta.dirname, stdio: 'inherit', shell });
+function run(...args) {
+  execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
 }
 
 /** Milliseconds; 0 for a file that does not exist. */
@@ -71,7 +118,7 @@ function modifiedAt(file) {
 
 /** The latest modification of a file, or of anything in a folder. */
 function newest(path) {
-  const file = join(import.meta.dirname, path);
+  const file = join(ROOT, path);
   if (!statSync(file, { throwIfNoEntry: false })?.isDirectory()) return modifiedAt(file);
   return Math.max(modifiedAt(file), ...readdirSync(file).map((name) => newest(join(path, name))));
 }

@@ -1,6 +1,6 @@
 /**
  * The images and docker-compose.yml on a Docker Engine:
- * `npm run test:containers -- [--keep-images] [--before <commit>] [part of a scenario's name …]`. Images that cannot be pulled have stand-ins. Everything that was made is removed at the end, also after SIGINT and SIGTERM.
+ * `npm run test:nightly -- containers [--keep-images] [--before <commit>] [part of a scenario's name …]`. Images that cannot be pulled have stand-ins. Everything that was made is removed at the end, also after SIGINT and SIGTERM.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** `npm run images`: takes the pictures of the README, in the system's Chromium. */
+/** `node dist/test/docs/images.js` takes the pictures of the README, in the system's Chromium. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';

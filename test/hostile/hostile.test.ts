@@ -19,9 +19,9 @@ import type { Kind, Observation } from './well-behaved-client.js';
 
 /** Milliseconds in which 99 of 100 requests of everybody else are answered during each attack (contract 1.11). */
 const P99_MS: Readonly<Record<Kind, number>> = { reads: 250, writes: 500, searches: 1000 };
-/** Off by default, as anything else that runs on the machine is in it: npm run test:hostile:p99 on two quiet cores. */
+/** Off by default, as anything else that runs on the machine is in it: TEST_HOSTILE_P99=1 npm run test:nightly -- hostile on two quiet cores. */
 const JUDGES_P99 = process.env.TEST_HOSTILE_P99 === '1';
-/** In place of each attack once: npm run test:hostile:long, which takes twice as long. */
+/** In place of each attack once: TEST_HOSTILE_MINUTES=10 npm run test:nightly -- hostile, which takes twice as long. */
 const MINUTES = Number(process.env.TEST_HOSTILE_MINUTES ?? 0);
 /** Milliseconds of processor time that the event loop may take while one /livez waits. */
 const TURN_MS = 250;

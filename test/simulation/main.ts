@@ -1,4 +1,4 @@
-/** Runs schedules of the worker's batch processor: `npm run test:simulation -- [--schedules N] [--seconds N] [--seed N]`. */
+/** Runs schedules of the worker's batch processor: `npm run test:nightly -- simulation [--schedules N] [--seconds N] [--seed N]`. */
 import { parseArgs } from 'node:util';
 import { runSchedule } from './schedule.js';
 
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
     }
     if (violations.length > 0) {
       console.log(`Seed ${seed} failed after ${run + 1} schedules:\n${violations.join('\n')}`);
-      console.log(`Again, with its log: npm run test:simulation -- --seed ${seed}`);
+      console.log(`Again, with its log: npm run test:nightly -- simulation --seed ${seed}`);
       return 1;
     }
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { runSchedule } from './schedule.js';
 
-/** `npm run test:simulation` runs as many as it is told. */
+/** `npm run test:nightly -- simulation` runs as many as it is told. */
 const SCHEDULES = 800;
 
 describe('The simulation of the batch processor', function () {
@@ -10,7 +10,7 @@ describe('The simulation of the batch processor', function () {
   it('finds no schedule that loses a record, keeps an older one, or dead-letters a good one', async () => {
     for (let seed = 1; seed <= SCHEDULES; seed++) {
       const { violations } = await runSchedule(seed);
-      expect(violations, `npm run test:simulation -- --seed ${seed}`).to.deep.equal([]);
+      expect(violations, `npm run test:nightly -- simulation --seed ${seed}`).to.deep.equal([]);
     }
   });
 

@@ -1,0 +1,101 @@
+/**
+ * Runs suites of tests: `node test/run.mjs <suite …>`, or test files alone: `node test/run.mjs test test/search/typos.test.ts -g words`.
+ * Without a suite it lists them.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const MOCHA = 'node_modules/mocha/bin/mocha.js';
+
+/** Arguments of Node. */
+const mocha = (...args) => [MOCHA, ...args];
+const script = (name, ...args) => [`dist/test/${name}/main.js`, ...args];
+/** On real servers, which are started for the command. */
+const onStack = (command, ...options) =>
+  script('stack', 'run', ...options, '--', process.execPath, ...command);
+const serial = (folder, minutes) =>
+  mocha('--timeout', `${minutes * 60_000}`, `dist/test/${folder}/**/*.test.js`);
+
+const ALONE = [
+  'dist/test/at-scale/durability/**/*.test.js',
+  'dist/test/at-scale/elasticsearch/reindex*.test.js',
+];
+
+/** What each suite runs, in order; files that take long come first, so that no job waits for one at the end. */
+const SUITES = {
+  test: [
+    mocha(
+      '--parallel',
+      '--jobs=3',
+      ...['console', 'durability', 'gateway', 'stores', 'cli', 'advertising'].map(
+        (folder) => `dist/test/${folder}/**/*.test.js`,
+      ),
+      'dist/test/!(console|durability|gateway|stores|cli|advertising|at-scale|hostile|clients|tools)/**/*.test.js',
+      'dist/test/*.test.js',
+    ),
+  ],
+  stack: [onStack(['test/run.mjs', 'at-scale'], '--quick')],
+  'at-scale': [
+    mocha(
+      '--parallel',
+      '--jobs=3',
+      '--timeout=120000',
+      ...[...ALONE, 'dist/test/at-scale/stack.test.js'].flatMap((spec) => ['--ignore', spec]),
+      'dist/test/at-scale/*.test.js',
+      'dist/test/at-scale/kafka/**/*.test.js',
+      'dist/test/at-scale/!(kafka)/**/*.test.js',
+    ),
+    mocha('--timeout=120000', ...ALONE),
+  ],
+  hostile: [serial('hostile', 1)],
+  simulation: [script('simulation')],
+  mutations: [onStack(script('mutations'))],
+  faults: [onStack(script('faults'))],
+  containers: [script('containers')],
+  clients: [serial('clients', 2)],
+  tools: [serial('tools', 10)],
+};
+const NIGHTLY = ['hostile', 'simulation', 'mutations', 'faults', 'containers', 'clients', 'tools'];
+
+const [name = '', ...args] = process.argv.slice(2);
+const files = args.filter((each) => each.endsWith('.test.ts'));
+const others = args.filter((each) => !files.includes(each));
+
+if (name === 'test' && files.length > 0) {
+  build('tests');
+  const built = files.map((file) => join('dist', file.replace(/\.ts$/, '.js')));
+  process.exitCode = run(mocha(...built, ...others));
+} else if (name === 'nightly') {
+  build('tests', 'client', 'console');
+  const [first] = args;
+  // Options go to a suite that is named alone.
+  const chosen = first === undefined ? NIGHTLY : args.filter((each) => NIGHTLY.includes(each));
+  if (chosen.length === 0) unknown(first);
+  const rest = chosen.length === 1 ? args.slice(1) : [];
+  process.exitCode = Math.max(...chosen.map((suite) => runSuite(suite, rest)));
+} else if (Object.hasOwn(SUITES, name)) {
+  build('tests', 'client', 'console');
+  process.exitCode = runSuite(name, args);
+} else unknown(name);
+
+function unknown(suite) {
+  console.error(`There is no suite ${suite}. There are: ${Object.keys(SUITES).join(', ')}.`);
+  process.exit(2);
+}
+
+/** The greatest exit code of its commands. */
+function runSuite(suite, more) {
+  console.error(`suite ${suite}`);
+  return Math.max(...SUITES[suite].map((command) => run([...command, ...more])));
+}
+
+function build(...parts) {
+  const code = run(['build.mjs', ...parts, '--if-needed']);
+  if (code !== 0) process.exit(code);
+}
+
+function run(args) {
+  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
+  return status ?? 1;
+}
