@@ -79,8 +79,6 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onRejected?(record: RejectedRecord, untouched: Buffer, raw: RawRecord): void;
   /** Called with every piece of an over-long line but the last, which goes to `onRejected`. */
   onOverlong?(piece: Buffer): void;
-  /** Called after writes: each of the first `records` of the source is accepted or rejected. */
-  onAcknowledged?(records: number): void;
   /** Called after every write. */
   onProgress?(accepted: number, rejected: number): void;
   /** Default `reject`. */
@@ -117,7 +115,7 @@ export async function ingestRecords(
   let records = 0;
   let reached: keyof IngestLimits | undefined;
   const write = async () => {
-    await writer.write(batch, records);
+    await writer.write(batch);
     batch = new Batch();
   };
 
@@ -248,29 +246,23 @@ class Writer {
   readonly #options: IngestOptions;
   readonly #report: Report;
   readonly #running: Promise<void>[] = [];
-  /** Resolves when every batch up to the last one is written, in order. */
-  #acknowledged: Promise<unknown> = Promise.resolve();
 
   constructor(options: IngestOptions, report: Report) {
     this.#options = options;
     this.#report = report;
   }
 
-  /** Starts to write a batch, the last one of the first `end` records of the source, once fewer than `MAX_BATCHES_IN_FLIGHT` are under way. Rejects when an earlier one failed. */
-  async write(batch: Batch, end: number): Promise<void> {
+  /** Starts to write a batch once fewer than `MAX_BATCHES_IN_FLIGHT` are under way. Rejects when an earlier one failed. */
+  async write(batch: Batch): Promise<void> {
     if (this.#running.length >= MAX_BATCHES_IN_FLIGHT) await this.#running.shift();
     const running = batch.records.length === 0 ? Promise.resolve() : this.#writeAll(batch);
     running.catch(() => undefined);
     this.#running.push(running);
-    this.#acknowledged = Promise.all([this.#acknowledged, running]).then(() =>
-      this.#options.onAcknowledged?.(end),
-    );
-    this.#acknowledged.catch(() => undefined);
   }
 
   /** Resolves when every batch is written; rejects when one failed. */
   async settled(): Promise<void> {
-    await Promise.all([...this.#running, this.#acknowledged]);
+    await Promise.all(this.#running);
   }
 
   /** Resolves when every write has settled. */

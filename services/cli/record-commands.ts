@@ -53,7 +53,6 @@ export function addIngest(program: Command, io: Io, exit: (code: number) => void
       '--rejects <file>',
       'write rejected records to this file, byte for byte; with several files, a folder with one for each',
     )
-    .option('--restart', 'load everything again, also what an interrupted command has loaded')
     .option('--url <base>', 'send through this gateway instead of into the data folder (or REACHLINE_URL)')
     .option(
       '--api-key <key>',

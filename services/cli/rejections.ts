@@ -86,8 +86,7 @@ function send(
     yield [{ line, bytes: Buffer.from(JSON.stringify(value)) }];
   })();
   if (!('search' in destination)) {
-    const { signal } = new AbortController();
-    return sendRecords({ target: destination, stream, source, onRejected, findEveryRejected: true, signal });
+    return sendRecords({ target: destination, stream, source, onRejected, findEveryRejected: true });
   }
   const acceptance = { now: () => Date.parse(rejected_at), sequence: sequence - line };
   return ingestRecords({ stores: destination, stream, organizationId, source, acceptance, onRejected });

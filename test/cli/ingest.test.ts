@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -179,45 +178,6 @@ describe('reachline ingest', function () {
     expect(await readFile(join(rejects, '3-a.csv'), 'utf8')).to.equal('contact_id,age\nfo3,young\n');
     const none = await run(['ingest', 'contacts', join(folder.path, '2031-*.json')], { env });
     expect(none).to.include({ code: 2 });
-  });
-
-  it('resumes after kill -9 behind the acknowledged records, and starts over with --restart', async () => {
-    const own = { REACHLINE_DATA_DIR: join(folder.path, 'killed') };
-    const count = 20_000;
-    const lines = Array.from(
-      { length: count },
-      (_, n) => `{"id":"v${n}","createdAt":"2026-01-01T00:00:00Z"}`,
-    );
-    const done = await file('done.ndjson', '{"id":"d1","createdAt":"2026-01-01T00:00:00Z"}');
-    const input = await file('long.ndjson', lines.join('\n'));
-    const args = ['ingest', 'website-visits', done, input, '--organization', 'org_a'];
-    const loading = start(args, { env: own });
-    const state = join(own.REACHLINE_DATA_DIR, 'ingest.json');
-    const records = () => {
-      if (!existsSync(state)) return 0;
-      const entries = JSON.parse(readFileSync(state, 'utf8')) as Record<
-        string,
-        { file: string; records: number }
-      >;
-      return Object.values(entries).find((entry) => entry.file === input)?.records ?? 0;
-    };
-    await until(() => records() > 0, 'a part is acknowledged', { pollMs: 5 });
-    loading.kill('SIGKILL');
-    await once(loading, 'close');
-    const before = records();
-    expect(before).to.be.within(1, count - 1);
-    const resumed = await run(args, { env: own });
-    expect(resumed.stdout, resumed.stderr).to.match(/done.ndjson +- +- +loaded before/);
-    const [, accepted = ''] = /website-visits: ([\d ]+) accepted/.exec(resumed.stdout) ?? [];
-    expect(Number(accepted.replaceAll(' ', ''))).to.equal(count - before);
-    expect(existsSync(state)).to.equal(false);
-    const database = new DatabaseSync(join(own.REACHLINE_DATA_DIR, 'reachline.db'), { readOnly: true });
-    expect(database.prepare(`SELECT count(*) AS visits FROM visits`).get()).to.deep.include({
-      visits: count + 1,
-    });
-    database.close();
-    const again = await run([...args, '--restart'], { env: own });
-    expect(again.stdout).to.contain('website-visits: 20 001 accepted');
   });
 
   it('reports on Ctrl-C how many records are loaded, and that loading again is harmless', async () => {

@@ -30,7 +30,7 @@ export async function dryRun(
   const { unknownFields } = loadConfig(io.env);
   const decode = decoder(stream, { organizationId, others: 'allow' }, { unknownFields });
   const rejects =
-    options.rejects === undefined ? undefined : new Rejects(options.rejects, opened.headerBytes, false);
+    options.rejects === undefined ? undefined : new Rejects(options.rejects, opened.headerBytes);
   const report = new Report(io, opened.input.size, await Progress.start(io), {
     maxShown: Number.POSITIVE_INFINITY,
   });

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.js';
 import { type Io, printErr } from '../io.js';
 import { isReadable } from './input.js';
 
-/** Limits of one command: files that it loads, each with a checkpoint, and files that its patterns are compared with. */
+/** Limits of one command: files that it loads, and files that its patterns are compared with. */
 const LIMITS = { files: 10_000, found: 100_000 };
 
 /**

@@ -13,8 +13,7 @@ import { type GatewayTarget, gatewayError, requireReachable } from '../gateway.j
 
 const MAX_ATTEMPTS = 8;
 
-interface SinkOptions
-  extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 'onAcknowledged' | 'onProgress'> {
+interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 'onProgress'> {
   stream: Stream;
   /** Name of a mapping that the gateway maps the records with. */
   map?: string;
@@ -24,8 +23,6 @@ interface SinkOptions
   organizationId?: string;
   /** Whether to find every rejected record, also beyond those that an answer lists. */
   findEveryRejected: boolean;
-  /** Aborts waits for the gateway but no request, so that its result is known. The records of `source` must end too. */
-  signal: AbortSignal;
   /** Called before each wait. */
   onWait?(reason: string, milliseconds: number): void;
 }
@@ -35,28 +32,20 @@ interface SinkOptions
  * seconds when nothing answers at the start, as with a wrong port, and after retries when it fails later.
  */
 export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
-  const { stream, map, target, source, signal, findEveryRejected } = options;
+  const { stream, map, target, source, findEveryRejected } = options;
   const result = emptyResult();
   await requireReachable(target.url);
-  const wait = abortableWait(signal);
   const client = createClient({
     ...target,
     maxAttempts: MAX_ATTEMPTS,
-    fetch: (input, init) => {
-      wait.end();
-      return fetch(input, init);
-    },
     onRetry({ error, waitMs }) {
-      wait.begin();
       const reason =
         'status' in error ? `The gateway answers ${error.status}` : 'The gateway cannot be reached';
       options.onWait?.(reason, waitMs);
     },
   });
   /** Those without an answer yet; the first was record `answered` + 1 of those sent. */
-  let pending: { raw: RawRecord; end: number }[] = [];
-  /** Records of the source so far. */
-  let records = 0;
+  let pending: RawRecord[] = [];
   let answered = 0;
   let rejectedHere = 0;
   let skippedHere = 0;
@@ -66,7 +55,6 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   async function* texts() {
     for await (const chunk of source) {
       for (const raw of chunk) {
-        if (raw.overlong !== 'piece') records++;
         if (raw.overlong === 'piece') options.onOverlong?.(raw.bytes);
         else if (raw.isSkipped) result.skipped = ++skippedHere;
         else if (raw.overlong || raw.rejection) {
@@ -75,7 +63,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
           const { code, pointer, detail } = raw.rejection ?? LINE_TOO_LONG;
           reject({ line: raw.line, code, pointer, detail }, raw);
         } else {
-          pending.push({ raw, end: records });
+          pending.push(raw);
           yield textOf(raw, options);
         }
       }
@@ -86,13 +74,11 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
       // The sender of the file sees each of them.
       query: { on_reject: 'drop', ...(map === undefined ? {} : { map }) },
       findEveryRejected,
-      signal: wait.signal,
       onRejected({ line, code, pointer, detail }) {
         const sent = pending[line - answered - 1];
-        if (sent) reject({ line, code, pointer, detail }, sent.raw);
+        if (sent) reject({ line, code, pointer, detail }, sent);
       },
       onProgress({ accepted, rejected, skipped, rounded, suppressed }) {
-        const end = pending[accepted + rejected + skipped - answered - 1]?.end;
         pending = pending.slice(accepted + rejected + skipped - answered);
         answered = accepted + rejected + skipped;
         result.accepted = accepted;
@@ -101,33 +87,12 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
         result.rounded = rounded;
         result.suppressed = suppressed;
         options.onProgress?.(result.accepted, result.rejected);
-        if (end !== undefined) options.onAcknowledged?.(end);
       },
     });
   } catch (error) {
     throw gatewayError(error, target.url);
   }
   return result;
-}
-
-/** A signal that is aborted with another one, but only while something waits. */
-function abortableWait(signal: AbortSignal): { signal: AbortSignal; begin(): void; end(): void } {
-  const controller = new AbortController();
-  let isWaiting = false;
-  const abort = () => {
-    if (isWaiting && signal.aborted) controller.abort(signal.reason);
-  };
-  signal.addEventListener('abort', abort, { once: true });
-  return {
-    signal: controller.signal,
-    begin() {
-      isWaiting = true;
-      abort();
-    },
-    end() {
-      isWaiting = false;
-    },
-  };
 }
 
 function textOf(raw: RawRecord, { stream, organizationId }: SinkOptions): Buffer {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, truncateSync, writeSync } from 'node:fs';
+import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
 import type { IngestResult, RejectedRecord } from '../../../ingest/pipeline.js';
 import { formatCount, type Io, printErr } from '../io.js';
 import type { Progress } from '../progress.js';
@@ -18,7 +18,7 @@ const NEWLINE = Buffer.from('\n');
 
 /**
  * The file of rejected records, byte for byte, to be corrected and loaded again. Its previous content stays until the first
- * rejected record or the end; that of an interrupted load that is resumed stays.
+ * rejected record or the end.
  */
 export class Rejects {
   readonly #path: string;
@@ -26,12 +26,10 @@ export class Rejects {
   readonly #header: Buffer | undefined;
   #file: number | undefined;
 
-  constructor(path: string, header: Buffer | undefined, isResumed: boolean) {
+  constructor(path: string, header: Buffer | undefined) {
     this.#path = path;
     this.#header = header;
-    const file = openSync(path, 'a');
-    if (isResumed && fstatSync(file).size > 0) this.#file = file;
-    else closeSync(file);
+    closeSync(openSync(path, 'a'));
   }
 
   write(untouched: Buffer): void {
@@ -113,20 +111,12 @@ export class Report {
     for (const name of ['accepted', 'rejected', 'skipped', 'rounded', 'suppressed', 'ignored'] as const) {
       this.total[name] += result[name] ?? 0;
     }
-    this.skip(this.#input?.size ?? 0);
-  }
-
-  /** Counts a file of `bytes` that is not loaded again as read. */
-  skip(bytes: number): void {
-    this.#readBefore += bytes;
+    this.#readBefore += this.#input?.size ?? 0;
   }
 
   /** What somebody who pressed Ctrl-C needs to know. */
-  interruption(isResumable: boolean): string {
-    const next = isResumable
-      ? 'The same command goes on behind them; --restart loads all of them again.'
-      : 'Loading all of them again is harmless: those that are in stay as they are.';
-    return `Interrupted: ${formatCount(this.#accepted)} records are in. ${next}`;
+  interruption(): string {
+    return `Interrupted: ${formatCount(this.#accepted)} records are in. Loading all of them again is harmless: those that are in stay as they are.`;
   }
 
   rejected({ line, code, pointer, detail }: RejectedRecord): void {
