@@ -1,5 +1,5 @@
 /** Options, arguments and help that commands share. */
-import { InvalidArgumentError, Option } from 'commander';
+import { Command, type HelpContext, InvalidArgumentError } from 'commander';
 
 /** Written out, as the schemas of the streams take longer to load than help may take. */
 export const STREAM_NAMES = [
@@ -12,11 +12,36 @@ export const STREAM_NAMES = [
   'network-a-deliveries',
 ];
 
-export const organizationOption = () => new Option('--organization <id>', 'organization');
-export const jsonOption = () => new Option('--json', 'print one JSON object per line');
+/** A command whose help ends with notes and examples; that of a group with the first example of each of its commands. */
+export class ReachlineCommand extends Command {
+  #notes = '';
+  #examples: readonly string[] = [];
 
-export const examples = (...lines: string[]) =>
-  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
+  override createCommand(name?: string): ReachlineCommand {
+    return new ReachlineCommand(name);
+  }
+
+  add(name: string, description: string): ReachlineCommand {
+    return this.command(name).description(description);
+  }
+
+  notes(text: string): this {
+    this.#notes = `\n${text.trim()}\n`;
+    return this;
+  }
+
+  examples(...lines: string[]): this {
+    this.#examples = lines;
+    return this;
+  }
+
+  override helpInformation(context?: HelpContext): string {
+    const ofCommands = (this.commands as ReachlineCommand[]).flatMap((each) => each.#examples.slice(0, 1));
+    const lines = this.#examples.length > 0 ? this.#examples : ofCommands;
+    const title = lines.length === 1 ? 'Example' : 'Examples';
+    return `${super.helpInformation(context)}${this.#notes}\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  }
+}
 
 export function wholeNumber(text: string): number {
   const value = Number(text);

@@ -1,83 +1,64 @@
 /** Commands about one organization: its keys, credits, audiences and persons. */
-import { Argument, type Command, Option } from 'commander';
+import { Argument } from 'commander';
 import type { Io } from './io.js';
-import { examples, jsonOption, organizationOption, positiveNumber, wholeNumber } from './options.js';
+import { positiveNumber, type ReachlineCommand, wholeNumber } from './options.js';
 
-export function addKeys(program: Command, io: Io): void {
-  const keys = program.command('keys').description('create, list and revoke API keys');
+export function addKeys(program: ReachlineCommand, io: Io): void {
+  const keys = program.add('keys', 'create, list and revoke API keys');
   keys
-    .command('create')
-    .description('create a key and print it; it is shown only once')
-    .addOption(organizationOption().makeOptionMandatory())
+    .add('create', 'create a key and print it; it is shown only once')
+    .requiredOption('--organization <id>', 'organization')
     .option('--name <text>', 'what the key is for')
     .option(
       '--scopes <scopes>',
       'scopes separated by commas, * for all; all but ingest:write and contacts:erase when absent',
     )
     .option('--expires <date-time>', 'time of expiry, such as 2027-01-31T00:00:00Z')
-    .addHelpText(
-      'after',
-      examples(
-        'KEY=$(reachline keys create --organization org_acme)',
-        'reachline keys create --organization org_acme --name loader --scopes ingest:write',
-      ),
+    .examples(
+      'KEY=$(reachline keys create --organization org_acme)',
+      'reachline keys create --organization org_acme --name loader --scopes ingest:write',
     )
     .action(async (options) => (await import('./commands/keys.js')).createKey(io, options));
   keys
-    .command('list')
-    .description('list keys and their last use, to the hour, without their secrets')
-    .addOption(new Option('--organization <id>', 'only the keys of this organization'))
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      examples('reachline keys list --organization org_acme', 'reachline keys list --json | jq -r .id'),
-    )
+    .add('list', 'list keys and their last use, to the hour, without their secrets')
+    .option('--organization <id>', 'only the keys of this organization')
+    .option('--json', 'print one JSON object per line')
+    .examples('reachline keys list --organization org_acme', 'reachline keys list --json | jq -r .id')
     .action(async (options) => (await import('./commands/keys.js')).listKeys(io, options));
   keys
-    .command('revoke')
-    .description('revoke a key within 5 seconds, in every process')
+    .add('revoke', 'revoke a key within 5 seconds, in every process')
     .argument('<key id>', 'the 8 characters after rl_live_')
     .option('--yes', 'do not ask first, as is done on a terminal')
-    .addHelpText('after', examples('reachline keys revoke 4fK9aQ2z', 'reachline keys revoke 4fK9aQ2z --yes'))
+    .examples('reachline keys revoke 4fK9aQ2z', 'reachline keys revoke 4fK9aQ2z --yes')
     .action(async (id, options) => (await import('./commands/keys.js')).revokeKey(io, id, options));
-  keys.addHelpText(
-    'after',
-    examples('KEY=$(reachline keys create --organization org_acme)', 'reachline keys list'),
-  );
 }
 
-export function addAudiences(program: Command, io: Io): void {
-  const audiences = program.command('audiences').description('create and list audiences');
+export function addAudiences(program: ReachlineCommand, io: Io): void {
+  const audiences = program.add('audiences', 'create and list audiences');
   audiences
-    .command('create')
-    .description('create an audience and print its id')
-    .addOption(organizationOption().makeOptionMandatory())
+    .add('create', 'create an audience and print its id')
+    .requiredOption('--organization <id>', 'organization')
     .requiredOption('--name <name>', 'name of the audience')
     .option('--id <id>', 'its identifier; generated when absent')
     .option('--description <text>', 'purpose of the audience')
-    .addHelpText('after', examples('reachline audiences create --organization org_acme --name "Trial users"'))
+    .examples('reachline audiences create --organization org_acme --name "Trial users"')
     .action(async (options) => (await import('./commands/audiences.js')).createAudience(io, options));
   audiences
-    .command('list')
-    .description('list audiences, newest first')
-    .addOption(organizationOption().makeOptionMandatory())
+    .add('list', 'list audiences, newest first')
+    .requiredOption('--organization <id>', 'organization')
     .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
-    .addOption(jsonOption())
-    .addHelpText('after', examples('reachline audiences list --organization org_acme'))
+    .option('--json', 'print one JSON object per line')
+    .examples('reachline audiences list --organization org_acme')
     .action(async (options) => (await import('./commands/audiences.js')).listAudiences(io, options));
-  audiences.addHelpText(
-    'after',
-    examples('reachline audiences create --organization org_acme --name Customers'),
-  );
 }
 
-export function addContacts(program: Command, io: Io): void {
-  const contacts = program.command('contacts').description('delete, erase and export single persons');
+export function addContacts(program: ReachlineCommand, io: Io): void {
+  const contacts = program.add('contacts', 'delete, erase and export single persons');
   const command = (name: string, description: string) =>
     contacts
       .command(name)
       .description(description)
-      .addOption(organizationOption())
+      .option('--organization <id>', 'organization')
       .option('--url <base>', 'go through this gateway instead of the data folder (or REACHLINE_URL)')
       .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)');
   const personCommand = (name: string, description: string) =>
@@ -88,74 +69,52 @@ export function addContacts(program: Command, io: Io): void {
   personCommand('delete', 'delete contacts; a newer record brings one back')
     .option('--dry-run', 'print which contacts there are, and delete none')
     .option('--yes', 'do not ask first, as is done on a terminal')
-    .addHelpText(
-      'after',
-      examples(
-        'reachline contacts delete --organization org_acme --id con_0001',
-        'reachline contacts delete --organization org_acme --email ada@example.com --dry-run',
-      ),
+    .examples(
+      'reachline contacts delete --organization org_acme --id con_0001',
+      'reachline contacts delete --organization org_acme --email ada@example.com --dry-run',
     )
     .action(async (options) => (await import('./commands/contacts.js')).deleteContacts(io, options));
   personCommand('erase', 'remove a person from every file, and keep the person out')
     .option('--dry-run', 'print which contacts there are, and erase none')
     .option('--yes', 'do not ask first, as is done on a terminal')
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 Cannot be undone. Prints what was erased and the proof, which holds no personal data; contacts erasures prints it again. Salted hashes
 of id, emails and profile address stay, by which later records of the person are recognized and left out.
-`,
-    )
-    .addHelpText(
-      'after',
-      examples('reachline contacts erase --organization org_acme --email ada@example.com --dry-run'),
-    )
+`)
+    .examples('reachline contacts erase --organization org_acme --email ada@example.com --dry-run')
     .action(async (options) => (await import('./commands/contacts.js')).eraseContacts(io, options));
   command('erasures', 'print the proofs of erasures, one JSON object per line')
-    .addHelpText('after', examples('reachline contacts erasures --organization org_acme'))
+    .examples('reachline contacts erasures --organization org_acme')
     .action(async (options) => (await import('./commands/contacts.js')).listErasures(io, options));
   personCommand('export-person', 'print everything that is kept of a person as JSON')
-    .addHelpText(
-      'after',
-      examples('reachline contacts export-person --organization org_acme --email ada@example.com'),
-    )
+    .examples('reachline contacts export-person --organization org_acme --email ada@example.com')
     .action(async (options) => (await import('./commands/contacts.js')).exportPerson(io, options));
-  contacts.addHelpText(
-    'after',
-    examples('reachline contacts erase --organization org_acme --email ada@example.com'),
-  );
 }
 
-export function addCredits(program: Command, io: Io): void {
-  const credits = program
-    .command('credits')
-    .description('the credits of an organization for creating contacts');
+export function addCredits(program: ReachlineCommand, io: Io): void {
+  const credits = program.add('credits', 'the credits of an organization for creating contacts');
   const amount = () => new Argument('<amount>', 'a whole number, 0 or more').argParser(wholeNumber);
   credits
-    .command('set')
-    .description('set the balance; the organization becomes metered')
-    .addOption(organizationOption().makeOptionMandatory())
+    .add('set', 'set the balance; the organization becomes metered')
+    .requiredOption('--organization <id>', 'organization')
     .addArgument(amount())
-    .addHelpText('after', examples('reachline credits set --organization org_acme 500'))
+    .examples('reachline credits set --organization org_acme 500')
     .action(async (value, { organization }) =>
       (await import('./commands/credits.js')).setCredits(io, organization, value),
     );
   credits
-    .command('grant')
-    .description('add to the balance')
-    .addOption(organizationOption().makeOptionMandatory())
+    .add('grant', 'add to the balance')
+    .requiredOption('--organization <id>', 'organization')
     .addArgument(amount())
-    .addHelpText('after', examples('reachline credits grant --organization org_acme 100'))
+    .examples('reachline credits grant --organization org_acme 100')
     .action(async (value, { organization }) =>
       (await import('./commands/credits.js')).grantCredits(io, organization, value),
     );
   credits
-    .command('show')
-    .description('print the balance, or unmetered')
-    .addOption(organizationOption().makeOptionMandatory())
-    .addHelpText('after', examples('reachline credits show --organization org_acme'))
+    .add('show', 'print the balance, or unmetered')
+    .requiredOption('--organization <id>', 'organization')
+    .examples('reachline credits show --organization org_acme')
     .action(async ({ organization }) =>
       (await import('./commands/credits.js')).showCredits(io, organization),
     );
-  credits.addHelpText('after', examples('reachline credits set --organization org_acme 500'));
 }

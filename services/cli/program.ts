@@ -1,10 +1,10 @@
 /** Every command with its options and help. Commands are imported when they run, so that help is quick. */
 
 import { styleText } from 'node:util';
-import { Argument, Command } from 'commander';
+import { Argument } from 'commander';
 import { readVersion } from '../shared/version.js';
 import { type Io, printErr, printOut, showsColors } from './io.js';
-import { examples, portNumber, STREAM_NAMES } from './options.js';
+import { portNumber, ReachlineCommand, STREAM_NAMES } from './options.js';
 import { addAudiences, addContacts, addCredits, addKeys } from './organization-commands.js';
 import { addDeadLetters, addExport, addIngest } from './record-commands.js';
 
@@ -12,8 +12,8 @@ import { addDeadLetters, addExport, addIngest } from './record-commands.js';
 const LOGS_WARNINGS = new Set(['serve', 'worker', 'doctor']);
 
 /** `exit` receives the exit code of the command. */
-export function createProgram(io: Io, exit: (code: number) => void): Command {
-  const program = new Command('reachline')
+export function createProgram(io: Io, exit: (code: number) => void): ReachlineCommand {
+  const program = new ReachlineCommand('reachline')
     .description('Search contacts, audiences and website visits, and see what advertising does.')
     .version(readVersion().version)
     .configureOutput({
@@ -24,24 +24,38 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     })
     .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
     .exitOverride()
-    .showHelpAfterError('Run with --help to see how it is used.');
-  // Without a command, the help is printed as a usage error.
-  program.addHelpText('after', examples('reachline serve --demo', 'reachline doctor'));
-
+    .showHelpAfterError('Run with --help to see how it is used.')
+    .examples('reachline serve --demo', 'reachline doctor');
   program.hook('preAction', async (_, command) => {
     if (LOGS_WARNINGS.has(command.name())) return;
     const { findIgnoredVariables, ignoredVariablesWarning } = await import('../shared/config.js');
     const warning = ignoredVariablesWarning(findIgnoredVariables(io.env));
     if (warning !== null) printErr(io, warning);
   });
-  addServe(program, io, exit);
-  addWorker(program, io, exit);
+  program
+    .add('serve', 'run the gateway')
+    .option('--demo', 'load the sample data into empty stores first')
+    .option('--port <number>', 'port to listen on; beats PORT', portNumber)
+    .examples('reachline serve --demo', 'REACHLINE_DATA_DIR=/srv/reachline reachline serve --port 80')
+    .action(async (options) => exit(await (await import('./commands/serve.js')).serve(io, options)));
+  program
+    .add('worker', 'consume records from Kafka into the stores')
+    .option('--streams <streams>', 'streams separated by commas; all when absent')
+    .notes(`
+Needs KAFKA_BROKERS. Every stream has a topic of its name and a consumer group; start at most as many workers as there
+are partitions. Rejected records go to <topic>.dead-letter: see reachline dead-letters. During an outage of a store the worker
+waits. Health and metrics are on REACHLINE_WORKER_PORT.
+`)
+    .examples(
+      'KAFKA_BROKERS=127.0.0.1:9092 reachline worker',
+      'KAFKA_BROKERS=k1:9092,k2:9092 reachline worker --streams website-visits,network-a-deliveries',
+    )
+    .action(async (options) => exit(await (await import('./commands/worker.js')).worker(io, options)));
   addIngest(program, io, exit);
   program
-    .command('presets')
-    .description('list the exports that ingest --preset knows, or print one as a mapping file')
+    .add('presets', 'list the exports that ingest --preset knows, or print one as a mapping file')
     .argument('[name]', 'preset to print, to be changed and loaded with ingest --map')
-    .addHelpText('after', examples('reachline presets', 'reachline presets hubspot/contacts > hubspot.json'))
+    .examples('reachline presets', 'reachline presets hubspot/contacts > hubspot.json')
     .action(async (name) => (await import('./commands/presets.js')).presets(io, name));
   addExport(program, io);
   addDeadLetters(program, io);
@@ -51,8 +65,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   addAudiences(program, io);
   addContacts(program, io);
   program
-    .command('migrate')
-    .description('create and upgrade the stores; serve does so by itself')
+    .add('migrate', 'create and upgrade the stores; serve does so by itself')
     .option(
       '--rebuild <indices>',
       'also reindex these indices of Elasticsearch, while they are in use: contacts,visits',
@@ -61,158 +74,79 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
       '--bootstrap',
       'create the accounts of ELASTICSEARCH_USERNAME and CLICKHOUSE_USERNAME first, with no more privileges than Reachline needs',
     )
-    .addHelpText(
-      'after',
-      `
---bootstrap uses ELASTICSEARCH_ADMIN_USERNAME, CLICKHOUSE_ADMIN_USERNAME and their _PASSWORD, which nothing else needs.
-`,
+    .notes(
+      '--bootstrap uses ELASTICSEARCH_ADMIN_USERNAME, CLICKHOUSE_ADMIN_USERNAME and their _PASSWORD, which nothing else needs.',
     )
-    .addHelpText('after', examples('reachline migrate', 'reachline migrate --rebuild contacts'))
+    .examples('reachline migrate', 'reachline migrate --rebuild contacts')
     .action(async (options) => (await import('./commands/migrate.js')).migrate(io, options));
   program
-    .command('copy')
-    .description('copy contacts and audiences into ClickHouse now, where SQL reads them')
-    .addHelpText(
-      'after',
-      `
-Needs ELASTICSEARCH_URL and CLICKHOUSE_URL. Workers do so every REACHLINE_SQL_COPY_MINUTES; visits are there as soon as they are written.
-`,
+    .add('copy', 'copy contacts and audiences into ClickHouse now, where SQL reads them')
+    .notes(
+      'Needs ELASTICSEARCH_URL and CLICKHOUSE_URL. Workers do so every REACHLINE_SQL_COPY_MINUTES; visits are there as soon as they are written.',
     )
-    .addHelpText('after', examples('reachline copy'))
+    .examples('reachline copy')
     .action(async () => (await import('./commands/copy.js')).copy(io));
-  addBackup(program, io);
   program
-    .command('demo')
-    .description('load the sample data of the organization org_demo')
-    .addHelpText('after', examples('reachline demo', 'REACHLINE_DATA_DIR=/tmp/try reachline demo'))
+    .add('backup', 'copy the data folder as it is at one moment, also while a server has it')
+    .argument('<folder>', 'folder that the backup becomes; new or empty')
+    .notes(`
+Everything acknowledged before the command is in the backup. The folder appears when it is complete; until then it is named
+<folder>.partial. For stores that are servers, see docs/operating/backup.md.
+`)
+    .examples(
+      'reachline backup /backups/reachline-$(date +%F)',
+      'reachline restore /backups/reachline-2026-11-22 --dry-run',
+    )
+    .action(async (folder) => (await import('./commands/backup.js')).backup(io, folder));
+  program
+    .add('restore', 'put a backup into an empty data folder, after comparing every file')
+    .argument('<backup>', 'folder of the backup')
+    .option('--data <folder>', 'data folder, new or empty; REACHLINE_DATA_DIR when absent')
+    .option('--suppressions-from <folder>', 'newer data folder or backup, whose erasures are applied again')
+    .option('--dry-run', 'read and compare the whole backup, and write nothing')
+    .examples(
+      'reachline restore /backups/reachline-2026-11-22',
+      'reachline restore /backups/reachline-2026-11-22 --data /srv/reachline',
+    )
+    .action(async (folder, options) =>
+      (await import('./commands/backup.js')).restore(io, { backup: folder, ...options }),
+    );
+  program
+    .add('demo', 'load the sample data of the organization org_demo')
+    .examples('reachline demo', 'REACHLINE_DATA_DIR=/tmp/try reachline demo')
     .action(async () => (await import('./commands/demo.js')).demo(io));
   program
-    .command('mcp')
-    .description('serve the Model Context Protocol on standard input and output, as a client of a gateway')
+    .add('mcp', 'serve the Model Context Protocol on standard input and output, as a client of a gateway')
     .option('--url <base>', 'address of the gateway (or REACHLINE_URL); http://127.0.0.1:8080 when absent')
-    .addHelpText(
-      'after',
-      `
-Started by an assistant, not by hand: docs/mcp.md has the settings for common ones. Needs REACHLINE_API_KEY.
-`,
+    .notes(
+      'Started by an assistant, not by hand: docs/mcp.md has the settings for common ones. Needs REACHLINE_API_KEY.',
     )
-    .addHelpText(
-      'after',
-      examples('REACHLINE_API_KEY="$KEY" reachline mcp --url https://reachline.example.com'),
-    )
+    .examples('REACHLINE_API_KEY="$KEY" reachline mcp --url https://reachline.example.com')
     .action(async (options) => (await import('./commands/mcp.js')).mcp(io, options));
   program
-    .command('openapi')
-    .description('print the OpenAPI document')
-    .addHelpText('after', examples('reachline openapi > openapi.json'))
+    .add('openapi', 'print the OpenAPI document')
+    .examples('reachline openapi > openapi.json')
     .action(async () => (await import('./commands/openapi.js')).openapi(io));
   program
-    .command('schema')
-    .description('print the JSON Schema of the records of a stream, or of mapping files')
+    .add('schema', 'print the JSON Schema of the records of a stream, or of mapping files')
     .addArgument(new Argument('<name>', 'stream, or mapping').choices([...STREAM_NAMES, 'mapping']))
-    .addHelpText(
-      'after',
-      examples('reachline schema contacts', 'reachline schema mapping > mapping.schema.json'),
-    )
+    .examples('reachline schema contacts', 'reachline schema mapping > mapping.schema.json')
     .action(async (name) => (await import('./commands/schema.js')).schema(io, name));
   program
-    .command('completion')
-    .description('print a script that completes commands, options and streams in a shell')
+    .add('completion', 'print a script that completes commands, options and streams in a shell')
     .addArgument(new Argument('<shell>', 'shell that is to complete').choices(['bash', 'zsh', 'fish']))
-    .addHelpText(
-      'after',
-      examples(
-        'source <(reachline completion bash)   # in ~/.bashrc',
-        'source <(reachline completion zsh)    # in ~/.zshrc, after compinit',
-        'reachline completion fish > ~/.config/fish/completions/reachline.fish',
-      ),
+    .examples(
+      'source <(reachline completion bash)   # in ~/.bashrc',
+      'source <(reachline completion zsh)    # in ~/.zshrc, after compinit',
+      'reachline completion fish > ~/.config/fish/completions/reachline.fish',
     )
     .action(async (shell) =>
       printOut(io, (await import('./commands/completion.js')).completionScript(program, shell, STREAM_NAMES)),
     );
   program
-    .command('doctor')
-    .description('check settings and stores, and say what to fix')
+    .add('doctor', 'check settings and stores, and say what to fix')
     .option('--deep', 'also read everything that is stored, and check its integrity')
-    .addHelpText(
-      'after',
-      examples('reachline doctor', 'PORT=9000 reachline doctor', 'reachline doctor --deep'),
-    )
+    .examples('reachline doctor', 'PORT=9000 reachline doctor', 'reachline doctor --deep')
     .action(async (options) => exit(await (await import('./commands/doctor.js')).doctor(io, options)));
   return program;
-}
-
-function addServe(program: Command, io: Io, exit: (code: number) => void): void {
-  program
-    .command('serve')
-    .description('run the gateway')
-    .option('--demo', 'load the sample data into empty stores first')
-    .option('--port <number>', 'port to listen on; beats PORT', portNumber)
-    .addHelpText(
-      'after',
-      examples('reachline serve --demo', 'REACHLINE_DATA_DIR=/srv/reachline reachline serve --port 80'),
-    )
-    .action(async (options) => exit(await (await import('./commands/serve.js')).serve(io, options)));
-}
-
-function addWorker(program: Command, io: Io, exit: (code: number) => void): void {
-  program
-    .command('worker')
-    .description('consume records from Kafka into the stores')
-    .option('--streams <streams>', 'streams separated by commas; all when absent')
-    .addHelpText(
-      'after',
-      `
-Needs KAFKA_BROKERS. Every stream has a topic of its name and a consumer group; start at most as many workers as there
-are partitions. Rejected records go to <topic>.dead-letter: see reachline dead-letters. During an outage of a store the worker
-waits. Health and metrics are on REACHLINE_WORKER_PORT.
-`,
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'KAFKA_BROKERS=127.0.0.1:9092 reachline worker',
-        'KAFKA_BROKERS=k1:9092,k2:9092 reachline worker --streams website-visits,network-a-deliveries',
-      ),
-    )
-    .action(async (options) => exit(await (await import('./commands/worker.js')).worker(io, options)));
-}
-
-function addBackup(program: Command, io: Io): void {
-  program
-    .command('backup')
-    .description('copy the data folder as it is at one moment, also while a server has it')
-    .argument('<folder>', 'folder that the backup becomes; new or empty')
-    .addHelpText(
-      'after',
-      `
-Everything acknowledged before the command is in the backup. The folder appears when it is complete; until then it is named
-<folder>.partial. For stores that are servers, see docs/operating/backup.md.
-`,
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'reachline backup /backups/reachline-$(date +%F)',
-        'reachline restore /backups/reachline-2026-11-22 --dry-run',
-      ),
-    )
-    .action(async (folder) => (await import('./commands/backup.js')).backup(io, folder));
-  program
-    .command('restore')
-    .description('put a backup into an empty data folder, after comparing every file')
-    .argument('<backup>', 'folder of the backup')
-    .option('--data <folder>', 'data folder, new or empty; REACHLINE_DATA_DIR when absent')
-    .option('--suppressions-from <folder>', 'newer data folder or backup, whose erasures are applied again')
-    .option('--dry-run', 'read and compare the whole backup, and write nothing')
-    .addHelpText(
-      'after',
-      examples(
-        'reachline restore /backups/reachline-2026-11-22',
-        'reachline restore /backups/reachline-2026-11-22 --data /srv/reachline',
-      ),
-    )
-    .action(async (folder, options) =>
-      (await import('./commands/backup.js')).restore(io, { backup: folder, ...options }),
-    );
 }

@@ -1,7 +1,7 @@
 /** Commands that load, export and replay records. */
-import { Argument, type Command, Option } from 'commander';
+import { Argument, Option } from 'commander';
 import type { Io } from './io.js';
-import { examples, organizationOption, positiveNumber, STREAM_NAMES, wholeNumber } from './options.js';
+import { positiveNumber, type ReachlineCommand, STREAM_NAMES, wholeNumber } from './options.js';
 
 const STREAMS_HELP = `
 Streams: ${STREAM_NAMES.slice(0, 6).join(', ')},
@@ -25,10 +25,9 @@ recognizes the export of any of them. What a table lacks is read from the other 
 or named with --with.
 `;
 
-export function addIngest(program: Command, io: Io, exit: (code: number) => void): void {
+export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number) => void): void {
   program
-    .command('ingest')
-    .description('load records from files, folders or standard input')
+    .add('ingest', 'load records from files, folders or standard input')
     .argument('<stream>', 'stream the records belong to')
     .argument(
       '<files...>',
@@ -41,7 +40,7 @@ export function addIngest(program: Command, io: Io, exit: (code: number) => void
         'json',
       ]),
     )
-    .addOption(new Option('--organization <id>', 'organization of records without one'))
+    .option('--organization <id>', 'organization of records without one')
     .option('--map <file>', 'mapping file: how source records become records of the stream; see below')
     .option('--preset <name>', 'mapping of a known source instead of a file; auto recognizes it')
     .option('--with <file...>', 'other tables of the same export, which the mapping joins')
@@ -58,27 +57,23 @@ export function addIngest(program: Command, io: Io, exit: (code: number) => void
       '--api-key <key>',
       'key for --url, with the scope ingest:write (better REACHLINE_API_KEY, hidden from ps)',
     )
-    .addHelpText('after', STREAMS_HELP + MAPPING_HELP)
-    .addHelpText(
-      'after',
-      examples(
-        'reachline ingest contacts contacts.ndjson',
-        "reachline ingest website-visits exports/ 'archive/2026-*.ndjson.zst' --organization org_acme",
-        'reachline ingest contacts crm.csv --organization org_acme --map crm.json --dry-run',
-        'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --preset auto',
-        'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
-        'zcat visits.ndjson.gz | reachline ingest website-visits -',
-      ),
+    .notes(STREAMS_HELP + MAPPING_HELP)
+    .examples(
+      'reachline ingest contacts contacts.ndjson',
+      "reachline ingest website-visits exports/ 'archive/2026-*.ndjson.zst' --organization org_acme",
+      'reachline ingest contacts crm.csv --organization org_acme --map crm.json --dry-run',
+      'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --preset auto',
+      'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
+      'zcat visits.ndjson.gz | reachline ingest website-visits -',
     )
     .action(async (stream, files, options) =>
       exit(await (await import('./commands/ingest.js')).ingest(io, { stream, files, ...options })),
     );
 }
 
-export function addExport(program: Command, io: Io): void {
+export function addExport(program: ReachlineCommand, io: Io): void {
   program
-    .command('export')
-    .description('write every match of a search or list to a file or standard output')
+    .add('export', 'write every match of a search or list to a file or standard output')
     .addArgument(
       new Argument('<what>', 'what to export').choices(
         STREAM_NAMES.filter((name) => name !== 'network-a-deliveries'),
@@ -92,67 +87,53 @@ export function addExport(program: Command, io: Io): void {
       'fields of the request; several values of a list separated by commas',
     )
     .option('--out <file>', 'file to write; it appears once it is complete. Standard output when absent')
-    .addOption(organizationOption())
+    .option('--organization <id>', 'organization')
     .option('--url <base>', 'read through this gateway instead of the data folder (or REACHLINE_URL)')
     .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)')
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 Filters are the fields of the request in the API reference, such as query, country or sort_by. Contacts with the filter audience_id
 are those of one audience. The lists of network_a need start_date and end_date. The organization is that of the key; without --url,
 --organization names it. A server that holds the data folder is read through.
 
 What was exported goes into a store again with: reachline ingest <what> <file>. NDJSON is exact; in CSV, values of a list are joined
 by semicolons, time series are left out, and ' stands before a cell that a spreadsheet would run as a formula.
-`,
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
-        'reachline export contacts --out contacts.csv',
-        'reachline export contacts --filter query="marketing lead" country=US --out leads.ndjson',
-        'reachline export network-a-campaigns --filter start_date=2026-10-01 end_date=2026-10-31 --format csv',
-        'reachline export audiences --organization org_acme | wc -l',
-      ),
+`)
+    .examples(
+      'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
+      'reachline export contacts --out contacts.csv',
+      'reachline export contacts --filter query="marketing lead" country=US --out leads.ndjson',
+      'reachline export network-a-campaigns --filter start_date=2026-10-01 end_date=2026-10-31 --format csv',
+      'reachline export audiences --organization org_acme | wc -l',
     )
     .action(async (what, options) =>
       (await import('./commands/export.js')).exportCommand(io, { what, ...options }),
     );
 }
 
-export function addDeadLetters(program: Command, io: Io): void {
-  const deadLetters = program
-    .command('dead-letters')
-    .description('list rejected records of HTTP ingest and Kafka, and replay them')
-    .addHelpText('after', examples('reachline dead-letters list', 'reachline dead-letters replay --dry-run'));
+export function addDeadLetters(program: ReachlineCommand, io: Io): void {
+  const deadLetters = program.add(
+    'dead-letters',
+    'list rejected records of HTTP ingest and Kafka, and replay them',
+  );
   deadLetters
-    .command('list')
-    .description('list those not replayed yet, oldest first')
+    .add('list', 'list those not replayed yet, oldest first')
     .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
-    .addOption(new Option('--organization <id>', 'only those of HTTP ingest of this organization'))
+    .option('--organization <id>', 'only those of HTTP ingest of this organization')
     .option('--code <code>', 'only those rejected with this code')
     .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
     .option('--all', 'also those already replayed')
     .option('--json', 'print one JSON object per line, of Kafka with the whole record')
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 PLACE is partition/offset in the topic of the stream, or the line of an HTTP request; TIMES how often the record was rejected.
 Of HTTP ingest there are the newest 10 000 of an organization, without values, for 30 days; topics keep theirs for 30 days.
-`,
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'reachline dead-letters list --stream contacts --code invalid_json',
-        'reachline dead-letters list --json > dead-letters.ndjson',
-      ),
+`)
+    .examples(
+      'reachline dead-letters list --stream contacts --code invalid_json',
+      'reachline dead-letters list --json > dead-letters.ndjson',
     )
     .action(async (options) => (await import('./commands/dead-letters.js')).listDeadLetters(io, options));
   deadLetters
-    .command('replay')
-    .description('send those of Kafka again, once each, or corrected records of HTTP ingest')
+    .add('replay', 'send those of Kafka again, once each, or corrected records of HTTP ingest')
     .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
     .option(
       '--from <file>',
@@ -160,26 +141,20 @@ Of HTTP ingest there are the newest 10 000 of an organization, without values, f
     )
     .option('--dry-run', 'print how many there are, and send none')
     .option('--rate <number>', 'records of Kafka per second; unlimited when absent', positiveNumber)
-    .addHelpText(
-      'after',
-      examples(
-        'reachline dead-letters replay --dry-run',
-        'reachline dead-letters replay --stream contacts --rate 100',
-        'reachline dead-letters list --organization org_acme --json > rejected.ndjson',
-        'reachline dead-letters replay --from rejected.ndjson   # once each line has its record as value',
-      ),
+    .examples(
+      'reachline dead-letters replay --dry-run',
+      'reachline dead-letters replay --stream contacts --rate 100',
+      'reachline dead-letters list --organization org_acme --json > rejected.ndjson',
+      'reachline dead-letters replay --from rejected.ndjson   # once each line has its record as value',
     )
     .action(async (options) => (await import('./commands/dead-letters.js')).replay(io, options));
   deadLetters
-    .command('skip')
-    .description('move a record that blocks its partition to the dead letters')
+    .add('skip', 'move a record that blocks its partition to the dead letters')
     .requiredOption('--stream <stream>', 'stream of the record')
     .requiredOption('--partition <number>', 'partition of the record', wholeNumber)
     .requiredOption('--offset <number>', 'offset of the record', wholeNumber)
     .option('--dry-run', 'print how many records would be skipped, and skip none')
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 For a blocked partition: its lag grows, and the log of the worker repeats which partition and offset it waits for. First check
 whether the store is out; a worker waits for it by itself. Then:
 
@@ -189,11 +164,7 @@ whether the store is out; a worker waits for it by itself. Then:
 
 Uncommitted records before the offset are moved too. All of them become dead letters with the code skipped, so nothing is lost:
 fix the cause, then run reachline dead-letters replay --stream <stream>.
-`,
-    )
-    .addHelpText(
-      'after',
-      examples('reachline dead-letters skip --stream contacts --partition 3 --offset 120451 --dry-run'),
-    )
+`)
+    .examples('reachline dead-letters skip --stream contacts --partition 3 --offset 120451 --dry-run')
     .action(async (options) => (await import('./commands/dead-letters.js')).skip(io, options));
 }
