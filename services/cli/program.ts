@@ -3,7 +3,7 @@
 import { styleText } from 'node:util';
 import { Argument } from 'commander';
 import { readVersion } from '../shared/version.js';
-import { type Io, printErr, printOut, showsColors } from './io.js';
+import { type Io, printErr, showsColors } from './io.js';
 import { portNumber, ReachlineCommand, STREAM_NAMES } from './options.js';
 import { addAudiences, addContacts, addCredits, addKeys } from './organization-commands.js';
 import { addDeadLetters, addExport, addIngest } from './record-commands.js';
@@ -135,13 +135,14 @@ Everything acknowledged before the command is in the backup. The folder appears 
   program
     .add('completion', 'print a script that completes commands, options and streams in a shell')
     .addArgument(new Argument('<shell>', 'shell that is to complete').choices(['bash', 'zsh', 'fish']))
+    .argument('[words...]', 'words of a command line, for which the script asks what may stand for the last')
     .examples(
       'source <(reachline completion bash)   # in ~/.bashrc',
       'source <(reachline completion zsh)    # in ~/.zshrc, after compinit',
       'reachline completion fish > ~/.config/fish/completions/reachline.fish',
     )
-    .action(async (shell) =>
-      printOut(io, (await import('./commands/completion.js')).completionScript(program, shell, STREAM_NAMES)),
+    .action(async (shell, words) =>
+      (await import('./commands/completion.js')).completion(io, program, shell, words),
     );
   program
     .add('doctor', 'check settings and stores, and say what to fix')

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { STREAM_NAMES } from '../../ingest/streams/index.js';
 import { temporaryFolder } from '../support/gateway.js';
-import { run } from './support.js';
+import { MAIN, run } from './support.js';
 
 /** Prints what each shell offers for the words of a command line, the last of which is being typed. */
 const ASK: Record<string, (script: string, words: string[]) => string[]> = {
@@ -42,6 +42,8 @@ describe('reachline completion', function () {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   before(async () => {
     folder = await temporaryFolder();
+    const command = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
+    await writeFile(join(folder.path, 'reachline'), command, { mode: 0o755 });
   });
   after(() => folder.remove());
 
@@ -57,7 +59,8 @@ describe('reachline completion', function () {
       const script = join(folder.path, shell);
       await writeFile(script, stdout);
       for (const [line, offered] of EXPECTED) {
-        const env = { ...process.env, HOME: folder.path };
+        const PATH = `${folder.path}:${process.env.PATH}`;
+        const env = { ...process.env, HOME: folder.path, PATH };
         const answer = execFileSync(shell, ask(script, line.split(' ')), { encoding: 'utf8', env });
         expect(answer.split('\n').filter(Boolean).sort(), `${shell}: ${line}`).to.deep.equal(offered);
       }
@@ -65,7 +68,14 @@ describe('reachline completion', function () {
   }
 
   it('knows every stream', async () => {
-    const { stdout } = await run(['completion', 'fish']);
-    for (const name of STREAM_NAMES) expect(stdout).to.contain(name);
+    const { stdout } = await run(['completion', 'bash', '--', 'ingest', '']);
+    expect(stdout.trim().split('\n').sort()).to.deep.equal([...STREAM_NAMES].sort());
+  });
+
+  it('offers nothing where a file is named, and a description of each word in fish', async () => {
+    expect(await run(['completion', 'bash', '--', 'ingest', 'contacts', ''])).to.include({ stdout: '' });
+    expect(await run(['completion', 'bash', '--', 'export', '--out', ''])).to.include({ stdout: '' });
+    const { stdout } = await run(['completion', 'fish', '--', 'keys', 'rev']);
+    expect(stdout).to.equal('revoke\trevoke a key within 5 seconds, in every process\n');
   });
 });
