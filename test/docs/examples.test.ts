@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -111,10 +111,9 @@ describe('The examples of the documentation, run on the sample data', function (
       const home = join(folder.path, path.replaceAll('/', '-'));
       await mkdir(home);
       await writeFile(join(home, 'contacts.ndjson'), '{"contact_id": "crm-1"}\n');
-      const cli = join(packageRoot, 'dist/services/cli/main.js');
+      await symlink(join(packageRoot, 'reachline'), join(home, 'reachline'));
       const script = [
         'set -euo pipefail',
-        `npx() { shift; node '${cli}' "$@"; }`,
         scriptOf(examples).replaceAll('http://127.0.0.1:8080', gateway.url),
       ].join('\n');
       const { stdout } = await run('bash', ['-c', script], {
