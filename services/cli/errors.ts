@@ -6,13 +6,6 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 /** The command failed for a reason that its message explains. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
-  /** Code of the problem that an operation answered. */
-  readonly problemCode: string | undefined;
-
-  constructor(message: string, { problemCode }: { problemCode?: string } = {}) {
-    super(message);
-    this.problemCode = problemCode;
-  }
 }
 
 /** The command was called in a way that cannot work; it did nothing. */
@@ -54,20 +47,8 @@ const SYSTEM: Record<string, string> = {
 /** What to print and which exit code to leave with. */
 export function explain(error: unknown): { message: string; exitCode: number } {
   if (!(error instanceof Error)) return { message: String(error), exitCode: EXIT.failed };
-  if (error.name === 'Problem') return explainProblem(error as Error & ProblemFields);
   if (USAGE.has(error.name)) return { message: error.message, exitCode: EXIT.usage };
   return { message: sentence(error), exitCode: EXIT.failed };
-}
-
-interface ProblemFields {
-  status: number;
-  extras: { errors?: { detail: string }[] };
-}
-
-/** Of an operation that was called without a gateway: every broken rule, one a line. */
-function explainProblem({ message, status, extras }: Error & ProblemFields) {
-  const details = extras.errors?.map(({ detail }) => detail) ?? [message];
-  return { message: details.join('\n'), exitCode: status === 422 ? EXIT.usage : EXIT.failed };
 }
 
 function sentence(error: Error): string {

@@ -1,11 +1,15 @@
-/** The gateway that a command goes through: the one that its options name, or the server that holds the data folder. */
+/** The gateway that a command goes through: the one that its options name, the server that holds the data folder, or one of its own. */
 import { issueKey, parseKey } from '../accounts/keys.js';
-import { ConnectionError, ReachlineProblem } from '../client/problems.js';
+import { type Client, createClient } from '../client/client.js';
+import { ConnectionError, ReachlineProblem, ValidationProblem } from '../client/problems.js';
 import type { Scope } from '../http/scopes.js';
-import { loadConfig } from '../shared/config.js';
+import { type Config, loadConfig } from '../shared/config.js';
+import { createLogger } from '../shared/logger.js';
+import type { AdminStore } from '../stores/common/search-store.js';
 import { LockHeldError } from '../stores/data-folder/errors.js';
 import { openStores, type Stores } from '../stores/open-stores.js';
 import { RUN_KEY_NAME, withAdminStore } from './admin-stores.js';
+import { requireId } from './arguments.js';
 import { CommandError, UsageError } from './errors.js';
 import { findServer, request } from './http.js';
 import { type Io, printErr } from './io.js';
@@ -18,6 +22,7 @@ export interface GatewayTarget {
 export interface GatewayOptions {
   url?: string;
   apiKey?: string;
+  organization?: string;
 }
 
 /** What the command does there. */
@@ -62,6 +67,59 @@ export function baseAddress(base: string): string {
 }
 
 /**
+ * A client of the gateway that the options name, else of the data folder. Throws UsageError when neither is named, and errors of the client
+ * as those of the command line.
+ */
+export async function withClient(
+  io: Io,
+  options: GatewayOptions,
+  scope: readonly Scope[],
+  work: (client: Client) => Promise<void>,
+): Promise<void> {
+  const { organization } = options;
+  const named = namedGateway(io, options, scope);
+  if (!named && organization === undefined) {
+    throw new UsageError(
+      'Name the organization with --organization <id>, or a gateway with --url and REACHLINE_API_KEY.',
+    );
+  }
+  if (organization !== undefined) requireId('--organization', organization);
+  const through = (target: GatewayTarget) =>
+    work(createClient({ ...target, organizationId: organization })).catch((error: unknown) => {
+      throw gatewayError(error, target.url);
+    });
+  if (named) {
+    await requireReachable(named.url);
+    return through(named);
+  }
+  const access = { organization, scope };
+  return withFolder(io, access, (opened) =>
+    'search' in opened ? serveAlone(loadConfig(io.env), opened, access, through) : through(opened),
+  );
+}
+
+/** Serves the stores to this process alone. */
+async function serveAlone(
+  config: Config,
+  stores: Stores,
+  access: Access,
+  work: (target: GatewayTarget) => Promise<void>,
+): Promise<void> {
+  const { startGateway } = await import('../gateway/server.js');
+  const address = { host: '127.0.0.1', port: 0, metricsPort: 0 };
+  const gateway = await startGateway({ ...config, ...address }, stores, createLogger('silent'));
+  try {
+    await withRunKey(
+      (use) => use(stores.search),
+      access,
+      (apiKey) => work({ url: gateway.url, apiKey }),
+    );
+  } finally {
+    await gateway.stop();
+  }
+}
+
+/**
  * Opens the data folder for `work`. Where a running server holds it, `work` gets that server instead, with a key for this run alone:
  * whoever may write the data folder may create keys in it. Throws UsageError when that needs `organization`, and the errors of
  * `openStores`.
@@ -91,28 +149,37 @@ export async function withFolder<T>(
 async function throughServer<T>(
   io: Io,
   url: string,
-  { organization, scope }: Access,
+  access: Access,
   work: (target: GatewayTarget) => Promise<T>,
 ): Promise<T> {
-  if (organization === undefined) {
+  if (access.organization === undefined) {
     throw new UsageError(
       `The data folder is in use by the server at ${url}. To go through it, name the organization: --organization <id>`,
     );
   }
-  const apiKey = await withAdminStore(io, (store) =>
-    issueKey(store, {
-      organizationId: organization,
-      name: RUN_KEY_NAME,
-      scopes: scope,
-      expiresAt: new Date(Date.now() + KEY_LIFETIME_MS).toISOString(),
-    }),
-  );
   printErr(io, `The server at ${url} has the data folder, so this goes through it.`);
+  return withRunKey(
+    (use) => withAdminStore(io, use),
+    access,
+    (apiKey) => work({ url, apiKey }),
+  );
+}
+
+type RunKeys = Pick<AdminStore, 'insertKey' | 'revokeKey'>;
+
+async function withRunKey<T>(
+  withStore: <R>(use: (store: RunKeys) => Promise<R>) => Promise<R>,
+  { organization = '', scope }: Access,
+  work: (apiKey: string) => Promise<T>,
+): Promise<T> {
+  const expiresAt = new Date(Date.now() + KEY_LIFETIME_MS).toISOString();
+  const key = { organizationId: organization, name: RUN_KEY_NAME, scopes: scope, expiresAt };
+  const apiKey = await withStore((store) => issueKey(store, key));
   try {
-    return await work({ url, apiKey });
+    return await work(apiKey);
   } finally {
     const keyId = parseKey(apiKey)?.id ?? '';
-    await withAdminStore(io, (store) => store.revokeKey(keyId, new Date().toISOString()));
+    await withStore((store) => store.revokeKey(keyId, new Date().toISOString()));
   }
 }
 
@@ -127,10 +194,11 @@ export async function requireReachable(url: string): Promise<void> {
 export function gatewayError(error: unknown, url: string): unknown {
   if (error instanceof ConnectionError) return unreachable(url, error.cause as Error);
   if (!(error instanceof ReachlineProblem)) return error;
-  const { status, code, message } = error;
-  return new CommandError(
-    `The gateway answers ${status}${code === 'unknown' ? '' : ` ${code}`}: ${message}${HINTS[code] ?? ''}`,
-    { problemCode: code },
+  const { status, code, message, errors } = error;
+  const details = errors.length > 0 ? errors.map(({ detail }) => detail).join('\n') : message;
+  const Class = error instanceof ValidationProblem ? UsageError : CommandError;
+  return new Class(
+    `The gateway answers ${status}${code === 'unknown' ? '' : ` ${code}`}: ${details}${HINTS[code] ?? ''}`,
   );
 }
 

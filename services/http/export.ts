@@ -56,7 +56,7 @@ export async function sendExport<Services>(
 }
 
 /** Yields every match as text. `onTotal` learns first how many match. */
-export async function* exportText<Services>(
+async function* exportText<Services>(
   list: MatchList<never, Services>,
   context: HandlerContext<unknown, unknown, Services>,
   format: ExportFormat,

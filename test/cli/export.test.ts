@@ -140,7 +140,7 @@ describe('reachline export', () => {
     ).to.deep.equal(['con_1']);
     const file = join(folder.path, 'none.csv');
     const failed = await run(['export', 'contacts', '--filter', 'contry=US', '--out', file], { env });
-    expect(failed.code).to.equal(1);
+    expect(failed.code).to.equal(2);
     expect(failed.stderr).to.match(/422 validation_failed: .*country/);
     expect(existsSync(file) || existsSync(`${file}.part`)).to.equal(false);
   });

@@ -3,25 +3,13 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TObject, TSchema } from 'typebox';
-import { createClient, type PagedPath } from '../../client/client.js';
+import type { Export, PagedPath } from '../../client/client.js';
 import { type ApiEndpoint, endpoints } from '../../gateway/api.js';
-import { exportMatches } from '../../http/call.js';
 import type { ExportFormat } from '../../http/endpoint.js';
-import { type Config, loadConfig } from '../../shared/config.js';
-import type { Stores } from '../../stores/open-stores.js';
-import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
-import {
-  type GatewayOptions,
-  type GatewayTarget,
-  gatewayError,
-  namedGateway,
-  requireReachable,
-  withFolder,
-} from '../gateway.js';
+import { type GatewayOptions, withClient } from '../gateway.js';
 import { formatCount, type Io, printErr } from '../io.js';
 import { Progress } from '../progress.js';
-import { storeServices } from '../store-services.js';
 
 export interface ExportCommand extends GatewayOptions {
   what: string;
@@ -29,10 +17,7 @@ export interface ExportCommand extends GatewayOptions {
   /** `name=value` each. */
   filter?: string[];
   out?: string;
-  organization?: string;
 }
-
-type Body = Record<string, unknown>;
 
 /** By the names of the streams that take the export in again. */
 const PATHS: Record<string, string> = {
@@ -56,34 +41,22 @@ export async function exportCommand(io: Io, command: ExportCommand): Promise<voi
     filters.map(([name, text]) => [name, toValue(endpoint.request, name, text)]),
   );
   const format = command.format ?? (out?.endsWith('.csv') ? 'csv' : 'ndjson');
-  const target = namedGateway(io, command, endpoint.scope);
-  const { organization } = command;
-  if (!target && organization === undefined) {
-    throw new UsageError(
-      'Name the organization with --organization <id>, or a gateway with --url and REACHLINE_API_KEY.',
-    );
-  }
-  if (organization !== undefined) requireId('--organization', organization);
   const progress = await Progress.start(io);
   const counter = new MatchCounter(format);
   const startedAt = performance.now();
 
-  const exportFrom = async (source: Stores | GatewayTarget) => {
-    const { chunks, total } = await ('search' in source
-      ? readStores(source, loadConfig(io.env), organization as string, endpoint, body, format)
-      : readGateway(source, endpoint.path, body, format));
-    async function* counted() {
-      for await (const chunk of chunks) {
-        yield chunk;
-        counter.add(chunk);
-        progress.update(`${formatCount(counter.matches)} ${what}`, counter.matches, total());
-      }
-    }
-    await writeOutput(io.stdout, out, Readable.from(counted()));
-  };
   try {
-    if (target) await exportFrom(target);
-    else await withFolder(io, { organization, scope: endpoint.scope }, exportFrom);
+    await withClient(io, command, endpoint.scope, async (client) => {
+      const { total, stream } = await client.export(endpoint.path as PagedPath, body, format);
+      async function* counted() {
+        for await (const chunk of unbroken(stream)) {
+          yield chunk;
+          counter.add(chunk);
+          progress.update(`${formatCount(counter.matches)} ${what}`, counter.matches, total);
+        }
+      }
+      await writeOutput(io.stdout, out, Readable.from(counted()));
+    });
   } finally {
     progress.end();
   }
@@ -92,50 +65,14 @@ export async function exportCommand(io: Io, command: ExportCommand): Promise<voi
   printErr(io, `${what}: ${formatCount(counter.matches)} exported in ${seconds.toFixed(1)} s (${rate}/s)`);
 }
 
-/** Every match as text, while it is read. */
-interface Matches {
-  chunks: AsyncIterable<Uint8Array>;
-  /** Undefined until it is known. */
-  total(): number | undefined;
-}
-
-async function readGateway(
-  { url, apiKey }: GatewayTarget,
-  path: string,
-  body: Body,
-  format: ExportFormat,
-): Promise<Matches> {
-  await requireReachable(url);
-  const client = createClient({ url, apiKey });
-  const { total, stream } = await client.export(path as PagedPath, body, format).catch((error: unknown) => {
-    throw gatewayError(error, url);
-  });
-  async function* chunks() {
-    try {
-      yield* stream as unknown as AsyncIterable<Uint8Array>;
-    } catch {
-      throw new CommandError(
-        'The gateway closed the connection before the end; its log says why. Nothing was kept; try again.',
-      );
-    }
+async function* unbroken(stream: Export['stream']): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream as unknown as AsyncIterable<Uint8Array>;
+  } catch {
+    throw new CommandError(
+      'The gateway closed the connection before the end; its log says why. Nothing was kept; try again.',
+    );
   }
-  return { chunks: chunks(), total: () => total };
-}
-
-function readStores(
-  stores: Stores,
-  { provisionalDays }: Config,
-  organizationId: string,
-  endpoint: ApiEndpoint,
-  body: Body,
-  format: ExportFormat,
-): Matches {
-  let total: number | undefined;
-  const caller = { services: storeServices(stores, provisionalDays), organizationId, keyId: '' };
-  const chunks = exportMatches(endpoint, caller, body, format, (all) => {
-    total = all;
-  });
-  return { chunks, total: () => total };
 }
 
 /** Writes to a file that appears once it is complete, or to standard output. */
