@@ -31,7 +31,7 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
     .argument('<stream>', 'stream the records belong to')
     .argument(
       '<files...>',
-      'NDJSON, CSV or JSON arrays, also compressed (.gz, .zst); folders, patterns, or - for standard input',
+      'NDJSON, CSV or JSON arrays, also compressed (.gz, .zst); folders, or - for standard input',
     )
     .addOption(
       new Option('--format <format>', 'format, where the file name does not show it').choices([
@@ -60,7 +60,7 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
     .notes(STREAMS_HELP + MAPPING_HELP)
     .examples(
       'reachline ingest contacts contacts.ndjson',
-      "reachline ingest website-visits exports/ 'archive/2026-*.ndjson.zst' --organization org_acme",
+      'reachline ingest website-visits exports/ archive/2026-*.ndjson.zst --organization org_acme',
       'reachline ingest contacts crm.csv --organization org_acme --map crm.json --dry-run',
       'reachline ingest network-a-deliveries linkedin_ad_analytics_by_creative.csv \\\n    --organization org_acme --preset auto',
       'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',

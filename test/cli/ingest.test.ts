@@ -147,7 +147,7 @@ describe('reachline ingest', function () {
     expect(await run([...args, '--format', 'ndjson'], { env })).to.include({ code: 0 });
   });
 
-  it('loads several files, folders and patterns in one command, with a report for each', async () => {
+  it('loads several files and folders in one command, with a report for each', async () => {
     const exports = join(folder.path, 'exports');
     await mkdir(join(exports, 'more'), { recursive: true });
     await file('exports/a.csv', 'contact_id,age\nfo1,20\nfo2,old\n');
@@ -157,9 +157,9 @@ describe('reachline ingest', function () {
     await file('2026-01.json', '[{"contact_id":"fo5"}]');
     await file('2026-02.json', '{"contact_id":"fo6"}');
     const rejects = join(folder.path, 'rejected');
-    const pattern = join(folder.path, '2026-{01,02}.js*');
+    const months = ['2026-01.json', '2026-02.json'].map((name) => join(folder.path, name));
     const { code, stdout, stderr } = await run(
-      ['ingest', 'contacts', exports, pattern, '--organization', 'org_a', '--rejects', rejects],
+      ['ingest', 'contacts', exports, ...months, '--organization', 'org_a', '--rejects', rejects],
       { env },
     );
     expect(code, stderr).to.equal(1);
@@ -176,8 +176,13 @@ describe('reachline ingest', function () {
     expect(stdout).to.contain('contacts: 4 accepted, 2 rejected');
     expect(await readFile(join(rejects, 'a.csv'), 'utf8')).to.equal('contact_id,age\nfo2,old\n');
     expect(await readFile(join(rejects, '3-a.csv'), 'utf8')).to.equal('contact_id,age\nfo3,young\n');
-    const none = await run(['ingest', 'contacts', join(folder.path, '2031-*.json')], { env });
-    expect(none).to.include({ code: 2 });
+    const none = await run(['ingest', 'contacts', join(folder.path, '2031-01.json')], { env });
+    expect(none).to.include({ code: 1 });
+    expect(none.stderr).to.contain('2031-01.json does not exist');
+    await mkdir(join(folder.path, 'empty', '.hidden'), { recursive: true });
+    await file('empty/.hidden/a.csv', 'contact_id\nfo7\n');
+    const empty = await run(['ingest', 'contacts', join(folder.path, 'empty')], { env });
+    expect(empty).to.include({ code: 2 });
   });
 
   it('reports on Ctrl-C how many records are loaded, and that loading again is harmless', async () => {

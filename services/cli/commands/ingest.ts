@@ -24,7 +24,7 @@ const accept = acceptanceClock();
 
 export interface IngestCommand extends GatewayOptions {
   stream: string;
-  /** Paths, folders and patterns, or - for standard input. */
+  /** Paths and folders, or - for standard input. */
   files: string[];
   format?: Format;
   organization?: string;
