@@ -495,23 +495,25 @@ describe('The console in Chromium', function () {
     });
   }
 
+  /** Each width and each colour scheme once. */
   async function expectAccessible(): Promise<void> {
     await page.evaluate(axe.source);
-    for (const width of [1280, 390]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 800 });
-        await page.emulateMedia({ colorScheme });
-        await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-        await page.waitForLoadState('networkidle');
-        const faults = await page.evaluate(
-          `axe.run({ resultTypes: ['violations'], ${axeRules(width, colorScheme === 'dark')} }).then(({ violations }) => violations
-              .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-              .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ' ' + html + ' ' + (any[0]?.message ?? ''))))`,
-        );
-        expect(faults, `${width} ${colorScheme}`).to.deep.equal([]);
-        const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        expect(excess, `${width} ${colorScheme}`).to.be.at.most(0);
-      }
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+      await page.waitForLoadState('networkidle');
+      const faults = await page.evaluate(
+        `axe.run({ resultTypes: ['violations'], ${axeRules(width, colorScheme === 'dark')} }).then(({ violations }) => violations
+            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+            .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ' ' + html + ' ' + (any[0]?.message ?? ''))))`,
+      );
+      expect(faults, `${width} ${colorScheme}`).to.deep.equal([]);
+      const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect(excess, `${width} ${colorScheme}`).to.be.at.most(0);
     }
   }
 });

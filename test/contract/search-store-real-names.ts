@@ -4,7 +4,7 @@ import { distanceWithin, words } from '../../services/shared/text.js';
 import { realLines } from '../support/real-data.js';
 import { asked, freshOrganization, load, type Open, type OpenStore } from './search-support.js';
 
-const NAMES = 60;
+const NAMES = 20;
 
 export function searchStoreRealNames(open: Open): void {
   describe('names of 537 real people (contract 3.9)', () => {
@@ -26,9 +26,9 @@ export function searchStoreRealNames(open: Open): void {
     });
     after(() => opened.close());
 
-    it('typed letter by letter, 60 names are never without a result, and soon among the first three', async function () {
+    it('typed letter by letter, 20 names are never without a result, and soon among the first three', async function () {
       this.timeout(300_000);
-      const typed = people.filter((_, index) => index % 8 === 3).slice(0, NAMES);
+      const typed = people.filter((_, index) => index % 24 === 3).slice(0, NAMES);
       expect(typed).to.have.length(NAMES);
       for (const person of typed) {
         const name = nameOf(person as Contact);
@@ -64,6 +64,7 @@ export function searchStoreRealNames(open: Open): void {
       );
       const misses: string[] = [];
       for (const [index, surname] of surnames.entries()) {
+        if (index % 3 !== 0) continue;
         const query = withTypo(surname, index);
         const [item] = await first(query, 1);
         const isNear = words(item ? nameOf(item) : '').some(
@@ -71,7 +72,7 @@ export function searchStoreRealNames(open: Open): void {
         );
         if (!isNear) misses.push(`${query} for ${surname} finds ${item && nameOf(item)}`);
       }
-      expect(misses.length, misses.join(', ')).to.be.at.most(surnames.length / 100);
+      expect(misses.length, misses.join(', ')).to.be.at.most(surnames.length / 300);
     });
   });
 }
