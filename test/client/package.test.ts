@@ -69,7 +69,7 @@ describe('The package reachline/client', function () {
 
   async function compile(config: object, files: string[]): Promise<void> {
     writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify({ ...config, files }));
-    const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc');
+    const tsc = join(packageRoot, 'node_modules/@typescript/native/bin/tsc');
     await run(process.execPath, [tsc, '-p', folder.path]).catch((error: { stdout: string }) =>
       expect.fail(error.stdout),
     );

