@@ -1,11 +1,10 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type IngestResult, ingestRecords, type RejectedRecord } from '../../../ingest/pipeline.js';
+import { type IngestOptions, type IngestResult, ingestRecords } from '../../../ingest/pipeline.js';
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { loadConfig } from '../../shared/config.js';
 import { acceptanceClock } from '../../shared/record-order.js';
-import type { Stores } from '../../stores/open-stores.js';
 import { requireId } from '../arguments.js';
 import { EXIT, UsageError } from '../errors.js';
 import { type GatewayOptions, type GatewayTarget, namedGateway, withFolder } from '../gateway.js';
@@ -19,15 +18,17 @@ import { formatCount, type Io, printErr, printOut, printTable } from '../io.js';
 import { Progress } from '../progress.js';
 import { requireStream } from '../streams.js';
 
+/** Stands for the organization of the key in a dry run, where a gateway would fill it in. */
+const ANY_ORGANIZATION = 'organization-of-the-key';
 /** One for all inputs, so that their order is that of their records. */
 const accept = acceptanceClock();
+const SHOWN_ERRORS = 20;
 
 export interface IngestCommand extends GatewayOptions {
   stream: string;
   /** Paths and folders, or - for standard input. */
   files: string[];
   format?: Format;
-  organization?: string;
   map?: string;
   preset?: string;
   with?: string[];
@@ -38,31 +39,43 @@ export interface IngestCommand extends GatewayOptions {
 /** Loads records and resolves with the exit code: 1 when any was rejected. */
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
-  if (command.organization !== undefined) requireId('--organization', command.organization);
+  const { organization } = command;
+  if (organization !== undefined) requireId('--organization', organization);
   const target = namedGateway(io, command, ['ingest:write']);
   const files = findFiles(io, command.files);
   const rejects = rejectsOf(command, files);
-  const organizationOptional = target !== undefined;
-  const optionsOf = (file: string) => ({ ...command, file, rejects: rejects?.(file), organizationOptional });
-  if (command.dryRun) {
-    let exitCode: number = EXIT.ok;
-    for (const file of files) exitCode = Math.max(exitCode, await dryRun(io, stream, optionsOf(file)));
-    return exitCode;
-  }
+  const needsOrganization = organization === undefined && target === undefined;
   // Before the stores: problems of the command are known early, and the embedded engine does not find standard input.
-  const open = (file: string) => openMapped(io, stream, optionsOf(file));
+  const open = (file: string) => openMapped(io, stream, { ...command, file, needsOrganization });
   const first = await open(files[0] as string);
-  const loadInto = (destination: Stores | GatewayTarget) =>
+  const loadWith = (write: Write) =>
     load(io, command, {
       stream,
       files,
       open: async (file) => (file === files[0] ? first : open(file)),
       rejects,
-      destination,
+      write,
     });
-  if (target) return loadInto(target);
-  const { organization } = command;
-  return withFolder(io, { organization, scope: ['ingest:write'] }, loadInto);
+  const rules = () => ({ others: 'allow' as const, unknownFields: loadConfig(io.env).unknownFields });
+  if (command.dryRun) {
+    const organizationId = organization ?? (target && ANY_ORGANIZATION);
+    return loadWith((options) => dryRun(io, { ...options, ...rules(), organizationId }));
+  }
+  const loadThrough = (gateway: GatewayTarget) =>
+    loadWith((options) =>
+      sendRecords({
+        ...options,
+        target: gateway,
+        findEveryRejected: rejects !== undefined,
+        onWait: (reason, wait) => printErr(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
+      }),
+    );
+  if (target) return loadThrough(target);
+  return withFolder(io, { organization, scope: ['ingest:write'] }, (opened) =>
+    'search' in opened
+      ? loadWith((options) => ingestRecords({ ...options, ...rules(), stores: opened, acceptance: accept() }))
+      : loadThrough(opened),
+  );
 }
 
 /** The file for the rejected records of each file: with several files, one for each in a folder. Throws UsageError. */
@@ -92,24 +105,31 @@ function rejectsOf(
   return (file) => join(rejects, names.get(file) as string);
 }
 
+type Write = (
+  options: Pick<IngestOptions, 'stream' | 'organizationId' | 'onRejected' | 'onOverlong' | 'onProgress'> & {
+    source: RecordSource;
+  },
+) => Promise<IngestResult>;
+
 interface Load {
   stream: Stream;
   files: readonly string[];
   open(file: string): Promise<MappedInput>;
   rejects: ((file: string) => string) | undefined;
-  destination: Stores | GatewayTarget;
+  write: Write;
 }
 
 async function load(io: Io, command: IngestCommand, { files, ...load }: Load): Promise<number> {
   const stats = files.map((file) => statSync(file, { throwIfNoEntry: false }));
   const isMeasured = stats.every((each) => each?.isFile());
   const size = isMeasured ? stats.reduce((sum, each) => sum + (each?.size ?? 0), 0) : undefined;
-  const report = new Report(io, size, await Progress.start(io));
+  const maxShown = command.dryRun ? Number.POSITIVE_INFINITY : SHOWN_ERRORS;
+  const report = new Report(io, size, await Progress.start(io), maxShown);
   const interrupt = new AbortController();
   const { signal } = interrupt;
   const onInterrupt = () => interrupt.abort();
   // A second Ctrl-C ends the process.
-  process.once('SIGINT', onInterrupt);
+  if (!command.dryRun) process.once('SIGINT', onInterrupt);
   const rows: string[][] = [];
   try {
     for (const file of files) {
@@ -119,7 +139,18 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
         throw error;
       });
       report.begin(opened.input, label);
-      const result = await loadFile(io, command, { ...load, ...opened, file, report, signal });
+      const rejects = load.rejects && new Rejects(load.rejects(file), opened.headerBytes);
+      const result = await load.write({
+        stream: load.stream,
+        source: untilAborted(opened.source, signal),
+        organizationId: command.organization,
+        onRejected(record, untouched) {
+          report.rejected(record);
+          rejects?.write(untouched);
+        },
+        onOverlong: (piece) => rejects?.writePiece(piece),
+        onProgress: (accepted, rejected) => report.progress(accepted, rejected),
+      });
       report.endFile(result);
       rows.push([file, formatCount(result.accepted), formatCount(result.rejected)]);
       if (signal.aborted) {
@@ -128,54 +159,17 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
         printErr(io, report.interruption());
         return EXIT.interrupted;
       }
+      rejects?.end();
     }
     report.end();
     if (files.length > 1) printTable(io, ['FILE', 'ACCEPTED', 'REJECTED'], rows);
-    printOut(io, report.summary(load.stream.name));
+    const note = command.dryRun ? '; dry run: nothing was written' : '';
+    printOut(io, `${report.summary(load.stream.name)}${note}`);
     return report.total.rejected > 0 ? EXIT.failed : EXIT.ok;
   } finally {
     process.off('SIGINT', onInterrupt);
     report.end();
   }
-}
-
-interface FileLoad extends Omit<Load, 'files' | 'open'>, MappedInput {
-  file: string;
-  report: Report;
-  signal: AbortSignal;
-}
-
-async function loadFile(io: Io, command: IngestCommand, load: FileLoad): Promise<IngestResult> {
-  const { stream, file, destination, report, signal } = load;
-  const rejects = load.rejects && new Rejects(load.rejects(file), load.headerBytes);
-  const options = {
-    stream,
-    source: untilAborted(load.source, signal),
-    organizationId: command.organization,
-    onRejected(record: RejectedRecord, untouched: Buffer) {
-      report.rejected(record);
-      rejects?.write(untouched);
-    },
-    onOverlong: (piece: Buffer) => rejects?.writePiece(piece),
-    onProgress: (accepted: number, rejected: number) => report.progress(accepted, rejected),
-  };
-  const result =
-    'search' in destination
-      ? await ingestRecords({
-          ...options,
-          stores: destination,
-          acceptance: accept(),
-          others: 'allow',
-          unknownFields: loadConfig(io.env).unknownFields,
-        })
-      : await sendRecords({
-          ...options,
-          target: destination,
-          findEveryRejected: rejects !== undefined,
-          onWait: (reason, wait) => printErr(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
-        });
-  if (!signal.aborted) rejects?.end();
-  return result;
 }
 
 /** Ends early when the signal is aborted, also while it waits for the source. */

@@ -27,10 +27,8 @@ export interface MappedOptions {
   preset?: string;
   /** Other tables of the same export. */
   with?: string[];
-  /** Stands in where the records do not give it. */
-  organization?: string;
-  /** Whether the organization may come from somewhere else. */
-  organizationOptional: boolean;
+  /** Whether the organization comes from nowhere else than the records. */
+  needsOrganization: boolean;
 }
 
 export interface MappedInput {
@@ -52,8 +50,10 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
   }
   const source = mapText(text, stream, mapping);
   if (columns !== undefined) {
-    const given = mapping?.givesOrganization(columns) ?? columns.includes(stream.organizationField);
-    if (!given) requireOrganization(stream, options);
+    const field = stream.organizationField;
+    if (options.needsOrganization && !(mapping?.givesOrganization(columns) ?? columns.includes(field))) {
+      throw new UsageError(`No column gives ${field}: name the organization with --organization <id>.`);
+    }
     if (options.map !== undefined && mapping !== undefined) {
       for (const path of mapping.missingPaths(columns)) {
         printErr(
@@ -143,13 +143,6 @@ function compileFor(file: MappingFile, stream: Stream, { file: path, map, preset
     if (!(error instanceof MappingError) || map === undefined) throw error;
     throw new MappingError(error.message.replace(/^/gm, `${basename(map)}: `));
   }
-}
-
-function requireOrganization({ organizationField }: Stream, options: MappedOptions): void {
-  if (options.organization !== undefined || options.organizationOptional) return;
-  throw new UsageError(
-    `No column gives ${organizationField}: name the organization with --organization <id>.`,
-  );
 }
 
 async function openFile(

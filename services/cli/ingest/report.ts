@@ -4,8 +4,6 @@ import { formatCount, type Io, printErr } from '../io.js';
 import type { Progress } from '../progress.js';
 import type { Input } from './input.js';
 
-const SHOWN_ERRORS = 20;
-
 /** `40 s`, `3 min 20 s`, `1 h 5 min`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds);
@@ -82,7 +80,7 @@ export class Report {
   #hasEnded = false;
   readonly #maxShown: number;
 
-  constructor(io: Io, size: number | undefined, progress: Progress, { maxShown = SHOWN_ERRORS } = {}) {
+  constructor(io: Io, size: number | undefined, progress: Progress, maxShown: number) {
     this.#io = io;
     this.#size = size;
     this.#progress = progress;
