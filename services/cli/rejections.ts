@@ -2,15 +2,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type IngestOptions, ingestRecords } from '../../ingest/pipeline.js';
+import { parseJson } from '../../ingest/records/parse-json.js';
 import { findStream } from '../../ingest/streams/index.js';
 import type { Rejection } from '../rejections/rejection-store.js';
 import { loadConfig } from '../shared/config.js';
 import { SEARCH_FILE } from '../stores/data-folder/layout.js';
+import type { Stores } from '../stores/open-stores.js';
 import { withAdminStore } from './admin-stores.js';
 import { CommandError } from './errors.js';
-import { withFolder } from './gateway.js';
+import { type GatewayTarget, withFolder } from './gateway.js';
 import { sendRecords } from './ingest/gateway-sink.js';
 import { type Io, printErr } from './io.js';
+import { requireStream } from './streams.js';
 
 /** Newest first, of one organization or of all. */
 export async function storedRejections(io: Io, organization?: string): Promise<Rejection[]> {
@@ -31,25 +34,23 @@ export function readCorrections(path: string): Correction[] {
     .split('\n')
     .flatMap((line, index) => {
       if (line.trim() === '') return [];
-      const correction = parseLine(line);
-      const { id, organization_id, stream, rejected_at, sequence, value } = correction;
-      const texts = [id, organization_id, stream, rejected_at];
-      const isComplete = texts.every((text) => typeof text === 'string') && Number.isSafeInteger(sequence);
-      if (isComplete && findStream(stream as string) && typeof value === 'object' && value !== null) {
-        return [correction as Correction];
-      }
+      const parsed = parseJson(Buffer.from(line));
+      if ('value' in parsed && isCorrection(parsed.value)) return [parsed.value];
       throw new CommandError(
         `Line ${index + 1} of ${path} is not a line of reachline dead-letters list --json with the corrected record as "value".`,
       );
     });
 }
 
-function parseLine(line: string): Partial<Correction> {
-  try {
-    return JSON.parse(line) as Partial<Correction>;
-  } catch {
-    return {};
-  }
+function isCorrection(line: unknown): line is Correction {
+  const { id, organization_id, stream, rejected_at, sequence, value } = (line ?? {}) as Partial<Correction>;
+  return (
+    [id, organization_id, stream, rejected_at].every((text) => typeof text === 'string') &&
+    findStream(stream as string) !== undefined &&
+    Number.isSafeInteger(sequence) &&
+    typeof value === 'object' &&
+    value !== null
+  );
 }
 
 /**
@@ -60,10 +61,10 @@ export async function replayCorrections(io: Io, corrections: readonly Correction
   let rejected = 0;
   for (const organization of new Set(corrections.map(({ organization_id }) => organization_id))) {
     const accepted: string[] = [];
-    await withFolder(io, { organization, scope: ['ingest:write'] }, async (destination) => {
+    await withFolder(io, { organization, scope: ['ingest:write'] }, async (opened) => {
       for (const correction of corrections) {
         if (correction.organization_id !== organization) continue;
-        const { rejected: count } = await send(destination, correction, ({ code, detail }) =>
+        const { rejected: count } = await send(opened, correction, ({ code, detail }) =>
           printErr(io, `${correction.id}: ${code}: ${detail}`),
         );
         if (count === 0) accepted.push(correction.id);
@@ -76,18 +77,15 @@ export async function replayCorrections(io: Io, corrections: readonly Correction
 }
 
 function send(
-  destination: Parameters<Parameters<typeof withFolder>[2]>[0],
-  { organization_id: organizationId, stream: name, line, rejected_at, sequence, value }: Correction,
+  opened: Stores | GatewayTarget,
+  { organization_id: organizationId, stream, line, rejected_at, sequence, value }: Correction,
   onRejected: IngestOptions['onRejected'],
 ) {
-  const stream = findStream(name);
-  if (!stream) throw new CommandError(`There is no stream ${name}.`);
   const source = (async function* () {
     yield [{ line, bytes: Buffer.from(JSON.stringify(value)) }];
   })();
-  if (!('search' in destination)) {
-    return sendRecords({ target: destination, stream, source, onRejected, findEveryRejected: true });
-  }
+  const options = { stream: requireStream(stream), source, onRejected };
+  if (!('search' in opened)) return sendRecords({ ...options, target: opened, findEveryRejected: true });
   const acceptance = { now: () => Date.parse(rejected_at), sequence: sequence - line };
-  return ingestRecords({ stores: destination, stream, organizationId, source, acceptance, onRejected });
+  return ingestRecords({ ...options, stores: opened, organizationId, acceptance });
 }
