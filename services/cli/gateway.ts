@@ -9,7 +9,6 @@ import type { AdminStore } from '../stores/common/search-store.js';
 import { LockHeldError } from '../stores/data-folder/errors.js';
 import { openStores, type Stores } from '../stores/open-stores.js';
 import { RUN_KEY_NAME, withAdminStore } from './admin-stores.js';
-import { requireId } from './arguments.js';
 import { CommandError, UsageError } from './errors.js';
 import { findServer, request } from './http.js';
 import { type Io, printErr } from './io.js';
@@ -83,7 +82,6 @@ export async function withClient(
       'Name the organization with --organization <id>, or a gateway with --url and REACHLINE_API_KEY.',
     );
   }
-  if (organization !== undefined) requireId('--organization', organization);
   const through = (target: GatewayTarget) =>
     work(createClient({ ...target, organizationId: organization })).catch((error: unknown) => {
       throw gatewayError(error, target.url);

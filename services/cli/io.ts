@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { CommandError } from './errors.js';
 
 /** The parts of the process that a command uses. */
 export interface Io {
@@ -28,13 +29,19 @@ export const styled = (
   text: string,
 ): string => (showsColors(io, stream) ? styleText(style, text, { validateStream: false }) : text);
 
-/** Asks on a terminal. Without one it resolves with true: nobody can answer a script's question. */
-export async function confirm(io: Io, question: string): Promise<boolean> {
-  if (!io.stdin.isTTY || !io.stderr.isTTY) return true;
+/** Asks on a terminal, unless `yes`, as nobody can answer a script's question. Throws CommandError with `refusal` for any answer but yes. */
+export async function confirm(
+  io: Io,
+  yes: boolean | undefined,
+  question: string,
+  refusal: string,
+): Promise<void> {
+  if (yes || !io.stdin.isTTY || !io.stderr.isTTY) return;
   const prompt = createInterface({ input: io.stdin, output: io.stderr });
   const closed = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
   try {
-    return /^y(es)?$/i.test((await Promise.race([prompt.question(`${question} [y/N] `), closed])).trim());
+    const answer = await Promise.race([prompt.question(`${question} [y/N] `), closed]);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError(refusal);
   } finally {
     prompt.close();
   }

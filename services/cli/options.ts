@@ -1,5 +1,6 @@
 /** Options, arguments and help that commands share. */
 import { Command, type HelpContext, InvalidArgumentError } from 'commander';
+import { ID_PATTERN } from '../shared/ids.js';
 
 /** Written out, as the schemas of the streams take longer to load than help may take. */
 export const STREAM_NAMES = [
@@ -41,6 +42,13 @@ export class ReachlineCommand extends Command {
     const title = lines.length === 1 ? 'Example' : 'Examples';
     return `${super.helpInformation(context)}${this.#notes}\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
   }
+}
+
+const id = new RegExp(ID_PATTERN);
+
+export function identifier(text: string): string {
+  if (id.test(text)) return text;
+  throw new InvalidArgumentError('An identifier has 1 to 128 characters of A-Z a-z 0-9 . _ : -');
 }
 
 export function wholeNumber(text: string): number {

@@ -1,13 +1,13 @@
 /** Commands about one organization: its keys, credits, audiences and persons. */
 import { Argument } from 'commander';
 import type { Io } from './io.js';
-import { positiveNumber, type ReachlineCommand, wholeNumber } from './options.js';
+import { identifier, positiveNumber, type ReachlineCommand, wholeNumber } from './options.js';
 
 export function addKeys(program: ReachlineCommand, io: Io): void {
   const keys = program.add('keys', 'create, list and revoke API keys');
   keys
     .add('create', 'create a key and print it; it is shown only once')
-    .requiredOption('--organization <id>', 'organization')
+    .requiredOption('--organization <id>', 'organization', identifier)
     .option('--name <text>', 'what the key is for')
     .option(
       '--scopes <scopes>',
@@ -21,7 +21,7 @@ export function addKeys(program: ReachlineCommand, io: Io): void {
     .action(async (options) => (await import('./commands/keys.js')).createKey(io, options));
   keys
     .add('list', 'list keys and their last use, to the hour, without their secrets')
-    .option('--organization <id>', 'only the keys of this organization')
+    .option('--organization <id>', 'only the keys of this organization', identifier)
     .option('--json', 'print one JSON object per line')
     .examples('reachline keys list --organization org_acme', 'reachline keys list --json | jq -r .id')
     .action(async (options) => (await import('./commands/keys.js')).listKeys(io, options));
@@ -37,15 +37,15 @@ export function addAudiences(program: ReachlineCommand, io: Io): void {
   const audiences = program.add('audiences', 'create and list audiences');
   audiences
     .add('create', 'create an audience and print its id')
-    .requiredOption('--organization <id>', 'organization')
+    .requiredOption('--organization <id>', 'organization', identifier)
     .requiredOption('--name <name>', 'name of the audience')
-    .option('--id <id>', 'its identifier; generated when absent')
+    .option('--id <id>', 'its identifier; generated when absent', identifier)
     .option('--description <text>', 'purpose of the audience')
     .examples('reachline audiences create --organization org_acme --name "Trial users"')
     .action(async (options) => (await import('./commands/audiences.js')).createAudience(io, options));
   audiences
     .add('list', 'list audiences, newest first')
-    .requiredOption('--organization <id>', 'organization')
+    .requiredOption('--organization <id>', 'organization', identifier)
     .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
     .option('--json', 'print one JSON object per line')
     .examples('reachline audiences list --organization org_acme')
@@ -58,7 +58,7 @@ export function addContacts(program: ReachlineCommand, io: Io): void {
     contacts
       .command(name)
       .description(description)
-      .option('--organization <id>', 'organization')
+      .option('--organization <id>', 'organization', identifier)
       .option('--url <base>', 'go through this gateway instead of the data folder (or REACHLINE_URL)')
       .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)');
   const personCommand = (name: string, description: string) =>
@@ -96,7 +96,7 @@ export function addCredits(program: ReachlineCommand, io: Io): void {
   const amount = () => new Argument('<amount>', 'a whole number, 0 or more').argParser(wholeNumber);
   credits
     .add('set', 'set the balance; the organization becomes metered')
-    .requiredOption('--organization <id>', 'organization')
+    .requiredOption('--organization <id>', 'organization', identifier)
     .addArgument(amount())
     .examples('reachline credits set --organization org_acme 500')
     .action(async (value, { organization }) =>
@@ -104,7 +104,7 @@ export function addCredits(program: ReachlineCommand, io: Io): void {
     );
   credits
     .add('grant', 'add to the balance')
-    .requiredOption('--organization <id>', 'organization')
+    .requiredOption('--organization <id>', 'organization', identifier)
     .addArgument(amount())
     .examples('reachline credits grant --organization org_acme 100')
     .action(async (value, { organization }) =>
@@ -112,7 +112,7 @@ export function addCredits(program: ReachlineCommand, io: Io): void {
     );
   credits
     .add('show', 'print the balance, or unmetered')
-    .requiredOption('--organization <id>', 'organization')
+    .requiredOption('--organization <id>', 'organization', identifier)
     .examples('reachline credits show --organization org_acme')
     .action(async ({ organization }) =>
       (await import('./commands/credits.js')).showCredits(io, organization),

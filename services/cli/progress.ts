@@ -4,12 +4,23 @@ import { type Io, printErr } from './io.js';
 
 const LINE_INTERVAL_MS = 5000;
 
+/** Shows how far `work` is, until it ends. */
+export async function withProgress<T>(io: Io, work: (progress: Progress) => Promise<T>): Promise<T> {
+  const progress = await Progress.start(io);
+  try {
+    return await work(progress);
+  } finally {
+    progress.end();
+  }
+}
+
 /** How far long work is: a bar on a terminal, elsewhere a line every 5 s. */
 export class Progress {
   readonly #io: Io;
   /** Loaded for terminals only. */
   readonly #library: typeof progressLibrary | undefined;
   #bar: SingleBar | undefined;
+  readonly #startedAt = performance.now();
   #lastLineAt = performance.now();
 
   private constructor(io: Io, library: typeof progressLibrary | undefined) {
@@ -19,6 +30,11 @@ export class Progress {
 
   static async start(io: Io): Promise<Progress> {
     return new Progress(io, io.stderr.isTTY ? (await import('cli-progress')).default : undefined);
+  }
+
+  /** Since the start. */
+  get seconds(): number {
+    return (performance.now() - this.#startedAt) / 1000;
   }
 
   /** Without `total` it shows only the text, without `text` only the bar. */

@@ -1,7 +1,7 @@
 /** Commands that load, export and replay records. */
 import { Argument, Option } from 'commander';
 import type { Io } from './io.js';
-import { positiveNumber, type ReachlineCommand, STREAM_NAMES, wholeNumber } from './options.js';
+import { identifier, positiveNumber, type ReachlineCommand, STREAM_NAMES, wholeNumber } from './options.js';
 
 const STREAMS_HELP = `
 Streams: ${STREAM_NAMES.slice(0, 6).join(', ')},
@@ -40,7 +40,7 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
         'json',
       ]),
     )
-    .option('--organization <id>', 'organization of records without one')
+    .option('--organization <id>', 'organization of records without one', identifier)
     .option('--map <file>', 'mapping file: how source records become records of the stream; see below')
     .option('--preset <name>', 'mapping of a known source instead of a file; auto recognizes it')
     .option('--with <file...>', 'other tables of the same export, which the mapping joins')
@@ -87,7 +87,7 @@ export function addExport(program: ReachlineCommand, io: Io): void {
       'fields of the request; several values of a list separated by commas',
     )
     .option('--out <file>', 'file to write; it appears once it is complete. Standard output when absent')
-    .option('--organization <id>', 'organization')
+    .option('--organization <id>', 'organization', identifier)
     .option('--url <base>', 'read through this gateway instead of the data folder (or REACHLINE_URL)')
     .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)')
     .notes(`
@@ -118,7 +118,7 @@ export function addDeadLetters(program: ReachlineCommand, io: Io): void {
   deadLetters
     .add('list', 'list those not replayed yet, oldest first')
     .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
-    .option('--organization <id>', 'only those of HTTP ingest of this organization')
+    .option('--organization <id>', 'only those of HTTP ingest of this organization', identifier)
     .option('--code <code>', 'only those rejected with this code')
     .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
     .option('--all', 'also those already replayed')

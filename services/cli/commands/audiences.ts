@@ -2,7 +2,6 @@ import type { AudienceRecord } from '../../audiences/schema.js';
 import { newId } from '../../shared/ids.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { withAdminStore } from '../admin-stores.js';
-import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, printErr, printOut, printTable, terminalJson } from '../io.js';
 
@@ -18,8 +17,6 @@ const MAX_LISTED = 10_000;
 
 /** Prints the id alone. An audience that exists is left as it is. */
 export async function createAudience(io: Io, options: CreateAudienceOptions): Promise<void> {
-  requireId('--organization', options.organization);
-  if (options.id !== undefined) requireId('--id', options.id);
   const audience = await checked({
     organization_id: options.organization,
     id: options.id ?? newId('aud'),
@@ -47,7 +44,6 @@ export async function listAudiences(
   io: Io,
   { organization, limit, json }: ListAudiencesOptions,
 ): Promise<void> {
-  requireId('--organization', organization);
   if (limit > MAX_LISTED) throw new UsageError(`--limit takes at most ${MAX_LISTED}.`);
   const { items, total } = await withAdminStore(io, (store) =>
     store.searchAudiences({ organizationId: organization, offset: 0, limit }),

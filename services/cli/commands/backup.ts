@@ -3,7 +3,7 @@ import { loadConfig } from '../../shared/config.js';
 import { SqliteMissingError } from '../../stores/sqlite/load.js';
 import { UsageError } from '../errors.js';
 import { formatCount, type Io, printErr, printOut } from '../io.js';
-import { Progress } from '../progress.js';
+import { withProgress } from '../progress.js';
 
 /** Takes a backup of the data folder, with the process that has it where there is one. */
 export async function backup(io: Io, target: string): Promise<void> {
@@ -15,7 +15,7 @@ export async function backup(io: Io, target: string): Promise<void> {
     );
   }
   const { createBackup } = await import('../../stores/backup/create-backup.js').catch(explainMissing);
-  const { seconds, result } = await withProgress(io, 'copied', (onProgress) =>
+  const { seconds, result } = await measured(io, 'copied', (onProgress) =>
     createBackup({ dataDir, used, target, onProgress }),
   );
   printOut(
@@ -40,13 +40,13 @@ export async function restore(
     explainMissing,
   );
   if (dryRun) {
-    const { seconds, result } = await withProgress(io, 'compared', (onProgress) =>
+    const { seconds, result } = await measured(io, 'compared', (onProgress) =>
       verifyBackup({ backup, onProgress }),
     );
     printOut(io, `${resolve(backup)} is whole: ${describe(result)}, ${seconds} s`);
     return;
   }
-  const { seconds, result } = await withProgress(io, 'restored', (onProgress) =>
+  const { seconds, result } = await measured(io, 'restored', (onProgress) =>
     restoreBackup({ backup, dataDir, suppressionsFrom, onProgress }),
   );
   printOut(
@@ -68,22 +68,17 @@ function describe({ bytes, counts }: { bytes: number; counts: Record<string, num
 
 const mib = (bytes: number) => formatCount(Math.ceil(bytes / 1024 / 1024));
 
-async function withProgress<T>(
+const measured = <T>(
   io: Io,
   done: string,
   work: (onProgress: (doneBytes: number, totalBytes: number) => void) => Promise<T>,
-): Promise<{ result: T; seconds: string }> {
-  const startedAt = performance.now();
-  const progress = await Progress.start(io);
-  try {
+): Promise<{ result: T; seconds: string }> =>
+  withProgress(io, async (progress) => {
     const result = await work((bytes, total) =>
       progress.update(`${mib(bytes)} of ${mib(total)} MiB ${done}`, bytes, total),
     );
-    return { result, seconds: ((performance.now() - startedAt) / 1000).toFixed(1) };
-  } finally {
-    progress.end();
-  }
-}
+    return { result, seconds: progress.seconds.toFixed(1) };
+  });
 
 function explainMissing(cause: NodeJS.ErrnoException): never {
   throw cause.code === 'ERR_MODULE_NOT_FOUND' ? new SqliteMissingError(undefined, { cause }) : cause;

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { ReachlineProblem } from '../../client/problems.js';
-import { CommandError, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { type GatewayOptions, withClient } from '../gateway.js';
 import { confirm, type Io, printErr, printOut, terminalJson } from '../io.js';
 
@@ -29,12 +29,8 @@ export async function deleteContacts(io: Io, options: PersonOptions): Promise<vo
       printOut(io, `${contactsOf(ids.length)} would be deleted${listed(ids)}.`);
       return;
     }
-    if (
-      ids.length > 0 &&
-      !options.yes &&
-      !(await confirm(io, `Delete ${contactsOf(ids.length)}${listed(ids)}?`))
-    )
-      throw new CommandError('Nothing was deleted.');
+    const question = `Delete ${contactsOf(ids.length)}${listed(ids)}?`;
+    if (ids.length > 0) await confirm(io, options.yes, question, 'Nothing was deleted.');
     const { contact_ids } = await client.call('/api/contacts/delete', person);
     printOut(io, `${contactsOf(contact_ids.length)} deleted${listed(contact_ids)}.`);
   });
@@ -50,7 +46,7 @@ export async function eraseContacts(io: Io, options: PersonOptions): Promise<voi
       return;
     }
     const question = `Erase ${contactsOf(erased.length)}${listed(erased)} for good, and keep the person out?`;
-    if (!options.yes && !(await confirm(io, question))) throw new CommandError('Nothing was erased.');
+    await confirm(io, options.yes, question, 'Nothing was erased.');
     const answer = await client.call('/api/contacts/erase', person);
     printOut(io, terminalJson(answer));
     if (answer.proof?.completed_at !== null) return;

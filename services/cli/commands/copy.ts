@@ -2,7 +2,7 @@ import { loadConfig } from '../../shared/config.js';
 import { openStores } from '../../stores/open-stores.js';
 import { UsageError } from '../errors.js';
 import { formatCount, type Io, printOut } from '../io.js';
-import { Progress } from '../progress.js';
+import { withProgress } from '../progress.js';
 
 /** Copies contacts and audiences for SQL. */
 export async function copy(io: Io): Promise<void> {
@@ -11,15 +11,12 @@ export async function copy(io: Io): Promise<void> {
     throw new UsageError('copy is for servers; set ELASTICSEARCH_URL and CLICKHOUSE_URL.');
   }
   const stores = await openStores(config);
-  const progress = await Progress.start(io);
   try {
-    const records = await stores.copier?.run(undefined, (done) =>
-      progress.update(`${formatCount(done)} records`, done),
+    const records = await withProgress(io, async (progress) =>
+      stores.copier?.run(undefined, (done) => progress.update(`${formatCount(done)} records`, done)),
     );
-    progress.end();
     printOut(io, `${formatCount(records ?? 0)} contacts and audiences are copied.`);
   } finally {
-    progress.end();
     await stores.close();
   }
 }

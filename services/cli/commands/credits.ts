@@ -1,18 +1,15 @@
 import { withAdminStore } from '../admin-stores.js';
-import { requireId } from '../arguments.js';
 import { CommandError } from '../errors.js';
 import { type Io, printErr, printOut } from '../io.js';
 
 /** Makes the organization metered, and prints its balance. */
 export async function setCredits(io: Io, organization: string, amount: number): Promise<void> {
-  requireId('--organization', organization);
   await withAdminStore(io, (store) => store.setCredits(organization, amount));
   printOut(io, String(amount));
 }
 
 /** Prints the new balance. Fails for an unmetered organization, whose requests a balance would begin to reject. */
 export async function grantCredits(io: Io, organization: string, amount: number): Promise<void> {
-  requireId('--organization', organization);
   const balance = await withAdminStore(io, (store) => store.grantCredits(organization, amount));
   if (balance === null) {
     throw new CommandError(
@@ -23,7 +20,6 @@ export async function grantCredits(io: Io, organization: string, amount: number)
 }
 
 export async function showCredits(io: Io, organization: string): Promise<void> {
-  requireId('--organization', organization);
   const balance = await withAdminStore(io, (store) => store.getCredits(organization));
   printOut(io, balance === null ? 'unmetered' : String(balance));
   if (balance === null)

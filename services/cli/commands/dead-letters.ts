@@ -11,7 +11,7 @@ import { loadConfig } from '../../shared/config.js';
 import { UsageError } from '../errors.js';
 import { type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
 import { withKafka } from '../kafka.js';
-import { Progress } from '../progress.js';
+import { withProgress } from '../progress.js';
 import { readCorrections, replayCorrections, storedRejections } from '../rejections.js';
 import { parseStreams } from '../streams.js';
 
@@ -92,24 +92,25 @@ const REPLAY_HINT =
   'Records that HTTP ingest rejected are sent again with --from <file>: lines of list --json with the corrected record as "value".';
 
 /** Those of Kafka. */
-async function replayTopics(
+function replayTopics(
   io: Io,
   streams: readonly StreamName[],
   { dryRun, rate }: ReplayOptions,
 ): Promise<ReplayResult> {
-  const progress = await Progress.start(io);
-  return withKafka(io, async (cluster, config) => {
-    const waiting = new Map<string, number>();
-    await eachDeadLetter(cluster, config, { streams }, (letters) => {
-      for (const letter of letters) waiting.set(letter.stream, (waiting.get(letter.stream) ?? 0) + 1);
-      return true;
-    });
-    const onProgress = (name: string, done: number) => {
-      const total = waiting.get(name) ?? done;
-      progress.update(`${name}: ${done} of ${total} records`, done, total);
-    };
-    return replayDeadLetters(cluster, config, { streams, dryRun, rate, onProgress });
-  }).finally(() => progress.end());
+  return withProgress(io, (progress) =>
+    withKafka(io, async (cluster, config) => {
+      const waiting = new Map<string, number>();
+      await eachDeadLetter(cluster, config, { streams }, (letters) => {
+        for (const letter of letters) waiting.set(letter.stream, (waiting.get(letter.stream) ?? 0) + 1);
+        return true;
+      });
+      const onProgress = (name: string, done: number) => {
+        const total = waiting.get(name) ?? done;
+        progress.update(`${name}: ${done} of ${total} records`, done, total);
+      };
+      return replayDeadLetters(cluster, config, { streams, dryRun, rate, onProgress });
+    }),
+  );
 }
 
 const hasKafka = (io: Io) => loadConfig(io.env).kafka !== null;

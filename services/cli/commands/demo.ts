@@ -4,7 +4,7 @@ import { DEMO_RECORDS, demoIsLoaded, hasOtherData, loadDemo } from '../../demo/l
 import { loadConfig } from '../../shared/config.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
 import { formatCount, type Io, printErr, printOut } from '../io.js';
-import { Progress } from '../progress.js';
+import { withProgress } from '../progress.js';
 
 /** Loads the sample data beside what there is, and prints a key for it. */
 export async function demo(io: Io): Promise<void> {
@@ -40,14 +40,14 @@ export async function loadDemoData(
   if (await demoIsLoaded(stores.search)) return null;
   if (onlyIfEmpty && (await hasOtherData(stores))) return null;
   printErr(io, `Loading sample data (about ${formatCount(DEMO_RECORDS)} records) …`);
-  const progress = await Progress.start(io);
-  const startedAt = performance.now();
-  await loadDemo(stores, {
-    now: Date.now(),
-    onProgress: (records) => progress.update('', records, DEMO_RECORDS),
+  const seconds = await withProgress(io, async (progress) => {
+    await loadDemo(stores, {
+      now: Date.now(),
+      onProgress: (records) => progress.update('', records, DEMO_RECORDS),
+    });
+    return progress.seconds;
   });
-  progress.end();
-  printErr(io, `Sample data loaded in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+  printErr(io, `Sample data loaded in ${seconds.toFixed(1)} s.`);
   return issueKey(stores.search, { organizationId: DEMO_ORGANIZATION, name: 'sample data', scopes: ['*'] });
 }
 

@@ -9,7 +9,7 @@ import type { ExportFormat } from '../../http/endpoint.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type GatewayOptions, withClient } from '../gateway.js';
 import { formatCount, type Io, printErr } from '../io.js';
-import { Progress } from '../progress.js';
+import { withProgress } from '../progress.js';
 
 export interface ExportCommand extends GatewayOptions {
   what: string;
@@ -41,11 +41,8 @@ export async function exportCommand(io: Io, command: ExportCommand): Promise<voi
     filters.map(([name, text]) => [name, toValue(endpoint.request, name, text)]),
   );
   const format = command.format ?? (out?.endsWith('.csv') ? 'csv' : 'ndjson');
-  const progress = await Progress.start(io);
   const counter = new MatchCounter(format);
-  const startedAt = performance.now();
-
-  try {
+  const seconds = await withProgress(io, async (progress) => {
     await withClient(io, command, endpoint.scope, async (client) => {
       const { total, stream } = await client.export(endpoint.path as PagedPath, body, format);
       async function* counted() {
@@ -57,10 +54,8 @@ export async function exportCommand(io: Io, command: ExportCommand): Promise<voi
       }
       await writeOutput(io.stdout, out, Readable.from(counted()));
     });
-  } finally {
-    progress.end();
-  }
-  const seconds = Math.max(0.001, (performance.now() - startedAt) / 1000);
+    return Math.max(0.001, progress.seconds);
+  });
   const rate = formatCount(counter.matches / seconds);
   printErr(io, `${what}: ${formatCount(counter.matches)} exported in ${seconds.toFixed(1)} s (${rate}/s)`);
 }

@@ -5,7 +5,6 @@ import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { loadConfig } from '../../shared/config.js';
 import { acceptanceClock } from '../../shared/record-order.js';
-import { requireId } from '../arguments.js';
 import { EXIT, UsageError } from '../errors.js';
 import { type GatewayOptions, type GatewayTarget, namedGateway, withFolder } from '../gateway.js';
 import { dryRun } from '../ingest/dry-run.js';
@@ -40,7 +39,6 @@ export interface IngestCommand extends GatewayOptions {
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
   const { organization } = command;
-  if (organization !== undefined) requireId('--organization', organization);
   const target = namedGateway(io, command, ['ingest:write']);
   const files = findFiles(io, command.files);
   const rejects = rejectsOf(command, files);

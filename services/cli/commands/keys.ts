@@ -3,7 +3,6 @@ import { issueKey, keyIsActive } from '../../accounts/keys.js';
 import { DEFAULT_SCOPES, SCOPES } from '../../http/scopes.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
 import { RUN_KEY_NAME, withAdminStore } from '../admin-stores.js';
-import { requireId } from '../arguments.js';
 import { CommandError, UsageError } from '../errors.js';
 import { confirm, type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
 
@@ -17,7 +16,6 @@ export interface CreateKeyOptions {
 
 /** Prints the key alone, so that `KEY=$(reachline keys create …)` works. */
 export async function createKey(io: Io, options: CreateKeyOptions): Promise<void> {
-  requireId('--organization', options.organization);
   const scopes = options.scopes === undefined ? undefined : parseScopes(options.scopes);
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
   const key = await withAdminStore(io, (store) =>
@@ -110,11 +108,7 @@ function stateOf(key: StoredKey): string {
 /**
  * Takes the id; for want of it the whole key, of which only the id is used and printed. On a terminal it asks first, unless `yes`.
  */
-export async function revokeKey(
-  io: Io,
-  given: string,
-  { yes = false }: { yes?: boolean } = {},
-): Promise<void> {
+export async function revokeKey(io: Io, given: string, { yes }: { yes?: boolean }): Promise<void> {
   const whole = /^rl_live_([0-9A-Za-z]{8})/.exec(given);
   const id = whole?.[1] ?? given;
   if (whole) {
@@ -127,9 +121,7 @@ export async function revokeKey(
     const key = (await store.listKeys()).find((each) => each.id === id);
     if (!key) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
     const name = key.name === null ? '' : `, ${truncate(JSON.stringify(key.name), 40)}`;
-    if (!yes && !(await confirm(io, `Revoke the key ${id} of ${key.organizationId}${name}?`))) {
-      throw new CommandError('Nothing was revoked.');
-    }
+    await confirm(io, yes, `Revoke the key ${id} of ${key.organizationId}${name}?`, 'Nothing was revoked.');
     await store.revokeKey(id, new Date().toISOString());
   });
   printErr(io, `The key ${id} is revoked.`);

@@ -60,7 +60,6 @@ export class Report {
   /** Bytes of all files; undefined for standard input. */
   readonly #size: number | undefined;
   readonly #progress: Progress;
-  readonly #startedAt = performance.now();
   #input: Input | undefined;
   /** Before the messages of the file, where there are several. */
   #label = '';
@@ -97,7 +96,7 @@ export class Report {
     this.#rejected = this.total.rejected + rejected;
     const size = this.#size;
     const read = this.#readBefore + (this.#input?.position() ?? 0);
-    const seconds = (performance.now() - this.#startedAt) / 1000;
+    const { seconds } = this.#progress;
     const records = this.#accepted + this.#rejected;
     const rate = formatCount(records / seconds);
     const left = size && read > 0 ? `, ${formatDuration(((size - read) / read) * seconds)} left` : '';
@@ -135,7 +134,7 @@ export class Report {
 
   summary(streamName: string): string {
     const { accepted, rejected, skipped, rounded, suppressed, ignored } = this.total;
-    const seconds = Math.max(0.001, (performance.now() - this.#startedAt) / 1000);
+    const seconds = Math.max(0.001, this.#progress.seconds);
     const rate = formatCount((accepted + rejected) / seconds);
     const money =
       rounded > 0 ? ` (money of ${formatCount(rounded)} rounded to 12 digits after the point)` : '';
