@@ -36,7 +36,7 @@ ENTRYPOINT ["node", "/app/dist/services/cli/main.js"]
 CMD ["serve"]
 
 FROM build AS slim-modules
-RUN rm -rf node_modules/chdb node_modules/@chdb node_modules/@photostructure
+RUN npm prune --omit=dev --omit=optional --ignore-scripts
 
 FROM base AS slim
 COPY --from=slim-modules /app/node_modules node_modules

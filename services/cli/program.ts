@@ -2,11 +2,16 @@
 
 import { styleText } from 'node:util';
 import { Argument } from 'commander';
+import { explainMissing } from '../shared/optional-package.js';
 import { readVersion } from '../shared/version.js';
 import { type Io, printErr, showsColors } from './io.js';
 import { portNumber, ReachlineCommand, STREAM_NAMES } from './options.js';
 import { addAudiences, addContacts, addCredits, addKeys } from './organization-commands.js';
 import { addDeadLetters, addExport, addIngest } from './record-commands.js';
+
+const withoutMcp = explainMissing(
+  'The command mcp needs a package that is not installed: npm install @modelcontextprotocol/server.',
+);
 
 /** Commands that print warnings to a log or report of their own. */
 const LOGS_WARNINGS = new Set(['serve', 'worker', 'doctor']);
@@ -122,7 +127,7 @@ Everything acknowledged before the command is in the backup. The folder appears 
       'Started by an assistant, not by hand: docs/mcp.md has the settings for common ones. Needs REACHLINE_API_KEY.',
     )
     .examples('REACHLINE_API_KEY="$KEY" reachline mcp --url https://reachline.example.com')
-    .action(async (options) => (await import('./commands/mcp.js')).mcp(io, options));
+    .action(async (options) => (await import('./commands/mcp.js').catch(withoutMcp)).mcp(io, options));
   program
     .add('openapi', 'print the OpenAPI document')
     .examples('reachline openapi > openapi.json')

@@ -66,7 +66,7 @@ const STARTUP_BACKOFF = { firstMs: 1000, maxMs: 1000 };
 
 /**
  * Opens each store where the settings say it is. Throws `DataFolderError` when an embedded store cannot use the data folder
- * or another process holds it, `SqliteMissingError` when its package is not installed, the errors of the migrations, and
+ * or another process holds it, `MissingPackageError` when its package is not installed, the errors of the migrations, and
  * `StoreUnavailableError` when a server does not answer, after `startupRetry.timeoutMs` where it is given.
  */
 export async function openStores(

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -10,6 +10,7 @@ import { readDoc } from '../docs/support.js';
 import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
 
 const run = promisify(execFile);
+const BUILT = join(packageRoot, 'dist/reachline-client');
 
 /** Options under which a careless declaration file does not compile; `types` is what the consumer has installed. */
 const configOf = (types: string[], lib: string[]) => ({
@@ -30,7 +31,7 @@ const configOf = (types: string[], lib: string[]) => ({
 
 /** A line that must not compile, each with the reason. */
 const WRONG = `
-import { createClient, type ResponseOf } from 'reachline/client';
+import { createClient, type ResponseOf } from 'reachline-client';
 const client = createClient({ apiKey: 'key' });
 // @ts-expect-error: there is no such operation
 void client.call('/api/contacts/serch', {});
@@ -49,21 +50,14 @@ void client.ingest('contacts', [{ contact_id: 'a', firstname: 'Ada' }]);
 export const city = (contact: ResponseOf<'/api/contacts/search'>['contacts'][number]): string | null => contact.city;
 `;
 
-describe('The package reachline/client', function () {
+describe('The package reachline-client', function () {
   this.timeout(120_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
   before(async () => {
     folder = await temporaryFolder();
-    const installed = join(folder.path, 'node_modules/reachline');
-    // Nothing but the client, so that it cannot lean on the rest of the package.
-    mkdirSync(installed, { recursive: true });
-    cpSync(join(packageRoot, 'package.json'), join(installed, 'package.json'));
-    cpSync(join(packageRoot, 'dist/services/client'), join(installed, 'dist/services/client'), {
-      recursive: true,
-      filter: (path) => !path.endsWith('declarations'),
-    });
     writeFileSync(join(folder.path, 'package.json'), '{"type":"module"}');
+    await run('npm', ['install', '--offline', '--install-links', BUILT], { cwd: folder.path });
   });
   after(() => folder.remove());
 
@@ -80,9 +74,18 @@ describe('The package reachline/client', function () {
     await compile(configOf([], ['ES2022', 'DOM', 'DOM.AsyncIterable']), ['wrong.ts']);
   });
 
+  it('brings no other package, and less than 300 kB', () => {
+    const modules = join(folder.path, 'node_modules');
+    expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).to.deep.equal(['reachline-client']);
+    const sizes = readdirSync(join(modules, 'reachline-client')).map(
+      (name) => statSync(join(modules, 'reachline-client', name)).size,
+    );
+    expect(sizes.reduce((sum, size) => sum + size)).to.be.below(300_000);
+  });
+
   it('describes fields in its declarations and imports nothing else', () => {
     const declarations = ['client', 'index', 'ingest', 'operations', 'problems', 'transport'].map((name) =>
-      readFileSync(join(packageRoot, `dist/services/client/${name}.d.ts`), 'utf8'),
+      readFileSync(join(BUILT, `${name}.d.ts`), 'utf8'),
     );
     for (const text of declarations) expect(text).not.to.match(/from '(?!\.\/)/);
     expect(declarations[3]).to.contain('/** Whether the audience is used on network_a. */');

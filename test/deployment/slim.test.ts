@@ -3,7 +3,7 @@ import { temporaryFolder } from '../support/gateway.js';
 import { runServer } from '../support/server-process.js';
 import { slim } from '../support/slim.js';
 
-describe('An installation without the embedded stores', () => {
+describe('An installation without optional packages', () => {
   it('says what to set when the settings name no servers', async () => {
     const folder = await temporaryFolder();
     const { code, errors } = await runServer({ dataDir: folder.path, environment: slim });
@@ -19,5 +19,15 @@ describe('An installation without the embedded stores', () => {
     await folder.remove();
     expect(code).to.equal(1);
     expect(errors).to.match(/^This installation is without .* CLICKHOUSE_URL.*\n$/);
+  });
+
+  it('says what the Model Context Protocol needs', async () => {
+    const { code, errors } = await runServer({
+      dataDir: '/proc/nowhere',
+      args: ['mcp'],
+      environment: { ...slim, REACHLINE_API_KEY: 'key' },
+    });
+    expect(code).to.equal(1);
+    expect(errors).to.match(/^The command mcp needs .*npm install @modelcontextprotocol\/server.*\n$/);
   });
 });

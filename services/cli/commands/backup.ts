@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../../shared/config.js';
-import { SqliteMissingError } from '../../stores/sqlite/load.js';
+import { withoutEmbeddedStores } from '../../shared/optional-package.js';
 import { UsageError } from '../errors.js';
 import { formatCount, type Io, printErr, printOut } from '../io.js';
 import { withProgress } from '../progress.js';
@@ -14,7 +14,7 @@ export async function backup(io: Io, target: string): Promise<void> {
       'Both stores are servers, whose own snapshots are their backup: see docs/operating/backup.md.',
     );
   }
-  const { createBackup } = await import('../../stores/backup/create-backup.js').catch(explainMissing);
+  const { createBackup } = await import('../../stores/backup/create-backup.js').catch(withoutEmbeddedStores);
   const { seconds, result } = await measured(io, 'copied', (onProgress) =>
     createBackup({ dataDir, used, target, onProgress }),
   );
@@ -37,7 +37,7 @@ export async function restore(
 ): Promise<void> {
   const dataDir = data ?? loadConfig(io.env).dataDir;
   const { restoreBackup, verifyBackup } = await import('../../stores/backup/restore-backup.js').catch(
-    explainMissing,
+    withoutEmbeddedStores,
   );
   if (dryRun) {
     const { seconds, result } = await measured(io, 'compared', (onProgress) =>
@@ -79,7 +79,3 @@ const measured = <T>(
     );
     return { result, seconds: progress.seconds.toFixed(1) };
   });
-
-function explainMissing(cause: NodeJS.ErrnoException): never {
-  throw cause.code === 'ERR_MODULE_NOT_FOUND' ? new SqliteMissingError(undefined, { cause }) : cause;
-}

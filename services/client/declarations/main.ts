@@ -1,8 +1,8 @@
 /**
- * Writes the declaration files of `reachline/client` beside its built modules. They stand alone: the types of the operations are
+ * Writes the package `reachline-client` to dist/reachline-client. Its declarations stand alone: the types of the operations are
  * written out from the schemas that validate them, because the server's own declarations would bring its dependencies along.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { STREAMS } from '../../../ingest/streams/index.js';
@@ -10,11 +10,12 @@ import { endpoints } from '../../gateway/api.js';
 import { IngestQuery } from '../../gateway/ingest-endpoint.js';
 import { PROBLEMS } from '../../http/problems.js';
 import { packageRoot } from '../../shared/fs.js';
+import { readVersion } from '../../shared/version.js';
 import { TypeWriter } from './schema-types.js';
 
 const SOURCE = join(packageRoot, 'services/client');
-/** Of the build that this file is part of, which may not be in place yet. */
 const BUILT = join(import.meta.dirname, '..');
+const PACKAGE = join(packageRoot, 'dist/reachline-client');
 
 function operations(): string {
   const writer = new TypeWriter();
@@ -44,6 +45,12 @@ function operations(): string {
   ].join('\n');
 }
 
+rmSync(PACKAGE, { recursive: true, force: true });
+mkdirSync(PACKAGE);
+for (const file of readdirSync(SOURCE).filter((name) => name.endsWith('.ts'))) {
+  const built = file.replace(/\.ts$/, '.js');
+  copyFileSync(join(BUILT, built), join(PACKAGE, built));
+}
 for (const file of readdirSync(SOURCE).filter((name) => name.endsWith('.ts') && name !== 'operations.ts')) {
   const { outputText, diagnostics = [] } = ts.transpileDeclaration(readFileSync(join(SOURCE, file), 'utf8'), {
     fileName: file,
@@ -53,6 +60,24 @@ for (const file of readdirSync(SOURCE).filter((name) => name.endsWith('.ts') && 
   if (diagnostics.length > 0) {
     throw new Error(`${file}: ${ts.flattenDiagnosticMessageText(diagnostics[0]?.messageText, '\n')}`);
   }
-  writeFileSync(join(BUILT, file.replace(/\.ts$/, '.d.ts')), outputText);
+  writeFileSync(join(PACKAGE, file.replace(/\.ts$/, '.d.ts')), outputText);
 }
-writeFileSync(join(BUILT, 'operations.d.ts'), operations());
+writeFileSync(join(PACKAGE, 'operations.d.ts'), operations());
+copyFileSync(join(packageRoot, 'docs/client.md'), join(PACKAGE, 'README.md'));
+writeFileSync(
+  join(PACKAGE, 'package.json'),
+  JSON.stringify(
+    {
+      name: 'reachline-client',
+      version: readVersion().version,
+      description: 'Client of the Reachline API for Node.js and browsers',
+      license: 'UNLICENSED',
+      type: 'module',
+      sideEffects: false,
+      engines: { node: '>=20.19' },
+      exports: { '.': { types: './index.d.ts', default: './index.js' } },
+    },
+    null,
+    2,
+  ),
+);

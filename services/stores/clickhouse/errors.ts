@@ -11,13 +11,6 @@ export class FolderInUseError extends Error {
   }
 }
 
-/** The configuration needs the engine in this process, but `chdb` is not installed. */
-export class EngineMissingError extends Error {
-  override readonly name = 'EngineMissingError';
-  override readonly message =
-    'This installation is without the embedded ClickHouse engine (the package chdb): set CLICKHOUSE_URL, or install it.';
-}
-
 const TIMEOUT_EXCEEDED = '159';
 const TOO_SLOW = '160';
 /** Message of the client's own timeout. */

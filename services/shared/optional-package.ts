@@ -1,0 +1,16 @@
+/** An optional package is needed and not installed. The message says what to do. */
+export class MissingPackageError extends Error {
+  override readonly name = 'MissingPackageError';
+}
+
+/** For `import(…).catch` of a module that needs an optional package: throws a `MissingPackageError` where that is not installed. */
+export function explainMissing(sentence: string): (cause: NodeJS.ErrnoException) => never {
+  return (cause) => {
+    throw cause.code === 'ERR_MODULE_NOT_FOUND' ? new MissingPackageError(sentence, { cause }) : cause;
+  };
+}
+
+/** Of the packages in which an embedded store runs. */
+export const withoutEmbeddedStores = explainMissing(
+  'This installation is without the embedded stores: set ELASTICSEARCH_URL and CLICKHOUSE_URL, or install them (npm install chdb @photostructure/sqlite).',
+);
