@@ -71,6 +71,18 @@ describe('The documentation', () => {
     }
   });
 
+  it('has every section of the contract that the code and the pages cite', () => {
+    const sections = new Set(
+      [...readDoc('docs/contract.md').matchAll(/^(\d+\.\d+) /gm)].map(([, section]) => section),
+    );
+    const sources = files.filter((file) => /\.(?:tsx?|sql|md)$/.test(file) && file !== 'docs/contract.md');
+    const cited = sources.flatMap((file) =>
+      [...readDoc(file).matchAll(/\bcontract (\d+\.\d+)/g)].map(([, section]) => `${section} in ${file}`),
+    );
+    expect(cited).to.have.length.above(50);
+    expect(cited.filter((each) => !sections.has(each.split(' ')[0]))).to.deep.equal([]);
+  });
+
   it('never has npx look for the package, which is registered nowhere', () => {
     expect(
       docPaths().filter((path) => path !== 'CHANGELOG.md' && readDoc(path).includes('npx reachline')),
