@@ -92,12 +92,12 @@ export async function withClient(
   }
   const access = { organization, scope };
   return withFolder(io, access, (opened) =>
-    'search' in opened ? serveAlone(loadConfig(io.env), opened, access, through) : through(opened),
+    'search' in opened ? throughOwnGateway(loadConfig(io.env), opened, access, through) : through(opened),
   );
 }
 
 /** Serves the stores to this process alone. */
-async function serveAlone(
+async function throughOwnGateway(
   config: Config,
   stores: Stores,
   access: Access,

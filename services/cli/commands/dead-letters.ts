@@ -1,10 +1,4 @@
-import type { StreamName } from '../../../ingest/streams/index.js';
-import {
-  type DeadLetterRecord,
-  eachDeadLetter,
-  type ReplayResult,
-  replayDeadLetters,
-} from '../../../ingest/worker/replay.js';
+import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../../ingest/worker/replay.js';
 import { skipRecords } from '../../../ingest/worker/skip.js';
 import type { Rejection } from '../../rejections/rejection-store.js';
 import { loadConfig } from '../../shared/config.js';
@@ -72,7 +66,12 @@ export async function replay(io: Io, options: ReplayOptions): Promise<void> {
     return printOut(io, `${recordsOf(corrections.length)} sent again, ${rejected} rejected again.`);
   }
   if (!hasKafka(io)) throw new UsageError(`Dead letters are in Kafka (KAFKA_BROKERS). ${REPLAY_HINT}`);
-  const sent = await replayTopics(io, streams, options);
+  const sent = await withProgress(io, (progress) =>
+    withKafka(io, (cluster, config) => {
+      const onProgress = (name: string, done: number) => progress.update(`${name}: ${done} records`, done);
+      return replayDeadLetters(cluster, config, { streams, dryRun, rate: options.rate, onProgress });
+    }),
+  );
   if (sent.records === 0) printErr(io, 'There are no dead letters to replay.');
   else if (dryRun) printOut(io, `${recordsOf(sent.records)} would be sent again.`);
   else
@@ -90,28 +89,6 @@ export async function replay(io: Io, options: ReplayOptions): Promise<void> {
 
 const REPLAY_HINT =
   'Records that HTTP ingest rejected are sent again with --from <file>: lines of list --json with the corrected record as "value".';
-
-/** Those of Kafka. */
-function replayTopics(
-  io: Io,
-  streams: readonly StreamName[],
-  { dryRun, rate }: ReplayOptions,
-): Promise<ReplayResult> {
-  return withProgress(io, (progress) =>
-    withKafka(io, async (cluster, config) => {
-      const waiting = new Map<string, number>();
-      await eachDeadLetter(cluster, config, { streams }, (letters) => {
-        for (const letter of letters) waiting.set(letter.stream, (waiting.get(letter.stream) ?? 0) + 1);
-        return true;
-      });
-      const onProgress = (name: string, done: number) => {
-        const total = waiting.get(name) ?? done;
-        progress.update(`${name}: ${done} of ${total} records`, done, total);
-      };
-      return replayDeadLetters(cluster, config, { streams, dryRun, rate, onProgress });
-    }),
-  );
-}
 
 const hasKafka = (io: Io) => loadConfig(io.env).kafka !== null;
 
@@ -145,38 +122,19 @@ function toRow(letter: ListedLetter): string[] {
     organization_id ?? '-',
     place,
     rejected_at.slice(0, 19),
-    String(attempts ?? 1),
+    String(attempts),
     code,
-    printable(pointer, 60) || '-',
-    printable(key ?? '-', 40),
-    printable(detail ?? '-', 120),
+    truncate(pointer, 60) || '-',
+    truncate(key ?? '-', 40),
+    truncate(detail ?? '-', 120),
   ];
 }
 
-/** On one line, and not longer than it can be read. */
-function printable(text: string, most: number): string {
-  return truncate(text.replace(/[\s\p{Cc}]+/gu, ' '), most);
-}
-
 /** As `--json` prints it. */
-interface ListedLetter {
-  stream: string;
-  /** Null for Kafka: a topic does not know the organization of what cannot be read. */
-  organization_id: string | null;
-  /** `partition/offset` in the topic of the stream, or `line` and the line of a request. */
-  place: string;
-  rejected_at: string;
-  code: string;
-  pointer: string;
-  stage: string;
-  attempts?: number;
-  detail?: string;
-  key: string | null;
-  /** The record; of HTTP ingest only the caller has it. */
-  value: string | null;
-}
+type ListedLetter = ReturnType<typeof ofKafka | typeof ofHttp>;
 
-function ofKafka({ record, ...letter }: DeadLetterRecord): ListedLetter {
+/** A topic does not know the organization of what cannot be read. `place` is `partition/offset` in the topic of the stream. */
+function ofKafka({ record, ...letter }: DeadLetterRecord) {
   const { stream, place, code, pointer, detail, stage, attempts } = letter;
   return {
     stream,
@@ -193,10 +151,13 @@ function ofKafka({ record, ...letter }: DeadLetterRecord): ListedLetter {
   };
 }
 
-const ofHttp = (rejection: Rejection): ListedLetter => ({
+/** Only the caller has the record; `line` is that of its request. */
+const ofHttp = (rejection: Rejection) => ({
   ...rejection,
   place: `line ${rejection.line}`,
+  attempts: 1,
   stage: 'http',
+  detail: undefined,
   key: rejection.record_id,
   value: null,
 });

@@ -3,6 +3,7 @@ import { createClient } from '../../client/index.js';
 import { createMcpServer } from '../../mcp/server.js';
 import { readVersion } from '../../shared/version.js';
 import { CommandError, UsageError } from '../errors.js';
+import { baseAddress } from '../gateway.js';
 import { type Io, printErr } from '../io.js';
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
@@ -18,12 +19,7 @@ export interface McpOptions {
 
 /** Serves the Model Context Protocol on standard input and output until the input ends. */
 export async function mcp(io: Io, options: McpOptions): Promise<void> {
-  const url = options.url ?? (io.env.REACHLINE_URL || DEFAULT_URL);
-  if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    throw new UsageError(
-      `--url (or REACHLINE_URL) takes the base address of a gateway, such as ${DEFAULT_URL}.`,
-    );
-  }
+  const url = baseAddress(options.url ?? (io.env.REACHLINE_URL || DEFAULT_URL));
   const apiKey = io.env.REACHLINE_API_KEY;
   if (!apiKey)
     throw new UsageError('Set REACHLINE_API_KEY to a key of the organization (reachline keys create).');
