@@ -4,7 +4,7 @@ import { onClickHouse, openHttpStore } from './support.js';
 
 await onClickHouse(async () => {
   useStores(openHttpStore);
-  await import('../../advertising/endpoints.test.js');
+  await import('../../advertising/statuses.test.js');
   await import('../../advertising/oracle.test.js');
   await import('../../advertising/properties.test.js');
   await import('../../advertising/queries.test.js');
