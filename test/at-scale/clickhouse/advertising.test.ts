@@ -1,4 +1,4 @@
-/** Every test of the advertising operations, on a server. */
+/** What the oracle knows of the advertising operations, on a server; rules that touch no store are tested embedded. */
 import { useStores } from '../../advertising/helper.js';
 import { onClickHouse, openHttpStore } from './support.js';
 
@@ -6,7 +6,4 @@ await onClickHouse(async () => {
   useStores(openHttpStore);
   await import('../../advertising/statuses.test.js');
   await import('../../advertising/oracle.test.js');
-  await import('../../advertising/properties.test.js');
-  await import('../../advertising/queries.test.js');
-  await import('../../advertising/rules.test.js');
 });
