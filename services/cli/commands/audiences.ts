@@ -1,3 +1,5 @@
+import { decoder } from '../../../ingest/decode.js';
+import { STREAMS } from '../../../ingest/streams/index.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
 import { newId } from '../../shared/ids.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
@@ -17,7 +19,7 @@ const MAX_LISTED = 10_000;
 
 /** Prints the id alone. An audience that exists is left as it is. */
 export async function createAudience(io: Io, options: CreateAudienceOptions): Promise<void> {
-  const audience = await checked({
+  const audience = checked({
     organization_id: options.organization,
     id: options.id ?? newId('aud'),
     name: options.name,
@@ -61,9 +63,7 @@ export async function listAudiences(
 }
 
 /** By the rules of the stream. */
-async function checked(value: object): Promise<OrderedRecord<AudienceRecord>> {
-  const { decoder } = await import('../../../ingest/decode.js');
-  const { STREAMS } = await import('../../../ingest/streams/index.js');
+function checked(value: object): OrderedRecord<AudienceRecord> {
   const decode = decoder(STREAMS.audiences, { others: 'allow' });
   const outcome = decode({ line: 1, bytes: Buffer.alloc(0), value }, Date.now(), 0);
   if (outcome.kind !== 'ok') throw new UsageError(outcome.detail);

@@ -152,22 +152,23 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
       report.endFile(result);
       rows.push([file, formatCount(result.accepted), formatCount(result.rejected)]);
       if (signal.aborted) {
-        report.end();
         opened.input.close();
-        printErr(io, report.interruption());
-        return EXIT.interrupted;
+        break;
       }
       rejects?.end();
     }
-    report.end();
-    if (files.length > 1) printTable(io, ['FILE', 'ACCEPTED', 'REJECTED'], rows);
-    const note = command.dryRun ? '; dry run: nothing was written' : '';
-    printOut(io, `${report.summary(load.stream.name)}${note}`);
-    return report.total.rejected > 0 ? EXIT.failed : EXIT.ok;
   } finally {
     process.off('SIGINT', onInterrupt);
     report.end();
   }
+  if (signal.aborted) {
+    printErr(io, report.interruption());
+    return EXIT.interrupted;
+  }
+  if (files.length > 1) printTable(io, ['FILE', 'ACCEPTED', 'REJECTED'], rows);
+  const note = command.dryRun ? '; dry run: nothing was written' : '';
+  printOut(io, `${report.summary(load.stream.name)}${note}`);
+  return report.total.rejected > 0 ? EXIT.failed : EXIT.ok;
 }
 
 /** Ends early when the signal is aborted, also while it waits for the source. */

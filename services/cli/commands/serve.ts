@@ -38,29 +38,24 @@ export interface ServeOptions {
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const config = loadConfig(io.env);
   if (options.port !== undefined) config.port = options.port;
-  if (config.processes === 1) return serveAlone(io, config, options);
-  return cluster.isPrimary ? serveInProcesses(io, config, options) : serveAmongOthers(io, config);
-}
-
-async function serveAlone(io: Io, config: Config, options: ServeOptions): Promise<number> {
+  if (!cluster.isPrimary) return serveAmongOthers(io, config);
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
   const opened = await openStores(config, startupOptions(logger, !(config.kafka && config.clickhouse)));
   const { stores, url: sql } = await withSqlEndpoint(config, opened);
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
+  if (config.processes > 1) {
+    await stores.close();
+    return serveInProcesses(io, config, logger, greeting);
+  }
   const { url, closed } = await listen(config, stores, logger);
   if (sql !== null) printOut(io, `SQL of all organizations for analysts: ${sql} (docs/analysts.md)`);
   sayListening(io, url, greeting);
   return closed;
 }
 
-/** Migrates the stores once, and leaves the requests to cluster workers that the primary supervises. */
-async function serveInProcesses(io: Io, config: Config, options: ServeOptions): Promise<number> {
-  const logger = openLog(io, config);
-  logIgnoredVariables(config, logger);
-  const stores = await openStores(config, startupOptions(logger, !(config.kafka && config.clickhouse)));
-  const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
-  await stores.close();
+/** Leaves the requests to cluster workers that this process supervises. */
+async function serveInProcesses(io: Io, config: Config, logger: Logger, greeting: Greeting): Promise<number> {
   const primary = await startPrimary(config.processes, logger);
   if (!primary) return EXIT.failed;
   const closed = runUntilSignal(() => primary.stop(), logger, { delay: GRACE_MS + 2000 });

@@ -76,7 +76,6 @@ export class Report {
   #shown = 0;
   #accepted = 0;
   #rejected = 0;
-  #hasEnded = false;
   readonly #maxShown: number;
 
   constructor(io: Io, size: number | undefined, progress: Progress, maxShown: number) {
@@ -126,8 +125,6 @@ export class Report {
 
   end(): void {
     this.#progress.end();
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
     const hidden = this.#rejected - Math.min(this.#shown, this.#maxShown);
     if (hidden > 0) printErr(this.#io, `… and ${formatCount(hidden)} more rejected records.`);
   }
