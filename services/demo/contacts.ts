@@ -28,32 +28,23 @@ interface Person {
   continent: string;
 }
 
-const isIn =
-  (...areas: string[]) =>
-  ({ area }: Person) =>
-    areas.includes(area);
-const isFrom =
-  (wanted: string) =>
-  ({ continent }: Person) =>
-    continent === wanted;
-const oneIn =
-  (count: number) =>
-  ({ index }: Person) =>
-    index % count === 0;
-
 const AUDIENCES: [name: string, description: string, isMember: (person: Person) => boolean][] = [
   ['Executives', 'Chief officers of any department.', ({ title }) => title.startsWith('Chief')],
-  ['Marketing leaders', 'People who decide about marketing budgets.', isIn('Marketing')],
-  ['Engineers', 'Technical evaluators.', isIn('Engineering', 'Information Technology')],
-  ['Finance buyers', 'Controllers, procurement and CFOs.', isIn('Finance')],
-  ['Europe launch', 'Contacts in Europe, for the launch of the new edition.', isFrom('Europe')],
-  ['Americas', 'Contacts in North and South America.', isFrom('Americas')],
-  ['Asia-Pacific', 'Contacts in Asia.', isFrom('Asia')],
-  ['Webinar attendees', 'Joined “Attribution without guesswork”.', oneIn(9)],
-  ['Customers', 'Companies with a running contract.', oneIn(6)],
-  ['Newsletter', 'Opted in to the monthly letter.', oneIn(2)],
-  ['Trial users', 'Started a trial in the last quarter.', oneIn(14)],
-  ['Do not advertise', 'Excluded from every campaign.', oneIn(40)],
+  ['Marketing leaders', 'People who decide about marketing budgets.', ({ area }) => area === 'Marketing'],
+  ['Engineers', 'Technical evaluators.', ({ area }) => /^(?:Engineering|Information Technology)$/.test(area)],
+  ['Finance buyers', 'Controllers, procurement and CFOs.', ({ area }) => area === 'Finance'],
+  [
+    'Europe launch',
+    'Contacts in Europe, for the launch of the new edition.',
+    ({ continent }) => continent === 'Europe',
+  ],
+  ['Americas', 'Contacts in North and South America.', ({ continent }) => continent === 'Americas'],
+  ['Asia-Pacific', 'Contacts in Asia.', ({ continent }) => continent === 'Asia'],
+  ['Webinar attendees', 'Joined “Attribution without guesswork”.', ({ index }) => index % 9 === 0],
+  ['Customers', 'Companies with a running contract.', ({ index }) => index % 6 === 0],
+  ['Newsletter', 'Opted in to the monthly letter.', ({ index }) => index % 2 === 0],
+  ['Trial users', 'Started a trial in the last quarter.', ({ index }) => index % 14 === 0],
+  ['Do not advertise', 'Excluded from every campaign.', ({ index }) => index % 40 === 0],
 ];
 
 const slugOf = (name: string) => name.toLowerCase().replaceAll(' ', '-');

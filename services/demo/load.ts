@@ -74,20 +74,14 @@ export function* demoRecords(day: string): Generator<[stream: StreamName, record
   yield ['network-a-campaigns', campaignRecords(day)];
   yield ['network-a-creatives', creativeRecords(day)];
   yield ['network-a-companies', companyRecords(day)];
-  let deliveries: object[] = [];
-  for (const records of deliveryRecords(day)) {
-    deliveries.push(...records);
-    if (deliveries.length >= DELIVERIES_AT_ONCE) {
-      yield ['network-a-deliveries', deliveries];
-      deliveries = [];
-    }
-  }
-  yield ['network-a-deliveries', deliveries];
+  yield* batches('network-a-deliveries', [...deliveryRecords(day)].flat(), DELIVERIES_AT_ONCE);
   yield* batches('website-visits', visitRecords(day));
 }
 
-function* batches(stream: StreamName, records: object[]): Generator<[StreamName, object[]]> {
-  for (let from = 0; from < records.length; from += RECORDS_AT_ONCE) {
-    yield [stream, records.slice(from, from + RECORDS_AT_ONCE)];
-  }
+function* batches(
+  stream: StreamName,
+  records: object[],
+  size = RECORDS_AT_ONCE,
+): Generator<[StreamName, object[]]> {
+  for (let from = 0; from < records.length; from += size) yield [stream, records.slice(from, from + size)];
 }
