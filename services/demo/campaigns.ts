@@ -7,17 +7,7 @@ export const DELIVERY_DAYS = 180;
 const CREATIVES = 90;
 
 /** A campaign and how it performs. */
-export interface DemoCampaign extends ReturnType<typeof plan> {
-  id: string;
-  format: string;
-  costType: 'CPC' | 'CPM';
-  currency: string;
-  /** Impressions of a usual weekday. */
-  baseImpressions: number;
-  clickRate: number;
-  /** Money per click, or per thousand impressions. */
-  price: number;
-}
+export type DemoCampaign = ReturnType<typeof demoCampaigns>[number];
 
 const GROUPS = ['Always on', 'Product launch', 'Events & webinars', 'Hiring'];
 
@@ -65,7 +55,7 @@ const PLANS = [
 
 const FORMATS = ['SPONSORED_UPDATE_IMAGE', 'SPONSORED_UPDATE_CAROUSEL', 'TEXT_AD', 'SPONSORED_MESSAGE'];
 
-export function demoCampaigns(): DemoCampaign[] {
+export function demoCampaigns() {
   const random = new Random('campaigns');
   return PLANS.map((plan, index) => {
     const isVideo = plan.objective === 'VIDEO_VIEWS';
@@ -76,8 +66,10 @@ export function demoCampaigns(): DemoCampaign[] {
       format: isVideo ? 'SPONSORED_UPDATE_VIDEO' : random.pick(FORMATS),
       costType,
       currency: /Europe|Berlin/.test(plan.name) ? 'EUR' : 'USD',
+      /** Of a usual weekday. */
       baseImpressions: random.between(1500, 9000),
       clickRate: random.around(0.003, 0.012),
+      /** Money per click, or per thousand impressions. */
       price: costType === 'CPM' ? random.around(18, 45) : random.around(3, 9),
     };
   });
@@ -111,14 +103,7 @@ export function campaignRecords(day: string): CampaignRecord[] {
   });
 }
 
-export interface DemoCreative {
-  id: string;
-  campaign: DemoCampaign;
-  name: string;
-  headline: string;
-  /** Share of the campaign's impressions, before it is divided by the sum. */
-  weight: number;
-}
+export type DemoCreative = ReturnType<typeof demoCreatives>[number];
 
 const HEADLINES = [
   'Know which companies you reach',
@@ -131,7 +116,7 @@ const HEADLINES = [
 ];
 const VARIANTS = ['Photo', 'Illustration', 'Quote', 'Chart'];
 
-export function demoCreatives(): DemoCreative[] {
+export function demoCreatives() {
   const random = new Random('creatives');
   const campaigns = demoCampaigns();
   return Array.from({ length: CREATIVES }, (_, index) => {
@@ -141,6 +126,7 @@ export function demoCreatives(): DemoCreative[] {
       campaign,
       name: `${campaign.name} – ${VARIANTS[Math.floor(index / campaigns.length)]}`,
       headline: random.pick(HEADLINES),
+      /** Share of the campaign's impressions, before it is divided by the sum. */
       weight: random.around(0.2, 2),
     };
   });

@@ -3,15 +3,7 @@ import { DEMO_ORGANIZATION } from './calendar.js';
 import { LOCALES } from './locales.js';
 import { Random } from './random.js';
 
-export interface DemoCompany {
-  id: string;
-  name: string;
-  domain: string;
-  slug: string;
-  industry: string;
-  country: string;
-  employees: string;
-}
+export type DemoCompany = ReturnType<typeof demoCompanies>[number];
 
 const FIRST =
   'Northwind Brightwater Ironbridge Silverleaf Bluepeak Redstone Clearfield Oakmont Starling Harbor Summit Meridian Lakeshore Copperline Fairview Whitestone Cedar Granite Aurora Evergreen';
@@ -25,7 +17,7 @@ Travel: Travel Arrangements, Aerospace: Aviation and Aerospace`;
 const SIZES = ['11-50', '51-200', '201-500', '501-1000', '1001-5000', '5001-10000', '10001+'];
 
 /** The 400 companies people work for and ads reach, largest share of attention first. */
-export function demoCompanies(): DemoCompany[] {
+export function demoCompanies() {
   const random = new Random('companies');
   const names = FIRST.split(' ').flatMap((first) =>
     SECOND_AND_INDUSTRY.split(',').map((entry) => {
