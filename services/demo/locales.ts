@@ -105,38 +105,18 @@ Ethiopia | ET | +251 | - | 2
 አዲስ_አበባ/አዲስ_አበባ/100 | ባሕር_ዳር/አማራ/600
 `;
 
-export interface Name {
-  written: string;
-  latin: string;
-}
-
-export interface City {
-  city: string;
-  region: string;
-  postalPrefix: string;
-}
-
-export interface Locale {
-  country: string;
-  code: string;
-  dial: string;
-  continent: string;
-  women: Name[];
-  men: Name[];
-  families: Name[];
-  cities: City[];
-}
+export type Locale = (typeof LOCALES)[number];
 
 const columnsOf = (line: string) => line.replaceAll(' | ', '|').split('|');
 const spaced = (text: string) => text.replaceAll('_', ' ');
 
-const namesOf = (list = ''): Name[] =>
+const namesOf = (list: string) =>
   list.split(' ').map((entry) => {
     const [written = '', latin = asAscii(written)] = spaced(entry).split('=');
     return { written, latin };
   });
 
-const citiesOf = (line: string): City[] =>
+const citiesOf = (line: string) =>
   columnsOf(line).map((entry) => {
     const [city = '', region = '', postalPrefix = ''] = spaced(entry).split('/');
     return { city, region, postalPrefix };
@@ -151,10 +131,10 @@ const asAscii = (text: string) =>
     .replace(/[^a-z]+/g, '-');
 
 /** Every locale as often as its weight says: one picked at random comes up as often as its people do. */
-export const LOCALES: Locale[] = [...LOCALES_TEXT.trim().matchAll(/(.+)\n(.+)\n(.+)\n(.+)/g)].flatMap(
+export const LOCALES = [...LOCALES_TEXT.trim().matchAll(/(.+)\n(.+)\n(.+)\n(.+)/g)].flatMap(
   ([, head = '', given = '', families = '', cities = '']) => {
     const [country = '', code = '', dial = '', continent = '', weight] = columnsOf(head);
-    const [women, men] = columnsOf(given).map(namesOf) as [Name[], Name[]];
+    const [women = [], men = []] = columnsOf(given).map(namesOf);
     const locale = {
       country,
       code,
@@ -165,6 +145,6 @@ export const LOCALES: Locale[] = [...LOCALES_TEXT.trim().matchAll(/(.+)\n(.+)\n(
       families: namesOf(families),
       cities: citiesOf(cities),
     };
-    return Array<Locale>(Number(weight)).fill(locale);
+    return Array<typeof locale>(Number(weight)).fill(locale);
   },
 );
