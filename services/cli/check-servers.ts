@@ -29,7 +29,7 @@ export async function checkServers({ elasticsearch, clickhouse, kafka }: Config)
 }
 
 export const describeLockHolder = ({ name, since }: LeaseHolder): string =>
-  `The lock of migrations is held by ${name}${since === null ? '' : ` since ${formatTimestamp(since)}`}`;
+  `The lock of migrations is held by ${name} since ${formatTimestamp(since)}`;
 
 async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>): Promise<CheckResult[]> {
   const { versions, health, missing, outdated, lockHolder } = await inspectElasticsearch(config);
@@ -54,7 +54,7 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
   } else if (outdated.length === 0) {
     results.push({ ok: `The indices ${config.indexPrefix}-* are up to date` });
   }
-  if (lockHolder && (lockHolder.since === null || Date.now() - lockHolder.since > LONG_HELD_MS)) {
+  if (lockHolder && Date.now() - lockHolder.since > LONG_HELD_MS) {
     results.push({
       ok: `${describeLockHolder(lockHolder)}; other migrations, erasures and retention wait for it`,
     });

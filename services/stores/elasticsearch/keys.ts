@@ -13,8 +13,7 @@ interface KeySource {
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
-  /** Absent in keys of version 1 of the index. */
-  last_used_at?: string | null;
+  last_used_at: string | null;
 }
 
 const KEYS_PER_PAGE = 1000;
@@ -96,6 +95,6 @@ function toKey(source: KeySource): StoredKey {
     createdAt: source.created_at,
     expiresAt: source.expires_at,
     revokedAt: source.revoked_at,
-    lastUsedAt: source.last_used_at ?? null,
+    lastUsedAt: source.last_used_at,
   };
 }

@@ -36,15 +36,14 @@ export type LeaseResult<Source extends LeaseSource, Rejection> =
   { lease: Lease<Source>; previous: Source | null } | { rejected: Rejection };
 
 export interface LeaseHolder {
-  /** `process 12 on gateway-1`; `a process of an earlier version` for one that left no name. */
+  /** `process 12 on gateway-1`. */
   name: string;
-  /** Milliseconds since the epoch; null if it is not known. */
-  since: number | null;
+  /** Milliseconds since the epoch. */
+  since: number;
 }
 
 export function leaseHolder({ owner }: LeaseSource): LeaseHolder {
   const [, processId, since, host] = owner.split(' ');
-  if (host === undefined) return { name: 'a process of an earlier version', since: null };
   return { name: `process ${processId} on ${host}`, since: Number(since) };
 }
 

@@ -4,8 +4,8 @@ import {
   contactDocument,
   type IndexedContact,
 } from '../../../services/stores/elasticsearch/contacts/mapping.js';
+import { toDocument } from '../../../services/stores/elasticsearch/migrations/derivations.js';
 import { type Resource, readDefinition } from '../../../services/stores/elasticsearch/migrations/indices.js';
-import { toDocument } from '../../../services/stores/elasticsearch/migrations/upgrades.js';
 import { visitDocument } from '../../../services/stores/elasticsearch/visits.js';
 import { toVisit } from '../../../services/visits/stored-visit.js';
 import { T0 } from '../../contract/search-support.js';
@@ -40,9 +40,7 @@ function stored(resource: 'contacts' | 'visits', document: object): Record<strin
 }
 
 const sent = (document: object): unknown => JSON.parse(JSON.stringify(document));
-/** From a document of an index of this version, by default the current one. */
-const rederived = (resource: Resource, source: object, version = readDefinition(resource).version): unknown =>
-  sent(toDocument(resource, source, version));
+const rederived = (resource: Resource, source: object): unknown => sent(toDocument(resource, source));
 
 describe('The documents of Elasticsearch', () => {
   it('keep a contact or a visit once, as the text of the public record, from which a reindex derives all other fields', () => {
@@ -54,31 +52,5 @@ describe('The documents of Elasticsearch', () => {
     expect(rederived('contacts', stored('contacts', tombstone))).to.deep.equal(tombstone);
     expect(stored('visits', visitDocument(visit))).to.deep.equal({ visit: JSON.stringify(visit) });
     expect(rederived('visits', { visit: JSON.stringify(visit) })).to.deep.equal(sent(visitDocument(visit)));
-  });
-
-  it('are derived from the documents of earlier versions, by the version of their index', () => {
-    const { createdMs, updatedMs, recordOrder, audienceIds, body, creation, removals } = contact;
-    const others = { record_order: recordOrder, creation, removals };
-    const fields = { created_at: createdMs, updated_at: updatedMs, audience_ids: audienceIds, contact: body };
-    const forms: [version: number, source: object][] = [
-      [6, { ...others, ...fields }],
-      [7, { ...others, contact: contactJson(contact) }],
-      [8, { ...others, contact: JSON.parse(contactJson(contact)) }],
-      [9, { ...others, contact: contactJson(contact) }],
-    ];
-    const tombstone = { abandoned_at: T0, record_order: '1' };
-    for (const [version, source] of forms) {
-      expect(rederived('contacts', source, version), `version ${version}`).to.deep.equal(
-        sent(contactDocument(contact)),
-      );
-      expect(rederived('contacts', tombstone, version), `version ${version}`).to.deep.equal(tombstone);
-    }
-    expect(rederived('visits', { visit }, 5)).to.deep.equal(sent(visitDocument(visit)));
-    expect(rederived('idempotency', { attempt: 'a', outcome: 1 }, 1)).to.deep.equal({
-      owner: 'a',
-      outcome: 1,
-    });
-    expect(rederived('erasures', { proof: { proof_id: 'p' } }, 1)).to.have.property('proof_id', 'p');
-    expect(rederived('erasures', { hash: 'h' }, 1)).to.deep.equal({ hash: 'h' });
   });
 });

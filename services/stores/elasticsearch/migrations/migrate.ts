@@ -3,6 +3,7 @@ import type { ElasticsearchConfig } from '../../../shared/config.js';
 import { type Clock, systemClock } from '../../../shared/time.js';
 import { Cluster } from '../client.js';
 import type { LeaseHolder } from '../lease.js';
+import { toDocument } from './derivations.js';
 import {
   createMissingIndices,
   IndexNames,
@@ -14,7 +15,6 @@ import {
 } from './indices.js';
 import { reindex } from './reindex.js';
 import { acquireReindexLock, findReindexLockHolder, type ReindexLock } from './reindex-lock.js';
-import { toDocument } from './upgrades.js';
 
 export interface MigrateOptions {
   /** Resources to reindex although their indices have the right version. */
@@ -57,7 +57,7 @@ export async function migrateElasticsearch(
               live,
               aliases: live.alias === all ? [] : [all],
               definition,
-              toDocument: (source) => toDocument(resource, source, live.version),
+              toDocument: (source) => toDocument(resource, source),
               lock,
               onProgress: (copied, total) => onProgress?.(live.index, copied, total),
             }),

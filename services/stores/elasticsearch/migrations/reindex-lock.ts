@@ -16,7 +16,6 @@ export type ReindexLock = Lease<ReindexLockSource>;
 
 /** Writers wait twice as long while an index is blocked, so they outlast a holder that died. */
 const LEASE_MS = 10_000;
-/** The stored id, which older versions use too. */
 const LOCK_ID = 'rebuild';
 
 const lockDocuments = (cluster: Cluster, names: IndexNames) =>

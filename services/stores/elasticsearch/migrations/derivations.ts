@@ -1,0 +1,18 @@
+/** What is indexed is derived anew from the stored fields, so that a reindex follows the code, not only the mapping. */
+import { fromJson } from '../../../shared/json.js';
+import { type AudienceSource, type AudienceTombstone, audienceDocument } from '../audiences.js';
+import { type ContactSource, contactDocument, parseSource } from '../contacts/mapping.js';
+import { type IdempotencySource, shownPerson } from '../idempotency.js';
+import { type VisitSource, visitDocument } from '../visits.js';
+import type { Resource } from './indices.js';
+
+const DERIVATIONS: { [name in Resource]?: (source: never) => object } = {
+  contacts: (source: ContactSource) => contactDocument(parseSource(source)),
+  audiences: (source: AudienceSource | AudienceTombstone) => audienceDocument(source),
+  visits: ({ visit }: VisitSource) => visitDocument(fromJson(visit)),
+  idempotency: (source: IdempotencySource) => ({ ...source, ...shownPerson(source.outcome) }),
+};
+
+/** The document to index, from one that is stored. */
+export const toDocument = (resource: Resource, source: unknown): object =>
+  DERIVATIONS[resource]?.(source as never) ?? (source as object);
