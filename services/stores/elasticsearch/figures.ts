@@ -1,6 +1,5 @@
 /** What is stored of the streams of an organization, and when their newest records were accepted. */
 import type { estypes } from '@elastic/elasticsearch';
-import { PeriodicJob } from '../../shared/periodic-job.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { PartialWriteError } from '../../shared/store-errors.js';
 import type { SearchFigures } from '../../status/status-store.js';
@@ -9,12 +8,10 @@ import { Documents, documentId } from './documents.js';
 import { itemError } from './errors.js';
 import type { IndexNames } from './migrations/indices.js';
 import { totalHits } from './pages.js';
+import { retryWhileBlocked } from './retry.js';
 
 const STREAMS = ['contacts', 'audiences', 'visits'] as const;
 type Stream = (typeof STREAMS)[number];
-
-/** Between two writes of acceptance times, so that they cost a stream of small writes next to nothing. */
-const WRITE_INTERVAL_MS = 1000;
 
 interface AcceptanceSource {
   organization_id: string;
@@ -26,17 +23,10 @@ interface AcceptanceSource {
 export class AcceptanceTimes {
   readonly #cluster: Cluster;
   readonly #documents: Documents<AcceptanceSource>;
-  /** By document id; not written yet. */
-  readonly #pending = new Map<string, AcceptanceSource>();
-  readonly #job = new PeriodicJob(() => this.#write(), {
-    intervalMs: WRITE_INTERVAL_MS,
-    failure: 'acceptance times are written with the next records',
-  });
 
   constructor(cluster: Cluster, names: IndexNames) {
     this.#cluster = cluster;
     this.#documents = new Documents(cluster, names.alias('streams'));
-    this.#job.start();
   }
 
   /** Notes the records that a write does not reject. */
@@ -47,10 +37,10 @@ export class AcceptanceTimes {
   ): Promise<void> {
     try {
       await written;
-      this.#note(stream, records);
+      await this.#note(stream, records);
     } catch (error) {
       if (error instanceof PartialWriteError) {
-        this.#note(
+        await this.#note(
           stream,
           records.filter((_, index) => !error.rejected.has(index)),
         );
@@ -59,64 +49,44 @@ export class AcceptanceTimes {
     }
   }
 
-  /** Notes records that were written. Their times are written in the background: no record fails or waits for its time. */
-  #note(stream: Stream, records: readonly OrderedRecord<object>[]): void {
+  /**
+   * The acceptance time is the version of its document, so that the newest stays, whichever process writes it. No record fails for its
+   * time: the next one writes a newer.
+   */
+  async #note(stream: Stream, records: readonly OrderedRecord<object>[]): Promise<void> {
+    const newest = new Map<string, number>();
     for (const { record, acceptedAt } of records) {
       const { organization_id, organizationId } = record as {
         organization_id?: string;
         organizationId?: string;
       };
       const organization = organization_id ?? organizationId ?? '';
-      this.#add(documentId(organization, stream), { organization_id: organization, accepted_at: acceptedAt });
+      newest.set(organization, Math.max(newest.get(organization) ?? 0, acceptedAt));
     }
+    const operation = ([organization_id, accepted_at]: [string, number]): BulkOperation => {
+      const _id = documentId(organization_id, stream);
+      const version = { version: accepted_at, version_type: 'external_gte' };
+      const source: AcceptanceSource = { organization_id, accepted_at };
+      return [{ index: { _id, require_alias: true, ...version } }, JSON.stringify(source)];
+    };
+    await retryWhileBlocked(async () => {
+      let failure: Error | undefined;
+      await this.#cluster.bulk(this.#documents.alias, newest, operation, (_, status, error) => {
+        if (status !== 409) failure ??= itemError(status, error);
+      });
+      if (failure) throw failure;
+    }).catch(() => undefined);
   }
 
   /** Milliseconds since the epoch, by stream; null before the first record. */
   async read(organizationId: string): Promise<Record<Stream, number | null>> {
     const ids = STREAMS.map((stream) => ({ id: documentId(organizationId, stream) }));
     const found = await this.#documents.getMany(ids);
-    const newest = ids.map(({ id }) => {
-      const times = [found.get(id)?.source, this.#pending.get(id)].flatMap(
-        (source) => source?.accepted_at ?? [],
-      );
-      return times.length === 0 ? null : Math.max(...times);
-    });
+    const newest = ids.map(({ id }) => found.get(id)?.source.accepted_at ?? null);
     return Object.fromEntries(STREAMS.map((stream, index) => [stream, newest[index]])) as Record<
       Stream,
       number | null
     >;
-  }
-
-  /** Resolves when all figures are written, or could not be. */
-  async close(): Promise<void> {
-    await this.#job.stop();
-    await this.#write().catch(() => undefined);
-  }
-
-  #add(id: string, source: AcceptanceSource): void {
-    const before = this.#pending.get(id);
-    if (!before || before.accepted_at < source.accepted_at) this.#pending.set(id, source);
-  }
-
-  /** What could not be written stays pending. */
-  async #write(): Promise<void> {
-    const written = [...this.#pending];
-    if (written.length === 0) return;
-    await this.#writeMany(written);
-    for (const [id, source] of written) if (this.#pending.get(id) === source) this.#pending.delete(id);
-  }
-
-  /** The acceptance time is the version of its document, so that the newest stays, whichever process writes it. */
-  async #writeMany(sources: readonly [string, AcceptanceSource][]): Promise<void> {
-    const operation = ([_id, source]: [string, AcceptanceSource]): BulkOperation => {
-      const version = { version: source.accepted_at, version_type: 'external_gte' };
-      return [{ index: { _id, require_alias: true, ...version } }, JSON.stringify(source)];
-    };
-    let failure: Error | undefined;
-    await this.#cluster.bulk(this.#documents.alias, sources, operation, (_, status, error) => {
-      if (status !== 409) failure ??= itemError(status, error);
-    });
-    if (failure) throw failure;
   }
 }
 

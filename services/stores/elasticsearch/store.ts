@@ -140,7 +140,6 @@ function composeStore(
     async close() {
       await recovery.stop();
       await ledger.idle();
-      await acceptance.close();
       await cluster.close();
     },
   };
