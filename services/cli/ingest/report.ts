@@ -1,4 +1,4 @@
-import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IngestResult, RejectedRecord } from '../../../ingest/pipeline.js';
 import { formatCount, type Io, printErr } from '../io.js';
 import type { Progress } from '../progress.js';
@@ -37,20 +37,16 @@ export class Rejects {
 
   /** A piece of a line that continues. */
   writePiece(piece: Buffer): void {
-    writeSync(this.#open(), piece);
+    if (this.#file === undefined) {
+      this.#file = openSync(this.#path, 'w');
+      if (this.#header) writeSync(this.#file, Buffer.concat([this.#header, NEWLINE]));
+    }
+    writeSync(this.#file, piece);
   }
 
   /** Everything was read: the file now holds the rejected records of this load only. */
   end(): void {
-    if (this.#file === undefined) truncateSync(this.#path);
-    else closeSync(this.#file);
-  }
-
-  #open(): number {
-    if (this.#file !== undefined) return this.#file;
-    this.#file = openSync(this.#path, 'w');
-    if (this.#header) writeSync(this.#file, Buffer.concat([this.#header, NEWLINE]));
-    return this.#file;
+    closeSync(this.#file ?? openSync(this.#path, 'w'));
   }
 }
 
