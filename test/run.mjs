@@ -27,7 +27,7 @@ const SUITES = {
   test: [
     mocha(
       '--parallel',
-      '--jobs=3',
+      '--jobs=5',
       ...['console', 'durability', 'gateway', 'stores', 'cli', 'advertising'].map(
         (folder) => `dist/test/${folder}/**/*.test.js`,
       ),
@@ -39,7 +39,7 @@ const SUITES = {
   'at-scale': [
     mocha(
       '--parallel',
-      '--jobs=3',
+      '--jobs=5',
       '--timeout=120000',
       ...[...ALONE, 'dist/test/at-scale/stack.test.js'].flatMap((spec) => ['--ignore', spec]),
       'dist/test/at-scale/*.test.js',
