@@ -9,6 +9,7 @@ import { demoRecords } from '../../services/demo/load.js';
 import { startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { accepted } from '../support/accepted.js';
+import { closedWithFile } from '../support/opened.js';
 
 export const PASSWORD = 'analysts';
 
@@ -24,10 +25,12 @@ export interface SampleEndpoint {
 }
 
 /** The sample ends with the day before `day` (`YYYY-MM-DD`). Contacts, audiences and visits are loaded only where they are wanted. */
-export async function openSampleEndpoint(
+export const openSampleEndpoint = (
   day: string,
   { withRecords = false }: { withRecords?: boolean } = {},
-): Promise<SampleEndpoint> {
+): Promise<SampleEndpoint> => closedWithFile(open(day, withRecords));
+
+async function open(day: string, withRecords: boolean): Promise<SampleEndpoint> {
   const dataDir = mkdtempSync(join(tmpdir(), 'reachline-sample-endpoint-'));
   const stores = await openStores({ dataDir, searchThreads: 1 });
   const { search, analytics: store, engine } = stores;

@@ -7,6 +7,7 @@ import { type Config, loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { type Clock, systemClock } from '../../services/shared/time.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
+import { closedWithFile } from './opened.js';
 
 export interface Answer {
   status: number;
@@ -50,10 +51,16 @@ export const gatewaySuite =
     void describe(title, () => tests(start));
 
 /** A gateway over embedded stores in a folder of its own, save where the settings name others. Most tests never start the engine. */
-export async function startTestGateway(
+export const startTestGateway = (
   settings: Partial<Config> = {},
   clock: Clock = systemClock,
   { analyticsOnDemand = true } = {},
+): Promise<TestGateway> => closedWithFile(start(settings, clock, analyticsOnDemand));
+
+async function start(
+  settings: Partial<Config>,
+  clock: Clock,
+  analyticsOnDemand: boolean,
 ): Promise<TestGateway> {
   const folder = await temporaryFolder();
   const config: Config = {
