@@ -5,6 +5,8 @@ import { HOSTILE_ORGANIZATION, type Target } from '../target.js';
 /** Something one client does to harm the others. Resolves when it has had its answers, and throws where one is wrong. */
 export interface Attack {
   title: string;
+  /** Left out where the run is short, as it takes over three seconds or is of a kind with another. */
+  nightly?: boolean;
   run(target: Target): Promise<void>;
 }
 

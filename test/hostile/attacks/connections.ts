@@ -32,6 +32,7 @@ export const connectionAttacks: Attack[] = [
   },
   {
     title: '500 connections send their headers slowly',
+    nightly: true,
     async run({ url }) {
       const sockets = await openStalled(url, 500, 'POST /api/contacts/search HTTP/1.1\r\nHost: a\r\n');
       const timer = setInterval(() => {
@@ -44,6 +45,7 @@ export const connectionAttacks: Attack[] = [
   },
   {
     title: '940 connections stay idle',
+    nightly: true,
     async run({ url }) {
       const sockets = await openStalled(url, 940, '');
       await waitFor(REQUEST_TIMEOUT_MS);

@@ -36,6 +36,7 @@ function* requests(): Generator<string> {
 export const credentialAttacks: Attack[] = [
   {
     title: '100 000 well-formed keys are tried',
+    nightly: true,
     async run({ url }) {
       const statuses = await flood(url, requests());
       expect([...statuses.keys()].sort()).to.deep.equal([401, 429]);

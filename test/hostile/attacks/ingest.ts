@@ -44,6 +44,7 @@ const nested = ndjson(
 export const ingestAttacks: Attack[] = [
   {
     title: 'compressed bodies hold nothing, without end',
+    nightly: true,
     async run(target) {
       await repeat(EMPTY.length * 2, 2, async (index) => {
         const [encoding, bytes] = EMPTY[index % EMPTY.length] as (typeof EMPTY)[number];
@@ -66,6 +67,7 @@ export const ingestAttacks: Attack[] = [
   },
   {
     title: 'lines, rows and headers never end',
+    nightly: true,
     async run(target) {
       await repeat(ENDLESS.length, 2, async (index) => {
         const [type, text] = ENDLESS[index] as (typeof ENDLESS)[number];
@@ -77,6 +79,7 @@ export const ingestAttacks: Attack[] = [
   },
   {
     title: 'rejected records are kept by the hundred thousand',
+    nightly: true,
     async run(target) {
       const headers = { ...NDJSON.headers, 'Content-Encoding': 'gzip' };
       const raw = gzipSync(
@@ -90,6 +93,7 @@ export const ingestAttacks: Attack[] = [
   },
   {
     title: 'mappings read nested cells, and every request is read twice and written never',
+    nightly: true,
     async run(target) {
       const good = ndjson(Array.from({ length: 50_000 }, (_, index) => ({ contact_id: `dry-${index}` })));
       await repeat(8, 4, async (index) => {

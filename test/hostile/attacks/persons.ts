@@ -6,6 +6,7 @@ const DELETE = '/api/contacts/delete';
 export const personAttacks: Attack[] = [
   {
     title: 'contacts are deleted by the thousand',
+    nightly: true,
     async run(target) {
       await repeat(10, 4, async (index) => {
         const contact_ids = Array.from({ length: 1000 }, (_, at) => `con-${90_000 + index * 1000 + at}`);
@@ -29,6 +30,7 @@ export const personAttacks: Attack[] = [
   },
   {
     title: 'the data folder is backed up twice at once',
+    nightly: true,
     async run(target) {
       const names = [Date.now(), Date.now() + 1].map((name) => `backup-${name}`);
       for (const output of await Promise.all(names.map((name) => target.backup(name)))) {

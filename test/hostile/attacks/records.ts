@@ -97,6 +97,7 @@ export const recordAttacks: Attack[] = [
     ([stream, record]) =>
       ({
         title: `texts of ${stream} expand and repeat`,
+        nightly: stream !== 'contacts',
         async run(target) {
           for (const [name, text] of TEXTS) {
             const records = Array.from({ length: 15 }, (_, index) => record(index, text));

@@ -145,6 +145,7 @@ export const searchAttacks: Attack[] = [
   slowSearches,
   {
     title: 'one word is asked for that 30 000 planted words are near to',
+    nightly: true,
     async run(target) {
       await plantNearWords(target);
       await repeat(12, 4, () =>
@@ -160,6 +161,7 @@ export const searchAttacks: Attack[] = [
   },
   {
     title: 'every operation is asked for the most it may be asked for',
+    nightly: true,
     async run(target) {
       await repeat(HEAVIEST.length * 2, 4, (index) => {
         const [path, body] = HEAVIEST[index % HEAVIEST.length] as (typeof HEAVIEST)[number];
