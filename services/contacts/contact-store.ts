@@ -9,9 +9,14 @@ import type { FacetField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
 import type { ValueField, WordField } from './searchable.js';
 
+/** A word of a filter: one of its spellings is a word of the field or begins one, or all words of one of the equivalents are in it. */
+export interface FilterWord {
+  spellings: string[];
+  equivalents: string[][];
+}
+
 export type ContactFilter =
-  /** Of each, one of the spellings is a word of the field, or the beginning of one. */
-  | { kind: 'words'; field: WordField; words: string[][] }
+  | { kind: 'words'; field: WordField; words: FilterWord[] }
   | { kind: 'value'; field: ValueField; value: string }
   /** One of the work or personal emails, in the form of `normalizeEmail`; holds an @. */
   | { kind: 'email'; email: string };

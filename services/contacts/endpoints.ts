@@ -301,7 +301,7 @@ const searchContacts = endpoint({
       const { body, organizationId, services, textQuery, signal } = context;
       const search = { ...toContactSearch(organizationId, body, textQuery), ...range };
       const page = await services.search.searchContacts(search, context);
-      return body.explain ? { ...page, explanations: await explainPage(page, textQuery, signal) } : page;
+      return body.explain ? { ...page, explanations: await explainPage(page, search.query, signal) } : page;
     },
   }),
 });

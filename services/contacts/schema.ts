@@ -283,7 +283,7 @@ export const Explanation = looseObject({
   contact_id: id('The contact.'),
   tier: nullable(
     stringEnum(
-      'What the order goes by first: the query is the whole name, the whole first or last name; every word matches exactly; some match as the beginning of a word; some need typos. Null without words that must match.',
+      'What the order goes by first: the query is the whole name, the whole first or last name; every word matches exactly; some match as an equivalent, such as `vp` for vice president; some match as the beginning of a word; some need typos. Null without words that must match.',
       TIERS,
     ),
   ),
@@ -298,6 +298,9 @@ export const Explanation = looseObject({
       ),
       text: text('The word of that field, in the form it is compared in; at most 64 characters of it.'),
       match: stringEnum('How they match.', MATCH_KINDS),
+      row: Type.Optional(
+        text('The row of the table of equivalents that says so; only where `match` is `equivalent`.'),
+      ),
       typos: integer('Letters to insert, delete, replace or swap.', { minimum: 0, maximum: 2 }),
     }),
   ),
@@ -309,7 +312,7 @@ export const SearchContactsRequest = strictObject({
   ...contactFilters,
   query: optional(
     text(
-      'Words that must all match anywhere in the contact, as written, as the beginning of a word, or with a typo. An email, phone number, web or profile address may be given however it is written. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
+      'Words that must all match anywhere in the contact, as written, as an equivalent (`vp` and vice president, Bob and Robert, Munich and München), as the beginning of a word, or with a typo. An email, phone number, web or profile address may be given however it is written. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
       { maxLength: MAX_QUERY_LENGTH, examples: ['ocasio cortez'], [TEXT_QUERY]: true },
     ),
   ),

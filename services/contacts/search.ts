@@ -1,6 +1,7 @@
 /** Requests to contact searches: pure, and the same for every store. */
 import { invalid, noWords } from '../http/problems.js';
 import { normalizeCountry } from '../search/countries.js';
+import { filterAlternatives, withEquivalents } from '../search/equivalents.js';
 import { joinedNeighbours, nameWords } from '../search/names.js';
 import {
   normalizeDomain,
@@ -11,12 +12,20 @@ import {
 import type { TextQuery } from '../search/query.js';
 import { hasLetterOrDigit, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
-import type { ContactFilter, ContactSearch } from './contact-store.js';
+import type { ContactFilter, ContactSearch, FilterWord } from './contact-store.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
-import { SEARCH_FIELDS, type ValueField, WORD_FIELDS, type WordField } from './searchable.js';
+import {
+  EQUIVALENT_FIELDS,
+  FILTER_EQUIVALENTS,
+  SEARCH_FIELDS,
+  type ValueField,
+  WORD_FIELDS,
+  type WordField,
+} from './searchable.js';
 
 /** Each is a filter on every row (contract 3.8). */
 const MAX_FILTER_WORDS = 32;
+const MAX_FILTER_EQUIVALENTS = 128;
 
 type GivenFilters = Omit<
   SearchContactsRequest,
@@ -34,7 +43,7 @@ export function toContactSearch(
     audienceId: 'audience_id' in body ? body.audience_id : undefined,
     filters: toFilters(body),
     updatedAfter: body.updated_after ? parseTimestamp(body.updated_after) : undefined,
-    query,
+    query: query && withEquivalents(query, EQUIVALENT_FIELDS),
     facets: body.facets ? [...new Set(body.facets)] : undefined,
     explain: ('explain' in body && body.explain) || undefined,
   };
@@ -69,16 +78,23 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
 
 /**
  * The different words of a filter, without those that begin another: what matches the longer one matches them too. Words of a name
- * also match as what they form with their neighbours.
+ * also match as what they form with their neighbours, and words of some fields as their equivalents.
  */
-function filterWords(field: WordField, text: string): string[][] {
+function filterWords(field: WordField, text: string): FilterWord[] {
   const given = words(text);
+  const kind = FILTER_EQUIVALENTS[field];
+  const alternatives = kind && given.length > 0 ? filterAlternatives(given, kind) : [];
   const joined = SEARCH_FIELDS[field].wordsOf === nameWords ? joinedNeighbours(given) : [];
   const spellings = new Map<string, Set<string>>();
+  const equivalents = new Map<string, string[][]>();
+  let room = MAX_FILTER_EQUIVALENTS;
   for (const [index, word] of given.entries()) {
     const known = spellings.get(word) ?? new Set([word]);
     for (const other of joined[index] ?? []) known.add(other);
     spellings.set(word, known);
+    const others = (alternatives[index] ?? []).slice(0, room).map((alternative) => alternative.words);
+    room -= others.length;
+    equivalents.set(word, [...(equivalents.get(word) ?? []), ...others]);
   }
   const different = [...spellings.keys()].sort();
   if (different.length === 0) throw noWords(field);
@@ -92,5 +108,8 @@ function filterWords(field: WordField, text: string): string[][] {
   // In order, a word stands right before the words it begins.
   return different
     .filter((word, index) => !different[index + 1]?.startsWith(word))
-    .map((word) => [...(spellings.get(word) as Set<string>)]);
+    .map((word) => ({
+      spellings: [...(spellings.get(word) as Set<string>)],
+      equivalents: equivalents.get(word) ?? [],
+    }));
 }

@@ -1,6 +1,7 @@
 /** What of a contact can be found, as words and normal forms. Both search stores index exactly this (contract 3.8, 3.9). */
 
 import { countryWords, normalizeCountry } from '../search/countries.js';
+import type { EquivalentFields, EquivalentKind } from '../search/equivalents.js';
 import type { SearchedValue } from '../search/explain.js';
 import { type NameKeys, nameKeys, namesTogether, nameWords } from '../search/names.js';
 import {
@@ -61,6 +62,32 @@ export type WordField = (typeof WORD_FIELDS)[number];
 
 /** Fields of a contact compared as a whole, in the normal form of `search/normalize.ts`. */
 export type ValueField = 'country' | 'postal_code' | 'company_domain' | 'network_a_url' | 'network_a_slug';
+
+/** Fields in which the equivalents of a kind match a query; those of a filter match in its own field. */
+export const EQUIVALENT_FIELDS: EquivalentFields = mapKinds({
+  title: ['job_title', 'functional_area'],
+  company: ['company_name'],
+  given_name: ['first_name'],
+  name: ['first_name', 'last_name'],
+  city: ['city'],
+  region: ['state_region'],
+});
+
+function mapKinds(fields: Record<EquivalentKind, readonly WordField[]>): EquivalentFields {
+  const entries = Object.entries(fields).map(([kind, names]) => [
+    kind,
+    names.map((field) => ({ field, group: SEARCH_FIELDS[field].group })),
+  ]);
+  return Object.fromEntries(entries) as EquivalentFields;
+}
+
+/** The kind of the equivalents that a filter of the field has. */
+export const FILTER_EQUIVALENTS: Partial<Record<WordField, EquivalentKind>> = {
+  job_title: 'title',
+  company_name: 'company',
+  city: 'city',
+  state_region: 'region',
+};
 
 export type SearchableContact = Pick<Contact, ContactField>;
 

@@ -12,7 +12,7 @@ export interface SearchedValue<Field extends string> {
   words: readonly string[];
 }
 
-export const MATCH_KINDS = ['exact', 'beginning', 'typo'] as const;
+export const MATCH_KINDS = ['exact', 'equivalent', 'beginning', 'typo'] as const;
 type MatchKind = (typeof MATCH_KINDS)[number];
 
 /** Where a word or a phrase of a query matched best. */
@@ -20,17 +20,19 @@ export interface WordMatch<Field extends string> {
   /** Folded; the words of a phrase separated by spaces. */
   word: string;
   field: Field;
-  /** The word of the record, folded. */
+  /** The word of the record, folded; the words of an equivalent separated by spaces. */
   text: string;
   match: MatchKind;
+  /** The row of the table of equivalents that says so. */
+  row?: string;
   /** 0 unless the match is a typo. */
   typos: number;
 }
 
 /** Longer words of records are cut. */
 export const MAX_MATCH_CHARACTERS = 64;
-/** Of the JSON of a match, without the word of the query: keys, names and numbers, and text of four bytes a character. */
-const MATCH_BYTES = 120 + 4 * MAX_MATCH_CHARACTERS;
+/** Of the JSON of a match, without the word of the query: keys, names, numbers and a row, and text of four bytes a character. */
+const MATCH_BYTES = 200 + 4 * MAX_MATCH_CHARACTERS;
 
 /** Most bytes that the matches of one record take as JSON. */
 export function maxMatchBytes({ required }: TextQuery): number {
@@ -40,7 +42,7 @@ export function maxMatchBytes({ required }: TextQuery): number {
 }
 
 /**
- * The best match of each term, for a record that matches all of them: exact before a beginning before typos, fewer of which come first,
+ * The best match of each term, for a record that matches all of them: exact before an equivalent before a beginning before typos, fewer of which come first,
  * then the best group, then the first of the values.
  */
 export function explainMatch<Field extends string>(
@@ -50,10 +52,10 @@ export function explainMatch<Field extends string>(
   return required.flatMap((term) => {
     let best: { match: WordMatch<Field>; order: number } | null = null;
     for (const { field, group, words } of values) {
-      for (const { text, match, typos } of matchesOf(term, words, group)) {
+      for (const { text, match, typos, row } of matchesOf(term, words, group, field)) {
         const order = (MATCH_KINDS.indexOf(match) + typos) * GROUPS + group;
         if (best !== null && best.order <= order) continue;
-        best = { match: { word: givenWord(term), field, text, match, typos }, order };
+        best = { match: { word: givenWord(term), field, text, match, typos, ...(row && { row }) }, order };
       }
     }
     return best === null ? [] : [{ ...best.match, text: shortened(best.match.text) }];
@@ -68,15 +70,24 @@ const givenWord = (term: QueryTerm): string => (term.kind === 'word' ? term.word
 const shortened = (text: string): string =>
   codePoints(text) <= MAX_MATCH_CHARACTERS ? text : [...text].slice(0, MAX_MATCH_CHARACTERS).join('');
 
-type TermMatch = Pick<WordMatch<string>, 'text' | 'match' | 'typos'>;
+type TermMatch = Pick<WordMatch<string>, 'text' | 'match' | 'typos' | 'row'>;
 
-function* matchesOf(term: QueryTerm, words: readonly string[], group: number): Iterable<TermMatch> {
+function* matchesOf(
+  term: QueryTerm,
+  words: readonly string[],
+  group: number,
+  field: string,
+): Iterable<TermMatch> {
   if (term.kind === 'phrase') {
     const isFound = words.some((_, start) => term.words.every((word, at) => words[start + at] === word));
     if (isFound) yield { text: term.words.join(' '), match: 'exact', typos: 0 };
     return;
   }
   const { word, joined = [], typos: allowed } = term;
+  for (const equivalent of term.equivalents ?? []) {
+    if (equivalent.field !== field || !equivalent.words.every((each) => words.includes(each))) continue;
+    yield { text: equivalent.words.join(' '), match: 'equivalent', typos: 0, row: equivalent.row };
+  }
   const begins = term.prefix || (term.initial === true && group === 0);
   for (const text of words) {
     if (text === word || joined.includes(text)) {

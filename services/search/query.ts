@@ -1,5 +1,15 @@
 /** The small vocabulary of searches that every search store translates. Values are already in their normal forms. */
 
+/** Counts as a word of a query: a contact with all of `words` in the field (contract 3.9). */
+export interface Equivalent {
+  /** One whose words filters compare, in this group of the order. */
+  field: string;
+  group: number;
+  words: string[];
+  /** The row of the table that says so. */
+  row: string;
+}
+
 /** Matches exactly, as a beginning (`prefix`), or with up to `typos` typos, the first letter right. */
 export interface WordTerm {
   kind: 'word';
@@ -10,6 +20,8 @@ export interface WordTerm {
   typos: 0 | 1 | 2;
   /** What it may form with its neighbours in the query; matches in its place, exactly or as a beginning. */
   joined?: string[];
+  /** Match in its place, whole words only. */
+  equivalents?: Equivalent[];
 }
 
 export type QueryTerm =

@@ -3,16 +3,23 @@
  * decided here, so that all stores rank alike and a cursor of one fits the others.
  */
 import { nameKey } from './names.js';
-import type { QueryTerm, TextQuery } from './query.js';
+import type { Equivalent, QueryTerm, TextQuery } from './query.js';
 
 /**
- * Classes of matches, best first: the query is the whole name; it is the whole first or last name; every word exact; every word exact or
- * a beginning. Those after them have as many typos as their distance from the last.
+ * Classes of matches, best first: the query is the whole name; it is the whole first or last name; every word exact; every word exact or an
+ * equivalent; every word one of these or a beginning. Those after them have as many typos as their distance from the last.
  */
-export const RANK_CLASSES = { wholeName: 0, partOfName: 1, exact: 2, beginnings: 3 } as const;
+export const RANK_CLASSES = { wholeName: 0, partOfName: 1, exact: 2, equivalents: 3, beginnings: 4 } as const;
 
 /** The tiers of contract 3.9, best first. */
-export const TIERS = ['whole_name', 'first_or_last_name', 'exact', 'beginning', 'typo'] as const;
+export const TIERS = [
+  'whole_name',
+  'first_or_last_name',
+  'exact',
+  'equivalent',
+  'beginning',
+  'typo',
+] as const;
 type Tier = (typeof TIERS)[number];
 
 export class Ranking {
@@ -54,6 +61,9 @@ export const NAME_POINTS = 3;
 export const groupPoints = (group: number): number => NAME_POINTS - group;
 
 export const typosOf = (term: QueryTerm): number => (term.kind === 'word' ? term.typos : 0);
+
+export const equivalentsOf = (term: QueryTerm): readonly Equivalent[] =>
+  (term.kind === 'word' && term.equivalents) || [];
 
 /** See `nameKeys`. */
 export const queryKey = ({ required }: TextQuery): string =>

@@ -4,7 +4,7 @@ import { toFilters } from '../../services/contacts/search.js';
 
 const filterWords = (text: string) => {
   const [filter] = toFilters({ job_title: text });
-  return filter?.kind === 'words' ? filter.words.map(([word]) => word as string) : [];
+  return filter?.kind === 'words' ? filter.words.map(({ spellings: [word] }) => word as string) : [];
 };
 
 describe('a word filter', () => {
@@ -42,7 +42,7 @@ describe('a word filter', () => {
           ['de', 'connorde', 'dela'],
           ['la', 'dela', 'lacruz'],
           ['o', 'oconnor'],
-        ],
+        ].map((spellings) => ({ spellings, equivalents: [] })),
       },
     ]);
   });

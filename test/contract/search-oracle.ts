@@ -70,8 +70,10 @@ function meets(contact: Contact, filter: ContactFilter): boolean {
     );
   }
   const held = wordsOf(contact, filter.field).flat();
-  return filter.words.every((spellings) =>
-    held.some((other) => spellings.some((word) => other.startsWith(word))),
+  return filter.words.every(
+    ({ spellings, equivalents }) =>
+      held.some((other) => spellings.some((word) => other.startsWith(word))) ||
+      equivalents.some((words) => words.every((word) => held.includes(word))),
   );
 }
 
@@ -87,18 +89,20 @@ function rankOf(contact: Contact, query: TextQuery): number[] | null {
   const matches = query.required.map((term) => matchesOf(contact, term));
   if (matches.some((found) => found.length === 0)) return null;
   const typos = matches.map((found) => Math.min(...found.map((match) => match.typos)));
-  const isExact = matches.every((found) => found.some(({ how }) => how === 'exact'));
+  const areAll = (...kinds: Match['how'][]) =>
+    matches.every((found) => found.some(({ how }) => kinds.includes(how)));
+  const tier = areAll('exact') ? 2 : areAll('exact', 'equivalent') ? 3 : 4;
   const counted =
     sum(typos) > 0 ? matches : matches.map((found) => found.filter((match) => match.typos === 0));
   const inNames = counted.filter((found) => found.some(({ group }) => group === 0)).length;
   const group = Math.min(...counted.flat().map((match) => match.group));
-  return [classOf(contact, query, isExact), sum(typos), query.required.length - inNames, group];
+  return [classOf(contact, query, tier), sum(typos), query.required.length - inNames, group];
 }
 
 const sum = (values: readonly number[]) => values.reduce((left, right) => left + right, 0);
 
-function classOf(contact: Contact, query: TextQuery, isExact: boolean): number {
-  if (!isExact) return 3;
+function classOf(contact: Contact, query: TextQuery, tier: number): number {
+  if (tier > 2) return tier;
   const given = [
     ...new Set(query.required.flatMap((term) => (term.kind === 'word' ? [term.word] : term.words))),
   ];
@@ -108,7 +112,7 @@ function classOf(contact: Contact, query: TextQuery, isExact: boolean): number {
 }
 
 interface Match {
-  how: 'exact' | 'beginning' | 'typo';
+  how: 'exact' | 'equivalent' | 'beginning' | 'typo';
   typos: number;
   group: number;
 }
@@ -132,6 +136,11 @@ function matchesOf(contact: Contact, term: QueryTerm & { typos?: number }): Matc
       const begins = [...(term.prefix || (term.initial && group === 0) ? [term.word] : []), ...joined];
       if (value.some((word) => begins.some((beginning) => word.startsWith(beginning)))) {
         matches.push({ how: 'beginning', typos: 0, group });
+      }
+      for (const equivalent of term.equivalents ?? []) {
+        if (equivalent.field === field && equivalent.words.every((word) => value.includes(word))) {
+          matches.push({ how: 'equivalent', typos: 0, group });
+        }
       }
       for (const word of value) {
         const typos = typosBetween(word, term.word, term.typos);

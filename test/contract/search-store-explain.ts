@@ -86,7 +86,8 @@ const sumOfTypos = (words: Explanation['words']) => words.reduce((sum, { typos }
 
 function tierOfWords(words: Explanation['words']): Explanation['tier'] {
   if (words.some(({ match }) => match === 'typo')) return 'typo';
-  return words.every(({ match }) => match === 'exact') ? 'exact' : 'beginning';
+  if (words.some(({ match }) => match === 'beginning')) return 'beginning';
+  return words.every(({ match }) => match === 'exact') ? 'exact' : 'equivalent';
 }
 
 const orderOf = ({ tier, typos }: Pick<Explanation, 'tier' | 'typos'>) =>

@@ -16,6 +16,8 @@ import {
 const WORDS = [
   ...['maria', 'mario', 'marie', 'mara', 'omar', 'mar', 'María', 'garcia', 'garzia', 'gracia', 'García'],
   ...['alexander', 'aleksander', 'alexandra', 'alexandre', 'al', 'x7a', '42', 'new', 'york', 'newyork'],
+  // Of tables of equivalents, as the York of above.
+  ...['vp', 'vice', 'president', 'svp', 'sr', 'alex', 'nyc', 'ny', 'ltd', 'limited', 'and', 'of', 'dr'],
 ];
 const word = fc.constantFrom(...WORDS);
 const text = fc.array(word, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '));
@@ -38,6 +40,7 @@ export const record = fc.record({
   company_name: some(text),
   company_domain: some(fc.constantFrom('york.com', 'https://www.Mara.example/x')),
   city: some(text),
+  state_region: some(text),
   country: some(fc.constantFrom('US', 'United States', 'Mexico', 'maria')),
   network_a_url: some(fc.constantFrom('network.example/in/maria-garcia', 'network.example/in/omar')),
   audience_ids: fc.subarray(['aud_1', 'aud_2']),
@@ -65,8 +68,13 @@ const piece = fc.oneof(
 export const request = fc.record({
   query: some(fc.array(piece, { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join(' '))),
   first_name: fc.option(word, { nil: undefined, freq: 1 }),
+  job_title: fc.option(text, { nil: undefined, freq: 1 }),
+  company_name: fc.option(text, { nil: undefined, freq: 1 }),
   city: fc.option(
-    word.map((given) => given.slice(0, 2)),
+    fc.oneof(
+      text,
+      word.map((given) => given.slice(0, 2)),
+    ),
     { nil: undefined, freq: 1 },
   ),
   country: fc.option(fc.constantFrom('us', 'maria'), { nil: undefined, freq: 1 }),

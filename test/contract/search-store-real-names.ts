@@ -44,11 +44,11 @@ export function searchStoreRealNames(open: Open): void {
             expect(index + 1, `${name} at ${query}`).to.be.below(decided);
             for (const item of items) {
               const held = words(nameOf(item));
-              for (const word of words(query)) {
-                expect(
-                  held.some((other) => other.startsWith(word)),
-                  `${nameOf(item)} at ${query}`,
-                ).to.equal(true);
+              for (const term of asked(organization, { query }).query?.required ?? []) {
+                if (term.kind !== 'word') throw new Error(`${query} has a phrase`);
+                const isBegun = held.some((other) => other.startsWith(term.word));
+                const isShort = term.equivalents?.some(({ words: [other = ''] }) => held.includes(other));
+                expect(isBegun || isShort, `${nameOf(item)} at ${query}`).to.equal(true);
               }
             }
           }),

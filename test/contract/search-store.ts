@@ -5,6 +5,7 @@ import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
 import { searchStoreDeletions } from './search-store-deletions.js';
+import { searchStoreEquivalents } from './search-store-equivalents.js';
 import { searchStoreErasures } from './search-store-erasures.js';
 import { searchStoreExplain } from './search-store-explain.js';
 import { searchStoreFacets } from './search-store-facets.js';
@@ -45,6 +46,7 @@ export function searchStoreContract(
     searchStoreNames(open);
     searchStoreRealNames(open);
     searchStoreValues(open);
+    searchStoreEquivalents(open);
     searchStoreOrder(open);
     searchStoreDeletions(open);
     searchStoreErasures(open);

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import type { ContactSearch } from '../../services/contacts/contact-store.js';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { toFilters } from '../../services/contacts/search.js';
+import { EQUIVALENT_FIELDS } from '../../services/contacts/searchable.js';
+import { withEquivalents } from '../../services/search/equivalents.js';
 import type { SortKey, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import type { Clock } from '../../services/shared/time.js';
@@ -44,7 +46,7 @@ export function asked(
     organizationId,
     filters: toFilters(filters),
     updatedAfter: after ? Date.parse(after) : undefined,
-    query: query ? (parseQuery(query) as TextQuery) : undefined,
+    query: query ? withEquivalents(parseQuery(query) as TextQuery, EQUIVALENT_FIELDS) : undefined,
     limit,
     ...page,
   };

@@ -43,6 +43,7 @@ export const toAudience = ({ audience, created_at }: AudienceSource): Audience =
 });
 
 const FIELDS: TextFields = {
+  prefix: 'search.',
   all: { words: 'search.all', letters: 'search.letters' },
   initials: 'search.initials',
   names: { whole: 'search.whole_name' },

@@ -32,7 +32,13 @@ describe('A very long search in SQLite', () => {
   const longSearch = (of: ParsedStore) =>
     of.searchContacts({
       ...asked('org_a'),
-      filters: [{ kind: 'words', field: 'job_title', words: words.map((word) => [word]) }],
+      filters: [
+        {
+          kind: 'words',
+          field: 'job_title',
+          words: words.map((word) => ({ spellings: [word], equivalents: [] })),
+        },
+      ],
     });
 
   it('does not delay reads by id, keys, writes, or searches of other organizations', async () => {

@@ -5,12 +5,13 @@ import type { FacetField } from '../../../contacts/fields.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
 import { pageSort, searchAfter } from '../pages.js';
-import { matchText, type TextFields } from '../text/text-query.js';
+import { any, holdsAll, matchText, type TextFields } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
 
 const FIELDS: TextFields = {
+  prefix: 'search.',
   all: { words: 'search.all', letters: 'search.letters' },
   initials: 'search.initials',
   names: { whole: 'search.whole_name', parts: 'search.name_parts' },
@@ -89,12 +90,13 @@ function filterClauses(filter: ContactFilter): Clause[] {
     return [{ term: { [`search.${filter.field}_value`]: valueToken(filter.value) } }];
   }
   if (filter.kind === 'email') return [emailClause(filter.email)];
-  return filter.words.map((spellings) => ({
-    bool: {
-      should: spellings.map((word) => ({ prefix: { [`search.${filter.field}`]: wordToken(word) } })),
-      minimum_should_match: 1,
-    },
-  }));
+  const field = `search.${filter.field}`;
+  return filter.words.map(({ spellings, equivalents }) =>
+    any([
+      ...spellings.map((word): Clause => ({ prefix: { [field]: wordToken(word) } })),
+      ...equivalents.map((words) => holdsAll(field, words)),
+    ]),
+  );
 }
 
 const emailClause = (email: string): Clause => ({ term: { 'search.emails': wordToken(email) } });

@@ -1,7 +1,14 @@
 /** The order of contract 3.9 as one query whose score is the rank. */
 import type { estypes } from '@elastic/elasticsearch';
 import type { QueryTerm, TextQuery } from '../../../search/query.js';
-import { groupPoints, NAME_POINTS, queryKey, Ranking, typosOf } from '../../../search/ranking.js';
+import {
+  equivalentsOf,
+  groupPoints,
+  NAME_POINTS,
+  queryKey,
+  Ranking,
+  typosOf,
+} from '../../../search/ranking.js';
 import { valueToken, wordToken, wordTokens } from './tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
@@ -14,6 +21,8 @@ interface WordFields {
 
 /** The fields of a document that a query searches. */
 export interface TextFields {
+  /** Before the names of the fields of equivalents. */
+  prefix: string;
   all: WordFields;
   /** First letters of the words of names. */
   initials: string;
@@ -39,7 +48,16 @@ export function matchText(query: TextQuery, fields: TextFields): TextMatch {
   const { width, worst } = new Ranking(query);
   const { all, initials, names } = fields;
   const beginnings = required.map((term) =>
-    any([...matchBeginning(all.words, term), ...matchInitial(initials, term)]),
+    any([
+      ...matchBeginning(all.words, term),
+      ...matchInitial(initials, term),
+      ...matchEquivalent(fields, term),
+    ]),
+  );
+  const exactly = required.map((term) => matchExactly(all.words, term));
+  const hasEquivalents = required.some((term) => equivalentsOf(term).length > 0);
+  const exactlyOrEquivalent = required.map((term, index) =>
+    any([exactly[index] as Clause, ...matchEquivalent(fields, term)]),
   );
   const within = (index: number, typos: number): Clause =>
     any([beginnings[index] as Clause, ...matchFuzzy(all.letters, required[index] as QueryTerm, typos)]);
@@ -52,7 +70,9 @@ export function matchText(query: TextQuery, fields: TextFields): TextMatch {
     should: [
       constant(isWhole, width),
       constant(any([isWhole, ...isPart]), width),
-      constant(every(required.map((term) => matchExactly(all.words, term))), width),
+      ...(hasEquivalents
+        ? [constant(every(exactly), width), constant(every(exactlyOrEquivalent), width)]
+        : [constant(every(exactly), 2 * width)]),
       ...required.flatMap((term, index) =>
         Array.from({ length: typosOf(term) }, (_, typos) => constant(within(index, typos), width)),
       ),
@@ -63,19 +83,28 @@ export function matchText(query: TextQuery, fields: TextFields): TextMatch {
 }
 
 /** Typos count in a group only where a match needs some. */
-function groupScore(
-  { groups, initials }: TextFields,
-  required: readonly QueryTerm[],
-  isWithoutTypos: Clause,
-): Clause {
+function groupScore(fields: TextFields, required: readonly QueryTerm[], isWithoutTypos: Clause): Clause {
+  const { groups, initials } = fields;
   const [names, ...others] = groups as [WordFields, ...WordFields[]];
   const inName = (term: QueryTerm) =>
-    any([...matchBeginning(names.words, term), ...matchInitial(initials, term)]);
+    any([
+      ...matchBeginning(names.words, term),
+      ...matchInitial(initials, term),
+      ...matchEquivalent(fields, term, 0),
+    ]);
   const withTypos = ({ letters }: WordFields, term: QueryTerm) => matchFuzzy(letters, term, typosOf(term));
   const best: Clause[] = [
     sum(required.map((term) => constant(inName(term), NAME_POINTS))),
     ...others.map(({ words }, index) =>
-      constant(any(required.flatMap((term) => matchBeginning(words, term))), groupPoints(index + 1)),
+      constant(
+        any(
+          required.flatMap((term) => [
+            ...matchBeginning(words, term),
+            ...matchEquivalent(fields, term, index + 1),
+          ]),
+        ),
+        groupPoints(index + 1),
+      ),
     ),
   ];
   const namesWithTypos = required.flatMap((term) =>
@@ -84,8 +113,8 @@ function groupScore(
     ),
   );
   if (namesWithTypos.length === 0) return bestOf(best);
-  const groupsWithTypos = others.flatMap((fields, index) => {
-    const fuzzy = required.flatMap((term) => withTypos(fields, term));
+  const groupsWithTypos = others.flatMap((group, index) => {
+    const fuzzy = required.flatMap((term) => withTypos(group, term));
     return [constant(any(fuzzy), groupPoints(index + 1))];
   });
   const needsTypos = (should: Clause[]): Clause => ({ bool: { must_not: [isWithoutTypos], should } });
@@ -114,6 +143,19 @@ function matchBeginning(field: string, term: QueryTerm): Clause[] {
 const matchInitial = (field: string, term: QueryTerm): Clause[] =>
   term.kind === 'word' && term.initial ? [{ term: { [field]: wordToken(term.word) } }] : [];
 
+/** Equivalents in the fields of one group, or in all. */
+const matchEquivalent = ({ prefix }: TextFields, term: QueryTerm, group?: number): Clause[] =>
+  equivalentsOf(term)
+    .filter((each) => group === undefined || each.group === group)
+    .map(({ field, words }) => holdsAll(`${prefix}${field}`, words));
+
+/** All of the words are words of the field. */
+export function holdsAll(field: string, words: readonly string[]): Clause {
+  const clauses = words.map((word): Clause => ({ term: { [field]: wordToken(word) } }));
+  const [only] = clauses;
+  return clauses.length === 1 && only !== undefined ? only : every(clauses);
+}
+
 function matchFuzzy(letters: string, term: QueryTerm, typos: number): Clause[] {
   if (term.kind === 'phrase' || typos === 0) return [];
   return [
@@ -135,7 +177,7 @@ const constant = (filter: Clause, boost: number): Clause => ({ constant_score: {
 const every = (filter: Clause[]): Clause => ({ bool: { filter } });
 const sum = (should: Clause[]): Clause => ({ bool: { should } });
 const bestOf = (queries: Clause[]): Clause => ({ dis_max: { queries } });
-function any(should: Clause[]): Clause {
+export function any(should: Clause[]): Clause {
   const [only] = should;
   return should.length === 1 && only !== undefined ? only : { bool: { should, minimum_should_match: 1 } };
 }

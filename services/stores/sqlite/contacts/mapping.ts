@@ -87,7 +87,14 @@ export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): Ft
   if (filter.kind === 'email') return emailQuery(terms, filter.email);
   return inColumns(
     [filter.field],
-    allOf(filter.words.map((spellings) => anyOf(spellings.map((word) => terms.prefix(word))))),
+    allOf(
+      filter.words.map(({ spellings, equivalents }) =>
+        anyOf([
+          ...spellings.map((word) => terms.prefix(word)),
+          ...equivalents.map((words) => allOf(words.map((word) => terms.exact([word])))),
+        ]),
+      ),
+    ),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { QueryTerm, TextQuery } from '../../../search/query.js';
 import {
+  equivalentsOf,
   groupPoints,
   NAME_POINTS,
   queryKey,
@@ -76,6 +77,9 @@ export function planMatch(
 
 const wordsOf = (term: QueryTerm): string[] => (term.kind === 'word' ? [term.word] : term.words);
 
+/** A class of `RANK_CLASSES` or behind its last; its rows and those before it; the steps of its own rows. */
+type PlannedClass = [rankClass: number, cumulative: FtsQuery, steps: (match: FtsQuery) => Iterable<RankStep>];
+
 class Planner {
   readonly #terms: OrganizationTerms;
   readonly #groups: ColumnGroups;
@@ -104,45 +108,44 @@ class Planner {
   }
 
   classes(): RankClass[] {
-    const { wholeName, partOfName, exact, beginnings } = RANK_CLASSES;
+    const { wholeName, partOfName, exact, equivalents, beginnings } = RANK_CLASSES;
     const exactly = this.#matches.map((match) => match.exact());
     const whole = exactTerm(this.#terms.value('name', this.#key));
     const part = exactTerm(this.#terms.value('part', this.#key));
-    const cumulative = [
-      this.#withFilters([whole, ...exactly]),
-      this.#withFilters([anyOf([whole, part]), ...exactly]),
-      this.#withFilters(exactly),
-      this.#all((match) => match.within(0)),
-    ];
     const inEveryName = (rankClass: number) => (match: FtsQuery) => {
       const rank = this.#ranking.lastRank(rankClass) - this.#ranking.terms * NAME_POINTS;
       return [{ ranks: [rank, rank], match }] satisfies RankStep[];
     };
-    const steps: ((match: FtsQuery) => Iterable<RankStep>)[] = [
-      inEveryName(wholeName),
-      inEveryName(partOfName),
-      (match) => this.#byGroup(match, exact, false),
-      (match) => this.#byGroup(match, beginnings, false),
+    const byGroup =
+      (rankClass: number, withTypos = false) =>
+      (match: FtsQuery) =>
+        this.#byGroup(match, rankClass, withTypos);
+    const withoutTypos = this.#all((match) => match.within(0));
+    const classes: PlannedClass[] = [
+      [wholeName, this.#withFilters([whole, ...exactly]), inEveryName(wholeName)],
+      [partOfName, this.#withFilters([anyOf([whole, part]), ...exactly]), inEveryName(partOfName)],
+      [exact, this.#withFilters(exactly), byGroup(exact)],
     ];
+    if (this.#matches.some((match) => match.hasEquivalents)) {
+      const exactlyOrEquivalent = this.#all((match) => match.exactOrEquivalent());
+      classes.push([equivalents, exactlyOrEquivalent, byGroup(equivalents)]);
+    }
+    classes.push([beginnings, withoutTypos, byGroup(beginnings)]);
     if (this.#matches.length === 1) {
       const [only] = this.#matches as [TermMatch];
       for (let typos = 1; typos <= only.typos; typos++) {
-        cumulative.push(this.#withFilters([only.within(typos)]));
-        steps.push((match) => this.#byGroup(match, beginnings + typos, true));
+        const rankClass = beginnings + typos;
+        classes.push([rankClass, this.#withFilters([only.within(typos)]), byGroup(rankClass, true)]);
       }
     } else if (this.#ranking.typos > 0) {
-      cumulative.push(this.all);
-      steps.push((match) => [this.#byTypos(match, cumulative[beginnings] as FtsQuery)]);
+      classes.push([beginnings + 1, this.all, (match) => [this.#byTypos(match, withoutTypos)]]);
     }
-    const last = cumulative.length - 1;
-    return cumulative.map((each, index) => ({
-      cumulative: each,
-      lastRank: index === last ? this.#ranking.worst : this.#ranking.lastRank(index),
+    return classes.map(([rankClass, cumulative, steps], index) => ({
+      cumulative,
+      lastRank: index === classes.length - 1 ? this.#ranking.worst : this.#ranking.lastRank(rankClass),
       steps: () => {
-        const before = cumulative[index - 1];
-        return (steps[index] as (match: FtsQuery) => Iterable<RankStep>)(
-          before === undefined ? each : andNot(each, [before]),
-        );
+        const before = classes[index - 1];
+        return steps(before === undefined ? cumulative : andNot(cumulative, [before[1]]));
       },
     }));
   }
@@ -234,20 +237,33 @@ class TermMatch {
     return anyOf([wordsOf(term), ...joined.map((word) => [word])].map((words) => this.#terms.exact(words)));
   }
 
-  /** Exactly, as a beginning, or with up to `typos` typos; anywhere. */
+  get hasEquivalents(): boolean {
+    return equivalentsOf(this.#term).length > 0;
+  }
+
+  exactOrEquivalent(): FtsQuery {
+    return anyOfChunked(this.#terms, [this.exact(), ...this.#equivalents()]);
+  }
+
+  /** Exactly, as an equivalent, as a beginning, or with up to `typos` typos; anywhere. */
   within(typos: number): FtsQuery {
     return anyOfChunked(this.#terms, [
       ...this.#beginnings(),
       ...this.#initial(),
+      ...this.#equivalents(),
       ...this.#similarTerms(typos),
     ]);
   }
 
-  /** Exactly or as a beginning, `withTypos` also with as many as the term may have. */
+  /** Exactly, as an equivalent or as a beginning, `withTypos` also with as many as the term may have. */
   inGroup(columns: readonly string[], isNames: boolean, withTypos: boolean): FtsQuery {
     const similar = withTypos ? this.#similarTerms(this.typos) : [];
     const inText = inColumns(columns, anyOfChunked(this.#terms, [...this.#beginnings(), ...similar]));
-    return isNames ? anyOf([inText, ...this.#initial()]) : inText;
+    return anyOfChunked(this.#terms, [
+      inText,
+      ...(isNames ? this.#initial() : []),
+      ...this.#equivalents(columns),
+    ]);
   }
 
   #beginnings(): FtsQuery[] {
@@ -260,6 +276,13 @@ class TermMatch {
   #initial(): FtsQuery[] {
     const term = this.#term;
     return term.kind === 'word' && term.initial ? [exactTerm(this.#terms.value('initial', term.word))] : [];
+  }
+
+  /** In these columns, or in all. */
+  #equivalents(columns?: readonly string[]): FtsQuery[] {
+    return equivalentsOf(this.#term)
+      .filter(({ field }) => columns === undefined || columns.includes(field))
+      .map(({ field, words }) => inColumns([field], allOf(words.map((word) => this.#terms.exact([word])))));
   }
 
   #similarTerms(typos: number): FtsQuery[] {

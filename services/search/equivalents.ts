@@ -1,0 +1,181 @@
+/**
+ * What counts as a word of a query besides the word itself: titles and their short forms, legal forms, nicknames, cities with several
+ * names, states and their codes (contract 3.9). The tables are data in `equivalents/`; they are applied to the query alone, so a new
+ * version needs no reindex.
+ */
+import { memoize } from '../shared/cache.js';
+import { words } from '../shared/text.js';
+import { CITIES } from './equivalents/cities.js';
+import { AND_WORDS, LEGAL_FORMS } from './equivalents/companies.js';
+import { GIVEN_NAMES } from './equivalents/given-names.js';
+import { AFTER_NAMES, BEFORE_NAMES } from './equivalents/people.js';
+import { REGIONS } from './equivalents/regions.js';
+import { PREPOSITIONS, TITLES } from './equivalents/titles.js';
+import type { Equivalent, QueryTerm, TextQuery, WordTerm } from './query.js';
+
+/** Raised with every change of the tables. */
+export const EQUIVALENTS_VERSION = 1;
+
+/** What a table is about, which decides in which fields its equivalents match. */
+export const EQUIVALENT_KINDS = ['title', 'company', 'given_name', 'name', 'city', 'region'] as const;
+export type EquivalentKind = (typeof EQUIVALENT_KINDS)[number];
+
+/** Of a word of a text: matches in its place where all of these words are in one field of the kind. */
+export interface Alternative {
+  kind: EquivalentKind;
+  words: string[];
+  row: string;
+}
+
+/** Each is a condition on every match. */
+const MAX_ALTERNATIVES = { ofWord: 32, ofQuery: 128 };
+
+/** Rows by each of their forms, with the other forms that stand for it. */
+interface Table {
+  forms: Map<string, Omit<Alternative, 'kind'>[]>;
+  /** Words of the longest form. */
+  longest: number;
+}
+
+const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
+
+function addForms(table: Table, form: string[], others: readonly string[][], row: string): void {
+  const key = form.join(' ');
+  const known = table.forms.get(key) ?? [];
+  for (const each of others) if (each.join(' ') !== key) known.push({ words: each, row });
+  table.forms.set(key, known);
+  table.longest = Math.max(table.longest, form.length);
+}
+
+/** Forms of a line stand for each other. */
+function classes(kind: EquivalentKind, text: string): Table {
+  const table: Table = { forms: new Map(), longest: 0 };
+  for (const line of linesOf(text)) {
+    const forms = line.split(' = ').map((form) => words(form));
+    const row = `${kind}: ${forms[0]?.join(' ')}`;
+    for (const form of forms) addForms(table, form, forms, row);
+  }
+  return table;
+}
+
+/** A name stands for its short forms, and each of those for it. */
+function shortForms(kind: EquivalentKind, text: string): Table {
+  const table: Table = { forms: new Map(), longest: 0 };
+  for (const line of linesOf(text)) {
+    const [name = '', short = ''] = line.split(': ');
+    const forms = words(short).map((word) => [word]);
+    const row = `${kind}: ${name}`;
+    addForms(table, words(name), forms, row);
+    for (const form of forms) addForms(table, form, [words(name)], row);
+  }
+  return table;
+}
+
+const TABLES = [
+  ['title', classes('title', TITLES)],
+  ['company', classes('company', LEGAL_FORMS)],
+  ['given_name', shortForms('given_name', GIVEN_NAMES)],
+  ['city', classes('city', CITIES)],
+  ['region', classes('region', REGIONS)],
+] as const satisfies [EquivalentKind, Table][];
+const LEGAL = TABLES[1][1];
+
+const isAnd = new Set(AND_WORDS);
+const isPreposition = new Set([...AND_WORDS, ...PREPOSITIONS]);
+const isBeforeNames = new Set(BEFORE_NAMES);
+const isAfterNames = new Set(AFTER_NAMES);
+
+/** The alternatives of each word of a text, which are in order. */
+const alternativesOf = memoize((text: string): Alternative[][] => {
+  const given = text.split(' ');
+  const found = given.map((): Alternative[] => []);
+  const add = (at: number, alternative: Alternative) => {
+    const own = found[at] as Alternative[];
+    const key = alternative.words.join(' ');
+    const isKnown = own.some(
+      ({ kind, words: known }) => kind === alternative.kind && known.join(' ') === key,
+    );
+    if (!isKnown && key !== given[at]) own.push(alternative);
+  };
+  for (const [kind, { forms, longest }] of TABLES) {
+    for (let start = 0; start < given.length; start++) {
+      for (let length = 1; length <= longest && start + length <= given.length; length++) {
+        for (const each of forms.get(given.slice(start, start + length).join(' ')) ?? []) {
+          for (let at = start; at < start + length; at++) add(at, { kind, ...each });
+        }
+      }
+    }
+  }
+  const legal = legalForms(given);
+  for (const [at, word] of given.entries()) {
+    const [before, after] = [given[at - 1], given[at + 1]];
+    if (isAnd.has(word) && before !== undefined && after !== undefined) {
+      add(at, { kind: 'company', words: [before, after], row: 'company: &' });
+    }
+    if (isPreposition.has(word) && after !== undefined) {
+      const row = `title: ${word}`;
+      add(at, { kind: 'title', words: [after], row });
+      for (const { kind, words: same } of [...(found[at + 1] ?? [])]) {
+        if (kind === 'title') add(at, { kind, words: same, row });
+      }
+    }
+    const name = legal[at];
+    if (name !== undefined) add(at, { kind: 'company', words: [name], row: `company: ${word}` });
+    if (isBeforeNames.has(word) && after !== undefined) {
+      add(at, { kind: 'name', words: [after], row: `name: ${word}` });
+    }
+    if (isAfterNames.has(word) && before !== undefined) {
+      add(at, { kind: 'name', words: [before], row: `name: ${word}` });
+    }
+  }
+  return found;
+});
+
+/** Of each word of a legal form, the word before it: a company may be recorded without its form. */
+function legalForms(given: readonly string[]): (string | undefined)[] {
+  const names: (string | undefined)[] = given.map(() => undefined);
+  for (let start = 1; start < given.length; start++) {
+    for (let length = Math.min(LEGAL.longest, given.length - start); length > 0; length--) {
+      if (!LEGAL.forms.has(given.slice(start, start + length).join(' '))) continue;
+      names.fill(names[start - 1] ?? given[start - 1], start, start + length);
+      start += length - 1;
+      break;
+    }
+  }
+  return names;
+}
+
+/** The alternatives of one kind of each word of a filter. */
+export const filterAlternatives = (given: readonly string[], kind: EquivalentKind): Alternative[][] =>
+  alternativesOf(given.join(' ')).map((own) =>
+    own.filter((each) => each.kind === kind).slice(0, MAX_ALTERNATIVES.ofWord),
+  );
+
+/** In which fields the equivalents of a kind match, each with its group of the order. */
+export type EquivalentFields = Record<EquivalentKind, readonly Pick<Equivalent, 'field' | 'group'>[]>;
+
+/** The query with the equivalents of its words; a phrase and an excluded word have none. */
+export function withEquivalents(query: TextQuery, fieldsOf: EquivalentFields): TextQuery {
+  let room = MAX_ALTERNATIVES.ofQuery;
+  const required: QueryTerm[] = [];
+  for (let start = 0; start < query.required.length; ) {
+    const term = query.required[start] as QueryTerm;
+    if (term.kind === 'phrase') {
+      required.push(term);
+      start++;
+      continue;
+    }
+    const next = query.required.findIndex(({ kind }, index) => index > start && kind === 'phrase');
+    const run = query.required.slice(start, next === -1 ? undefined : next) as WordTerm[];
+    const alternatives = alternativesOf(run.map(({ word }) => word).join(' '));
+    for (const [index, word] of run.entries()) {
+      const equivalents = (alternatives[index] ?? [])
+        .flatMap(({ kind, ...each }) => fieldsOf[kind].map((field): Equivalent => ({ ...field, ...each })))
+        .slice(0, Math.min(MAX_ALTERNATIVES.ofWord, room));
+      room -= equivalents.length;
+      required.push(equivalents.length === 0 ? word : { ...word, equivalents });
+    }
+    start += run.length;
+  }
+  return { ...query, required };
+}

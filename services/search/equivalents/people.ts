@@ -1,0 +1,42 @@
+/** Words before and after a name that many records leave out. */
+export const BEFORE_NAMES = [
+  ...[
+    'mr',
+    'mrs',
+    'ms',
+    'miss',
+    'mx',
+    'dr',
+    'prof',
+    'sir',
+    'dame',
+    'lord',
+    'lady',
+    'rev',
+    'hon',
+    'herr',
+    'frau',
+  ],
+  ...['ing', 'dipl', 'mag', 'sra', 'srta', 'don', 'dona', 'mme', 'mlle', 'shri', 'smt'],
+];
+export const AFTER_NAMES = [
+  ...[
+    'jr',
+    'junior',
+    'sr',
+    'senior',
+    'ii',
+    'iii',
+    'iv',
+    'phd',
+    'md',
+    'esq',
+    'mba',
+    'cpa',
+    'dds',
+    'jd',
+    'rn',
+    'pe',
+  ],
+  ...['cfa', 'pmp', 'obe', 'mbe', 'cbe', 'msc', 'bsc'],
+];
