@@ -3,6 +3,7 @@ import type { Router } from '@koa/router';
 import type { Publisher } from '../../ingest/publisher.js';
 import { type Json, plainHeaders, plainOperation, publish } from '../http/openapi.js';
 import { respond } from '../http/respond.js';
+import { EQUIVALENTS_VERSION } from '../search/equivalents.js';
 import { cached } from '../shared/cache.js';
 import type { Clock } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
@@ -42,7 +43,9 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
       respond(ctx, { type: metrics.registry.contentType, body: await metrics.render() }),
     );
   }
-  router.get('/version', (ctx) => respond(ctx, { body: JSON.stringify(version) }));
+  router.get('/version', (ctx) =>
+    respond(ctx, { body: JSON.stringify({ ...version, equivalents: EQUIVALENTS_VERSION }) }),
+  );
   router.get(
     '/openapi.json',
     serveText(clock, 'application/json', () => JSON.stringify(document())),
@@ -74,10 +77,14 @@ const version = {
   $id: 'Version',
   type: 'object',
   description: 'What runs.',
-  required: ['name', 'version', 'node'],
+  required: ['name', 'version', 'node', 'equivalents'],
   properties: {
     name: text('Name of the program.'),
     version: text('Version of the program.'),
+    equivalents: {
+      type: 'integer',
+      description: 'Version of the tables of equivalents that contact searches apply.',
+    },
     node: text('Version of Node.js.'),
   },
 };
