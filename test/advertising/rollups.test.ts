@@ -14,10 +14,10 @@ import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 import { RollupBuilder } from '../../services/stores/clickhouse/rollup-builder.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import { accepted } from '../support/accepted.js';
-import { Random } from '../support/random.js';
+import { Random, SEED } from '../support/random.js';
 import { call } from './helper.js';
 
-const SEEDS = (process.env.ROLLUP_SEEDS ?? '1').split(',').map(Number);
+const SEEDS = Array.from({ length: Number(process.env.ROLLUP_RUNS ?? 1) }, (_, run) => SEED + run);
 const STEPS = Number(process.env.ROLLUP_STEPS ?? 8);
 const ORGANIZATIONS = ['org_a', 'org_b'];
 const RANGES = [
@@ -66,7 +66,7 @@ it('sums of a month are built once where another process builds them meanwhile',
 });
 
 for (const seed of SEEDS) {
-  describe(`sums of months under random restatements (seed ${seed})`, function () {
+  describe(`sums of months under random restatements (REACHLINE_TEST_SEED=${seed})`, function () {
     this.timeout(300_000);
     const random = new Random(seed);
     let path: string;

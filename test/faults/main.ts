@@ -2,7 +2,9 @@
  * The tests under faults at their full sizes, one file after the other: `main.js [part of a path …]`. What the environment sets
  * already stays.
  */
+
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/shared/fs.js';
@@ -25,10 +27,12 @@ const FULL: Record<string, string> = {
   TEST_TRANSCRIPTS: '1000',
   TEST_VISITS: '1000000',
   TEST_BATCHES_PER_KILL: '50',
-  TEST_FUZZ_REQUESTS: '20000',
-  ORACLE_SEEDS: '1,2,3,4',
+  /** Each night draws anew; what is drawn depends on the seed alone. */
+  REACHLINE_TEST_SEED: String(randomInt(1_000_000)),
+  TEST_FUZZ_RUNS: '3000',
+  ORACLE_RUNS: '4',
   ORACLE_REQUESTS: '30',
-  ROLLUP_SEEDS: '1,2,3,4',
+  ROLLUP_RUNS: '4',
   ROLLUP_STEPS: '15',
   TEST_ORDER_RUNS: '100',
   TEST_CREATES: '20000',

@@ -1,5 +1,5 @@
 import { type Agent, type IncomingHttpHeaders, request as sendRequest } from 'node:http';
-import type { FuzzRequest } from './fuzz-requests.js';
+import type { FuzzRequest } from './generated.js';
 
 export interface Received {
   status: number;

@@ -1,5 +1,5 @@
 import { endpoints } from '../../../services/gateway/api.js';
-import type { FuzzRequest } from '../../gateway/fuzz-requests.js';
+import type { FuzzRequest } from '../../gateway/generated.js';
 import type { Received } from '../../gateway/send.js';
 
 interface Count {
@@ -32,13 +32,15 @@ export class Coverage {
   readonly others: Count = { sent: 0, ok: 0, found: 0 };
   readonly statuses = new Map<number, number>();
 
-  count({ path, method }: FuzzRequest, { status, text }: Received): void {
+  count({ path, method }: FuzzRequest, { status, headers, text }: Received): void {
     const operation = method === 'POST' ? this.operations.get(path.split('?')[0] as string) : undefined;
     const count = operation ?? this.others;
     count.sent += 1;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
     if (status !== 200) return;
     count.ok += 1;
+    // Exports are not JSON.
+    if (!headers['content-type']?.startsWith('application/json')) return;
     if (operation && holdsRecord(JSON.parse(text) as Record<string, unknown>)) count.found += 1;
   }
 

@@ -1,311 +1,349 @@
+/** Requests with values drawn from the records and spelled as people spell them, so that most find something. */
+import { domainToASCII, domainToUnicode } from 'node:url';
+import fc from 'fast-check';
 import { DAY_MS } from '../../../services/shared/time.js';
-/** Requests with values drawn from the records, so that most find something. */
-import { type FuzzRequest, queryString } from '../../gateway/fuzz-requests.js';
-import { fitting, type JsonSchema, type Random } from '../../gateway/fuzz-values.js';
+import {
+  type Body,
+  type Draws,
+  dayAt,
+  type FuzzRequest,
+  type JsonSchema,
+  maybe,
+  object,
+  oneOf,
+  queryString,
+} from '../../gateway/generated.js';
 import { COMPARED } from './coverage.js';
 import type { Json, Records } from './records.js';
-import {
-  addressVariant,
-  composeQuery,
-  phoneVariant,
-  pickSlice,
-  pickWords,
-  textVariant,
-} from './text-variants.js';
-
-const BATCH_SIZES = [1, 3, 50, 1000];
-const PAGE_SIZES = [1, 2, 3, 7, 20, 50, 200, 1000];
 
 /** Fields of a contact that a query looks into (contract 3.9). */
-const SEARCHED = [
-  'first_name',
-  'last_name',
-  'work_emails',
-  'personal_emails',
-  'phones',
-  'job_title',
-  'functional_area',
-  'company_name',
-  'company_domain',
-  'city',
-  'state_region',
-  'country',
-  'postal_code',
-  'network_a_url',
-];
-
+const SEARCHED =
+  'first_name last_name work_emails personal_emails phones job_title functional_area company_name company_domain city state_region country postal_code network_a_url'.split(
+    ' ',
+  );
 /** Of which a deletion and an erasure take one. */
 const PERSON = ['contact_id', 'contact_ids', 'email', 'network_a_url'];
+/** Percentages of optional fields, where they are not the request's own. */
+const LIKELY = { query: 75, explain: 30, limit: 50, created_after: 30, created_before: 30, cursor: 0 };
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyzéüßøαж'];
 
-/** Probability of an optional field, where it is not the request's own. */
-const LIKELY: Record<string, number> = {
-  query: 0.75,
-  explain: 0.3,
-  limit: 0.5,
-  created_after: 0.3,
-  created_before: 0.3,
-};
+const isText = (value: unknown): value is string => typeof value === 'string' && /[\p{L}\p{N}]/u.test(value);
+const texts = (...values: unknown[]): string[] => values.flat().filter(isText);
+/** One of those that are texts; undefined where none is. */
+const some = (...values: unknown[]) => (texts(...values).length > 0 ? oneOf(texts(...values)) : undefined);
+const wordsOf = (text: string) => text.split(/[\s,;:()/]+/).filter((word) => word !== '');
 
-/** The value of a request field; undefined when the record has none. */
-type Draw = (name: string) => unknown;
+/** Spellings that normalization folds to the same text, or nearly. */
+const spelled = (text: string) =>
+  oneOf([
+    text,
+    text,
+    text.toUpperCase(),
+    text.toLowerCase(),
+    text.normalize('NFD'),
+    text.normalize('NFD').replace(/\p{M}/gu, ''),
+    ` ${text.replaceAll(' ', '  ')}\t`,
+    // Full width, as East Asian keyboards produce.
+    text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0)),
+  ]);
 
-function weightOf(path: string): number {
-  // Searches have most to compare.
-  if (/(?:contacts|visits)\/search$/.test(path)) return 10;
-  // Every process must know of an erasure before it answers, which takes a second.
-  return path.endsWith('/erase') ? 2 : 4;
-}
-const WEIGHTED = COMPARED.flatMap((endpoint) =>
-  Array<typeof endpoint>(weightOf(endpoint.path)).fill(endpoint),
-);
+/** One letter substituted, deleted, inserted or transposed. */
+const withTypo = (text: string) =>
+  fc.tuple(fc.nat([...text].length), fc.nat(3), oneOf(LETTERS)).map(([at, kind, letter]) => {
+    const letters = [...text];
+    const swapped = letters.slice(at, at + 2).reverse();
+    letters.splice(
+      at,
+      [1, 1, 0, 2][kind] as number,
+      ...([[letter], [], [letter], swapped][kind] as string[]),
+    );
+    return letters.join('');
+  });
 
-/** `createdIds` are ids of contacts that earlier requests created. */
-export function drawnRequest(
-  random: Random,
-  records: Records,
-  createdIds: readonly string[],
-  key: string,
-): FuzzRequest {
-  const endpoint = random.pick(WEIGHTED);
-  const schema = endpoint.request as JsonSchema;
-  const draw = drawFor(endpoint.path, random, records, createdIds);
-  const share = random.pick([0.03, 0.06, 0.12, 0.3]);
-  const body: Json = {};
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const isWanted = schema.required?.includes(name) || random.chance(LIKELY[name] ?? share);
-    if (!isWanted || name === 'cursor') continue;
-    const drawn = random.chance(0.97) ? draw(name) : undefined;
-    const value = drawn === undefined ? fitting(random, property, name) : drawn;
-    body[name] = typeof value === 'string' ? value.slice(0, property.maxLength).toWellFormed() : value;
-  }
-  if (endpoint.path.endsWith('/company')) {
-    delete body.company_id;
-    delete body.domain;
-    const name = random.pick(['company_id', 'company_id', 'domain']);
-    body[name] = draw(name) ?? 'co_1';
-  }
-  if (/\/(?:delete|erase)$/.test(endpoint.path)) {
-    const names = PERSON.filter((name) => name in (schema.properties ?? {}));
-    for (const name of names) delete body[name];
-    const drawn = random.pick(names);
-    const name = draw(drawn) === undefined ? 'contact_id' : drawn;
-    const value = draw(name);
-    // Few of many, so that the other operations find something.
-    body[name] = Array.isArray(value) ? value.slice(0, 3) : value;
-  }
-  let path: string = endpoint.path;
-  if (random.chance(0.5)) path += queryString(random, endpoint.query as JsonSchema | undefined);
-  const headers: Record<string, string> = { 'Content-Type': 'application/json', 'X-Api-Key': key };
-  if (/create|add|remove/.test(path) && random.chance(0.2))
-    headers['Idempotency-Key'] = `drawn${random.between(0, 30)}`;
-  return { method: 'POST', path, headers, body: Buffer.from(JSON.stringify(body)) };
-}
+const maybePrefix = (word: string) =>
+  fc
+    .tuple(fc.boolean(), fc.integer({ min: 1, max: 6 }))
+    .map(([whole, length]) => (whole ? word : [...word].slice(0, length).join('')));
+const slice = (text: string) =>
+  fc
+    .tuple(fc.nat(Math.max(0, text.length - 2)), fc.integer({ min: 1, max: 24 }))
+    .map(([from, length]) => text.slice(from, from + length).toWellFormed());
 
-function drawFor(path: string, random: Random, records: Records, createdIds: readonly string[]): Draw {
-  if (path.startsWith('/api/advertising')) return advertising(path, random, records);
-  if (path === '/api/website-visits/search') return visits(random, records);
-  if (path === '/api/audiences/search' || path === '/api/audiences/get') return audiences(random, records);
-  return path.endsWith('/create') ? newContact(random, records) : contacts(random, records, createdIds);
-}
+/** Some words of the text or their prefixes, in any order. */
+const someWords = (text: string) =>
+  fc
+    .array(oneOf(wordsOf(text)).chain(maybePrefix), { minLength: 1, maxLength: 3 })
+    .chain((words) => spelled(words.join(' ')));
 
-const textsOf = (record: Json): string[] =>
-  Object.values(record)
-    .flat()
-    .filter((value): value is string => typeof value === 'string' && /[\p{L}\p{N}]/u.test(value));
+const phrase = (text: string) => slice(wordsOf(text).join(' ')).map((words) => `"${words}"`);
+const term = (text: string): fc.Arbitrary<string> =>
+  oneOf(wordsOf(text)).chain((word) =>
+    fc.oneof(
+      fc.constant(text),
+      phrase(text),
+      maybePrefix(word),
+      fc.constant(word),
+      withTypo(word),
+      withTypo(word).chain(withTypo),
+      spelled(word),
+    ),
+  );
 
-const searchedTexts = (record: Json): string[] =>
-  textsOf(Object.fromEntries(SEARCHED.map((name) => [name, record[name]])));
-
-/** Page size and number. */
-const pageSize = (random: Random, name: string): unknown =>
-  name === 'limit' || name === 'page_size' || name === 'campaign_page_size'
-    ? Math.min(random.pick(PAGE_SIZES), name === 'limit' ? 1000 : 200)
-    : name === 'page' || name === 'campaign_page'
-      ? random.pick([1, 1, 1, 2, 3, 10])
-      : undefined;
-
-function contacts(random: Random, { contacts, audiences }: Records, createdIds: readonly string[]): Draw {
-  const record = random.pick(contacts);
-  return (name) => {
-    const value = record[name];
-    switch (name) {
-      case 'organization_id':
-        return 'org_a';
-      case 'query':
-        return random.chance(0.15)
-          ? pastedQuery(random, record)
-          : composeQuery(random, searchedTexts(record), searchedTexts(random.pick(contacts)));
-      case 'audience_id':
-        return random.pick([...((record.audience_ids as string[]) ?? []), random.pick(audiences).id]);
-      case 'contact_id':
-        return createdIds.length > 0 && random.chance(0.2) ? random.pick(createdIds) : value;
-      case 'contact_ids':
-        return Array.from({ length: random.pick(BATCH_SIZES) }, () =>
-          random.chance(0.1) ? `con_${random.between(0, 9)}` : random.pick(contacts).contact_id,
-        );
-      case 'email':
-        return random.pick([record.work_emails, record.personal_emails].flat().filter(isText));
-      case 'updated_after':
-        return isText(record.updated_at) ? record.updated_at : undefined;
-      case 'country':
-        return random.pick([value, value, 'US', 'GBR', 'Deutschland', 'Germany'].filter(isText));
-      case 'postal_code':
-      case 'company_domain':
-      case 'network_a_url':
-        return isText(value) ? valueVariant(random, value) : undefined;
-      default:
-        return isText(value) ? pickWords(random, value) : pageSize(random, name);
-    }
-  };
+/** A query that usually matches the texts: words, prefixes, typos, phrases, exclusions. */
+function query(own: readonly string[], others: readonly string[]): fc.Arbitrary<string> {
+  const excluded = oneOf(others).chain((text) => oneOf([`-${wordsOf(text)[0]}`, `-"${text}"`]));
+  return fc
+    .tuple(fc.array(oneOf(own).chain(term), { minLength: 1, maxLength: 4 }), maybe(20, excluded))
+    .map(([terms, exclusion = '']) => `${terms.join(' ')} ${exclusion}`.trim());
 }
 
-/** An address or phone number of the record in another spelling, sometimes with a word. */
-function pastedQuery(random: Random, record: Json): string {
-  const addresses = [record.network_a_url, record.company_domain, record.work_emails].flat().filter(isText);
-  const phones = [record.phones].flat().filter(isText);
-  const pasted = [
-    ...addresses.map((address) => addressVariant(random, address)),
-    ...phones.map((phone) => phoneVariant(random, phone)),
-    ...[record.country, record.postal_code].filter(isText),
-  ];
-  const words = random.chance(0.3) ? [record.last_name, record.job_title].filter(isText) : [];
-  return [...words, ...(pasted.length > 0 ? [random.pick(pasted)] : ['-x'])]
-    .join(' ')
-    .slice(0, 200)
-    .toWellFormed();
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
-
-function valueVariant(random: Random, value: string): string {
-  return random.pick([
-    value,
-    textVariant(random, value),
-    `https://www.${value}`,
-    `HTTP://${value}/`,
-    value.replace(/^https?:\/\/(?:www\.)?/, 'de.'),
-    value.replace(/^.*\//, ''),
-    value.replace(/\s/g, ''),
-    `${value}?a=b#c`,
-    addressVariant(random, value),
+/** A web, profile or email address in another encoding. */
+function address(text: string): fc.Arbitrary<string> {
+  const domain = text.replace(/^\w+:\/\//, '').replace(/\/.*$/s, '');
+  const host = domain.slice(domain.lastIndexOf('@') + 1);
+  const bare = text.replace(/^\w+:\/\/(?:www\.)?/, '');
+  return oneOf([
+    text,
+    encodeURI(text.toWellFormed()),
+    text.replace(host, domainToASCII(host) || host),
+    text.replace(host, domainToUnicode(host) || host),
+    `https://www.${bare}`,
+    `HTTP://${bare}/`,
+    `de.${bare}`,
+    `//${text}/`,
+    text.replace(/^.*\//, ''),
+    text.replace(/\s/g, ''),
+    `${text}?a=b#c`,
+    `${host}/about?a=b`,
+    `"${text}"`,
   ]);
 }
 
+/** A phone number with other separators, prefixes or an extension, or its beginning or end. */
+function phone(text: string): fc.Arbitrary<string> {
+  const digits = text.replace(/\D/g, '');
+  return oneOf([
+    text,
+    digits,
+    `00${digits}`,
+    `+${digits.slice(0, 2)} (0)${digits.slice(2)}`,
+    `${text} ext. 12`,
+    digits.replace(/(?=(?:...)+$)/g, '-'),
+    digits.slice(-7),
+    digits.slice(0, 5),
+    digits.replace(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit))),
+    `"${text}"`,
+  ]);
+}
+
+/** Each field drawn from the record's own value of that name. */
+const eachOf = (record: Json, draw: (text: string) => fc.Arbitrary<unknown>): Draws =>
+  Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [name, isText(value) ? draw(value) : undefined]),
+  );
+
+const searched = (record: Json) => texts(SEARCHED.flatMap((name) => record[name]));
+
+function contacts({ contacts, audiences }: Records, createdIds: readonly string[]): fc.Arbitrary<Draws> {
+  return fc.tuple(oneOf(contacts), oneOf(contacts), oneOf(audiences)).map(([record, other, audience]) => {
+    const { contact_id, network_a_url, company_domain, postal_code, country } = record;
+    const pasted = [
+      ...texts(network_a_url, company_domain, record.work_emails).map(address),
+      ...texts(record.phones).map(phone),
+      ...texts(country, postal_code).map(fc.constant),
+    ];
+    const composed = query(searched(record), searched(other));
+    return {
+      ...eachOf(record, someWords),
+      query:
+        pasted.length === 0
+          ? composed
+          : fc.oneof(composed, composed, composed, composed, fc.oneof(...pasted)),
+      audience_id: some(record.audience_ids, audience.id),
+      contact_id: some(contact_id, contact_id, contact_id, ...createdIds.slice(-1)),
+      contact_ids: oneOf([1, 3, 50, 1000]).chain((length) =>
+        fc.array(
+          fc.oneof(
+            oneOf(contacts).map((one) => one.contact_id),
+            fc.nat(9).map((id) => `con_${id}`),
+          ),
+          { minLength: length, maxLength: length },
+        ),
+      ),
+      email: some(record.work_emails, record.personal_emails),
+      updated_after: some(record.updated_at),
+      country: some(country, country, 'US', 'GBR', 'Deutschland'),
+      ...eachOf({ postal_code, company_domain, network_a_url }, (text) =>
+        fc.oneof(spelled(text), address(text)),
+      ),
+    };
+  });
+}
+
 /** A contact that may exist already. */
-function newContact(random: Random, { contacts, audiences }: Records): Draw {
-  const record = random.pick(contacts);
-  return (name) => {
-    if (name === 'organization_id') return 'org_a';
-    return name === 'audience_id' ? random.pick(audiences).id : (record[name] ?? undefined);
-  };
-}
+const newContact = ({ contacts, audiences }: Records): fc.Arbitrary<Draws> =>
+  fc.tuple(oneOf(contacts), oneOf(audiences)).map(([record, audience]) => ({
+    ...Object.fromEntries(Object.entries(record).map(([name, value]) => [name, fc.constant(value)])),
+    audience_id: fc.constant(audience.id),
+  }));
 
-function audiences(random: Random, { audiences }: Records): Draw {
-  const record = random.pick(audiences);
-  const texts = [record.name, record.description, record.tracking_utm_value].filter(isText);
-  return (name) => {
-    if (name === 'organization_id') return 'org_a';
-    if (name === 'audience_id') return record.id;
-    if (name === 'query') return composeQuery(random, texts, textsOf(random.pick(audiences)));
-    return name === 'limit' ? random.between(1, 200) : pageSize(random, name);
-  };
-}
+const audiences = ({ audiences }: Records): fc.Arbitrary<Draws> =>
+  fc.tuple(oneOf(audiences), oneOf(audiences)).map(([record, other]) => ({
+    audience_id: fc.constant(record.id),
+    query: query(texts(record.name, record.description, record.tracking_utm_value), texts(other.name)),
+  }));
 
-function visits(random: Random, records: Records): Draw {
-  const record = random.pick(records['website-visits']);
-  const createdMs = Date.parse(record.createdAt as string);
-  const near = () => new Date(createdMs + random.pick([0, 0, 1, -1, DAY_MS, -DAY_MS])).toISOString();
-  return (name) => {
-    switch (name) {
-      case 'organization_id':
-        return 'org_a';
-      case 'audience_id':
-        return record.audienceId;
-      case 'country':
-        return isText(record.country)
-          ? textVariant(random, random.pick([record.country, record.countryCode ?? 'US']) as string)
-          : undefined;
-      case 'city':
-        return isText(record.city) ? textVariant(random, record.city) : undefined;
-      case 'browser':
-      case 'platform':
-        return isText(record[name]) ? pickWords(random, record[name] as string) : undefined;
-      case 'has_recording':
-        return record.hasRecording;
-      case 'ip_address':
-        return isText(record.ipAddress) ? pickNetwork(random, record.ipAddress) : undefined;
-      case 'start_url':
-        return isText(record.startUrl)
-          ? random.pick([
-              record.startUrl,
-              record.startUrl.replace(/^\w+:/, ''),
-              textVariant(random, pickSlice(random, record.startUrl)),
-            ])
-          : undefined;
-      case 'created_after':
-      case 'created_before':
-        return near();
-      case 'min_intent_score':
-        return record.intentScore;
-      default:
-        return pageSize(random, name);
-    }
-  };
-}
+const visits = (records: Records): fc.Arbitrary<Draws> =>
+  oneOf(records['website-visits']).map((record) => {
+    const { audienceId, country, countryCode, city, browser, platform, startUrl, ipAddress, createdAt } =
+      record;
+    const near = oneOf([0, 0, 1, -1, DAY_MS, -DAY_MS]).map((ms) =>
+      new Date(Date.parse(createdAt as string) + ms).toISOString(),
+    );
+    const masks = texts(ipAddress).flatMap((ip) => [
+      ip,
+      `::ffff:${ip}`,
+      ...(ip.includes(':') ? [128, 127, 64, 48, 16] : [32, 31, 24, 16, 8]).map((bits) => `${ip}/${bits}`),
+    ]);
+    return {
+      audience_id: some(audienceId),
+      ...eachOf({ city }, spelled),
+      country: some(country, countryCode)?.chain(spelled),
+      ...eachOf({ browser, platform }, someWords),
+      has_recording: fc.constant(record.hasRecording),
+      ip_address: some(masks),
+      start_url: some(startUrl)?.chain((url) =>
+        fc.oneof(oneOf([url, url.replace(/^\w+:/, '')]), slice(url).chain(spelled)),
+      ),
+      created_after: near,
+      created_before: near,
+      min_intent_score: fc.constant(record.intentScore),
+    };
+  });
 
-function pickNetwork(random: Random, address: string): string {
-  const bits = address.includes(':') ? random.pick([128, 127, 64, 48, 16]) : random.pick([32, 31, 24, 16, 8]);
-  return random.pick([address, address, `${address}/${bits}`, `::ffff:${address}`]);
-}
-
-function advertising(path: string, random: Random, records: Records): Draw {
+function advertising(path: string, records: Records): fc.Arbitrary<Draws> {
   const named = path.includes('/compan') ? 'company_id' : 'creative_id';
-  const delivery = random.pick(records['network-a-deliveries'].filter((record) => named in record));
   const campaigns = records['network-a-campaigns'];
   const creatives = records['network-a-creatives'];
   const companies = records['network-a-companies'];
-  const few = (pick: () => unknown) => {
-    const values = Array.from({ length: random.between(1, 4) }, pick).filter(isText);
-    return values.length === 0 ? undefined : values;
-  };
-  const from = Date.parse(delivery.date as string) - random.pick([0, 1, 6, 30, 90]) * DAY_MS;
-  const to = from + random.pick([0, 6, 30, 61, 90, 365]) * DAY_MS;
-  const searched = random.pick([campaigns, creatives, companies]);
-  return (name) => {
-    switch (name) {
-      case 'organization_id':
-        return 'org_a';
-      case 'start_date':
-        return new Date(from).toISOString().slice(0, 10);
-      case 'end_date':
-        return new Date(to).toISOString().slice(0, 10);
-      case 'campaign_ids':
-        return few(() => random.pick([delivery.campaign_id, random.pick(campaigns).id]));
-      case 'creative_ids':
-        return few(() => random.pick([delivery.creative_id, random.pick(creatives).id]));
-      case 'company_ids':
-        return few(() => random.pick([delivery.company_id, random.pick(companies).id]));
-      case 'network_a_company_ids':
-        return few(() => random.pick(companies).network_a_company_id);
-      case 'domains':
-        return few(() => random.pick(companies).domain);
-      case 'statuses':
-        return few(() => random.pick([random.pick(campaigns).status, random.pick(creatives).status]));
-      case 'objective_types':
-        return few(() => random.pick(campaigns).objective_type);
-      case 'search': {
-        const { name: text, domain } = random.pick(searched);
-        const found = random.pick([text, domain].filter(isText));
-        return found === undefined ? undefined : textVariant(random, pickSlice(random, found));
-      }
-      case 'company_id': {
-        const { id, network_a_company_id: other } = random.pick(companies);
-        return random.pick([delivery.company_id, id, other].filter(isText));
-      }
-      case 'domain':
-        return random.pick(companies).domain;
-      default:
-        return pageSize(random, name);
-    }
-  };
+  const deliveries = records['network-a-deliveries'].filter((record) => named in record);
+  const few = (value: fc.Arbitrary<string> | undefined) =>
+    value && fc.array(value, { minLength: 1, maxLength: 4 });
+  const all = (list: Json[], name: string) => list.map((record) => record[name]);
+  return fc
+    .tuple(
+      oneOf(deliveries),
+      oneOf(companies),
+      oneOf([...campaigns, ...creatives, ...companies]),
+      oneOf([0, 1, 6, 30, 90]),
+      oneOf([0, 6, 30, 61, 365]),
+    )
+    .map(([delivery, company, found, before, length]) => {
+      const from = Date.parse(delivery.date as string) - before * DAY_MS;
+      const twice = (id: unknown, list: Json[]) =>
+        few(fc.oneof(oneOf(texts(id, list[0]?.id)), oneOf(texts(all(list, 'id')))));
+      return {
+        start_date: fc.constant(dayAt(from)),
+        end_date: fc.constant(dayAt(from + length * DAY_MS)),
+        campaign_ids: twice(delivery.campaign_id, campaigns),
+        creative_ids: twice(delivery.creative_id, creatives),
+        company_ids: twice(delivery.company_id, companies),
+        network_a_company_ids: few(some(all(companies, 'network_a_company_id'))),
+        domains: few(some(all(companies, 'domain'))),
+        statuses: few(some(all(campaigns, 'status'), all(creatives, 'status'))),
+        objective_types: few(some(all(campaigns, 'objective_type'))),
+        search: some(found.name, found.domain)?.chain(slice).chain(spelled),
+        company_id: some(delivery.company_id, company.id, company.network_a_company_id),
+        domain: some(company.domain),
+      };
+    });
+}
+
+function drawsOf(path: string, records: Records, createdIds: readonly string[]): fc.Arbitrary<Draws> {
+  if (path.startsWith('/api/advertising')) return advertising(path, records);
+  if (path === '/api/website-visits/search') return visits(records);
+  if (path === '/api/audiences/search' || path === '/api/audiences/get') return audiences(records);
+  return path.endsWith('/create') ? newContact(records) : contacts(records, createdIds);
+}
+
+const pages = (most: number) => oneOf([1, 2, 3, 7, 20, 50, 200, 1000].filter((size) => size <= most));
+const PAGING: Draws = {
+  organization_id: fc.constant('org_a'),
+  page_size: pages(200),
+  campaign_page_size: pages(200),
+  page: oneOf([1, 1, 1, 2, 3, 10]),
+  campaign_page: oneOf([1, 1, 1, 2, 3, 10]),
+};
+
+/** The field that names the company, the contact or the person, where an operation takes one of several. */
+function alternatives(path: string, fields: readonly string[]): readonly string[] {
+  if (path.endsWith('/company')) return ['company_id', 'domain'];
+  return /\/(?:delete|erase)$/.test(path) ? PERSON.filter((name) => fields.includes(name)) : [];
+}
+
+function operationRequest(
+  { path, request, query }: (typeof COMPARED)[number],
+  records: Records,
+  createdIds: readonly string[],
+  key: string,
+) {
+  const schema = request as JsonSchema;
+  const names = alternatives(path, Object.keys(schema.properties ?? {}));
+  const limit = pages(path === '/api/audiences/search' ? 200 : 1000);
+  return drawsOf(path, records, createdIds).chain((drawn) => {
+    const draws: Draws = { limit, ...drawn, ...PAGING };
+    const given = names.filter((name) => draws[name] !== undefined);
+    const one: fc.Arbitrary<Body> =
+      given.length === 0
+        ? fc.constant({})
+        : oneOf(given).chain((name) =>
+            (draws[name] as fc.Arbitrary<unknown>).map((value) =>
+              // Few of many, so that the other operations find something.
+              ({ [name]: Array.isArray(value) ? value.slice(0, 3) : value }),
+            ),
+          );
+    const others = {
+      ...schema,
+      properties: Object.fromEntries(
+        Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name)),
+      ),
+    };
+    return fc
+      .tuple(
+        object(others, draws, { shares: [3, 6, 12, 30], likely: LIKELY }),
+        one,
+        fc.boolean(),
+        queryString(query as JsonSchema),
+        fc.nat(150),
+      )
+      .map(([body, named, asks, search, number]): FuzzRequest => {
+        const headers: FuzzRequest['headers'] = { 'Content-Type': 'application/json', 'X-Api-Key': key };
+        if (/create|add|remove/.test(path) && number < 30) headers['Idempotency-Key'] = `drawn${number}`;
+        return {
+          method: 'POST',
+          path: asks ? path + search : path,
+          headers,
+          body: Buffer.from(JSON.stringify({ ...body, ...named })),
+        };
+      });
+  });
+}
+
+/** `createdIds` are ids of contacts that earlier requests created. */
+export function drawnRequest(
+  records: Records,
+  createdIds: readonly string[],
+  key: string,
+): fc.Arbitrary<FuzzRequest> {
+  return fc.oneof(
+    ...COMPARED.map((endpoint) => ({
+      // Searches have most to compare; every process must know of an erasure before it answers, which takes a second.
+      weight: /(?:contacts|visits)\/search$/.test(endpoint.path)
+        ? 10
+        : endpoint.path.endsWith('/erase')
+          ? 2
+          : 4,
+      arbitrary: operationRequest(endpoint, records, createdIds, key),
+    })),
+  );
 }

@@ -1,7 +1,7 @@
 /** A gateway on embedded stores and one on servers, which get the same requests at the same times. */
 import { Agent } from 'node:http';
 import type { Clock } from '../../../services/shared/time.js';
-import type { FuzzRequest } from '../../gateway/fuzz-requests.js';
+import type { FuzzRequest } from '../../gateway/generated.js';
 import { type Received, send } from '../../gateway/send.js';
 import { startTestGateway, type TestGateway } from '../../support/gateway.js';
 import { startAtScaleGateway } from '../start-gateway.js';
