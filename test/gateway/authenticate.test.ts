@@ -89,10 +89,10 @@ describe('Authentication', () => {
   /** Waits until what the store said of the key holds no longer. */
   async function untilLookedUpAgain(): Promise<void> {
     const before = keys.lookups;
-    while (keys.lookups === before) {
+    await until(() => {
       void call(key).catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+      return keys.lookups > before;
+    }, 'the key is looked up again');
   }
 
   it('looks up a key once for concurrent requests', async () => {

@@ -6,6 +6,7 @@ import { createLogger } from '../../services/shared/logger.js';
 import { systemClock } from '../../services/shared/time.js';
 import { freePort } from '../stack/free-port.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 
 const SEARCH = '/api/contacts/search';
 
@@ -44,10 +45,15 @@ describe('The operational endpoints of a gateway', () => {
     const socket = connect(Number(port), hostname);
     const headers = `Host: x\r\nX-Api-Key: ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
     socket.write(`POST ${SEARCH} HTTP/1.1\r\n${headers}{`);
-    let text: string;
-    do {
+    let text = '';
+    const sampled = async (metric: string) => {
       ({ text } = await get('/metrics'));
-    } while (sampleOf(text, 'reachline_http_bodies_in_progress') === 0);
+      return sampleOf(text, metric);
+    };
+    await until(
+      async () => (await sampled('reachline_http_bodies_in_progress')) !== 0,
+      'a body is in progress',
+    );
     expect(sampleOf(text, 'reachline_http_requests_in_flight')).to.equal(1);
     expect(sampleOf(text, 'reachline_http_body_bytes')).to.equal(100);
     expect(sampleOf(text, 'reachline_http_slots_in_use')).to.equal(0);
@@ -55,9 +61,7 @@ describe('The operational endpoints of a gateway', () => {
     expect(sampleOf(text, 'reachline_http_connections')).to.be.at.least(2);
     expect(sampleOf(text, 'nodejs_eventloop_lag_p99_seconds')).to.be.at.least(0);
     socket.destroy();
-    do {
-      ({ text } = await get('/metrics'));
-    } while (sampleOf(text, 'reachline_http_requests_in_flight') !== 0);
+    await until(async () => (await sampled('reachline_http_requests_in_flight')) === 0, 'the request ends');
     expect(sampleOf(text, 'reachline_http_body_bytes')).to.equal(0);
   });
 

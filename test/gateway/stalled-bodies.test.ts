@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ADMISSION_LIMITS } from '../../services/http/admission.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
-import { expectProblem } from '../support/problems.js';
 import { sendBytes } from '../support/raw-http.js';
 
 const SEARCH = '/api/contacts/search';
@@ -37,7 +36,7 @@ describe('Bodies that never end', function () {
   this.timeout(60_000);
   let gateway: TestGateway;
   before(async () => {
-    gateway = await startTestGateway({ requestTimeoutMs: 100 });
+    gateway = await startTestGateway({ requestTimeoutMs: 1000 });
   });
   after(() => gateway.close());
 
@@ -56,9 +55,9 @@ describe('Bodies that never end', function () {
       for (const text of answers) expect(text).to.match(/^HTTP\/1\.1 (408|503) /);
       expect(answers.some((text) => text.startsWith('HTTP/1.1 408'))).to.equal(true);
       const answer = await gateway.call(SEARCH, organization);
-      if (answer.status !== 200) expectProblem(answer, 504, 'timeout');
+      expect(answer.status, answer.text).to.equal(200);
       const written = await gateway.ingest('contacts', [{ contact_id: 'a' }]);
-      if (written.status !== 200) expectProblem(written, 504, 'timeout');
+      expect(written.status, written.text).to.equal(200);
     });
   }
 });

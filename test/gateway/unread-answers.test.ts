@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Context } from 'koa';
 import { ADMISSION_LIMITS, Admission, type AdmittedRequest } from '../../services/http/admission.js';
 import type { Problem } from '../../services/http/problems.js';
+import { until } from '../support/until.js';
 
 const ANSWER = Buffer.alloc(8 * 1024 * 1024);
 
@@ -57,7 +58,7 @@ describe('Responses that clients do not read', () => {
     expect(written[0]).to.equal(OK);
     written[1].destroy();
     first[1].destroy();
-    while (admission.total.responseBytes > 2 * ANSWER.length) await new Promise(setImmediate);
+    await until(() => admission.total.responseBytes <= 2 * ANSWER.length, 'the unread response is released');
     expect((await ask('c'))[0]).to.equal(OK);
   });
 });
