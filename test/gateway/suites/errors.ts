@@ -144,6 +144,7 @@ export const errors = gatewaySuite('The errors of the contract', (start) => {
       [COMPANY, { ...range, company_id: 'no' }, 'company_not_found', {}],
       [COMPANY, { ...range, company_id: 'x'.repeat(128) }, 'company_not_found', {}],
       [COMPANY, { ...range, domain: 'no.example' }, 'company_not_found', {}],
+      [COMPANY, { ...range, domain: 'www.' }, 'company_not_found', {}],
     ];
     for (const [path, body, code, extras] of missing) {
       it(`${code} comes from ${path} for ${JSON.stringify(body)}`, async () => {
