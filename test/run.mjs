@@ -22,6 +22,13 @@ const ALONE = [
   'dist/test/at-scale/elasticsearch/reindex*.test.js',
 ];
 
+/** Faults that the simulation or a smaller test finds daily: nightly, at their full size, in the suite faults. */
+const FAULTS = [
+  'kafka/{frozen-points,network,outages,replay-large}',
+  'elasticsearch/{reindex-faults,erasure-faults}',
+  'durability/{analytics-outage,creates}',
+].map((files) => `dist/test/at-scale/${files}.test.js`);
+
 /** What each suite runs, in order; files that take long come first, so that no job waits for one at the end. */
 const SUITES = {
   test: [
@@ -40,12 +47,12 @@ const SUITES = {
     mocha(
       '--parallel',
       '--jobs=5',
-      ...[...ALONE, 'dist/test/at-scale/stack.test.js'].flatMap((spec) => ['--ignore', spec]),
+      ...[...ALONE, ...FAULTS, 'dist/test/at-scale/stack.test.js'].flatMap((spec) => ['--ignore', spec]),
       'dist/test/at-scale/*.test.js',
       'dist/test/at-scale/kafka/**/*.test.js',
       'dist/test/at-scale/!(kafka)/**/*.test.js',
     ),
-    mocha(...ALONE),
+    mocha(...FAULTS.flatMap((spec) => ['--ignore', spec]), ...ALONE),
   ],
   hostile: [serial('hostile', 1)],
   simulation: [script('simulation')],

@@ -10,7 +10,7 @@ import { GatewayPair } from './parity/store-pair.js';
 import { atScale } from './start-gateway.js';
 
 /** For all data sets together. */
-const REQUESTS = Number(process.env.TEST_PARITY_REQUESTS ?? 2000);
+const REQUESTS = Number(process.env.TEST_PARITY_REQUESTS ?? 600);
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MAX_DIFFERENCES = 5;
 /** Few, so that they run out. */

@@ -7,6 +7,7 @@ import { openElasticsearchStore } from '../../../services/stores/elasticsearch/s
 import { allPages, asked, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { parsed } from '../../support/parsed-store.js';
+import { Random, SEED } from '../../support/random.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
@@ -17,7 +18,7 @@ const PAIRS = Number(process.env.TEST_CREATE_SEARCH_PAIRS ?? 500);
 const BALANCE = 1_000_000;
 const KILL_INTERVAL_MS = 4000;
 
-describe('Creating contacts through several gateways', () => {
+describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED})`, () => {
   let indices: TestIndices;
   let store: SearchStore;
   let key: string;
@@ -52,11 +53,12 @@ describe('Creating contacts through several gateways', () => {
     await store.setCredits(ORGANIZATION, BALANCE);
     const four = await Gateways.start(4, indices.config, key);
     gateways = four;
+    const random = new Random(SEED);
     let done = false;
     let kills = 0;
     const killing = (async () => {
       for (let turn = 0; !done; turn++) {
-        await pause(KILL_INTERVAL_MS * (0.5 + Math.random()));
+        await pause(KILL_INTERVAL_MS * (0.5 + random.next()));
         if (done) break;
         await four.killAndRestart(turn % four.count);
         kills++;

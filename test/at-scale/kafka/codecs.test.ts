@@ -12,7 +12,7 @@ import { packageRoot } from '../../../services/shared/fs.js';
 import { kafkaDistribution } from '../../stack/distributions.js';
 import { findJava } from '../../stack/java.js';
 import { compressLz4, compressSnappy, compressZstd } from '../../support/compress.js';
-import { Random } from '../../support/random.js';
+import { Random, SEED } from '../../support/random.js';
 import type { TestTopics } from './topics.js';
 import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
@@ -20,7 +20,6 @@ import { histories, STREAMS, type Workers } from './workers.js';
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const JAVA_PRODUCER = join(packageRoot, 'test/at-scale/kafka/Produce.java');
 const TYPES = {
   none: CompressionTypes.None,
@@ -41,7 +40,7 @@ interface Batch {
 const isFramed = (compressed: Uint8Array) =>
   Buffer.from(compressed.subarray(0, 7)).equals(Buffer.from('\x82SNAPPY', 'latin1'));
 
-describe(`compressed batches (TEST_SEED=${SEED})`, function () {
+describe(`compressed batches (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
   const codecs = CompressionCodecs as Record<number, () => object>;
   const decompressors = DECOMPRESSORS as Record<number, Decompress>;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { Random } from '../../support/random.js';
+import { Random, SEED } from '../../support/random.js';
 import { until } from '../../support/until.js';
 import { actualContacts, actualDeliveries, expectSame } from './actual.js';
 import type { History } from './histories.js';
@@ -10,12 +10,11 @@ import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './
 import { histories } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 /** One stream for each store. Frozen before the write, it writes when it wakes. */
 const POINTS = ['after decode', 'before the write', 'after the write'] as const;
 const STREAMS = ['network-a-deliveries', 'contacts'] as const;
 
-describe(`a worker frozen at named points until its partitions are reassigned (TEST_SEED=${SEED})`, function () {
+describe(`a worker frozen at named points until its partitions are reassigned (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(300_000);
   let stores: WorkerStores;
   let test: WorkerTest;

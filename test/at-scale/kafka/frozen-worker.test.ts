@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Random } from '../../support/random.js';
+import { Random, SEED } from '../../support/random.js';
 import type { TestTopics } from './topics.js';
 import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
@@ -8,9 +8,8 @@ import { histories, STREAMS, type Workers } from './workers.js';
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 /** At least; until its partitions are another's. */
 const FROZEN_MS = Number(process.env.TEST_AWAY_MS ?? 5000);
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
-describe(`a frozen worker (TEST_SEED=${SEED})`, function () {
+describe(`a frozen worker (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(300_000);
   let topics: TestTopics;
   let stores: WorkerStores;

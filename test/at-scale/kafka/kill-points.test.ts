@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
-import { Random } from '../../support/random.js';
+import { Random, SEED } from '../../support/random.js';
 import { KILL_POINTS, startKilled } from './kill-points.js';
 import { expectPoisonRejected, withPoison } from './poison.js';
 import type { TestTopics } from './topics.js';
@@ -9,10 +9,9 @@ import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './
 import { histories, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
-const KILLS = Number(process.env.TEST_POINT_KILLS ?? 2);
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+const KILLS = Number(process.env.TEST_POINT_KILLS ?? 1);
 
-describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED})`, function () {
+describe(`a worker killed at named points, ${KILLS} times each (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
   let topics: TestTopics;
   let stores: WorkerStores;

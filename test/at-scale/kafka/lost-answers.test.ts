@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Publisher } from '../../../ingest/publisher.js';
 import { INTERACTIVE_RETRY } from '../../../ingest/sources/kafka/client.js';
@@ -13,7 +12,8 @@ import { startKafka } from '../../stack/kafka.js';
 import { type ProduceProxy, startProduceProxy } from '../../stack/produce-proxy.js';
 import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
-import { type TestTopics, testTopics } from './topics.js';
+import { until } from '../../support/until.js';
+import { POLLING, type TestTopics, testTopics } from './topics.js';
 
 const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 1);
 const KILLS = Number(process.env.TEST_BROKER_KILLS ?? 1);
@@ -121,12 +121,12 @@ describe('a broker that appends records and is cut off before it responds', func
       for (let kill = 0; kill < KILLS; kill++) {
         const before = ids.length;
         // It takes records again without a restart.
-        while (ids.length < before + 100) await pause(20);
+        await until(() => ids.length >= before + 100, 'records are acknowledged again', POLLING);
         await kafka.kill();
         await kafka.start();
       }
       const before = ids.length;
-      while (ids.length < before + 100) await pause(20);
+      await until(() => ids.length >= before + 100, 'records are acknowledged again', POLLING);
     } finally {
       isOver = true;
       await Promise.all(clients);

@@ -5,7 +5,7 @@ import { startKafka } from '../../stack/kafka.js';
 import type { Server } from '../../stack/server.js';
 import { MissingPrerequisite } from '../../stack/stack-error.js';
 import { type NetworkProxy, startToxiproxy, type Toxic, type Toxiproxy } from '../../stack/toxiproxy.js';
-import { Random } from '../../support/random.js';
+import { Random, SEED } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
 import type { TestTopics } from './topics.js';
 import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
@@ -13,7 +13,6 @@ import { histories, rebalances, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 1);
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const FAULT_MS = 1500;
 /** A broken store is noticed in less. */
 const RETRIED_MS = 30_000;
@@ -54,7 +53,7 @@ const FAULTS: Record<string, Fault> = {
   },
 };
 
-describe(`a worker whose network fails (TEST_SEED=${SEED})`, function () {
+describe(`a worker whose network fails (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
   let toxiproxy: Toxiproxy;
   let kafka: Server;

@@ -8,9 +8,10 @@ import { planClickHouse } from '../../stack/clickhouse.js';
 import { startElasticsearch } from '../../stack/elasticsearch.js';
 import { startKafka } from '../../stack/kafka.js';
 import { type Server, type ServerPlan, startServer } from '../../stack/server.js';
-import { Random } from '../../support/random.js';
+import { Random, SEED } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
-import { type TestTopics, testTopics } from './topics.js';
+import { until } from '../../support/until.js';
+import { POLLING, type TestTopics, testTopics } from './topics.js';
 import {
   type Histories,
   histories,
@@ -24,10 +25,9 @@ import {
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const KILLS = Number(process.env.TEST_STORE_KILLS ?? 1);
 const AWAY_MS = Number(process.env.TEST_AWAY_MS ?? 5000);
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const PASSWORD = 'the right one';
 
-describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
+describe(`a worker whose servers are killed (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(120_000 + KILLS * (120_000 + AWAY_MS));
   let elasticsearch: Server;
   let clickhouse: Server;
@@ -91,9 +91,9 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
   }
 
   /** Sends everything in pieces, each until the broker has it, while something else happens. */
-  async function produceSlowly(history: Histories, until: Promise<unknown>): Promise<void> {
+  async function produceSlowly(history: Histories, meanwhile: Promise<unknown>): Promise<void> {
     let over = false;
-    void until.finally(() => {
+    void meanwhile.finally(() => {
       over = true;
     });
     const pieces = 50;
@@ -102,7 +102,7 @@ describe(`a worker whose servers are killed (TEST_SEED=${SEED})`, function () {
         const { records } = history[stream];
         const size = Math.ceil(records.length / pieces);
         const some = records.slice(piece * size, (piece + 1) * size);
-        while (!(await isProduced(stream, some))) await pause(200);
+        await until(() => isProduced(stream, some), `some records of ${stream} are produced`, POLLING);
       }
       if (!over) await pause(200);
     }

@@ -1,18 +1,17 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import kafkajs from 'kafkajs';
 import { deadLetterTopicOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
-import { Random } from '../../support/random.js';
+import { Random, SEED } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
+import { until } from '../../support/until.js';
 import { expectPoisonRejected, withPoison } from './poison.js';
-import type { TestTopics } from './topics.js';
+import { POLLING, type TestTopics } from './topics.js';
 import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
-describe(`dead letters that the broker rejects (TEST_SEED=${SEED})`, function () {
+describe(`dead letters that the broker rejects (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
   let topics: TestTopics;
   let stores: WorkerStores;
@@ -36,14 +35,18 @@ describe(`dead letters that the broker rejects (TEST_SEED=${SEED})`, function ()
     await limitDeadLetters(10);
     const worker = await workers.start();
     for (const [index, stream] of STREAMS.entries()) await topics.produce(stream, sent[index] ?? []);
-    while ((await failingOf(worker)).length < STREAMS.length) await pause(100);
+    await until(
+      async () => (await failingOf(worker)).length === STREAMS.length,
+      'every stream fails',
+      POLLING,
+    );
     for (const stream of STREAMS) expect(await topics.behind(stream), stream).to.be.greaterThan(0);
     expect(await restartsOf(worker)).to.be.greaterThan(0);
     await limitDeadLetters(9_000_000);
     await workers.drained(...STREAMS);
     await workers.expectState(history);
     await expectPoisonRejected(topics, sent.flat().filter(({ headers }) => headers).length);
-    while ((await failingOf(worker)).length > 0) await pause(100);
+    await until(async () => (await failingOf(worker)).length === 0, 'no stream fails', POLLING);
   });
 
   /** Streams that the worker says wait to be started again. */

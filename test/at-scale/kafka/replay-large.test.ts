@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { deadLetterTopicOf, groupOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
 import { runProcess as run } from '../../cli/support.js';
 import { endOf, spawnServer } from '../../support/server-process.js';
-import { type TestTopics, testTopics } from './topics.js';
+import { until } from '../../support/until.js';
+import { POLLING, type TestTopics, testTopics } from './topics.js';
 
 const LETTERS = Number(process.env.TEST_LETTERS ?? 4000);
 const STREAM = 'contacts';
@@ -73,7 +73,7 @@ describe(`${LETTERS} replayed dead letters`, function () {
       );
       return Number(offsets.get(0) ?? 0) > LETTERS / 3;
     };
-    while (!(await isHalfWay())) await pause(100);
+    await until(isHalfWay, 'half of the dead letters are replayed', POLLING);
     killed.kill('SIGKILL');
     expect(await ended).to.deep.equal({ code: null, signal: 'SIGKILL' });
     expect(await command('replay')).to.include({ code: 0 });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { KafkaCluster } from '../../../ingest/sources/kafka/cluster.js';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
@@ -7,6 +6,7 @@ import { createTopics, deadLetterTopicOf, topicOf } from '../../../ingest/source
 import type { StreamName } from '../../../ingest/streams/index.js';
 import { type KafkaConfig, loadConfig } from '../../../services/shared/config.js';
 import { createLogger } from '../../../services/shared/logger.js';
+import { until } from '../../support/until.js';
 
 /** Topics and groups of one test, on the broker of the environment or another one. */
 export interface TestTopics {
@@ -26,6 +26,8 @@ export interface TestTopics {
 }
 
 const RECORDS_PER_REQUEST = 2000;
+/** Enough for a million records. */
+export const POLLING = { pollMs: 100, timeoutMs: 600_000 };
 
 export interface TopicOptions {
   /** Of the environment when absent. */
@@ -66,19 +68,20 @@ export async function testTopics({
       }
     },
     async visible(stream, count) {
-      for (;;) {
+      const isVisible = async () => {
         let seen = 0;
         await cluster.readAll(topicOf(config, stream), async (records) => {
           seen += records.length;
           return true;
         });
-        if (seen >= count) return;
-        await pause(100);
-      }
+        return seen >= count;
+      };
+      await until(isVisible, `readers see ${count} records of ${stream}`, POLLING);
     },
     async drained(...streams) {
       for (const stream of streams) {
-        while ((await behind(stream).catch(() => 1)) > 0) await pause(100);
+        const isDrained = async () => (await behind(stream).catch(() => 1)) === 0;
+        await until(isDrained, `the workers have committed every record of ${stream}`, POLLING);
       }
     },
     async deadLetters(stream) {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import kafkajs from 'kafkajs';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { Random } from '../../support/random.js';
+import { Random, SEED } from '../../support/random.js';
 import { actualContacts, expectSame } from './actual.js';
 import { contactHistory } from './histories.js';
 import type { TestTopics } from './topics.js';
@@ -12,9 +12,8 @@ import { histories, rebalances, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const KILLS = Number(process.env.TEST_WORKER_KILLS ?? 3);
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
-describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, function () {
+describe(`a worker on Kafka, Elasticsearch and ClickHouse (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
   let topics: TestTopics;
   let stores: WorkerStores;
