@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import type { Endpoint, Parsed } from '../../services/http/endpoint.js';
 import { serialize } from '../../services/http/serialize.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 /** A moment of the day that tests take for today. */
 export const TODAY = '2026-11-21';
@@ -63,13 +61,9 @@ export function openTemporaryStore(timeoutMs?: number): Promise<TemporaryStore> 
 }
 
 async function openInTemporaryFolder(timeoutMs?: number): Promise<TemporaryStore> {
-  const path = mkdtempSync(join(tmpdir(), 'reachline-analytics-'));
-  const { store } = await openAnalyticsStore({ path, timeoutMs });
+  const { store } = await openAnalyticsStore({ path: tempFolder(), timeoutMs });
   return {
     store,
-    async dispose() {
-      await store.close();
-      rmSync(path, { recursive: true, force: true });
-    },
+    dispose: () => store.close(),
   };
 }

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
@@ -14,6 +11,7 @@ import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js'
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 import { accepted } from '../support/accepted.js';
 import { Random } from '../support/random.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { call, openTemporaryStore } from './helper.js';
 import { randomRecords } from './random-records.js';
 
@@ -119,8 +117,7 @@ describe('money', function () {
   this.timeout(120_000);
 
   it('adds up to the last digit over twenty thousand deliveries', async () => {
-    const path = mkdtempSync(join(tmpdir(), 'reachline-money-'));
-    const clickhouse = await openClickHouse({ path });
+    const clickhouse = await openClickHouse({ path: tempFolder() });
     try {
       await migrate(clickhouse);
       // Amounts like 0.01, which no sum of floating point keeps, and values with all twelve digits.
@@ -150,7 +147,6 @@ describe('money', function () {
       ).to.equal(spent);
     } finally {
       await clickhouse.close();
-      rmSync(path, { recursive: true, force: true });
     }
   });
 

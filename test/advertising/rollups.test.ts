@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import {
@@ -15,6 +12,7 @@ import { RollupBuilder } from '../../services/stores/clickhouse/rollup-builder.j
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import { accepted } from '../support/accepted.js';
 import { Random, SEED } from '../support/random.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { call } from './helper.js';
 
 const SEEDS = Array.from({ length: Number(process.env.ROLLUP_RUNS ?? 1) }, (_, run) => SEED + run);
@@ -38,7 +36,7 @@ describe('whole months of a range', () => {
 });
 
 it('sums of a month are built once where another process builds them meanwhile', async () => {
-  const path = mkdtempSync(join(tmpdir(), 'reachline-rollups-'));
+  const path = tempFolder();
   const { store } = await openAnalyticsStore({ path });
   const delivery = { organization_id: 'org_a', date: '2026-07-01', campaign_id: 'c1', creative_id: 'r1' };
   await store.insertDeliveries(accepted([{ ...delivery, reported_at: '2026-10-01T00:00:00Z' }], 1));
@@ -61,7 +59,6 @@ it('sums of a month are built once where another process builds them meanwhile',
     expect(builtMeanwhile).to.equal(1);
   } finally {
     await clickhouse.close();
-    rmSync(path, { recursive: true, force: true });
   }
 });
 
@@ -75,14 +72,13 @@ for (const seed of SEEDS) {
     let accepts = Date.parse('2026-10-01');
 
     before(async () => {
-      path = mkdtempSync(join(tmpdir(), 'reachline-rollups-'));
+      path = tempFolder();
       const opened = await openAnalyticsStore({ path }, { intervalMs: 1e9, settleSeconds: 0, minRows: 1 });
       store = opened.store;
       builder = opened.builder as RollupBuilder;
     });
     after(async () => {
       await store.close();
-      rmSync(path, { recursive: true, force: true });
     });
 
     const delivery = (): DeliveryRecord => ({

@@ -1,3 +1,5 @@
+import { removeTempFolders } from './temp-folder.js';
+
 /**
  * Closes what a file of tests has left open, so that none fails for another: a process has at most one engine, and a hook that
  * timed out closes nothing.
@@ -29,5 +31,6 @@ export const mochaHooks = {
     opened.clear();
     const values = await Promise.allSettled(left);
     await Promise.all(values.map((each) => (each.status === 'fulfilled' ? each.value.close() : undefined)));
+    removeTempFolders();
   },
 };

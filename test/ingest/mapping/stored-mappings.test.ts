@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readMappings } from '../../../ingest/mapping/stored-mappings.js';
 import { namedMappings } from '../../../ingest/presets/named-mappings.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 describe('Stored mappings', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'mappings-'));
+    folder = tempFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 
   it('are the files of a folder, by name, and none without a folder', () => {

@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ClickHouse } from '../../../services/stores/clickhouse/client.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 const nameOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -17,12 +15,11 @@ describe('embedded ClickHouse', () => {
   let clickhouse: ClickHouse;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'reachline-clickhouse-'));
+    folder = tempFolder();
     clickhouse = await openClickHouse({ path: folder, timeoutMs: 300 });
   });
   afterEach(async () => {
     await clickhouse.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const reopenWithoutTimeLimit = async () => {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ClickHouse } from '../../../services/stores/clickhouse/client.js';
 import {
@@ -9,18 +6,18 @@ import {
   serverMigrations,
 } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 describe('ClickHouse migrations', () => {
   let folder: string;
   let clickhouse: ClickHouse;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'reachline-migrate-'));
+    folder = tempFolder();
     clickhouse = await openClickHouse({ path: folder });
   });
   after(async () => {
     await clickhouse.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('are applied once, in order', async () => {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
@@ -9,6 +7,7 @@ import { serverMigrations } from '../../../services/stores/clickhouse/migrations
 import { render } from '../../../services/stores/clickhouse/migrations/render.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
 import { readMigrations } from '../../../services/stores/common/migrations.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 const LAYOUT = {
   tables: 'reachline_tables',
@@ -46,8 +45,7 @@ describe('ClickHouse migrations in a cluster', () => {
   });
 
   it('are understood by the engine', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'reachline-render-'));
-    const clickhouse = await openClickHouse({ path: folder });
+    const clickhouse = await openClickHouse({ path: tempFolder() });
     try {
       for (const statement of rendered()) {
         const query = `SELECT formatQuerySingleLine(${literal(statement)}) AS text`;
@@ -56,7 +54,6 @@ describe('ClickHouse migrations in a cluster', () => {
       }
     } finally {
       await clickhouse.close();
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 

@@ -16,7 +16,7 @@ import { openStores } from '../../../services/stores/open-stores.js';
 import { openSqliteAdminStore } from '../../../services/stores/sqlite/admin-store.js';
 import { checkIntegrity } from '../../../services/stores/sqlite/integrity.js';
 import { run } from '../../cli/support.js';
-import { removeTempFolders, tempFolder } from '../sqlite/temp-folder.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 const open = (dataDir: string) => openStores({ dataDir, searchThreads: 1 });
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -38,8 +38,6 @@ async function createFolder(): Promise<string> {
 }
 
 describe('A data folder', () => {
-  after(removeTempFolders);
-
   it('is readable by its user only, with all its files', async () => {
     const mask = process.umask(0o022);
     try {

@@ -3,11 +3,9 @@ import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, found, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { parsed } from '../../support/parsed-store.js';
-import { removeTempFolders, tempFolder } from './temp-folder.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 describe('A bulk load into the SQLite store', () => {
-  after(removeTempFolders);
-
   it('lets reads and other writes finish before it', async () => {
     const store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
     await store.upsertAudiences(accepted([{ organization_id: 'org', id: 'aud', name: 'A' }], T0));

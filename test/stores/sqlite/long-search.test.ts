@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, load, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type ParsedStore, parsed } from '../../support/parsed-store.js';
-import { removeTempFolders, tempFolder } from './temp-folder.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 const CONTACTS = 5000;
 
@@ -26,7 +26,6 @@ describe('A very long search in SQLite', () => {
   });
   after(async () => {
     await store.close();
-    removeTempFolders();
   });
 
   const longSearch = (of: ParsedStore) =>

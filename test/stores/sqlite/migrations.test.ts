@@ -7,7 +7,7 @@ import { openSqliteAdminStore } from '../../../services/stores/sqlite/admin-stor
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
-import { tempFolder } from './temp-folder.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 describe('SQLite migrations', () => {
   const files = readdirSync(join(packageRoot, 'mappings', 'sqlite')).sort();

@@ -3,7 +3,7 @@ import type { SearchStore } from '../../../services/stores/common/search-store.j
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, freshOrganization, load } from '../../contract/search-support.js';
 import { wordsTwoTyposFrom } from '../../support/near-words.js';
-import { removeTempFolders, tempFolder } from './temp-folder.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 describe('Similar words of a query in SQLite', () => {
   const word = 'nebukadnezar';
@@ -13,7 +13,6 @@ describe('Similar words of a query in SQLite', () => {
   });
   after(async () => {
     await store.close();
-    removeTempFolders();
   });
 
   it('are the 1000 nearest, however many an organization has', async () => {

@@ -6,7 +6,7 @@ import { openDatabase } from '../../../services/stores/sqlite/database.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { asked, load, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
-import { removeTempFolders, tempFolder } from './temp-folder.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 describe('A data folder of older search rules', () => {
   const contacts = 4500;
@@ -69,7 +69,6 @@ describe('A data folder of older search rules', () => {
     await store.insertVisits(accepted([{ ...visit, city: 'Lyon', country: 'France' }], T0));
     await store.close();
   });
-  after(removeTempFolders);
 
   it('is rebuilt when it is opened, once', async () => {
     age();

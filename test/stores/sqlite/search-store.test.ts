@@ -1,8 +1,6 @@
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { searchStoreContract } from '../../contract/search-store.js';
-import { removeTempFolders, tempFolder } from './temp-folder.js';
-
-after(removeTempFolders);
+import { tempFolder } from '../../support/temp-folder.js';
 
 searchStoreContract('SQLite', async (options) => {
   const dataDir = tempFolder();

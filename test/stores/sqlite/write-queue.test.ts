@@ -6,7 +6,7 @@ import type { RpcResponse } from '../../../services/stores/sqlite/workers/rpc.js
 import { WriteQueue } from '../../../services/stores/sqlite/writes/write-queue.js';
 import { WriteSession } from '../../../services/stores/sqlite/writes/write-session.js';
 import { accepted } from '../../support/accepted.js';
-import { removeTempFolders, tempFolder } from './temp-folder.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 const NOW = Date.UTC(2026, 0, 2);
 
@@ -22,7 +22,6 @@ describe('The write queue', () => {
     queue = new WriteQueue(new WriteSession(connection), (response) => responses.push(response));
   });
   afterEach(() => connection.close());
-  after(removeTempFolders);
 
   const add = (tenant: string, operation: string, ...args: unknown[]) => {
     queue.add({ id: ++requests, tenant, operation, args });

@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../../../services/stores/sqlite/store.js';
 import { mergeSegments } from '../../../../services/stores/sqlite/text/text-index.js';
 import { load, newContact, T0 } from '../../../contract/search-support.js';
 import { accepted } from '../../../support/accepted.js';
-import { removeTempFolders, tempFolder } from '../temp-folder.js';
+import { tempFolder } from '../../../support/temp-folder.js';
 
 describe('An erasure in SQLite', () => {
   const organizationId = 'org_erasing';
@@ -23,7 +23,6 @@ describe('An erasure in SQLite', () => {
     store = await openSqliteStore({ dataDir, searchThreads: 1, clock: { now: () => T0 } });
   });
   afterEach(() => store.close());
-  after(removeTempFolders);
 
   const erase = (contactIds: readonly string[], named: readonly Identifier[] = []) =>
     store.eraseContacts({

@@ -4,14 +4,16 @@ import { join } from 'node:path';
 
 const folders: string[] = [];
 
-/** A new folder, deleted by `removeTempFolders`. */
+/** A new folder, deleted when its file of tests has ended. */
 export function tempFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'reachline-sqlite-'));
+  const folder = mkdtempSync(join(tmpdir(), 'reachline-test-'));
   folders.push(folder);
   return folder;
 }
 
-/** For the `after` hook of tests that create folders. */
 export function removeTempFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
+
+// For runs without the hooks of opened.ts.
+process.once('exit', removeTempFolders);
