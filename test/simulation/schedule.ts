@@ -9,7 +9,12 @@ import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { createBatchProcessor } from '../../ingest/worker/batch-processor.js';
-import { deadLetterSender, headerText, stripDeadLetterHeaders } from '../../ingest/worker/dead-letters.js';
+import {
+  deadLetterSender,
+  headerText,
+  type SendDeadLetters,
+  stripDeadLetterHeaders,
+} from '../../ingest/worker/dead-letters.js';
 import { groupWrites } from '../../ingest/worker/group-writes.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
 import type { Write } from '../../ingest/write-records.js';
@@ -46,13 +51,25 @@ interface WorkerProcess extends Actor {
 
 type StreamName = 'contacts' | 'network-a-deliveries';
 
+/** What replaces a part of the worker, to see that a schedule finds it. */
+export interface Mutant {
+  write?(write: Write): Write;
+  sendDeadLetters?(send: SendDeadLetters): SendDeadLetters;
+  processBatch?(process: (batch: Batch) => Promise<void>): (batch: Batch) => Promise<void>;
+  replayed?(record: OutgoingRecord): OutgoingRecord;
+}
+
 const NO_FAULTS: StoreFaults = { unavailable: 0, lostAnswer: 0, late: 0, partial: 0 };
 const ignored = () => undefined;
-export async function runSchedule(seed: number, options: { keepLog?: boolean } = {}): Promise<Outcome> {
-  return new Schedule(seed, options.keepLog ?? false).run();
+export async function runSchedule(
+  seed: number,
+  { keepLog = false, mutant = {} }: { keepLog?: boolean; mutant?: Mutant } = {},
+): Promise<Outcome> {
+  return new Schedule(seed, keepLog, mutant).run();
 }
 
 class Schedule {
+  readonly #mutant: Mutant;
   readonly #scheduler: Scheduler;
   readonly #streamName: StreamName;
   readonly #stream: Stream;
@@ -68,7 +85,8 @@ class Schedule {
   #processes = 0;
   #letters = 0;
 
-  constructor(seed: number, keepLog: boolean) {
+  constructor(seed: number, keepLog: boolean, mutant: Mutant) {
+    this.#mutant = mutant;
     this.#scheduler = new Scheduler(seed, { keepLog });
     const { random } = this.#scheduler;
     // Without time to wait, members lose their partitions during a write; with time, they may still commit it.
@@ -204,12 +222,15 @@ class Schedule {
   /** A process: joins the group, and processes batches of its partitions until it crashes. */
   async #work(actor: WorkerProcess): Promise<void> {
     const scheduler = this.#scheduler;
-    const sendDeadLetters = deadLetterSender(this.#producer(actor));
+    const mutant = this.#mutant;
+    const send = deadLetterSender(this.#producer(actor));
+    const sendDeadLetters = mutant.sendDeadLetters?.(send) ?? send;
     const stores = storesOf(actor, this.#shared, scheduler, () =>
       this.#isFaulty ? this.#faults : NO_FAULTS,
     );
-    const write: Write = (records) => this.#stream.write(stores, records);
-    const processBatch = createBatchProcessor(this.#stream, {
+    const writeAll: Write = (records) => this.#stream.write(stores, records);
+    const write = mutant.write?.(writeAll) ?? writeAll;
+    const processAsWritten = createBatchProcessor(this.#stream, {
       writer: createRecordWriter(this.#stream.store, write, groupWrites(write, GROUP_LIMITS)),
       sendDeadLetters,
       decoding: new Mutex(),
@@ -223,6 +244,7 @@ class Schedule {
       recordsAfterRejection: RECORDS_AFTER_REJECTION,
       newTimeSlice: () => ({ shouldYield: () => false, yieldToEventLoop: async () => undefined }),
     });
+    const processBatch = mutant.processBatch?.(processAsWritten) ?? processAsWritten;
     const membership = new SimulatedMembership(actor, this.#group, scheduler);
     while (!actor.stop.signal.aborted) {
       await scheduler.step(actor, 'joins', 20);
@@ -302,7 +324,9 @@ class Schedule {
     this.#letters += letters.length;
     for (const letter of letters) {
       this.#scheduler.note(`replays ${String(letter.key)}`);
-      this.#topic.append(originOf(letter).partition, stripDeadLetterHeaders(letter), this.#scheduler.now);
+      const record = stripDeadLetterHeaders(letter);
+      const replayed = this.#mutant.replayed?.(record) ?? record;
+      this.#topic.append(originOf(letter).partition, replayed, this.#scheduler.now);
     }
   }
 
