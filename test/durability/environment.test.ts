@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
+import { DataFolderError } from '../../services/stores/data-folder/errors.js';
+import { readFolderId, writeFolderId } from '../../services/stores/data-folder/folder-id.js';
+import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import { run } from '../cli/support.js';
 import { temporaryFolder } from '../support/gateway.js';
 import {
@@ -107,6 +110,18 @@ describe('A server on a small disk', function () {
     }
     const server = await startServer({ dataDir });
     expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('names the data folder when the disk is full once its stores are there, and not yet their id', async () => {
+    const dataDir = join(disk.path, 'data');
+    const options = { dataDir, searchThreads: 1 };
+    await (await openSqliteStore(options)).close();
+    disk.fill();
+    const write = () => writeFolderId(dataDir, { search: true, analytics: false });
+    expect(write).to.throw(DataFolderError, dataDir);
+    disk.free();
+    write();
+    expect(readFolderId(dataDir)).to.be.a('string');
   });
 
   it('answers writes with 503 while the disk is full, reads on, and survives a kill and a restart', async () => {

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { DataFolderError } from './errors.js';
+import { DataFolderError, toDataFolderError } from './errors.js';
 import { ANALYTICS_FOLDER, PARTIAL_RESTORE_FOLDER, SEARCH_FILE } from './layout.js';
 
 const ID_FILE = 'reachline-mark.json';
@@ -54,8 +54,16 @@ function missing(dataDir: string, store: string, holding: string, other: string)
   );
 }
 
-/** Writes the id into the open stores, where they do not carry it yet. */
+/** Writes the id into the open stores, where they do not carry it yet. Throws `DataFolderError` where the disk takes no more. */
 export function writeFolderId(dataDir: string, used: UsedStores): void {
+  try {
+    writeMissingIds(dataDir, used);
+  } catch (error) {
+    throw toDataFolderError(dataDir, error);
+  }
+}
+
+function writeMissingIds(dataDir: string, used: UsedStores): void {
   const search = readSearchId(dataDir);
   const analytics = readAnalyticsId(dataDir);
   const id = search?.id ?? analytics?.id ?? randomUUID();
