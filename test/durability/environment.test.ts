@@ -101,7 +101,7 @@ describe('A server on a small disk', function () {
 
   it('names the data folder when the disk is full at the first start, and starts once space is free', async () => {
     const dataDir = join(disk.path, 'data');
-    for (const leave of [0, 65_536, 400_000]) {
+    for (const leave of [0, 65_536, 400_000, 4_000_000]) {
       disk.fill(leave);
       const message = await startupErrorOf({ dataDir });
       expectFewLines(message);

@@ -1,12 +1,13 @@
 /** The engine in this process: the only file that imports `chdb`. Load it with `import()`: an installation may lack the package. */
-import { existsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { drainPending, Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
 import { ensureDir } from '../../shared/fs.js';
-import { StoreUnavailableError } from '../../shared/store-errors.js';
+import { FULL_DISK_BYTES } from '../../shared/health.js';
+import { DiskFullError, StoreUnavailableError } from '../../shared/store-errors.js';
 import { FolderInUseError } from './errors.js';
 
 /** Output of a statement, in the requested format. */
@@ -60,11 +61,21 @@ export function openEngine(path: string, configFile = CONFIG_FILE): Engine {
 function boot(folder: string, configFile: string): Session {
   try {
     ensureDir(folder);
+    checkRoom(folder);
     // Without a file of its own the engine would read a config.xml of the working directory.
     return new Session(folder, { connectionArgs: [`--config-file=${configFile}`] });
   } catch (cause) {
     // The engine prints why (code 76, "Cannot lock file") but only says that it failed. It locks this file while open.
+    if (cause instanceof DiskFullError) throw cause;
     if (existsSync(join(folder, 'status'))) throw new FolderInUseError(folder, { cause });
     throw new StoreUnavailableError('analytics', { cause });
   }
+}
+
+/** The engine never again opens a folder in which the disk was full as it wrote its first files. */
+function checkRoom(folder: string): void {
+  if (existsSync(join(folder, 'store'))) return;
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize >= FULL_DISK_BYTES) return;
+  throw new DiskFullError('analytics', { cause: new Error('the disk is full') });
 }
