@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { temporaryFolder } from '../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
+import { until } from '../support/until.js';
 
 const ORGANIZATION = 'org_stop';
 
@@ -64,7 +65,7 @@ describe('A graceful shutdown', function () {
         socket.once('connect', () => resolve(true));
         socket.once('error', () => resolve(false));
       });
-    while (await isOpen());
+    await until(async () => !(await isOpen()), 'new connections are rejected');
   }
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { AssertionError, expect } from 'chai';
 import { temporaryFolder } from '../support/gateway.js';
+import { Random, SEED } from '../support/random.js';
 import {
   endOf,
   prepareOrganization,
@@ -17,8 +17,9 @@ const KILLS_OF_FIRST_START = Number(process.env.TEST_FIRST_START_KILLS ?? 3);
 const CLIENTS = 6;
 /** Data folders tested in parallel: most of a round waits for one thread. */
 const LANES = 2;
+const random = new Random(SEED);
 
-describe('kill -9', function () {
+describe(`kill -9 (seed ${SEED})`, function () {
   this.timeout(Math.max(ROUNDS, 10) * 15_000);
 
   it(`loses nothing that was acknowledged, and does nothing by halves, in ${ROUNDS} rounds of all kinds of writes`, async () => {
@@ -73,7 +74,7 @@ async function killRepeatedly(rounds: number): Promise<Lane> {
     for (const { id, name } of audiences) ledger.audience(id, name);
     for (let round = 1; round <= rounds; round++) {
       const { answered, unanswered } = await writeUntilKilled(server, clients);
-      if (randomInt(5) === 0) await killWhileStarting(folder.path);
+      if (random.below(5) === 0) await killWhileStarting(folder.path);
       server = await start();
       const current = server;
       await inParallel(
@@ -99,7 +100,7 @@ async function writeUntilKilled(
   server: ServerProcess,
   clients: readonly Client[],
 ): Promise<{ answered: number; unanswered: Operation[] }> {
-  const lastAnswer = randomInt(1, 50);
+  const lastAnswer = random.between(1, 49);
   const unanswered: Operation[] = [];
   let answered = 0;
   let killed: Promise<void> | undefined;
@@ -115,7 +116,8 @@ async function writeUntilKilled(
         return;
       }
       if (++answered === lastAnswer) {
-        killed = randomInt(2) === 0 ? server.kill() : setTimeout(randomInt(1, 30)).then(() => server.kill());
+        killed =
+          random.below(2) === 0 ? server.kill() : setTimeout(random.between(1, 29)).then(() => server.kill());
       }
     }
   };
@@ -128,7 +130,7 @@ async function writeUntilKilled(
 async function killWhileStarting(dataDir: string): Promise<void> {
   const child = spawnServer({ dataDir });
   const ended = endOf(child);
-  await setTimeout(randomInt(0, 900));
+  await setTimeout(random.between(0, 899));
   child.kill('SIGKILL');
   await ended;
 }

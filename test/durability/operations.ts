@@ -1,6 +1,7 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Answer } from '../support/gateway.js';
+import { Random, SEED } from '../support/random.js';
 import type { ServerProcess } from '../support/server-process.js';
 import {
   findMarker,
@@ -36,20 +37,21 @@ export function newMarker(): string {
   return `k${String(++made).padStart(7, '0')}`;
 }
 
-const chance = (percent: number) => randomInt(100) < percent;
+const random = new Random(SEED);
+const chance = (percent: number) => random.below(100) < percent;
 
 function pick<T>(items: readonly T[]): T | undefined {
-  return items[items.length === 0 ? 0 : randomInt(items.length)];
+  return items[items.length === 0 ? 0 : random.below(items.length)];
 }
 
 export function nextOperation(client: Client): Operation {
-  const kind = randomInt(100);
+  const kind = random.below(100);
   if (kind < 40) return createContact(client);
   if (kind < 65) {
     const contact = pick(client.shared);
     if (contact) return changeMembership(client, contact);
   }
-  if (kind < 75) return ingestContacts(client, chance(2) ? 1200 : randomInt(1, 20));
+  if (kind < 75) return ingestContacts(client, chance(2) ? 1200 : random.between(1, 19));
   if (kind < 78) return ingestAudiences(client);
   if (kind < 86) return ingestVisits(client);
   if (kind < 92) return ingestCampaigns(client);
@@ -59,7 +61,7 @@ export function nextOperation(client: Client): Operation {
 
 function createContact({ ledger, audience, shared }: Client): Operation {
   const marker = newMarker();
-  const credits = randomInt(4) === 0 ? 0 : randomInt(1, 100);
+  const credits = random.below(4) === 0 ? 0 : random.between(1, 99);
   const key = chance(60) ? randomUUID() : undefined;
   const body = {
     organization_id: ORGANIZATION,
@@ -219,7 +221,7 @@ function ingestContacts({ ledger, audience, contacts }: Client, count: number): 
 }
 
 function ingestAudiences({ ledger }: Client): Operation {
-  const markers = Array.from({ length: randomInt(1, 4) }, newMarker);
+  const markers = Array.from({ length: random.between(1, 3) }, newMarker);
   const records = markers.map((marker) => ({ id: `aud_${marker}`, name: `Audience ${marker}` }));
   return ingest('audiences', records, () => {
     for (const { id, name } of records) ledger.audience(id, name);
@@ -228,7 +230,7 @@ function ingestAudiences({ ledger }: Client): Operation {
 
 function ingestVisits({ ledger, audience }: Client): Operation {
   const page = newMarker();
-  const records = Array.from({ length: randomInt(1, 12) }, (_, index) => ({
+  const records = Array.from({ length: random.between(1, 11) }, (_, index) => ({
     id: `${page}_${index}`,
     createdAt: new Date(1_770_000_000_000 + index * 1000).toISOString(),
     audienceId: audience,
@@ -250,7 +252,7 @@ function ingestCampaigns({ ledger, campaigns }: Client): Operation {
     creativeRows: new Map(),
     companyRows: new Map(),
   };
-  const fresh: KnownCampaign[] = Array.from({ length: randomInt(1, 3) }, () => ({
+  const fresh: KnownCampaign[] = Array.from({ length: random.between(1, 2) }, () => ({
     id: `cam_${newMarker()}`,
     name: '',
     creativeRows: new Map(),
@@ -270,15 +272,15 @@ function ingestCampaigns({ ledger, campaigns }: Client): Operation {
 function ingestDeliveries({ ledger }: Client, campaign: KnownCampaign): Operation {
   const dates = ['2026-01-30', '2026-01-31', '2026-02-01', '2026-02-02'].filter(() => chance(70));
   const rows = (dates.length > 0 ? dates : ['2026-01-29']).flatMap((date) => {
-    const company = `com_${randomInt(3)}`;
+    const company = `com_${random.below(3)}`;
     return [
       {
         date,
         creative_id: `${campaign.id}_cr`,
-        impressions: randomInt(1, 1000),
-        cents: randomInt(0, 100_000),
+        impressions: random.between(1, 999),
+        cents: random.below(100_000),
       },
-      { date, company_id: company, impressions: randomInt(1, 1000), cents: 0 },
+      { date, company_id: company, impressions: random.between(1, 999), cents: 0 },
     ];
   });
   const records = rows.map(({ cents, ...row }) => ({

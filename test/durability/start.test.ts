@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { demoRecords } from '../../services/demo/load.js';
 import { utcDate } from '../../services/shared/time.js';
 import { temporaryFolder } from '../support/gateway.js';
+import { Random, SEED } from '../support/random.js';
 import { endOf, type ServerProcess, spawnServer, startServer } from '../support/server-process.js';
 
 const DEMO = 'org_demo';
@@ -86,12 +86,12 @@ describe('serve --demo in an empty folder', function () {
       });
     });
     await Promise.race([begun, ended]);
-    await setTimeout(randomInt(50, 1500));
+    await setTimeout(new Random(SEED).between(50, 1500));
     child.kill('SIGKILL');
     await ended;
   }
 
-  it('completes a load that kill -9 interrupted, and prints an address, a key and three requests that work when copied', async () => {
+  it(`completes a load that kill -9 interrupted (seed ${SEED}), and prints an address, a key and three requests that work when copied`, async () => {
     await killAmidLoad();
     let server = await start();
     try {

