@@ -2,15 +2,15 @@
 export interface StoredKey {
   id: string;
   /** SHA-256 of the secret, hexadecimal. */
-  secretHash: string;
-  organizationId: string;
+  secret_hash: string;
+  organization_id: string;
   name: string | null;
   scopes: string[];
-  createdAt: string;
-  expiresAt: string | null;
-  revokedAt: string | null;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
   /** Precise to an hour; null while it was never used. */
-  lastUsedAt: string | null;
+  last_used_at: string | null;
 }
 
 export interface KeyStore {

@@ -34,7 +34,7 @@ export function secretMatches(secret: string, storedHash: Buffer): boolean {
 }
 
 export function keyIsActive(stored: StoredKey, now: number): boolean {
-  return stored.revokedAt === null && (stored.expiresAt === null || Date.parse(stored.expiresAt) > now);
+  return stored.revoked_at === null && (stored.expires_at === null || Date.parse(stored.expires_at) > now);
 }
 
 export interface KeyRequest {
@@ -55,14 +55,14 @@ export async function issueKey(
   const secret = randomText(32);
   await store.insertKey({
     id,
-    secretHash: hash('sha256', secret, 'hex'),
-    organizationId: request.organizationId,
+    secret_hash: hash('sha256', secret, 'hex'),
+    organization_id: request.organizationId,
     name: request.name ?? null,
     scopes: [...(request.scopes ?? DEFAULT_SCOPES)],
-    createdAt: new Date(clock.now()).toISOString(),
-    expiresAt: request.expiresAt === undefined ? null : new Date(request.expiresAt).toISOString(),
-    revokedAt: null,
-    lastUsedAt: null,
+    created_at: new Date(clock.now()).toISOString(),
+    expires_at: request.expiresAt === undefined ? null : new Date(request.expiresAt).toISOString(),
+    revoked_at: null,
+    last_used_at: null,
   });
   return `rl_live_${id}_${secret}${checksum(id, secret)}`;
 }

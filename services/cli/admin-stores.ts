@@ -1,19 +1,19 @@
 import { loadConfig } from '../shared/config.js';
-import type { AdminStore } from '../stores/common/search-store.js';
-import { loadSqliteAdmin } from '../stores/sqlite/load.js';
+import type { SearchStore } from '../stores/common/search-store.js';
+import { loadSqlite } from '../stores/sqlite/load.js';
 import type { Io } from './io.js';
 
 /** Of keys for one run, which `keys list` leaves out once they are spent. */
 export const RUN_KEY_NAME = 'one run of reachline';
 
 /** Opens the store of keys, credits and audiences for `work`. A server may have it open meanwhile. */
-export async function withAdminStore<T>(io: Io, work: (store: AdminStore) => Promise<T>): Promise<T> {
+export async function withAdminStore<T>(io: Io, work: (store: SearchStore) => Promise<T>): Promise<T> {
   const config = loadConfig(io.env);
-  const store: AdminStore = config.elasticsearch
+  const store: SearchStore = config.elasticsearch
     ? await (await import('../stores/elasticsearch/store.js')).openElasticsearchStore(config.elasticsearch, {
         copy: () => undefined,
       })
-    : await (await loadSqliteAdmin()).openSqliteAdminStore(config);
+    : await (await loadSqlite()).openSqliteStore(config);
   try {
     return await work(store);
   } finally {

@@ -5,7 +5,7 @@ import { ConnectionError, ReachlineProblem, ValidationProblem } from '../client/
 import type { Scope } from '../http/scopes.js';
 import { type Config, loadConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
-import type { AdminStore } from '../stores/common/search-store.js';
+import type { SearchStore } from '../stores/common/search-store.js';
 import { LockHeldError } from '../stores/data-folder/errors.js';
 import { openStores, type Stores } from '../stores/open-stores.js';
 import { RUN_KEY_NAME, withAdminStore } from './admin-stores.js';
@@ -163,7 +163,7 @@ async function throughServer<T>(
   );
 }
 
-type RunKeys = Pick<AdminStore, 'insertKey' | 'revokeKey'>;
+type RunKeys = Pick<SearchStore, 'insertKey' | 'revokeKey'>;
 
 async function withRunKey<T>(
   withStore: <R>(use: (store: RunKeys) => Promise<R>) => Promise<R>,

@@ -155,12 +155,12 @@ export function createAuthenticate(
 /** Updates in place, so that verified headers need no new hash. */
 function update(entry: KnownKey, stored: StoredKey): KnownKey {
   const now = performance.now();
-  const recordedAt = stored.lastUsedAt === null ? 0 : Date.parse(stored.lastUsedAt);
+  const recordedAt = stored.last_used_at === null ? 0 : Date.parse(stored.last_used_at);
   return Object.assign(entry, {
     stored,
     usedAt: Math.max(entry.usedAt ?? 0, recordedAt),
-    secretHash: Buffer.from(stored.secretHash, 'hex'),
-    principal: { keyId: stored.id, organizationId: stored.organizationId, scopes: new Set(stored.scopes) },
+    secretHash: Buffer.from(stored.secret_hash, 'hex'),
+    principal: { keyId: stored.id, organizationId: stored.organization_id, scopes: new Set(stored.scopes) },
     loadedAt: now,
     freshUntil: now + CACHE_TTL_MS,
   });

@@ -49,12 +49,12 @@ export function createAuthenticate(
 
 async function ofKey(user: string, key: ApiKey, keys: Keys): Promise<string> {
   const stored = await keys.findKey(key.id);
-  const isRight = stored !== null && secretMatches(key.secret, Buffer.from(stored.secretHash, 'hex'));
+  const isRight = stored !== null && secretMatches(key.secret, Buffer.from(stored.secret_hash, 'hex'));
   if (!isRight || !keyIsActive(stored, Date.now())) throw failed(user);
   const missing = SCOPES.filter((scope) => !stored.scopes.includes(scope) && !stored.scopes.includes('*'));
   if (missing.length > 0) throw new SqlError(CODE.accessDenied, `The API key lacks ${missing.join(', ')}`);
-  recordUse(keys, key.id, stored.lastUsedAt);
-  return stored.organizationId;
+  recordUse(keys, key.id, stored.last_used_at);
+  return stored.organization_id;
 }
 
 function ofPassword(user: string, password: string, expected: string): null {

@@ -242,7 +242,7 @@ describe('reachline ingest', function () {
       expect(await parsed(search).getContact('org_a', 't1')).to.include({ contact_id: 't1' });
       const keys = await search.listKeys('org_a');
       expect(keys.map(({ scopes }) => scopes)).to.deep.equal([['ingest:write']]);
-      expect(keys[0]?.revokedAt).to.be.a('string');
+      expect(keys[0]?.revoked_at).to.be.a('string');
     });
   });
 

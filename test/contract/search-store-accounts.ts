@@ -14,18 +14,22 @@ export function searchStoreAccounts(open: Open): void {
 
     const key = (organizationId: string, id: string, createdAt = '2026-01-01T00:00:00.000Z'): StoredKey => ({
       id: `${organizationId}_${id}`,
-      secretHash: 'ab'.repeat(32),
-      organizationId,
+      secret_hash: 'ab'.repeat(32),
+      organization_id: organizationId,
       name: null,
       scopes: ['contacts:read', '*'],
-      createdAt,
-      expiresAt: null,
-      revokedAt: null,
-      lastUsedAt: null,
+      created_at: createdAt,
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
     });
 
     it('a key is found by its id', async () => {
-      const stored = { ...key(freshOrganization(), 'a'), name: 'Ops', expiresAt: '2027-01-01T00:00:00.000Z' };
+      const stored = {
+        ...key(freshOrganization(), 'a'),
+        name: 'Ops',
+        expires_at: '2027-01-01T00:00:00.000Z',
+      };
       await opened.store.insertKey(stored);
       expect(await opened.store.findKey(stored.id)).to.deep.equal(stored);
       expect(await opened.store.findKey('none')).to.equal(null);
@@ -50,7 +54,7 @@ export function searchStoreAccounts(open: Open): void {
       await opened.store.insertKey(stored);
       expect(await opened.store.revokeKey(stored.id, '2026-02-01T00:00:00.000Z')).to.equal(true);
       expect(await opened.store.revokeKey(stored.id, '2026-03-01T00:00:00.000Z')).to.equal(true);
-      expect((await opened.store.findKey(stored.id))?.revokedAt).to.equal('2026-02-01T00:00:00.000Z');
+      expect((await opened.store.findKey(stored.id))?.revoked_at).to.equal('2026-02-01T00:00:00.000Z');
       expect(await opened.store.revokeKey('none', '2026-02-01T00:00:00.000Z')).to.equal(false);
     });
 
@@ -60,9 +64,9 @@ export function searchStoreAccounts(open: Open): void {
       await opened.store.recordKeyUse(stored.id, '2026-02-02T00:00:00.000Z');
       await opened.store.recordKeyUse(stored.id, '2026-02-01T00:00:00.000Z');
       await opened.store.revokeKey(stored.id, '2026-03-01T00:00:00.000Z');
-      const { lastUsedAt, revokedAt } = (await opened.store.findKey(stored.id)) ?? {};
-      expect(lastUsedAt).to.equal('2026-02-02T00:00:00.000Z');
-      expect(revokedAt).to.equal('2026-03-01T00:00:00.000Z');
+      const { last_used_at, revoked_at } = (await opened.store.findKey(stored.id)) ?? {};
+      expect(last_used_at).to.equal('2026-02-02T00:00:00.000Z');
+      expect(revoked_at).to.equal('2026-03-01T00:00:00.000Z');
       await opened.store.recordKeyUse('none', '2026-02-01T00:00:00.000Z');
     });
 
@@ -99,14 +103,14 @@ export function searchStoreAccounts(open: Open): void {
       keys: (store, organizationId) =>
         store.insertKey({
           id: organizationId,
-          secretHash: '',
-          organizationId,
+          secret_hash: '',
+          organization_id: organizationId,
           name: null,
           scopes: [],
-          createdAt: new Date(T0).toISOString(),
-          expiresAt: null,
-          revokedAt: null,
-          lastUsedAt: null,
+          created_at: new Date(T0).toISOString(),
+          expires_at: null,
+          revoked_at: null,
+          last_used_at: null,
         }),
       credits: (store, organization) => store.setCredits(organization, 1),
     };

@@ -161,7 +161,7 @@ describe('Authentication', () => {
     const expectLastUse = async (expected: number | null) => {
       const recorded = expected === null ? null : new Date(expected).toISOString();
       await until(
-        async () => (await stores.search.findKey(id))?.lastUsedAt === recorded,
+        async () => (await stores.search.findKey(id))?.last_used_at === recorded,
         `the last use is ${recorded}`,
       );
     };
@@ -181,7 +181,7 @@ describe('Authentication', () => {
     const stolenId = parseKey(unused)?.id as string;
     expect(parseKey(withOtherSecret(unused))?.id).to.equal(stolenId);
     expect(await outcome(withOtherSecret(unused))).to.equal('invalid_api_key');
-    expect((await stores.search.findKey(stolenId))?.lastUsedAt).to.equal(null);
+    expect((await stores.search.findKey(stolenId))?.last_used_at).to.equal(null);
   });
 
   it('rejects a revoked key after the cache has expired', async function () {

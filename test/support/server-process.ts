@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { issueKey } from '../../services/accounts/keys.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { openSqliteAdminStore } from '../../services/stores/sqlite/admin-store.js';
+import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import type { Answer, CallOptions } from './gateway.js';
 
 const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
@@ -54,7 +54,7 @@ export async function prepareOrganization(
   organizationId: string,
   credits?: number,
 ): Promise<string> {
-  const accounts = await openSqliteAdminStore({ dataDir });
+  const accounts = await openSqliteStore({ dataDir, searchThreads: 1 });
   try {
     if (credits !== undefined) await accounts.setCredits(organizationId, credits);
     return await issueKey(accounts, { organizationId, scopes: ['*'] });

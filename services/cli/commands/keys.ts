@@ -70,11 +70,11 @@ export async function listKeys(io: Io, { organization, json }: ListKeysOptions):
   const header = ['ID', 'ORGANIZATION', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'];
   const rows = keys.map((key) => [
     key.id,
-    key.organizationId,
+    key.organization_id,
     stateOf(key),
-    key.createdAt.slice(0, 10),
-    key.expiresAt?.slice(0, 10) ?? '-',
-    key.lastUsedAt?.slice(0, 16).replace('T', ' ') ?? 'never',
+    key.created_at.slice(0, 10),
+    key.expires_at?.slice(0, 10) ?? '-',
+    key.last_used_at?.slice(0, 16).replace('T', ' ') ?? 'never',
     scopesOf(key),
     key.name ?? '-',
   ]);
@@ -90,18 +90,18 @@ function scopesOf({ scopes }: StoredKey): string {
 
 const toJson = (key: StoredKey): object => ({
   id: key.id,
-  organization_id: key.organizationId,
+  organization_id: key.organization_id,
   name: key.name,
   state: stateOf(key),
   scopes: key.scopes,
-  created_at: key.createdAt,
-  expires_at: key.expiresAt,
-  revoked_at: key.revokedAt,
-  last_used_at: key.lastUsedAt,
+  created_at: key.created_at,
+  expires_at: key.expires_at,
+  revoked_at: key.revoked_at,
+  last_used_at: key.last_used_at,
 });
 
 function stateOf(key: StoredKey): string {
-  if (key.revokedAt !== null) return 'revoked';
+  if (key.revoked_at !== null) return 'revoked';
   return keyIsActive(key, Date.now()) ? 'active' : 'expired';
 }
 
@@ -121,7 +121,7 @@ export async function revokeKey(io: Io, given: string, { yes }: { yes?: boolean 
     const key = (await store.listKeys()).find((each) => each.id === id);
     if (!key) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
     const name = key.name === null ? '' : `, ${truncate(JSON.stringify(key.name), 40)}`;
-    await confirm(io, yes, `Revoke the key ${id} of ${key.organizationId}${name}?`, 'Nothing was revoked.');
+    await confirm(io, yes, `Revoke the key ${id} of ${key.organization_id}${name}?`, 'Nothing was revoked.');
     await store.revokeKey(id, new Date().toISOString());
   });
   printErr(io, `The key ${id} is revoked.`);

@@ -29,13 +29,6 @@ export interface RecoveryStatus {
   failures: number;
 }
 
-/** What the commands for keys, credits, audiences and rejected records need. */
-export type AdminStore = Pick<KeyStore, 'insertKey' | 'listKeys' | 'revokeKey'> &
-  CreditStore &
-  Pick<AudienceStore, 'getAudience' | 'searchAudiences' | 'upsertAudiences'> &
-  Pick<RejectionStore, 'listRejections' | 'deleteRejections'> &
-  Refreshable & { close(): Promise<void> };
-
 export interface SearchStore
   extends ContactStore,
     ErasureStore,

@@ -3,13 +3,11 @@ import type { FacetedPage, Facets } from '../../search/facets.js';
 import type { SortKey } from '../../search/query.js';
 import type { Json } from '../../shared/json.js';
 import { OverloadedError, StoreTimeoutError } from '../../shared/store-errors.js';
+import { FIRST_ITEMS } from '../common/contact-batch.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
 import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
 
 type Sort = estypes.SortCombinations[];
-
-/** Hits, or documents, that are asked for before it is known how large they are. */
-export const FIRST_HITS = 101;
 
 /** By score where there is one, then newest, then id: a total order, the same after a reindex and on every replica. */
 export function pageSort(idField: string, scored: boolean): Sort {
@@ -85,7 +83,7 @@ export async function fetchPage<Source, T, Field extends string = never>(
   { limit, bestScore, toJson, toFacets, reservedBytesPerItem, explain }: PageForm<Source, T, Field>,
   search: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<Source>>,
 ): Promise<{ result: FacetedPage<Json<T>, Field>; bytes: number }> {
-  let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_HITS) };
+  let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_ITEMS) };
   let response = await search(part);
   const total = totalHits(response.hits);
   const facets = request.aggs && toFacets?.(response.aggregations ?? {});

@@ -1,4 +1,3 @@
-import { type Json, toJson } from '../../shared/json.js';
 import type { SearchFigures } from '../../status/status-store.js';
 import type { Connection } from './connection.js';
 
@@ -11,7 +10,7 @@ type OrganizationRow = [
   visitsAcceptedMs: bigint | null,
 ];
 
-export function readFigures(connection: Connection, organizationId: string): Json<SearchFigures> {
+export function readFigures(connection: Connection, organizationId: string): SearchFigures {
   return connection.readTransaction(() => {
     const [key, contacts, contactsMs, audiencesMs, visits, visitsMs] = connection.row<OrganizationRow>(
       `SELECT key, contacts, contacts_accepted_ms, audiences_accepted_ms, visits, visits_accepted_ms
@@ -26,7 +25,7 @@ export function readFigures(connection: Connection, organizationId: string): Jso
       `SELECT created_ms FROM visits WHERE organization = ? ORDER BY created_ms DESC, id DESC LIMIT 1`,
       key,
     );
-    return toJson({
+    return {
       contacts: { records: Number(contacts), lastAcceptedAt: orNull(contactsMs) },
       audiences: { records: Number(audiences), lastAcceptedAt: orNull(audiencesMs) },
       visits: {
@@ -34,7 +33,7 @@ export function readFigures(connection: Connection, organizationId: string): Jso
         lastAcceptedAt: orNull(visitsMs),
         lastCreatedAt: orNull(newest?.[0] ?? null),
       },
-    });
+    };
   });
 }
 

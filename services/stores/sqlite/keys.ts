@@ -1,43 +1,43 @@
 import type { StoredKey } from '../../accounts/key-store.js';
-import type { Json } from '../../shared/json.js';
+import { fromJson, type Json } from '../../shared/json.js';
 import type { Connection } from './connection.js';
 
-/** Column of each field. `scopes` holds a JSON array. */
-const COLUMNS: Record<keyof StoredKey, string> = {
-  id: 'id',
-  secretHash: 'secret_hash',
-  organizationId: 'organization_id',
-  name: 'name',
-  scopes: 'scopes',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-  revokedAt: 'revoked_at',
-  lastUsedAt: 'last_used_at',
-};
-const FIELDS = Object.keys(COLUMNS) as (keyof StoredKey)[];
+/** Columns have the names of the fields; `scopes` holds a JSON array. */
+const COLUMNS = [
+  'id',
+  'secret_hash',
+  'organization_id',
+  'name',
+  'scopes',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+  'last_used_at',
+] as const satisfies (keyof StoredKey)[];
 
-const INSERT = `INSERT INTO keys (${Object.values(COLUMNS).join(', ')}) VALUES (?${', ?'.repeat(FIELDS.length - 1)})`;
-const SELECT = `SELECT json_object(${FIELDS.map(
-  (field) => `'${field}', ${field === 'scopes' ? 'json(scopes)' : COLUMNS[field]}`,
+const INSERT = `INSERT INTO keys (${COLUMNS.join(', ')}) VALUES (?${', ?'.repeat(COLUMNS.length - 1)})`;
+const SELECT = `SELECT json_object(${COLUMNS.map(
+  (name) => `'${name}', ${name === 'scopes' ? 'json(scopes)' : name}`,
 ).join(', ')}) FROM keys`;
 
-export function findKey(connection: Connection, keyId: string): Json<StoredKey | null> {
-  return connection.row<[string]>(`${SELECT} WHERE id = ?`, keyId)?.[0] ?? 'null';
+export function findKey(connection: Connection, keyId: string): StoredKey | null {
+  const row = connection.row<[Json<StoredKey>]>(`${SELECT} WHERE id = ?`, keyId);
+  return row ? fromJson(row[0]) : null;
 }
 
 /** Oldest first; of one organization, or of all. */
-export function listKeys(connection: Connection, organizationId?: string): Json<StoredKey[]> {
-  const rows = connection.rows<[string]>(
+export function listKeys(connection: Connection, organizationId?: string): StoredKey[] {
+  const rows = connection.rows<[Json<StoredKey>]>(
     `${SELECT} WHERE ?1 IS NULL OR organization_id = ?1 ORDER BY created_at, id`,
     organizationId ?? null,
   );
-  return `[${rows.join(',')}]`;
+  return rows.map(([json]) => fromJson(json));
 }
 
 export function insertKey(connection: Connection, key: StoredKey): void {
   connection.run(
     INSERT,
-    ...FIELDS.map((field) => (field === 'scopes' ? JSON.stringify(key.scopes) : key[field])),
+    ...COLUMNS.map((name) => (name === 'scopes' ? JSON.stringify(key.scopes) : key[name])),
   );
 }
 

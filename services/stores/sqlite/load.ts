@@ -2,4 +2,3 @@ import { withoutEmbeddedStores } from '../../shared/optional-package.js';
 
 /** Loads the store only where it is used, since an installation may lack the package. Throws `MissingPackageError`. */
 export const loadSqlite = () => import('./store.js').catch(withoutEmbeddedStores);
-export const loadSqliteAdmin = () => import('./admin-store.js').catch(withoutEmbeddedStores);

@@ -1,5 +1,5 @@
 import { REJECTION_LIMITS, type Rejection } from '../../rejections/rejection-store.js';
-import type { Json } from '../../shared/json.js';
+import { fromJson } from '../../shared/json.js';
 import type { Connection } from './connection.js';
 
 /** `now` in milliseconds since 1970. */
@@ -28,13 +28,13 @@ export function keepRejections(
 }
 
 /** Newest first. */
-export function listRejections(connection: Connection, organizationId?: string): Json<Rejection[]> {
+export function listRejections(connection: Connection, organizationId?: string): Rejection[] {
   const rows = connection.rows<[string]>(
     `SELECT record FROM rejections WHERE ?1 IS NULL OR organization_id = ?1 ORDER BY rejected_ms DESC, id DESC LIMIT ?2`,
     organizationId ?? null,
     REJECTION_LIMITS.records,
   );
-  return `[${rows.join(',')}]`;
+  return fromJson(`[${rows.join(',')}]`);
 }
 
 export function deleteRejections(connection: Connection, ids: readonly string[]): void {

@@ -8,12 +8,18 @@ import { DiskFullError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
+import { getAudience } from './audiences.js';
+import type { Connection } from './connection.js';
 import { contactStore } from './contacts/store.js';
+import { readCredits } from './credits.js';
 import { openDatabase } from './database.js';
+import { readFigures } from './figures.js';
+import { findKey, listKeys } from './keys.js';
 import type { RebuildProgress } from './migrations/rebuild.js';
+import { hasOtherOrganization } from './organizations.js';
 import { parsePage } from './pages.js';
-import { PointReads } from './point-reads.js';
-import type { LookupOperations } from './workers/lookup-thread.js';
+import { Reader } from './reader.js';
+import { listRejections } from './rejections.js';
 import { startSearchProcess } from './workers/process-client.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
@@ -21,7 +27,6 @@ import { WorkerClient } from './workers/worker-client.js';
 import { RECORDS_PER_MESSAGE, RecordMessages, type Writer } from './writes/record-messages.js';
 
 const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
-const LOOKUPS = new URL('./workers/lookup-thread.js', import.meta.url);
 const SEARCHES = fileURLToPath(new URL('./workers/search-process.js', import.meta.url));
 
 /** Page caches in MiB; that of the searches is shared between their processes. */
@@ -29,8 +34,7 @@ const CACHE_MB = {
   migrations: 64,
   writer: 96,
   searches: { all: 192, least: 16 },
-  lookups: 8,
-  points: 16,
+  reads: 16,
 };
 
 /** Two messages: together they fill transactions. */
@@ -47,8 +51,8 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * Opens the embedded search store and migrates it. Several processes may have it open at once; threads and processes start
- * with the first request that needs them. Throws as `openDatabase` does, and `StoreUnavailableError` when a thread cannot start.
+ * Opens the embedded search store and migrates it. Several processes may have it open at once; the writer's thread and the
+ * processes start with the first request that needs them. Throws as `openDatabase` does.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SearchStore> {
   const {
@@ -61,7 +65,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   connection.close();
   const path = join(dataDir, SEARCH_FILE);
   const writer: Writer = new WorkerClient(WRITER, { path, cacheMb: CACHE_MB.writer });
-  const lookups = new WorkerClient<LookupOperations>(LOOKUPS, { path, cacheMb: CACHE_MB.lookups });
+  const reader = new Reader({ path, cacheMb: CACHE_MB.reads });
   const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchThreads));
   const searches = new SearchPool<SearchOperations>({
     maxProcesses: searchThreads + 1,
@@ -72,32 +76,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
       return () => clearTimeout(timer);
     },
   });
-  const points = new PointReads({ path, cacheMb: CACHE_MB.points });
-  const store = composeStore(writer, lookups, searches, points, clock, dataDir);
-  try {
-    await lookups.call('ping');
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-  return store;
-}
-
-function composeStore(
-  writer: Writer,
-  lookups: WorkerClient<LookupOperations>,
-  searches: SearchPool<SearchOperations>,
-  points: PointReads,
-  clock: Clock,
-  dataDir: string,
-): SearchStore {
   const records = new RecordMessages(writer);
+  const read = async <T>(work: (connection: Connection) => T): Promise<T> => reader.read(work);
   return {
     preferredBatchSize: BATCH_RECORDS,
     /** Reads always see earlier writes. */
     refresh: async () => undefined,
-    ...contactStore({ writer, records, lookups, searches, points, clock }),
-    getAudience: async (organizationId, audienceId) => points.getAudience(organizationId, audienceId),
+    ...contactStore({ writer, records, searches, reader, clock }),
+    getAudience: (organizationId, id) =>
+      read((connection) => fromJson(getAudience(connection, organizationId, id))),
     searchAudiences: async (search, signal) =>
       fromJson(await searches.call(search.organizationId, 'searchAudiences', [search], signal)),
     upsertAudiences: (audiences) => records.write('upsertAudiences', audiences),
@@ -106,10 +93,15 @@ function composeStore(
     insertVisits: (visits) => records.write('insertVisits', visits),
     ...writer.calls('deleteVisitsBefore', 'insertKey', 'revokeKey', 'recordKeyUse'),
     ...writer.calls('setCredits', 'grantCredits', 'deleteRejections'),
-    ...lookups.calls('findKey', 'listKeys', 'getCredits', 'listRejections'),
-    ...lookups.calls('readFigures', 'hasOtherOrganization'),
+    findKey: (keyId) => read((connection) => findKey(connection, keyId)),
+    listKeys: (organizationId) => read((connection) => listKeys(connection, organizationId)),
+    getCredits: (organizationId) => read((connection) => readCredits(connection, organizationId)),
+    listRejections: (organizationId) => read((connection) => listRejections(connection, organizationId)),
+    readFigures: (organizationId) => read((connection) => readFigures(connection, organizationId)),
+    hasOtherOrganization: (organizationId) =>
+      read((connection) => hasOtherOrganization(connection, organizationId)),
     async ping() {
-      await lookups.call('ping');
+      await read((connection) => connection.row(`SELECT 1 FROM schema_migrations`));
       const { bavail, bsize } = await statfs(dataDir);
       if (bavail * bsize < FULL_DISK_BYTES) throw new DiskFullError('search');
     },
@@ -122,8 +114,8 @@ function composeStore(
     pauseWrites: (work) => writer.runExclusive(work),
     async close() {
       await records.idle();
-      points.close();
-      await Promise.all([writer.close(), lookups.close(), searches.close()]);
+      reader.close();
+      await Promise.all([writer.close(), searches.close()]);
     },
   };
 }

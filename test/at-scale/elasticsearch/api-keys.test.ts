@@ -44,7 +44,7 @@ describe('API keys on Elasticsearch', () => {
     const [first] = await store.listKeys(organizationId);
     if (!first) throw new Error('there is no key');
     const second = await store
-      .insertKey({ ...first, secretHash: 'f'.repeat(64) })
+      .insertKey({ ...first, secret_hash: 'f'.repeat(64) })
       .catch((error: Error) => error);
     expect(second).to.be.instanceOf(Error);
     expect(await store.findKey(first.id)).to.deep.equal(first);

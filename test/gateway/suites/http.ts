@@ -300,7 +300,7 @@ export const http = gatewaySuite('The gateway over HTTP', (start) => {
     const idOf = (key: string) => key.slice('rl_live_'.length, 'rl_live_'.length + 8);
     await gateway.stores.search.revokeKey(idOf(revoked), new Date().toISOString());
     const stored = await gateway.stores.search.findKey(idOf(expired));
-    expect(stored?.secretHash).to.match(/^[0-9a-f]{64}$/);
+    expect(stored?.secret_hash).to.match(/^[0-9a-f]{64}$/);
     const unknown = `${expired.slice(0, 8)}${'0'.repeat(8)}${expired.slice(16)}`;
     const bodies = [];
     for (const key of [unknown, 'nonsense', revoked, `${gateway.key}x`]) {

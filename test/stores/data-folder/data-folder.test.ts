@@ -13,8 +13,8 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { DataFolderError } from '../../../services/stores/data-folder/errors.js';
 import { openStores } from '../../../services/stores/open-stores.js';
-import { openSqliteAdminStore } from '../../../services/stores/sqlite/admin-store.js';
 import { checkIntegrity } from '../../../services/stores/sqlite/integrity.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { run } from '../../cli/support.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
@@ -125,7 +125,7 @@ describe('A data folder', () => {
       expect((await openingError(dataDir)).message).to.match(
         /^reachline\.db .* missing or empty.* Put it back/,
       );
-      const accounts = await openSqliteAdminStore({ dataDir }).catch((error: unknown) => error);
+      const accounts = await openSqliteStore({ dataDir, searchThreads: 1 }).catch((error: unknown) => error);
       expect(accounts).to.be.instanceOf(DataFolderError);
     });
   }
@@ -161,7 +161,7 @@ describe('A data folder', () => {
 
   it('accepts a second store that was on a server before', async () => {
     const dataDir = join(tempFolder(), 'data');
-    await (await openSqliteAdminStore({ dataDir })).close();
+    await (await openSqliteStore({ dataDir, searchThreads: 1 })).close();
     await (await open(dataDir)).close();
     await (await open(dataDir)).close();
   });

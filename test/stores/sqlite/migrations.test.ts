@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
 import { MigrationChangedError } from '../../../services/stores/common/migrations.js';
-import { openSqliteAdminStore } from '../../../services/stores/sqlite/admin-store.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
@@ -59,7 +58,7 @@ describe('SQLite migrations', () => {
     const dataDir = join(tempFolder(), 'new', 'folder');
     const stores = await Promise.all([
       openSqliteStore({ dataDir, searchThreads: 1 }),
-      openSqliteAdminStore({ dataDir }),
+      openSqliteStore({ dataDir, searchThreads: 1 }),
       openSqliteStore({ dataDir, searchThreads: 1 }),
     ]);
     const [first, admin, second] = stores;

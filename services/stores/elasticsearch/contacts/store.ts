@@ -1,18 +1,16 @@
 import {
-  type ContactBatch,
   type ContactStore,
   deletionResult,
   explanationBytes,
   isReplayable,
 } from '../../../contacts/contact-store.js';
-import type { Contact } from '../../../contacts/schema.js';
 import type { Clock } from '../../../shared/time.js';
-import { PageBuilder } from '../../common/page-builder.js';
+import { readContactBatch } from '../../common/contact-batch.js';
 import { type Documents, documentId } from '../documents.js';
 import type { SuppressionList } from '../erasure/suppression.js';
 import type { AcceptanceTimes } from '../figures.js';
 import type { IdempotencyKeys } from '../idempotency.js';
-import { type Bounded, FIRST_HITS, fetchPage } from '../pages.js';
+import { type Bounded, fetchPage } from '../pages.js';
 import type { ContactDocuments } from './creations.js';
 import { type ContactSource, isTombstone } from './mapping.js';
 import { contactFacets, contactQuery } from './search.js';
@@ -38,8 +36,17 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       return found && !isTombstone(found.source) ? found.source.contact : null;
     },
 
-    getContacts(organizationId, contactIds, signal) {
-      return bounded(signal, (limited) => getContactBatch(contacts, organizationId, contactIds, limited));
+    getContacts(organizationId, contactIds, caller) {
+      return bounded(caller, (signal) =>
+        readContactBatch(contactIds, async (ids) => {
+          const wanted = ids.map((id) => ({ id: documentId(organizationId, id), routing: organizationId }));
+          const found = await contacts.getMany(wanted, signal);
+          return wanted.map(({ id }) => {
+            const source = found.get(id)?.source;
+            return source && !isTombstone(source) ? source.contact : null;
+          });
+        }),
+      );
     },
 
     async searchContacts(search, caller) {
@@ -90,41 +97,5 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       if (deleted.size > 0) await refresh();
       return deletionResult(contactIds, deleted);
     },
-  };
-}
-
-/** Contacts by distinct ids. The size of the first documents decides how many more are fetched at once. */
-async function getContactBatch(
-  documents: ContactDocuments,
-  organizationId: string,
-  contactIds: readonly string[],
-  signal?: AbortSignal,
-): Promise<{ result: ContactBatch; bytes: number }> {
-  const batch = new PageBuilder<ContactSource, Contact>({
-    limit: contactIds.length,
-    reservedBytes: JSON.stringify(contactIds).length,
-    toJson: ({ contact }) => contact,
-  });
-  const missing: string[] = [];
-  let end = 0;
-  let isFull = false;
-  while (end < contactIds.length && !isFull) {
-    const size = batch.items.length === 0 ? FIRST_HITS : batch.remainingItems;
-    const ids = contactIds.slice(end, end + size);
-    const wanted = ids.map((id) => ({ id: documentId(organizationId, id), routing: organizationId }));
-    const found = await documents.getMany(wanted, signal);
-    for (const id of ids) {
-      const source = found.get(documentId(organizationId, id))?.source;
-      if (!source || isTombstone(source)) missing.push(id);
-      else if (!batch.add(source)) {
-        isFull = true;
-        break;
-      }
-      end++;
-    }
-  }
-  return {
-    result: { contacts: batch.items, missing, notReturned: contactIds.slice(end) },
-    bytes: batch.bytes,
   };
 }

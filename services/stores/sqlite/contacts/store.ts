@@ -1,16 +1,25 @@
 import { type ContactStore, deletionResult } from '../../../contacts/contact-store.js';
 import type { ErasureStore } from '../../../contacts/erasure-store.js';
+import type { Contact } from '../../../contacts/schema.js';
+import { KeyedMutex, TimeSlice } from '../../../shared/async.js';
 import type { IdempotencyConflict } from '../../../shared/idempotency.js';
+import type { Json } from '../../../shared/json.js';
+import { OverloadedError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
+import { readContactBatch } from '../../common/contact-batch.js';
+import { InFlightBytes } from '../../common/in-flight-bytes.js';
+import { listErasures, readErasure } from '../erasure/proofs.js';
 import { parsePage } from '../pages.js';
-import type { PointReads } from '../point-reads.js';
-import type { LookupOperations } from '../workers/lookup-thread.js';
+import type { Reader } from '../reader.js';
 import type { Result } from '../workers/rpc.js';
 import type { SearchPool } from '../workers/search-pool.js';
 import type { SearchOperations } from '../workers/search-process.js';
-import type { WorkerClient } from '../workers/worker-client.js';
 import type { RecordMessages, Writer } from '../writes/record-messages.js';
 import type { WriteOperations } from '../writes/write-operations.js';
+import { getContact, quickSearch } from './search.js';
+
+/** Bytes of batches whose requests are in flight, above which no batch starts. */
+const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
 
 /** Each looks its words up in the text index. */
 const DELETIONS_PER_MESSAGE = 50;
@@ -18,9 +27,8 @@ const DELETIONS_PER_MESSAGE = 50;
 export interface ContactStoreDeps {
   writer: Writer;
   records: RecordMessages;
-  lookups: WorkerClient<LookupOperations>;
   searches: SearchPool<SearchOperations>;
-  points: PointReads;
+  reader: Reader;
   clock: Clock;
 }
 
@@ -28,13 +36,15 @@ export interface ContactStoreDeps {
 export function contactStore({
   writer,
   records,
-  lookups,
   searches,
-  points,
+  reader,
   clock,
 }: ContactStoreDeps): ContactStore & ErasureStore {
   /** Idempotency keys of writes in progress. */
   const running = new Set<string>();
+  /** One batch per organization at a time: each holds up to 4 MiB. */
+  const batches = new KeyedMutex();
+  const inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES);
 
   /** Rejects a request whose idempotency key is in progress. */
   async function writeOnce<Name extends 'createContact' | 'addMembership' | 'removeMembership'>(
@@ -57,11 +67,27 @@ export function contactStore({
   }
 
   return {
-    getContact: async (organizationId, contactId) => points.getContact(organizationId, contactId),
+    getContact: async (organizationId, contactId) =>
+      reader.read((connection) => getContact(connection, organizationId, contactId)),
     getContacts: (organizationId, contactIds, signal) =>
-      points.getContacts(organizationId, contactIds, signal),
+      batches.runExclusive([organizationId], async () => {
+        signal?.throwIfAborted();
+        if (inFlight.isFull) throw new OverloadedError('search');
+        const slice = new TimeSlice();
+        const { result, bytes } = await readContactBatch(contactIds, async (ids) => {
+          const found: (Json<Contact> | null)[] = [];
+          for (const id of ids) {
+            const contact = reader.read((connection) => getContact(connection, organizationId, id));
+            found.push(contact);
+            if (slice.shouldYield(contact?.length)) await slice.yieldToEventLoop(signal);
+          }
+          return found;
+        });
+        inFlight.hold(bytes, signal);
+        return result;
+      }),
     async searchContacts(search, request) {
-      const page = points.searchContacts(search);
+      const page = reader.read((connection) => quickSearch(connection, search));
       if (page) return page;
       return parsePage(
         await searches.call(search.organizationId, 'searchContacts', [search], request?.signal),
@@ -88,10 +114,10 @@ export function contactStore({
       // The person is erased whatever fails here: the writer goes on when it is idle.
       const proof = await writer
         .call('completeErasures', clock.now())
-        .then(() => lookups.call('readErasure', proofId))
+        .then(() => reader.read((connection) => readErasure(connection, proofId)))
         .catch(() => result.proof);
       return { ...result, proof };
     },
-    listErasures: (search) => lookups.call('listErasures', search),
+    listErasures: async (search) => reader.read((connection) => listErasures(connection, search)),
   };
 }

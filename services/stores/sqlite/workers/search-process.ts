@@ -6,13 +6,13 @@ import type { AudienceSearch } from '../../../audiences/audience-store.js';
 import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { VisitSearch } from '../../../visits/visit-store.js';
 import { searchAudiences } from '../audiences.js';
-import type { Connection } from '../connection.js';
+import { Connection } from '../connection.js';
 import { searchContacts } from '../contacts/search.js';
+import { serializeError } from '../errors.js';
 import { toLines } from '../pages.js';
 import { searchVisits } from '../visits.js';
 import { runInBackground } from './priority.js';
-import { createReader } from './reader.js';
-import { READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
+import { type Operations, READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
 const operations = (connection: Connection) => ({
   searchContacts: (search: ContactSearch) => toLines(searchContacts(connection, search)),
@@ -21,7 +21,18 @@ const operations = (connection: Connection) => ({
 });
 export type SearchOperations = ReturnType<typeof operations>;
 
-const reader = createReader(JSON.parse(process.argv[2] as string) as WorkerData, operations);
+const { path, cacheMb } = JSON.parse(process.argv[2] as string) as WorkerData;
+let opened: Operations | undefined;
+
+function respond({ id, operation, args }: RpcRequest): RpcResponse {
+  try {
+    opened ??= operations(new Connection(path, { cacheMb, readOnly: true }));
+    const run = opened[operation] as (...args: unknown[]) => string;
+    return { id, json: run(...args) };
+  } catch (error) {
+    return { id, error: serializeError(error) };
+  }
+}
 
 /** The parent may have exited. */
 function send(message: RpcResponse | typeof READY): void {
@@ -31,7 +42,7 @@ function send(message: RpcResponse | typeof READY): void {
 // Terminals and service managers signal the whole process group; this process ends when the store disconnects it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
-process.on('message', (request: RpcRequest) => send(reader.respond(request)));
+process.on('message', (request: RpcRequest) => send(respond(request)));
 process.title = 'reachline search';
 runInBackground();
 send(READY);
