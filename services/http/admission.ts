@@ -118,6 +118,9 @@ export class Admission {
         request.deadline = setTimeout(() => reject(expired(ctx, this.#timeoutMs)), this.#timeoutMs);
         work(request).then(resolve, reject);
       });
+    } catch (error) {
+      request.abort();
+      throw error;
     } finally {
       request.release();
     }
@@ -169,7 +172,7 @@ export class AdmittedRequest {
     this.received = received;
   }
 
-  /** Aborted when the client disconnects, at the deadline, and when the response is ready. */
+  /** Aborted when the client disconnects, at the deadline, and when the request fails; once answered, nothing listens. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -234,20 +237,23 @@ export class AdmittedRequest {
     this.#hold('responseBytes', bytes);
   }
 
-  /** The response was read, or the client disconnected, which aborts the request. */
+  /** The response was read, or the client disconnected, which aborts a request in progress. */
   closed(): void {
     this.#isClosed = true;
-    this.#controller.abort(REQUEST_ENDED);
+    if (!this.#isReleased) this.abort();
     this.#drop('responseBytes');
     this.#admission.forget(this.#scopes);
   }
 
-  /** Releases everything except the response, and aborts the signal. */
+  abort(): void {
+    this.#controller.abort(REQUEST_ENDED);
+  }
+
+  /** Releases everything except the response. */
   release(): void {
     clearTimeout(this.deadline);
     this.#isReleased = true;
     this.#admission.exports.delete(this);
-    this.#controller.abort(REQUEST_ENDED);
     for (const resource of ['requests', 'slots', 'bodies', 'bodyBytes', 'exports'] as const) {
       this.#drop(resource);
     }
