@@ -10,7 +10,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.server.json build.mjs ./
 COPY services services
 COPY ingest ingest
-COPY docs/reference docs/reference
+COPY docs docs
 RUN node build.mjs && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim AS base

@@ -47,7 +47,7 @@ const PARTS = {
       'services/client',
       'services/advertising/metrics.ts',
       'services/http/scopes.ts',
-      'docs/reference',
+      'docs',
     ],
     build() {
       const folder = `${DIST}/console-${process.pid}`;

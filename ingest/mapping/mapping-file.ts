@@ -1,4 +1,4 @@
-/** The mapping file: its type, its JSON Schema and its validation. docs/ingest-mapping.md explains it with examples. */
+/** The mapping file: its type, its JSON Schema and its validation. docs/reference/mapping.md explains it with examples. */
 import type { TSchema } from 'typebox';
 import { arrayOf, looseObject, strictObject, stringEnum, Type } from '../../services/shared/schema.js';
 import { compileValidator } from '../../services/shared/validation.js';

@@ -1,4 +1,4 @@
-/** Mappings of the exports of known tools (docs/presets.md). */
+/** Mappings of the exports of known tools (docs/reference/presets.md). */
 import { airbyteLinkedinAds } from './airbyte-linkedin-ads.js';
 import { fivetranLinkedin } from './fivetran-linkedin.js';
 import { ga4 } from './ga4-bigquery.js';

@@ -124,7 +124,7 @@ Everything acknowledged before the command is in the backup. The folder appears 
     .add('mcp', 'serve the Model Context Protocol on standard input and output, as a client of a gateway')
     .option('--url <base>', 'address of the gateway (or REACHLINE_URL); http://127.0.0.1:8080 when absent')
     .notes(
-      'Started by an assistant, not by hand: docs/mcp.md has the settings for common ones. Needs REACHLINE_API_KEY.',
+      'Started by an assistant, not by hand: docs/reference/mcp.md has the settings for common ones. Needs REACHLINE_API_KEY.',
     )
     .examples('REACHLINE_API_KEY="$KEY" reachline mcp --url https://reachline.example.com')
     .action(async (options) => (await import('./commands/mcp.js').catch(withoutMcp)).mcp(io, options));

@@ -12,7 +12,7 @@ const MAPPING_HELP = `
 CSV: the first row names the columns, which have the names of the stream's fields unless a mapping says otherwise; lists
 are split at semicolons, and an empty cell gives no value.
 
-Mapping: --map takes a file that says where the value of each field comes from (docs/ingest-mapping.md), of CSV and JSON:
+Mapping: --map takes a file that says where the value of each field comes from (docs/reference/mapping.md), of CSV and JSON:
 
   { "timezone": "Europe/Berlin",
     "fields": { "contact_id": ["CRM ID", "Lead ID"],

@@ -1,4 +1,4 @@
-/** `reachline-client`: the API for Node.js and browsers; see docs/client.md. */
+/** `reachline-client`: the API for Node.js and browsers; see docs/reference/client.md. */
 export {
   type CallOptions,
   type Client,

@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-const GUIDES = join(import.meta.dirname, '../../docs/reference');
-const GUIDES_OUT = 'guides/';
+const DOCS = join(import.meta.dirname, '../../docs');
+const GUIDES_FILE = 'guides.json';
 
 /**
  * The gateway serves these as they are; compressing per request would cost more than the console weighs. Reads what was written,
@@ -16,7 +16,7 @@ function precompress(): Plugin {
     apply: 'build',
     writeBundle({ dir = '' }, bundle) {
       for (const fileName of Object.keys(bundle)) {
-        if (fileName.startsWith(GUIDES_OUT)) continue;
+        if (fileName === GUIDES_FILE) continue;
         const file = join(dir, fileName);
         const source = readFileSync(file);
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
@@ -27,19 +27,50 @@ function precompress(): Plugin {
   };
 }
 
-/** The guides as they are, from which the gateway renders pages. */
-function copyGuides(): Plugin {
+/**
+ * The pages that docs/README.md lists above "How it is built", in its order; links between them lead to where they are served. Throws
+ * when one links to a file that is not served.
+ */
+function readGuides(): { name: string; group: string; title: string; text: string }[] {
+  const [served = ''] = readFileSync(join(DOCS, 'README.md'), 'utf8').split('## How it is built');
+  const groups = served.split(/^## /m).slice(1);
+  const files = groups.flatMap((section) => {
+    const [group = ''] = section.split('\n');
+    return [...section.matchAll(/^- \[(.+)\]\((.+\.md)\)$/gm)].map(([, title = '', file = '']) => ({
+      group,
+      title,
+      file,
+    }));
+  });
+  const names = new Set(files.map(({ file }) => file));
+  return files.map(({ group, title, file }) => {
+    const text = readFileSync(join(DOCS, file), 'utf8').replaceAll(
+      /\]\((?!https?:|#)([^)#]+)/g,
+      (_, to: string) => {
+        const target = relative(DOCS, join(DOCS, dirname(file), to));
+        if (!names.has(target)) throw new Error(`docs/${file} links to ${to}, which /docs does not serve`);
+        return `](/docs/${basename(target)}`;
+      },
+    );
+    return { name: basename(file, '.md'), group, title, text };
+  });
+}
+
+/** One file for the gateway; for the browser a list, and the texts as a chunk of their own (guides.ts). */
+function guides(): Plugin {
+  const modules: Record<string, () => unknown> = {
+    'virtual:guides': () => readGuides().map(({ text: _, ...guide }) => guide),
+    'virtual:guide-texts': () => Object.fromEntries(readGuides().map(({ name, text }) => [name, text])),
+  };
   return {
-    name: 'copy-guides',
-    apply: 'build',
+    name: 'guides',
+    resolveId: (id) => (id in modules ? `\0${id}` : undefined),
+    load: (id) => {
+      const read = modules[id.slice(1)];
+      return read && `export default ${JSON.stringify(read())}`;
+    },
     generateBundle() {
-      for (const name of readdirSync(GUIDES)) {
-        this.emitFile({
-          type: 'asset',
-          fileName: `${GUIDES_OUT}${name}`,
-          source: readFileSync(join(GUIDES, name)),
-        });
-      }
+      this.emitFile({ type: 'asset', fileName: GUIDES_FILE, source: JSON.stringify(readGuides()) });
     },
   };
 }
@@ -64,5 +95,5 @@ export default defineConfig({
       checks: { pluginTimings: false, bundlerTimings: false },
     },
   },
-  plugins: [copyGuides(), precompress()],
+  plugins: [guides(), precompress()],
 });

@@ -1,8 +1,8 @@
 /**
  * Serves the built API reference: one page for every address below /docs, with its content as plain text for readers without
- * JavaScript; the same text alone (`/docs/{page}.md`), and `/llms.txt`, which lists all of it.
+ * JavaScript; the same text alone (`/docs/{page}.md`); `/llms.txt`, which lists all of it; and `/llms-full.txt`, which is all of it.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
@@ -38,6 +38,13 @@ interface Operation {
     { description: string; headers?: Record<string, Schema>; content?: Record<string, Content> }
   >;
 }
+/** One page of guides.json, as services/console/vite.config.ts writes it. */
+interface Guide {
+  name: string;
+  group: string;
+  title: string;
+  text: string;
+}
 interface OpenApi {
   info: { title: string; description: string };
   paths: Record<string, Record<string, Operation>>;
@@ -53,20 +60,15 @@ export function addReferenceRoutes(
 ): void {
   const shell = readText(join(folder, 'reference/index.html'));
   if (shell === undefined) return;
-  const guides = new Map(
-    readdirSync(join(folder, 'guides')).map((name) => [
-      name.replace('.md', ''),
-      readFileSync(join(folder, 'guides', name), 'utf8'),
-    ]),
-  );
+  const guides = JSON.parse(readFileSync(join(folder, 'guides.json'), 'utf8')) as Guide[];
   const openApi = () => document() as unknown as OpenApi;
   const operations = new Map(operationsOf(openApi()).map(({ id }) => [id, id]));
   const index = () => indexText(openApi(), guides);
   const textOf = (name: string) => {
     if (name === '') return index();
-    return guides.get(name) ?? operationText(openApi(), name);
+    return guides.find((guide) => guide.name === name)?.text ?? operationText(openApi(), name);
   };
-  const names = ['', ...guides.keys(), ...operations.keys()];
+  const names = ['', ...guides.map(({ name }) => name), ...operations.keys()];
   const pages = new Map(
     names.map((name) => [
       name,
@@ -75,6 +77,10 @@ export function addReferenceRoutes(
   );
   const texts = new Map(names.map((name) => [`${name}.md`, serveText(clock, TEXT, () => textOf(name))]));
   router.get('/llms.txt', serveText(clock, TEXT, index));
+  router.get(
+    '/llms-full.txt',
+    serveText(clock, TEXT, () => names.map(textOf).join('\n')),
+  );
   router.get(['/docs', '/docs/'], pages.get('') as (ctx: Context) => Promise<void>);
   router.get('/docs/:page', (ctx, next) => {
     const { page = '' } = ctx.params;
@@ -107,9 +113,14 @@ const operationsOf = ({ paths }: OpenApi) =>
   );
 
 /** The list of pages, in the form of https://llmstxt.org. */
-function indexText(openApi: OpenApi, guides: ReadonlyMap<string, string>): string {
+function indexText(openApi: OpenApi, guides: readonly Guide[]): string {
   const operations = operationsOf(openApi);
   const tags = [...new Set(operations.map(({ operation }) => operation.tags[0]))];
+  const groups = [...new Set(guides.map(({ group }) => group))];
+  const ofGroup = (of: string) =>
+    guides
+      .filter(({ group }) => group === of)
+      .map(({ name, title, text }) => `- [${title}](/docs/${name}.md): ${openingOf(text)}`);
   const ofTag = (tag: string | undefined) =>
     operations
       .filter(({ operation }) => operation.tags[0] === tag)
@@ -120,10 +131,7 @@ function indexText(openApi: OpenApi, guides: ReadonlyMap<string, string>): strin
   return [
     `# ${openApi.info.title}`,
     `> ${openApi.info.description}`,
-    '## Guides',
-    [...guides]
-      .map(([name, text]) => `- [${titleOf(text)}](/docs/${name}.md): ${openingOf(text)}`)
-      .join('\n'),
+    ...groups.flatMap((group) => [`## ${group}`, ofGroup(group).join('\n')]),
     ...tags.flatMap((tag) => [`## ${tag}`, ofTag(tag).join('\n')]),
     '## Optional',
     '- [OpenAPI 3.1 document](/openapi.json): every schema, machine-readable',
@@ -131,10 +139,11 @@ function indexText(openApi: OpenApi, guides: ReadonlyMap<string, string>): strin
   ].join('\n\n');
 }
 
-const titleOf = (text: string) => /^# (.+)$/m.exec(text)?.[1] ?? '';
 /** The first paragraph, on one line and without links, which lead elsewhere from another page. */
 const openingOf = (text: string) =>
-  (text.split('\n\n')[1] ?? '').replaceAll('\n', ' ').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
+  (text.split('\n\n').find((part) => /^[^#<`]/.test(part)) ?? '')
+    .replaceAll('\n', ' ')
+    .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 
 function operationText(openApi: OpenApi, id: string): string {
   const found = operationsOf(openApi).find((each) => each.id === id);
@@ -242,7 +251,7 @@ const escapeHtml = (text: string) =>
 function withPlainText(shell: string, text: string): string {
   const linked = escapeHtml(text).replaceAll(
     /\[([^\]]+)\]\(([/\w.#-]+)\)/g,
-    (_, label: string, to: string) => `<a href="${to.startsWith('/') ? to : `/docs/${to}`}">${label}</a>`,
+    (_, label: string, to: string) => `<a href="${to}">${label}</a>`,
   );
   const plain = `<p><a href="/llms.txt">All pages as plain text</a></p><pre>${linked}</pre>`;
   return shell.replace('<!--plain-->', () => plain);

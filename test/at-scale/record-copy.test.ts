@@ -145,8 +145,8 @@ atScale(() => {
       expect(files()).to.deep.equal([]);
     });
 
-    it('answers the questions about people and visits of docs/analysts.md as the embedded form does', async () => {
-      const page = readFileSync(join(packageRoot, 'docs/analysts.md'), 'utf8');
+    it('answers the questions about people and visits of docs/reference/sql.md as the embedded form does', async () => {
+      const page = readFileSync(join(packageRoot, 'docs/reference/sql.md'), 'utf8');
       const questions = [...page.matchAll(/^### (?<number>\d+)\. .+\n\n```sql\n(?<sql>[^`]+)```$/gm)].filter(
         ({ groups }) => Number(groups?.number) > 10,
       );

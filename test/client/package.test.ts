@@ -100,7 +100,9 @@ describe('The package reachline-client', function () {
     after(() => gateway?.close());
 
     it('compiles in a strict project for Node.js and runs against a gateway', async () => {
-      const examples = [...readDoc('docs/client.md').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
+      const examples = [...readDoc('docs/reference/client.md').matchAll(/```ts\n(.*?)```/gs)].map(
+        ([, code]) => code,
+      );
       expect(examples).to.have.length(6);
       const names = examples.map((_, index) => `example${index}`);
       for (const [index, name] of names.entries()) {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import axe from 'axe-core';
@@ -11,6 +11,7 @@ import { apiDocument, operations as declaredOperations } from '../../services/ga
 import { CONSOLE_CSP } from '../../services/gateway/console.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
+import { linksOf, servedPages } from '../docs/support.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { axeRules, launchBrowser } from './browser.js';
@@ -23,7 +24,7 @@ const hasPython = () =>
   );
 const folder = join(packageRoot, 'dist/console');
 const shell = readFileSync(join(folder, 'reference/index.html'), 'utf8');
-const guides = readdirSync(join(packageRoot, 'docs/reference')).map((name) => name.replace('.md', ''));
+const guides = servedPages().map(({ name }) => name);
 
 interface Operation {
   operationId: string;
@@ -51,7 +52,7 @@ describe('The API reference as the gateway serves it', () => {
     fetch(`${gateway.url}${path}`, { headers });
 
   it('sends a page for the overview, each guide and each operation, with its policy, and revalidates it', async () => {
-    for (const name of ['', 'errors', 'contactsCreate', 'ingest']) {
+    for (const name of ['', ...guides, 'contactsCreate', 'ingest']) {
       const path = name === '' ? '/docs' : `/docs/${name}`;
       const response = await get(path);
       expect(response.status, path).to.equal(200);
@@ -92,6 +93,25 @@ describe('The API reference as the gateway serves it', () => {
       expect(response.headers.get('Content-Type')).to.match(/^text\/markdown/);
       expect(await response.text(), path).to.match(/^# \S/);
     }
+  });
+
+  it('has every page in llms-full.txt', async () => {
+    const all = await (await get('/llms-full.txt')).text();
+    for (const name of [...guides, ...operations.map(({ id }) => id)]) {
+      expect(all).to.contain(await (await get(`/docs/${name}.md`)).text());
+    }
+  });
+
+  it('links from one guide to another as it is served', async () => {
+    let links = 0;
+    for (const { path, name } of servedPages()) {
+      const text = await (await get(`/docs/${name}.md`)).text();
+      for (const { path: to } of linksOf(path).filter((link) => link.path !== path)) {
+        expect(text).to.contain(`](/docs/${to.split('/').at(-1)}`);
+        links++;
+      }
+    }
+    expect(links).to.be.above(30);
   });
 
   it('leads from every problem to its section, by its Link and by its type', async () => {
@@ -282,6 +302,8 @@ describe('The API reference in Chromium', function () {
       ['duplicate', 'contactsCreate#parameter-on_duplicate'],
       ['idempotency_key_reused', 'errors#idempotency_key_reused'],
       ['search website visits', 'websiteVisitsSearch'],
+      ['systemctl', 'install#user-folders-service'],
+      ['clickhouse-jdbc', 'sql#tools'],
     ] as const) {
       await page.getByRole('searchbox').fill(typed);
       await page
@@ -297,7 +319,7 @@ describe('The API reference in Chromium', function () {
 
   it('has nothing serious for axe, light and dark, wide and narrow', async () => {
     // Every width and every colour scheme meets every page once; the other two combinations, the one with the navigation.
-    const all = ['', 'errors', 'contactsCreate', 'ingest'];
+    const all = ['', 'errors', 'contactsCreate', 'ingest', 'sql', 'install'];
     for (const [width, dark, pages] of [
       [1280, false, all],
       [1280, true, ['']],

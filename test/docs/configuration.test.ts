@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { configurationPage } from './configuration.js';
 import { readDoc } from './support.js';
 
-describe('docs/configuration.md', () => {
+describe('docs/operating/configuration.md', () => {
   it('lists every setting as services/shared/settings.ts declares it (npm run docs writes it anew)', () => {
-    expect(readDoc('docs/configuration.md')).to.equal(configurationPage());
+    expect(readDoc('docs/operating/configuration.md')).to.equal(configurationPage());
   });
 });

@@ -94,7 +94,7 @@ warning. "All that open a store" are \`serve\`, \`worker\`, \`migrate\`, \`docto
 \`audiences\`.
 `;
 
-/** The text of `docs/configuration.md`. */
+/** The text of `docs/operating/configuration.md`. */
 export function configurationPage(): string {
   const sections = Object.entries(TITLES).map(([section, title]) => {
     const names = (Object.keys(SETTINGS) as Setting[]).filter((name) => SETTINGS[name][0] === section);

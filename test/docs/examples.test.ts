@@ -12,7 +12,7 @@ import { docPaths, readDoc } from './support.js';
 const run = promisify(execFile);
 
 /** Blocks that start or install something, or stand for what the reader fills in. */
-const NOT_RUN = /^(?:npm (?:ci|install|start)|cp |docker )|rl_live_…/m;
+const NOT_RUN = /^(?:npm (?:ci|install|start)|cp |docker |claude )|rl_live_…/m;
 const RUNNERS: Record<string, string> = {
   sh: '',
   js: 'node --input-type=module',
@@ -26,7 +26,7 @@ interface Example {
   language: string;
 }
 
-/** The code of a page in order, each with the answer that the next block shows. */
+/** The code of a page in order, each with the answer that the next block shows; without blocks marked as `sh not-run`. */
 function examplesIn(page: string): Example[] {
   const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
     language,

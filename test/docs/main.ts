@@ -6,5 +6,5 @@ import { packageRoot } from '../../services/shared/fs.js';
 import { configurationPage } from './configuration.js';
 import { responseExamples } from './response-examples.js';
 
-writeFileSync(join(packageRoot, 'docs/configuration.md'), configurationPage());
+writeFileSync(join(packageRoot, 'docs/operating/configuration.md'), configurationPage());
 writeFileSync(EXAMPLES_FILE, `${JSON.stringify(await responseExamples(), null, 2)}\n`);

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { slug } from '../../services/console/reference/slug.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { docPaths, readDoc } from './support.js';
+import { docPaths, linksOf, readDoc, servedPages } from './support.js';
 
 const FOLDERS = ['services', 'ingest', 'mappings', 'test', 'bench', 'deploy', 'docs'];
 const files = FOLDERS.flatMap((folder) =>
@@ -29,23 +30,37 @@ function pathsIn(page: string): string[] {
   );
 }
 
-/** Targets of links to other pages and files, relative to the page. */
-const linksIn = (page: string) =>
-  [...page.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
-    .map(([, target]) => target as string)
-    .filter((target) => !/^https?:/.test(target));
+const headingsOf = (path: string) =>
+  [...readDoc(path).matchAll(/^#+ (.+)$/gm)].map(([, title]) => slug(title as string));
 
 describe('The documentation', () => {
   for (const path of docPaths()) {
     it(`names only files that exist: ${path}`, () => {
       const page = readDoc(path);
       expect(pathsIn(page).filter((each) => !isThere(each))).to.deep.equal([]);
-      const from = dirname(path);
-      expect(
-        linksIn(page).filter((target) => !existsSync(join(packageRoot, normalize(join(from, target))))),
-      ).to.deep.equal([]);
+    });
+
+    it(`has links that lead somewhere: ${path}`, () => {
+      const broken = linksOf(path).filter(
+        ({ path: to, anchor }) =>
+          !existsSync(join(packageRoot, to)) || (anchor !== '' && !headingsOf(to).includes(anchor)),
+      );
+      expect(broken).to.deep.equal([]);
     });
   }
+
+  it('is listed in docs/README.md, each page once', () => {
+    const listed = linksOf('docs/README.md').map(({ path }) => path);
+    const pages = docPaths().filter((path) => /^docs\/(?!README|decisions\/)/.test(path));
+    expect(listed).to.have.members([...pages, 'docs/decisions']);
+  });
+
+  it('links from what is served at /docs only to what is served there', () => {
+    const served = servedPages().map(({ path }) => path);
+    const links = served.flatMap((page) => linksOf(page).map(({ path }) => `${path} in ${page}`));
+    expect(links).to.have.length.above(30);
+    expect(links.filter((link) => !served.includes(link.split(' ')[0] ?? ''))).to.deep.equal([]);
+  });
 
   it('names for each guarantee a test that exists, with its title', () => {
     const rows = [...readDoc('docs/guarantees.md').matchAll(/^\| \d+ \| .+ \| (`test\/.+`) \| (.+) \|$/gm)];

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { packageRoot } from '../../services/shared/fs.js';
 
 /** A page by its path from the root of the repository. */
@@ -12,3 +12,32 @@ export const docPaths = (): string[] => [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
+
+/** The pages that a server serves at /docs, in the order of docs/README.md: path from the root, and name below /docs. */
+export const servedPages = (): { path: string; name: string }[] => {
+  const [served = ''] = readDoc('docs/README.md').split('## How it is built');
+  return [...served.matchAll(/^- \[.+\]\((.+\.md)\)$/gm)].map(([, path = '']) => ({
+    path: `docs/${path}`,
+    name: basename(path, '.md'),
+  }));
+};
+
+export interface Link {
+  /** From the root of the repository. */
+  path: string;
+  /** The heading it leads to; '' without one. */
+  anchor: string;
+}
+
+/** Links of a page to other files and to headings, outside of code. */
+export const linksOf = (page: string): Link[] =>
+  [
+    ...readDoc(page)
+      .replaceAll(/^```[\s\S]*?^```$/gm, '')
+      .matchAll(/\]\(([^)#\s]*)(?:#([^)]*))?\)/g),
+  ]
+    .filter(([, target = '']) => !/^https?:/.test(target))
+    .map(([, target = '', anchor = '']) => ({
+      path: target === '' ? page : normalize(join(dirname(page), target)),
+      anchor,
+    }));

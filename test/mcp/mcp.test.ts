@@ -12,9 +12,9 @@ import { startTestGateway, type TestGateway } from '../support/gateway.js';
 const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
 type Json = Record<string, unknown>;
 
-/** The server as the settings in docs/mcp.md start it, with an address and key of the test. */
+/** The server as the settings in docs/reference/mcp.md start it, with an address and key of the test. */
 async function connect(url: string, key: string): Promise<Client> {
-  const page = readFileSync(join(packageRoot, 'docs/mcp.md'), 'utf8');
+  const page = readFileSync(join(packageRoot, 'docs/reference/mcp.md'), 'utf8');
   const [, settings = ''] = /```json\n([^`]+)```/.exec(page) ?? [];
   const { command, args, env } = JSON.parse(settings).mcpServers.reachline;
   expect(Object.keys(env)).to.deep.equal(['REACHLINE_API_KEY']);

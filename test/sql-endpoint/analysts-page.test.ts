@@ -6,7 +6,7 @@ import { packageRoot } from '../../services/shared/fs.js';
 import { TODAY } from '../advertising/helper.js';
 import { openSampleEndpoint, type SampleEndpoint } from './sample-endpoint.js';
 
-const PAGE = readFileSync(join(packageRoot, 'docs/analysts.md'), 'utf8');
+const PAGE = readFileSync(join(packageRoot, 'docs/reference/sql.md'), 'utf8');
 const QUESTIONS = [...PAGE.matchAll(/^### \d+\. (?<question>.+)\n\n```sql\n(?<sql>[^`]+)```$/gm)].map(
   ({ groups }) => groups as { question: string; sql: string },
 );
@@ -189,7 +189,7 @@ const CHECKS: { columns: string[]; check(rows: Row[]): void }[] = [
   },
 ];
 
-describe('docs/analysts.md', () => {
+describe('docs/reference/sql.md', () => {
   let endpoint: SampleEndpoint;
 
   before(async () => {

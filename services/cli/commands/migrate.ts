@@ -44,7 +44,7 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   if (config.clickhouse && !(await grantAccess({ ...config.clickhouse, ...analystsBy }))) {
     printErr(
       io,
-      `ClickHouse does not let ${config.clickhouse.username} make roles, so that of analysts was left out: see docs/analysts.md.`,
+      `ClickHouse does not let ${config.clickhouse.username} make roles, so that of analysts was left out: see docs/reference/sql.md.`,
     );
   }
   if (config.kafka) {

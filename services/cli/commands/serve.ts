@@ -49,7 +49,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     return serveInProcesses(io, config, logger, greeting);
   }
   const { url, closed } = await listen(config, stores, logger);
-  if (sql !== null) printOut(io, `SQL of all organizations for analysts: ${sql} (docs/analysts.md)`);
+  if (sql !== null) printOut(io, `SQL of all organizations for analysts: ${sql} (docs/reference/sql.md)`);
   sayListening(io, url, greeting);
   return closed;
 }

@@ -63,7 +63,7 @@ for (const file of readdirSync(SOURCE).filter((name) => name.endsWith('.ts') && 
   writeFileSync(join(PACKAGE, file.replace(/\.ts$/, '.d.ts')), outputText);
 }
 writeFileSync(join(PACKAGE, 'operations.d.ts'), operations());
-copyFileSync(join(packageRoot, 'docs/client.md'), join(PACKAGE, 'README.md'));
+copyFileSync(join(packageRoot, 'docs/reference/client.md'), join(PACKAGE, 'README.md'));
 writeFileSync(
   join(PACKAGE, 'package.json'),
   JSON.stringify(

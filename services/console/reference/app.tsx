@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { theme, toggleTheme } from '../theme.js';
 import { Fields } from './fields.js';
-import { GUIDES, type Guide } from './guides.js';
-import { Inline, Markdown } from './markdown.js';
+import { GUIDES, guideBlocks } from './guides.js';
+import { type Block, Inline, Markdown } from './markdown.js';
 import { failure, flatten, loadReference, type Operation, reference, refName } from './open-api.js';
 import { OperationPage } from './operation.js';
 import { href, page, visits } from './router.js';
@@ -37,7 +37,7 @@ export function App() {
     // Of another page, readers of the screen begin at its start.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
-  }, [name, visit, loaded]);
+  }, [name, visit, loaded, guideBlocks.value]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') {
@@ -96,8 +96,8 @@ function Navigation() {
         <input
           id="filter"
           type="search"
-          aria-label="Filter operations, fields and errors"
-          placeholder="Filter ( / )"
+          aria-label="Search operations, fields, errors and guides"
+          placeholder="Search ( / )"
           autocomplete="off"
           spellcheck={false}
           value={typed.value}
@@ -111,7 +111,16 @@ function Navigation() {
       </search>
       {typed.value.trim() === '' ? (
         <nav aria-label="Reference">
-          <NavGroup title="Guides" items={GUIDES.map(({ name, title }) => ({ to: name, label: title }))} />
+          {GUIDE_GROUPS.map((group) => (
+            <NavGroup
+              key={group}
+              title={group}
+              items={GUIDES.filter((guide) => guide.group === group).map(({ name, title }) => ({
+                to: name,
+                label: title,
+              }))}
+            />
+          ))}
           {groups().map(([tag, operations]) => (
             <NavGroup
               key={tag}
@@ -141,6 +150,8 @@ function Navigation() {
   );
 }
 
+const GUIDE_GROUPS = [...new Set(GUIDES.map(({ group }) => group))];
+
 function groups(): [tag: string, operations: Operation[]][] {
   const operations = reference.value?.operations ?? [];
   const tags = [...new Set(operations.map(({ tag }) => tag))];
@@ -165,9 +176,10 @@ function NavGroup({ title, items }: { title: string; items: { to: string; label:
 }
 
 function Page({ name }: { name: string }) {
-  const guide = GUIDES.find((each) => each.name === name);
-  if (guide) return <GuidePage guide={guide} />;
+  const blocks = guideBlocks.value?.[name];
+  if (blocks) return <GuidePage name={name} blocks={blocks} />;
   if (failure.value !== null) return <Failure text={failure.value} />;
+  if (GUIDES.some((guide) => guide.name === name)) return <p class="note">Loading the guide …</p>;
   if (!reference.value) return <p class="note">Loading the operations …</p>;
   if (name === '') return <Overview />;
   const operation = reference.value.byId.get(name);
@@ -202,7 +214,8 @@ function Overview() {
       </p>
       <p>
         New here? Start with the <a href={href('quickstart')}>quickstart</a>. The same as data:{' '}
-        <a href="/openapi.json">openapi.json</a>, and as plain text: <a href="/llms.txt">llms.txt</a>.
+        <a href="/openapi.json">openapi.json</a>, and as plain text: <a href="/llms.txt">llms.txt</a>, or all
+        pages at once: <a href="/llms-full.txt">llms-full.txt</a>.
       </p>
       {groups().map(([tag, operations]) => (
         <section key={tag}>
@@ -224,11 +237,11 @@ function Overview() {
   );
 }
 
-function GuidePage({ guide }: { guide: Guide }) {
+function GuidePage({ name, blocks }: { name: string; blocks: Block[] }) {
   return (
     <article class="doc guide">
-      <Markdown blocks={guide.blocks} />
-      {guide.name === 'streams' && <RecordSchemas />}
+      <Markdown blocks={blocks} />
+      {name === 'streams' && <RecordSchemas />}
     </article>
   );
 }

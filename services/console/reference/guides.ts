@@ -1,22 +1,17 @@
-/** The guides, from docs/reference. */
+/** The guides that docs/README.md lists (vite.config.ts). Their texts are loaded apart from the code. */
+
+import GUIDES from 'virtual:guides';
+import { signal } from '@preact/signals';
 import { type Block, parseMarkdown } from './markdown.js';
 
-const sources = import.meta.glob<string>('../../../docs/reference/*.md', {
-  query: '?raw',
-  import: 'default',
-  eager: true,
-});
+export { GUIDES };
 
-export interface Guide {
-  name: string;
-  title: string;
-  blocks: Block[];
+/** By name; null until they are loaded. */
+export const guideBlocks = signal<Readonly<Record<string, Block[]>> | null>(null);
+
+export async function loadGuides(): Promise<void> {
+  const { default: texts } = await import('virtual:guide-texts');
+  guideBlocks.value = Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, parseMarkdown(text)]),
+  );
 }
-
-const ORDER = ['quickstart', 'authentication', 'errors', 'paging', 'rate-limits', 'idempotency', 'streams'];
-
-export const GUIDES: readonly Guide[] = ORDER.map((name) => {
-  const blocks = parseMarkdown(sources[`../../../docs/reference/${name}.md`] ?? '');
-  const [first] = blocks;
-  return { name, title: first?.kind === 'heading' ? first.text : name, blocks };
-});

@@ -2,6 +2,7 @@ import '../style.css';
 import './reference.css';
 import { render } from 'preact';
 import { App } from './app.js';
+import { loadGuides } from './guides.js';
 import { loadReference } from './open-api.js';
 import { startRouter } from './router.js';
 
@@ -9,4 +10,5 @@ const root = document.getElementById('reference');
 if (!root) throw new Error('index.html has no #reference');
 startRouter();
 void loadReference();
+void loadGuides();
 render(<App />, root);

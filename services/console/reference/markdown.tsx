@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { ScrollRegion } from '../components/scroll-region.js';
 import { CodeBlock } from './code.js';
+import { slug } from './slug.js';
 
 export type Block =
   | { kind: 'heading'; level: number; text: string; id: string }
@@ -9,14 +10,6 @@ export type Block =
   | { kind: 'table'; head: string[]; rows: string[][] }
   | { kind: 'list'; ordered: boolean; items: string[] }
   | { kind: 'paragraph'; text: string };
-
-/** The id of a heading, as GitHub makes it. */
-export const slug = (text: string) =>
-  text
-    .toLowerCase()
-    .replaceAll(/[^\w\s-]/g, '')
-    .trim()
-    .replaceAll(/\s+/g, '-');
 
 const cells = (line: string) =>
   line
@@ -27,12 +20,15 @@ const cells = (line: string) =>
 export function parseMarkdown(source: string): Block[] {
   const blocks: Block[] = [];
   // Fences first, as they may hold blank lines.
-  const parts = source.split(/^```(\w*)\n([\s\S]*?)^```$/m);
+  const parts = source.split(/^```(\w*).*\n([\s\S]*?)^```$/m);
   parts.forEach((part, index) => {
     if (index % 3 === 1)
       blocks.push({ kind: 'code', language: part, text: (parts[index + 1] ?? '').trimEnd() });
     if (index % 3 !== 0) return;
-    for (const text of part.split(/\n{2,}/).map((each) => each.trim())) {
+    for (const text of part
+      .replaceAll(/<!--[\s\S]*?-->/g, '')
+      .split(/\n{2,}/)
+      .map((each) => each.trim())) {
       if (text !== '') blocks.push(parseBlock(text));
     }
   });
@@ -54,8 +50,8 @@ function parseBlock(text: string): Block {
   return { kind: 'paragraph', text };
 }
 
-/** Between the pages of the repository, links name files; here they name pages. */
-const target = (to: string) => to.replace(/^([\w-]+)\.md/, '/docs/$1');
+/** Links between guides name their plain text; here they lead to the page. */
+const target = (to: string) => to.replace(/^(\/docs\/[\w-]+)\.md/, '$1');
 
 /** Code, links and strong text within a line. */
 export function Inline({ text }: { text: string }) {

@@ -1,5 +1,5 @@
 /** The filter over operations, fields, errors and guides: every word must occur, in a title first. */
-import { GUIDES } from './guides.js';
+import { GUIDES, guideBlocks } from './guides.js';
 import type { Block } from './markdown.js';
 import { flatten, objectOf, type Reference, refName, type Schema } from './open-api.js';
 
@@ -21,9 +21,9 @@ const textOf = (block: Block): string => {
 };
 
 function* guideEntries(): Generator<Entry> {
-  for (const { name, title, blocks } of GUIDES) {
-    let entry: Entry = { title, context: 'Guide', to: name, text: '' };
-    for (const block of blocks) {
+  for (const { name, title, group } of GUIDES) {
+    let entry: Entry = { title, context: group, to: name, text: '' };
+    for (const block of guideBlocks.value?.[name] ?? []) {
       if (block.kind === 'heading' && block.level > 1) {
         yield entry;
         entry = { title: block.text, context: title, to: `${name}#${block.id}`, text: '' };
@@ -64,17 +64,18 @@ function* referenceEntries({ operations }: Reference): Generator<Entry> {
   }
 }
 
-let indexed: { of: Reference | null; entries: (Entry & { lower: string })[] } | undefined;
+let indexed: { of: unknown[]; entries: (Entry & { lower: string })[] } | undefined;
 
 /** The best entries for what was typed; none for nothing. */
 export function search(typed: string, reference: Reference | null): Entry[] {
   // The type of a problem finds its code.
   const words = typed.toLowerCase().replace('urn:reachline:problem:', '').split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
-  if (indexed?.of !== reference) {
+  const of = [reference, guideBlocks.value];
+  if (!indexed?.of.every((each, index) => each === of[index])) {
     const all = [...guideEntries(), ...(reference ? referenceEntries(reference) : [])];
     indexed = {
-      of: reference,
+      of,
       entries: all.map((entry) => ({
         ...entry,
         lower: `${entry.title} ${entry.context} ${entry.text}`.toLowerCase(),

@@ -379,13 +379,13 @@ describe('A mapping file', () => {
 });
 
 describe('The page about mappings', () => {
-  const blocks = [...readFileSync('docs/ingest-mapping.md', 'utf8').matchAll(/```json\n(.+?)```/gs)].map(
+  const blocks = [...readFileSync('docs/reference/mapping.md', 'utf8').matchAll(/```json\n(.+?)```/gs)].map(
     ([, json]) => JSON.parse(json ?? ''),
   );
   const [crm, record, joined] = blocks as [MappingFile, object, MappingFile];
 
   it('shows a row as its example maps it', () => {
-    const row = /^`(\{.+?\})` becomes/m.exec(readFileSync('docs/ingest-mapping.md', 'utf8'))?.[1];
+    const row = /^`(\{.+?\})` becomes/m.exec(readFileSync('docs/reference/mapping.md', 'utf8'))?.[1];
     expect(mapped(compile('contacts', crm), JSON.parse(row ?? ''))).to.deep.equal(record);
     expect(
       mapped(compile('network-a-deliveries', joined), { creative_id: '7', cost_in_usd: '1' }),
