@@ -15,71 +15,50 @@ export const ORGANIZATION = 'org_containers';
 export const SERVICES = ['nginx', 'gateway-1', 'gateway-2', 'worker', 'elasticsearch', 'clickhouse', 'kafka'];
 const HEALTH_TIMEOUT_MS = 300_000;
 
-export interface StackOptions {
-  /** Compose files over docker-compose.yml and that of the tests. */
-  files?: readonly string[];
-  image?: string;
-}
-
 export class ContainerStack {
   readonly url: string;
-  readonly tlsPort: number;
-  readonly folder: string;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'reachline-containers-'));
   readonly #compose: readonly string[];
-  readonly #files: string[];
   #key: string | undefined;
 
-  private constructor(compose: readonly string[], port: number, tlsPort: number, files: readonly string[]) {
+  private constructor(compose: readonly string[], port: number) {
     this.#compose = compose;
     this.url = `http://127.0.0.1:${port}`;
-    this.tlsPort = tlsPort;
-    this.folder = mkdtempSync(join(tmpdir(), 'reachline-containers-'));
-    const all = ['docker-compose.yml', 'test/containers/docker-compose.yml', ...files];
-    this.#files = all.map((file) => join(packageRoot, file));
     const settings = readFileSync(join(packageRoot, '.env.example'), 'utf8')
       .replaceAll(/^(\w+PASSWORD)=$/gm, (_, name) => `${name}=${randomBytes(12).toString('hex')}`)
       .concat(
         `LISTEN=127.0.0.1:${port}\n`,
-        `LISTEN_TLS=127.0.0.1:${tlsPort}\n`,
         'FRONT_NETWORK=172.31.249\n',
         'COMPOSE_PROFILES=ingest\n',
         'ELASTICSEARCH_HEAP=512m\n',
         'ELASTICSEARCH_MEMORY=1536m\n',
         'REACHLINE_RATE_LIMIT=0\n',
       );
-    writeFileSync(join(this.folder, 'env'), settings, { mode: 0o600 });
+    writeFileSync(join(this.#folder, 'env'), settings, { mode: 0o600 });
   }
 
-  static async create(
-    compose: readonly string[],
-    { files = [] }: StackOptions = {},
-  ): Promise<ContainerStack> {
-    return new ContainerStack(compose, await freePort(), await freePort(), files);
+  static async create(compose: readonly string[]): Promise<ContainerStack> {
+    return new ContainerStack(compose, await freePort());
   }
 
-  /** Compose with the files and settings of this stack, and `more` files over them. */
-  compose(
-    args: readonly string[],
-    { files = [], image = `${REPOSITORY}:slim` }: StackOptions = {},
-  ): Promise<string> {
-    const named = [...this.#files, ...files.map((file) => join(packageRoot, file))];
-    const options = ['--project-name', PROJECT, '--env-file', join(this.folder, 'env')];
-    return run(
-      [
-        ...this.#compose,
-        ...options,
-        '--project-directory',
-        packageRoot,
-        ...named.flatMap((file) => ['--file', file]),
-        ...args,
-      ],
-      { REACHLINE_TEST_IMAGE: image, OPEN_FILES: String(openFiles()) },
-    );
+  /** Compose with the files and settings of this stack. */
+  compose(args: readonly string[], image = `${REPOSITORY}:slim`): Promise<string> {
+    const files = ['docker-compose.yml', 'test/containers/docker-compose.yml'];
+    const options = [
+      ['--project-name', PROJECT],
+      ['--env-file', join(this.#folder, 'env')],
+      ['--project-directory', packageRoot],
+      ...files.map((file) => ['--file', join(packageRoot, file)]),
+    ];
+    return run([...this.#compose, ...options.flat(), ...args], {
+      REACHLINE_TEST_IMAGE: image,
+      OPEN_FILES: String(openFiles()),
+    });
   }
 
   async remove(): Promise<void> {
     await this.compose(['down', '--volumes', '--remove-orphans', '--timeout', '5']);
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   async containersOf(service: string): Promise<string[]> {
@@ -116,11 +95,6 @@ export class ContainerStack {
   async key(): Promise<string> {
     this.#key ??= await this.reachline('keys', 'create', '--organization', ORGANIZATION, '--scopes', '*');
     return this.#key;
-  }
-
-  /** How often Docker started the container again by itself. */
-  async restartsOf(service: string): Promise<number> {
-    return this.inspect(await this.containerOf(service), '.RestartCount');
   }
 
   async isHealthy(container: string): Promise<boolean> {

@@ -3,7 +3,6 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { composeProgram } from '../stack/distributions.js';
 import { MissingPrerequisite, StackError } from '../stack/stack-error.js';
 
 /** Inherited by every image that is built on one that has it. */
@@ -78,12 +77,12 @@ export async function requireEngine(): Promise<string> {
   });
 }
 
-/** Docker Compose as a plugin or a program; made from its source where neither is there. */
+/** Docker Compose as a plugin or a program. */
 export async function findCompose(): Promise<string[]> {
   for (const candidate of [['docker', 'compose'], ['docker-compose']]) {
     if (await run([...candidate, 'version']).then(isRecent, () => false)) return candidate;
   }
-  return [await composeProgram()];
+  throw new MissingPrerequisite('Docker Compose 2.24 or newer is missing (docker-compose-plugin).');
 }
 
 /** `!override` and optional dependencies. */
@@ -97,28 +96,31 @@ export const lines = (text: string) => text.split('\n').filter((line) => line !=
 
 /** Removes every container, network, volume and, unless they are kept, image of these tests, also those of a run that was killed. */
 export async function removeAll({ keepImages = false } = {}): Promise<void> {
-  const ofProject = ['--quiet', '--filter', `label=com.docker.compose.project=${PROJECT}`];
-  const containers = lines(await docker('container', 'ls', '--all', ...ofProject));
-  if (containers.length > 0) await docker('container', 'rm', '--force', '--volumes', ...containers);
-  for (const kind of ['network', 'volume']) {
-    const left = lines(await docker(kind, 'ls', ...ofProject));
-    if (left.length > 0) await docker(kind, 'rm', ...left);
+  const ofProject = ['--filter', `label=com.docker.compose.project=${PROJECT}`];
+  // Containers of builds that were interrupted have the label alone.
+  const labelled = ['--filter', `label=${LABEL}`];
+  for (const [list, ...remove] of [
+    [['container', 'ls', '--all', ...ofProject], 'container', 'rm', '--force', '--volumes'],
+    [['network', 'ls', ...ofProject], 'network', 'rm'],
+    [['volume', 'ls', ...ofProject], 'volume', 'rm'],
+    [['container', 'ls', '--all', ...labelled], 'container', 'rm', '--force'],
+    ...(keepImages ? [] : [[['image', 'ls', '--all', ...labelled], 'image', 'rm', '--force'] as const]),
+  ] as const) {
+    const left = [...new Set(lines(await docker(...list, '--quiet')))];
+    if (left.length > 0) await docker(...remove, ...left);
   }
-  // Containers of builds that were interrupted.
-  const labelled = ['--quiet', '--filter', `label=${LABEL}`];
-  const building = lines(await docker('container', 'ls', '--all', ...labelled));
-  if (building.length > 0) await docker('container', 'rm', '--force', ...building);
-  if (keepImages) return;
-  const named = await docker(
-    'image',
-    'ls',
-    '--filter',
-    `label=${LABEL}`,
-    '--format',
-    '{{.Repository}}:{{.Tag}}',
-  );
-  const names = lines(named).filter((name) => !name.includes('<none>'));
-  if (names.length > 0) await docker('image', 'rm', '--force', ...names);
-  const rest = [...new Set(lines(await docker('image', 'ls', '--all', ...labelled)))];
-  if (rest.length > 0) await docker('image', 'rm', '--force', ...rest).catch(() => undefined);
+}
+
+/** Progress for a person: what is done now, and how long it took. */
+export async function step<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  const begun = performance.now();
+  process.stdout.write(`${name} …`);
+  try {
+    const result = await work();
+    process.stdout.write(` ${Math.round((performance.now() - begun) / 1000)} s\n`);
+    return result;
+  } catch (error) {
+    process.stdout.write(' failed\n');
+    throw error;
+  }
 }

@@ -6,7 +6,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { packageRoot } from '../../services/shared/fs.js';
 import { MissingPrerequisite, StackError } from '../stack/stack-error.js';
-import { ContainerStack, type StackOptions } from './container-stack.js';
+import { ContainerStack } from './container-stack.js';
 import {
   buildFrom,
   docker,
@@ -17,34 +17,13 @@ import {
   REPOSITORY,
   removeAll,
   requireEngine,
+  step,
 } from './docker.js';
-import { gatewayKilled, gatewayStopped, nginxWithOneGateway } from './scenarios/gateways.js';
-import { fullVolumes, hostileClients, memoryLimit } from './scenarios/limits.js';
-import { anyOrder, confinement, tls, wholeRequest } from './scenarios/request.js';
-import type { Outcome, Scenario } from './scenarios/scenario.js';
-import { type EarlierImage, rollingUpgrade } from './scenarios/upgrade.js';
-import { networkCuts, workerPaused } from './scenarios/workers.js';
+import { type EarlierImage, rollingUpgrade, SCENARIOS, type Scenario } from './scenarios.js';
 import { makeBases, makeServerImages } from './stand-ins.js';
-import { step } from './steps.js';
 
 /** What test runners understand as "skipped". */
 const SKIPPED = 77;
-
-/** After the rolling upgrade, on one stack. */
-const SCENARIOS = [
-  ...fullVolumes,
-  wholeRequest,
-  confinement,
-  gatewayKilled,
-  gatewayStopped,
-  nginxWithOneGateway,
-  workerPaused,
-  ...networkCuts,
-  memoryLimit,
-  hostileClients,
-  anyOrder,
-  tls,
-];
 
 const { values, positionals } = parseArgs({
   options: {
@@ -59,7 +38,7 @@ const keepImages = values['keep-images'];
 const isChosen = ({ name }: Scenario) =>
   positionals.length === 0 || positionals.some((part) => name.toLowerCase().includes(part.toLowerCase()));
 
-const rows: { scenario: Scenario; outcome: Outcome | Error; seconds: number }[] = [];
+const rows: { scenario: Scenario; outcome: string | Error; seconds: number }[] = [];
 
 async function main(): Promise<void> {
   console.log(`Docker Engine ${await requireEngine()}`);
@@ -71,7 +50,6 @@ async function main(): Promise<void> {
       await docker('build', '--quiet', '--label', LABEL, '--target', target, '--tag', name, packageRoot);
     });
   }
-  await printSizes();
   await makeServerImages();
   const earlier = earlierImage(values.before);
   const upgrade = earlier && rollingUpgrade(earlier);
@@ -80,19 +58,10 @@ async function main(): Promise<void> {
   if (earlier && image) {
     await buildOnce(`image of commit ${earlier.commit}`, image, (name) => buildCommit(earlier.commit, name));
   }
-  // On volumes that can be filled.
-  await runOn(compose, { files: ['test/containers/volumes.yml'], image }, scenarios);
-}
-
-async function runOn(
-  compose: readonly string[],
-  options: StackOptions,
-  scenarios: readonly Scenario[],
-): Promise<void> {
-  const stack = await ContainerStack.create(compose, options);
-  const up = ['up', '--detach', options.image || keepImages ? '--no-build' : '--build', '--wait'];
+  const stack = await ContainerStack.create(compose);
+  const up = ['up', '--detach', image || keepImages ? '--no-build' : '--build', '--wait'];
   try {
-    await step('docker compose up --build --wait', () => stack.compose(up, { image: options.image }));
+    await step('docker compose up --build --wait', () => stack.compose(up, image));
     await step('an API key', () => stack.key());
     for (const scenario of scenarios) {
       const begun = performance.now();
@@ -101,7 +70,7 @@ async function runOn(
       if (outcome instanceof Error) {
         process.exitCode = 1;
         console.error(outcome);
-      } else console.log(`  ${outcome.seen}`);
+      } else console.log(`  ${outcome}`);
     }
   } catch (error) {
     console.error(await stack.compose(['logs', '--tail', '40']).catch(() => ''));
@@ -149,27 +118,11 @@ async function buildCommit(commit: string, name: string): Promise<void> {
   await buildFrom(archive.stdout, '--target', 'slim', '--tag', name);
 }
 
-async function printSizes(): Promise<void> {
-  const size = async (name: string) =>
-    Number(await docker('image', 'inspect', '--format', '{{.Size}}', name));
-  const [base = ''] =
-    /node:\S+/.exec(await docker('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}', 'node')) ?? [];
-  const baseSize = base ? await size(base) : 0;
-  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
-  for (const target of ['full', 'slim']) {
-    const bytes = await size(`${REPOSITORY}:${target}`);
-    console.log(`${target}: ${megabytes(bytes)}, ${megabytes(bytes - baseSize)} over its base`);
-  }
-}
-
 function printTable(): void {
-  console.log('\n| fault | what was done | what clients saw | lost | seconds |\n|---|---|---|---|---|');
+  console.log('\n| fault | what was done | what clients saw | seconds |\n|---|---|---|---|');
   for (const { scenario, outcome, seconds } of rows) {
-    const [seen, lost] =
-      outcome instanceof Error
-        ? [`FAILED: ${outcome.message.split('\n')[0]}`, '?']
-        : [outcome.seen, outcome.lost];
-    console.log(`| ${scenario.name} | ${scenario.done} | ${seen} | ${lost} | ${seconds} |`);
+    const seen = outcome instanceof Error ? `FAILED: ${outcome.message.split('\n')[0]}` : outcome;
+    console.log(`| ${scenario.name} | ${scenario.done} | ${seen} | ${seconds} |`);
   }
   console.log(`\n${rows.length} scenarios, ${Math.round(performance.now() / 60_000)} minutes in all`);
 }

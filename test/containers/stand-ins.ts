@@ -15,8 +15,7 @@ import {
 } from '../stack/distributions.js';
 import { findJava } from '../stack/java.js';
 import { StackError } from '../stack/stack-error.js';
-import { buildFrom, docker, imageExists, LABEL, REPOSITORY } from './docker.js';
-import { step } from './steps.js';
+import { buildFrom, docker, imageExists, LABEL, REPOSITORY, step } from './docker.js';
 
 const FOLDER = join(packageRoot, 'test/containers/stand-ins');
 const DEBIAN = 'bookworm';

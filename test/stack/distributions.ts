@@ -22,7 +22,6 @@ const KAFKA = '4.1.0';
 const SLF4J_SIMPLE = '1.7.36';
 const TOXIPROXY = '2.5.0';
 const NPM = '11.21.2';
-const COMPOSE = '2.40.3';
 
 /** Folder that holds `bin` and `lib`. */
 export async function elasticsearchDistribution(): Promise<string> {
@@ -81,30 +80,6 @@ export async function debianArchive(release: string): Promise<string> {
   });
   return join(folder, 'root.tar');
 }
-
-/** Docker Compose, for an engine that came without it. */
-export async function composeProgram(): Promise<string> {
-  const folder = await cached(`compose-${COMPOSE}`, async (into) => {
-    const module = join(into, 'module');
-    mkdirSync(module);
-    writeFileSync(join(module, 'main.go'), COMPOSE_MAIN);
-    const go = (...args: string[]) => runTool('go', args, 'apt-get install golang', module);
-    await go('mod', 'init', 'compose');
-    await go('get', `github.com/docker/compose/v2/cmd@v${COMPOSE}`);
-    await go('mod', 'tidy');
-    await go('build', '-mod=mod', '-o', join(into, 'docker-compose'), 'github.com/docker/compose/v2/cmd');
-    rmSync(module, { recursive: true, force: true });
-  });
-  return join(folder, 'docker-compose');
-}
-
-/** Makes a package of the program a requirement of the module. */
-const COMPOSE_MAIN = `package main
-
-import _ "github.com/docker/compose/v2/cmd/compose"
-
-func main() {}
-`;
 
 async function runTool(command: string, args: readonly string[], how: string, cwd?: string): Promise<void> {
   try {
