@@ -96,7 +96,7 @@ async function benchLoading(folder: string, config: ElasticsearchConfig): Promis
 }
 
 /** Contacts a second, from bodies that are there before the clock starts until they can be found. */
-export function rawBulk(client: Client, count: number): () => Promise<number> {
+function rawBulk(client: Client, count: number): () => Promise<number> {
   const bodies = bulkBodies(count);
   let round = 0;
   return async () => {
@@ -119,7 +119,7 @@ export function rawBulk(client: Client, count: number): () => Promise<number> {
   };
 }
 
-export async function drop(client: Client, pattern: string): Promise<void> {
+async function drop(client: Client, pattern: string): Promise<void> {
   const names = Object.keys(await client.indices.get({ index: pattern }));
   await client.indices.delete({ index: names });
 }

@@ -59,11 +59,6 @@ export async function benchKafka(
     results.push(
       await compare(name('Kafka table engine'), 'records/s', { atLeast: 3 }, ROUNDS, worker, engine),
     );
-    note('worker beside a loop that waits for nothing …');
-    const careless = () => through(bench, 'auto-commit-consumer.js');
-    results.push(
-      await compare(name('fire and forget'), 'records/s', { atLeast: 0.85 }, ROUNDS, worker, careless),
-    );
     note('an idle worker …');
     results.push(await idle(folder, environment));
     return results;

@@ -1,4 +1,4 @@
-/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|processes|kafka|memory|relevance …]`: prints every figure beside its target, and keeps them in bench/results. */
+/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|kafka|memory|relevance …]`: prints every figure beside its target, and keeps them in bench/results. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -6,16 +6,13 @@ import { parseArgs } from 'node:util';
 import { packageRoot } from '../services/shared/fs.js';
 import { benchAdvertising } from './advertising.js';
 import { benchClickHouse } from './clickhouse.js';
-import { benchDeliveries } from './deliveries.js';
 import { benchDeliveryScale } from './delivery-scale.js';
 import { benchElasticsearch } from './elasticsearch.js';
 import { benchGateway } from './gateway.js';
 import { benchKafka } from './kafka.js';
-import { benchKafkaSearch } from './kafka-search.js';
 import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
 import { benchPartitionWait } from './partition-wait.js';
-import { benchProcesses } from './processes.js';
 import { benchRelevance } from './relevance.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
 
@@ -37,8 +34,6 @@ const PARTS = [
   'scale',
   'elasticsearch',
   'clickhouse',
-  'deliveries',
-  'processes',
   'kafka',
   'memory',
   'relevance',
@@ -96,12 +91,8 @@ try {
   if (asked.includes('clickhouse')) {
     results.push(...(await benchClickHouse(join(folder, 'clickhouse'), someDeliveries, note)));
   }
-  if (asked.includes('deliveries')) {
-    results.push(...(await benchDeliveries(join(folder, 'deliveries'), someDeliveries, note)));
-  }
-  if (asked.includes('processes')) results.push(await benchProcesses(join(folder, 'processes'), note));
   if (asked.includes('kafka')) {
-    results.push(...(await benchKafka(join(folder, 'kafka'), note)), await benchKafkaSearch(note));
+    results.push(...(await benchKafka(join(folder, 'kafka'), note)));
     results.push(await benchPartitionWait(join(folder, 'stall'), note));
   }
   if (asked.includes('memory')) {

@@ -3,8 +3,7 @@ import type { ElasticsearchConfig } from '../services/shared/config.js';
 import { testIndices } from '../test/at-scale/elasticsearch/support.js';
 import { type Figure, figure } from './measure.js';
 import { type JudgedAnswer, relevanceOf, startJudgedGateway } from './relevance/ask.js';
-import { prefixesOfNames, typosOfLastNames } from './relevance/draw.js';
-import { type JudgedQuery, judgedQueries } from './relevance/judged-query.js';
+import { judgedQueries } from './relevance/judged-query.js';
 import { RECORD_SETS } from './relevance/record-sets.js';
 
 /** Elasticsearch too, where `ELASTICSEARCH_URL` names one. */
@@ -19,11 +18,7 @@ export async function benchRelevance(note: (text: string) => void): Promise<Figu
   }
 }
 
-const PARTS: { name: string; queries(): JudgedQuery[]; atLeast: { first: number; three: number } }[] = [
-  { name: 'judged queries', queries: judgedQueries, atLeast: { first: 0.95, three: 0.98 } },
-  { name: 'one typo in a last name', queries: typosOfLastNames, atLeast: { first: 0.99, three: 0.99 } },
-  { name: 'every prefix of 60 names', queries: prefixesOfNames, atLeast: { first: 0.95, three: 1 } },
-];
+const SUCCESS = { first: 0.95, three: 0.98 };
 
 async function benchStore(
   store: string,
@@ -33,21 +28,16 @@ async function benchStore(
   note(`${store}: records …`);
   const gateway = await startJudgedGateway(elasticsearch);
   try {
-    const figures: Figure[] = [];
-    for (const { name, queries, atLeast } of PARTS) {
-      note(`${store}: ${name} …`);
-      const answers = await gateway.ask(queries());
-      const all = relevanceOf(answers);
-      print(`${store}, ${name}`, answers);
-      const measured = (measure: string, value: number, bound: { atLeast?: number }) =>
-        figure(`${store}, ${name} (${answers.length}): ${measure}`, 'of all', value, bound);
-      figures.push(
-        measured('success@1', all.successAt1, { atLeast: atLeast.first }),
-        measured('success@3', all.successAt3, { atLeast: atLeast.three }),
-        measured('mean reciprocal rank', all.meanReciprocalRank, {}),
-      );
-    }
-    return figures;
+    const answers = await gateway.ask(judgedQueries());
+    const all = relevanceOf(answers);
+    print(`${store}, judged queries`, answers);
+    const measured = (measure: string, value: number, bound: { atLeast?: number }) =>
+      figure(`${store}, judged queries (${answers.length}): ${measure}`, 'of all', value, bound);
+    return [
+      measured('success@1', all.successAt1, { atLeast: SUCCESS.first }),
+      measured('success@3', all.successAt3, { atLeast: SUCCESS.three }),
+      measured('mean reciprocal rank', all.meanReciprocalRank, {}),
+    ];
   } finally {
     await gateway.close();
   }

@@ -20,15 +20,12 @@ export interface JudgedQuery {
   why: string;
 }
 
-const FOLDER = join(packageRoot, 'bench/relevance');
-/** Judged by a person. */
-const BY_HAND = 'by-hand.jsonl';
-/** Written by `draw.ts`. */
-export const DRAWN = join(FOLDER, 'drawn.jsonl');
+/** Judged by a person, and drawn from the records once. */
+const FILES = ['by-hand.jsonl', 'drawn.jsonl'];
 
 export function judgedQueries(): JudgedQuery[] {
-  return [join(FOLDER, BY_HAND), DRAWN].flatMap((file) =>
-    readFileSync(file, 'utf8')
+  return FILES.flatMap((file) =>
+    readFileSync(join(packageRoot, 'bench/relevance', file), 'utf8')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as JudgedQuery),

@@ -25,7 +25,6 @@ import {
 import { mountSmallDisk } from './small-disk.js';
 
 const ORGANIZATION = 'org_backup';
-const REQUESTS = Number(process.env.TEST_TRANSCRIPTS ?? 32);
 const BATCH_RECORDS = 100;
 /** Written while a backup runs; every one is looked for afterwards. */
 const MAX_BATCHES_PER_STREAM = 20;
@@ -72,45 +71,25 @@ const BATCHES: Record<string, (name: string) => object[]> = {
 const numbered = (make: (index: number) => object) =>
   Array.from({ length: BATCH_RECORDS }, (_, index) => make(index));
 
-/** Requests over everything that is stored, the same ones each time. */
-function requestOf(index: number): [path: string, body: object] {
-  const limit = 1 + (index % 40);
-  const search = { organization_id: ORGANIZATION, limit };
-  switch (index % 8) {
-    case 0:
-      return ['/api/contacts/search', { ...search, query: `${word(index)} ${word(index * 3 + 1)}` }];
-    case 1:
-      return [
-        '/api/contacts/search',
-        { ...search, query: word(index).slice(0, 3), country: COUNTRIES[index % 4] },
-      ];
-    case 2:
-      return [
-        '/api/contacts/get',
-        { organization_id: ORGANIZATION, contact_id: `base${index % 3}.${index % BATCH_RECORDS}` },
-      ];
-    case 3:
-      return ['/api/audiences/contacts/search', { ...search, audience_id: `aud_${index % 5}` }];
-    case 4:
-      return ['/api/website-visits/search', { ...search, start_url: word(index) }];
-    case 5:
-      return ['/api/audiences/search', search];
-    case 6:
-      return ['/api/advertising/network_a/campaigns', { ...RANGE, page_size: limit }];
-    default:
-      return [
-        '/api/advertising/network_a/companies',
-        { ...RANGE, page_size: limit, company_ids: [`cmp_${index % 7}`] },
-      ];
-  }
-}
+const ORGANIZED = { organization_id: ORGANIZATION };
+/** Requests over everything that is stored. */
+const REQUESTS: [path: string, body: object][] = [
+  ['/api/contacts/search', { ...ORGANIZED, query: 'garcia sales', limit: 40 }],
+  ['/api/contacts/search', { ...ORGANIZED, query: 'mad', country: 'DE', limit: 7 }],
+  ['/api/contacts/get', { ...ORGANIZED, contact_id: 'base1.42' }],
+  ['/api/audiences/contacts/search', { ...ORGANIZED, audience_id: 'aud_3', limit: 40 }],
+  ['/api/website-visits/search', { ...ORGANIZED, start_url: 'engineer', limit: 40 }],
+  ['/api/audiences/search', ORGANIZED],
+  ['/api/advertising/network_a/campaigns', { ...RANGE, page_size: 40 }],
+  ['/api/advertising/network_a/companies', { ...RANGE, page_size: 40, company_ids: ['cmp_3'] }],
+];
 
 async function transcriptsOf(server: ServerProcess): Promise<string[]> {
   const transcripts: string[] = [];
-  for (let index = 0; index < REQUESTS; index++) {
-    const [path, body] = requestOf(index);
+  for (const [path, body] of REQUESTS) {
     const { status, text } = await server.call(path, body);
-    transcripts.push(`${path} ${JSON.stringify(body)} ${status} ${text}`);
+    expect(status, text).to.equal(200);
+    transcripts.push(`${path} ${JSON.stringify(body)} ${text}`);
   }
   return transcripts;
 }
@@ -197,11 +176,8 @@ describe('A backup', function () {
     await folder.remove();
   });
 
-  it(`gives the same answers to ${REQUESTS} requests after the folder is lost and restored`, async () => {
+  it('gives the same answers after the folder is lost and restored', async () => {
     const before = await transcriptsOf(server as ServerProcess);
-    expect(new Set(before.map((transcript) => /} (\d+) /.exec(transcript)?.[1]))).to.deep.equal(
-      new Set(['200']),
-    );
     const { code, stdout, stderr } = await command('backup', path('quiet'));
     expect(code, stderr).to.equal(0);
     expect(stdout).to.include('300 contacts, 5 audiences, 300 visits');
@@ -421,10 +397,7 @@ describe('A backup', function () {
     expect((await command('restore', path('stopped'), '--data', copy)).code).to.equal(0);
     const original = await start();
     const restored = await startServer({ dataDir: copy, key });
-    for (const request of [0, 2, 3, 4, 6, 7]) {
-      const [route, body] = requestOf(request);
-      expect((await restored.call(route, body)).text).to.equal((await original.call(route, body)).text);
-    }
+    expect(await transcriptsOf(restored)).to.deep.equal(await transcriptsOf(original));
     await restored.kill();
   });
 

@@ -15,7 +15,6 @@ const MOCHA = join(packageRoot, 'node_modules/mocha/bin/mocha.js');
 /** Sizes of a full run. Without them each test does as much as shows the fault at all. */
 const FULL: Record<string, string> = {
   TEST_RECORDS: '200000',
-  TEST_WORKER_KILLS: '50',
   TEST_POINT_KILLS: '20',
   TEST_STORE_KILLS: '10',
   TEST_AWAY_MS: '60000',
@@ -24,9 +23,6 @@ const FULL: Record<string, string> = {
   TEST_BROKER_KILLS: '10',
   TEST_KILL_ROUNDS: '200',
   TEST_FIRST_START_KILLS: '40',
-  TEST_TRANSCRIPTS: '1000',
-  TEST_VISITS: '1000000',
-  TEST_BATCHES_PER_KILL: '50',
   /** Each night draws anew; what is drawn depends on the seed alone. */
   REACHLINE_TEST_SEED: String(randomInt(1_000_000)),
   TEST_FUZZ_RUNS: '3000',
@@ -50,7 +46,6 @@ const FILES = [
   'at-scale/elasticsearch/erasure-faults.test.js',
   'durability/kill-9.test.js',
   'durability/backup.test.js',
-  'durability/visits-through-kills.test.js',
   'gateway/embedded.test.js',
   'at-scale/gateway.test.js',
   'at-scale/parity.test.js',

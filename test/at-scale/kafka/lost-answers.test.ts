@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { Publisher } from '../../../ingest/publisher.js';
-import { INTERACTIVE_RETRY } from '../../../ingest/sources/kafka/client.js';
-import { KafkaCluster } from '../../../ingest/sources/kafka/cluster.js';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
@@ -134,22 +132,5 @@ describe('a broker that appends records and is cut off before it responds', func
     }
     const there = await contactsIn(topicOf(topics.config, STREAM));
     expect(ids.filter((id) => !there.has(id))).to.deep.equal([]);
-  });
-
-  it('has every dead letter that was acknowledged', async () => {
-    const cluster = new KafkaCluster(behindProxy, createLogger('silent'), INTERACTIVE_RETRY);
-    const topic = topicOf(topics.config, STREAM);
-    try {
-      const producer = await cluster.producer();
-      const ids = await acknowledged(async (sent) => {
-        await producer.send(
-          topic,
-          recordsOf(sent).map((record) => ({ key: record.contact_id, value: JSON.stringify(record) })),
-        );
-      });
-      expect([...(await contactsIn(topic))]).to.include.members(ids);
-    } finally {
-      await cluster.close();
-    }
   });
 });

@@ -47,14 +47,6 @@ describe(`${LETTERS} replayed dead letters`, function () {
   const command = (...args: string[]) =>
     run(['dead-letters', ...args, '--stream', STREAM], { env: topics.environment });
 
-  it('are sent once each', async () => {
-    const { code, stdout, stderr } = await command('replay');
-    expect({ code, stderr }).to.include({ code: 0 });
-    expect(stdout).to.match(new RegExp(`^${LETTERS} records sent again\\.`));
-    await expectOnce();
-    expect((await command('replay')).stderr).to.contain('There are no dead letters to replay.');
-  });
-
   it('are sent once each when the rate makes the replay last longer than a session', async () => {
     const seconds = (2 * Number(topics.environment.KAFKA_SESSION_TIMEOUT_MS)) / 1000;
     const { code, stderr } = await command('replay', '--rate', String(Math.ceil(LETTERS / seconds)));

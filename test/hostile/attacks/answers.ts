@@ -38,22 +38,6 @@ export const answerAttacks: Attack[] = [
     },
   },
   {
-    title: 'ten dense years are asked for by day',
-    async run(target) {
-      await repeat(16, 4, async (index) => {
-        const path = `${ADVERTISING}/${['campaigns', 'creatives', 'companies'][index % 3]}`;
-        const answer = await ask(target, path, {
-          start_date: '2016-01-01',
-          end_date: '2025-12-31',
-          granularity: 'daily',
-          page_size: 200,
-        });
-        expect(answer.status).to.equal(422);
-        expect(answer.text).to.include('too_many_points');
-      });
-    },
-  },
-  {
     title: 'the most points that are allowed are asked for',
     async run(target) {
       const records = Array.from({ length: 36_000 }, (_, index) => ({

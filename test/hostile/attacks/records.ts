@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type Attack, ask, NDJSON, ndjson, organization_id, repeat } from './attack.js';
+import { type Attack, ask, NDJSON, ndjson } from './attack.js';
 
-const day = (index: number) => new Date(Date.UTC(2001, 0, 1) + index * 86_400_000).toISOString().slice(0, 10);
 const now = new Date().toISOString();
 
 /** Texts that grow when they are folded, or that scanners go over again and again. */
@@ -36,7 +35,7 @@ const CONTACT_FIELDS = [
 
 const all = (names: readonly string[], text: string) => Object.fromEntries(names.map((name) => [name, text]));
 
-/** For each stream, a record whose texts are all `text`. */
+/** Records whose texts are all `text`, of the streams with most of them. */
 const STREAMS: [stream: string, record: (index: number, text: (length: number) => string) => object][] = [
   [
     'contacts',
@@ -47,47 +46,12 @@ const STREAMS: [stream: string, record: (index: number, text: (length: number) =
     }),
   ],
   [
-    'audiences',
-    (index, text) => ({
-      id: `grow-${index}`,
-      name: text(1024),
-      description: text(8192),
-      tracking_utm_value: text(1024),
-    }),
-  ],
-  [
     'website-visits',
     (index, text) => ({
       id: `grow-${index}`,
       createdAt: now,
       startUrl: text(8192),
       ...all(['country', 'city', 'browser', 'platform'], text(1024)),
-    }),
-  ],
-  [
-    'network-a-campaigns',
-    (index, text) => ({
-      id: `grow-${index}`,
-      name: text(1024),
-      campaign_group_name: text(1024),
-      status: 'ACTIVE',
-    }),
-  ],
-  [
-    'network-a-creatives',
-    (index, text) => ({ id: `grow-${index}`, campaign_id: 'c1', name: text(1024), headline: text(1024) }),
-  ],
-  [
-    'network-a-companies',
-    (index, text) => ({ id: `grow-${index}`, name: text(1024), domain: text(253), industry: text(1024) }),
-  ],
-  [
-    'network-a-deliveries',
-    (index, text) => ({
-      date: day(9000),
-      campaign_id: `grow-${index}`,
-      creative_id: 'r1',
-      ad_spend: text(1024),
     }),
   ],
 ];
@@ -111,19 +75,6 @@ export const recordAttacks: Attack[] = [
         },
       }) satisfies Attack,
   ),
-  {
-    title: 'creations carry texts that expand and repeat',
-    async run(target) {
-      await repeat(TEXTS.length * 2, 4, (index) => {
-        const [, text] = TEXTS[index % TEXTS.length] as (typeof TEXTS)[number];
-        return ask(target, '/api/contacts/create', {
-          organization_id,
-          audience_id: 'aud_all',
-          ...all(CONTACT_FIELDS.slice(0, 12), text(1024)),
-        });
-      });
-    },
-  },
   {
     title: '100 records of one contact join 1 000 audiences each',
     async run(target) {
