@@ -7,22 +7,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const NODE_PACKAGES = {
-  '@hey-api/openapi-ts': '0.95.0',
   '@redocly/cli': '2.77.0',
   '@stoplight/spectral-cli': '6.16.3',
   '@types/node': '20.19.43',
   'openapi-fetch': '0.17.0',
   'openapi-typescript': '7.13.0',
-  orval: '7.13.2',
   typescript: '5.9.3',
 };
 const GENERATOR = 'org.openapitools:openapi-generator-cli:7.17.0';
-const GENERATOR_NODE_PACKAGES = { axios: '1.12.2', '@types/node': '20.19.43', typescript: '5.9.3' };
-const GENERATOR_PYTHON_PACKAGES = {
-  pydantic: '2.12.3',
-  'python-dateutil': '2.9.0.post0',
-  urllib3: '2.5.0',
-};
 const PYTHON_PACKAGES = { mypy: '2.4.1', 'openapi-python-client': '0.29.1' };
 
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'reachline-clients');
@@ -45,16 +37,14 @@ export async function installTools(): Promise<Tools> {
   return toolsIn(folder, await installPython('python', PYTHON_PACKAGES));
 }
 
-/** openapi-generator as a jar of Maven Central, and what its clients import; needs Java, Maven and Python. */
-export async function installGenerator(): Promise<Tools & { jar: string }> {
+/** The jar of openapi-generator, of Maven Central; needs Java and Maven. */
+export async function installGenerator(): Promise<string> {
   const [, name = '', version = ''] = GENERATOR.split(':');
   const jars = await installOnce('openapi-generator', { [name]: version }, async (path) => {
     const goal = ['dependency:copy', `-Dartifact=${GENERATOR}`, '-DoutputDirectory=.'];
     await exec('mvn', ['--batch-mode', '--quiet', ...goal], { cwd: path });
   });
-  const folder = await installNode('generator-node', GENERATOR_NODE_PACKAGES);
-  const python = await installPython('generator-python', GENERATOR_PYTHON_PACKAGES);
-  return { ...toolsIn(folder, python), jar: join(jars, `${name}-${version}.jar`) };
+  return join(jars, `${name}-${version}.jar`);
 }
 
 function toolsIn(folder: string, python: string): Tools {
