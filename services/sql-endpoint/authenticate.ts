@@ -32,12 +32,12 @@ export function createAuthenticate(
   const attempts = new TokenBuckets(WRONG_PASSWORDS.burst, WRONG_PASSWORDS.perSecond, now);
   return async ({ user, password }) => {
     if (user === 'default' && password === undefined && expected === '') return null;
-    if (password === undefined) throw new SqlError(CODE.requiredPassword, `${user}: Password required`);
+    if (password === undefined) throw new SqlError(CODE.REQUIRED_PASSWORD, `${user}: Password required`);
     const key = keys && parseKey(password);
     const guessed = key?.id ?? 'default';
     if (!attempts.take(guessed)) {
       throw new SqlError(
-        CODE.authenticationFailed,
+        CODE.AUTHENTICATION_FAILED,
         `${user}: Too many wrong passwords; try again in a while.`,
       );
     }
@@ -52,7 +52,7 @@ async function ofKey(user: string, key: ApiKey, keys: Keys): Promise<string> {
   const isRight = stored !== null && secretMatches(key.secret, Buffer.from(stored.secret_hash, 'hex'));
   if (!isRight || !keyIsActive(stored, Date.now())) throw failed(user);
   const missing = SCOPES.filter((scope) => !stored.scopes.includes(scope) && !stored.scopes.includes('*'));
-  if (missing.length > 0) throw new SqlError(CODE.accessDenied, `The API key lacks ${missing.join(', ')}`);
+  if (missing.length > 0) throw new SqlError(CODE.ACCESS_DENIED, `The API key lacks ${missing.join(', ')}`);
   recordUse(keys, key.id, stored.last_used_at);
   return stored.organization_id;
 }
@@ -71,7 +71,7 @@ function recordUse(keys: Keys, id: string, lastUsedAt: string | null): void {
 
 const failed = (user: string) =>
   new SqlError(
-    CODE.authenticationFailed,
+    CODE.AUTHENTICATION_FAILED,
     `${user}: Authentication failed: password is incorrect, or there is no user with such name.`,
   );
 

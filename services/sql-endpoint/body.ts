@@ -26,12 +26,12 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     const source = createDecoder ? decoded(request, createDecoder()) : request;
     for await (const chunk of source as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > limit) throw new SqlError(CODE.queryIsTooLarge, `The body exceeds ${limit} bytes`);
+      if (size > limit) throw new SqlError(CODE.QUERY_IS_TOO_LARGE, `The body exceeds ${limit} bytes`);
       chunks.push(chunk);
     }
   } catch (error) {
     if (error instanceof SqlError) throw error;
-    throw new SqlError(CODE.badArguments, 'The body cannot be read in its Content-Encoding');
+    throw new SqlError(CODE.BAD_ARGUMENTS, 'The body cannot be read in its Content-Encoding');
   }
   const data = Buffer.concat(chunks);
   return { data, encoding: createDecoder || data.length === 0 ? undefined : encoding };

@@ -9,37 +9,21 @@ export class SqlError extends Error {
   }
 }
 
-/** ClickHouse's codes of the exceptions that this endpoint itself throws. */
+/** ClickHouse's names and codes of the exceptions that this endpoint itself throws. */
 export const CODE = {
-  badArguments: 36,
-  notImplemented: 48,
-  unknownDatabase: 81,
-  unknownSetting: 115,
-  unknownCompressionMethod: 89,
-  readonly: 164,
-  requiredPassword: 194,
-  tooManySimultaneousQueries: 202,
-  socketTimeout: 209,
-  queryIsTooLarge: 229,
-  accessDenied: 497,
-  authenticationFailed: 516,
-  unknownException: 1002,
+  BAD_ARGUMENTS: 36,
+  NOT_IMPLEMENTED: 48,
+  UNKNOWN_COMPRESSION_METHOD: 89,
+  UNKNOWN_SETTING: 115,
+  READONLY: 164,
+  REQUIRED_PASSWORD: 194,
+  TOO_MANY_SIMULTANEOUS_QUERIES: 202,
+  SOCKET_TIMEOUT: 209,
+  QUERY_IS_TOO_LARGE: 229,
+  ACCESS_DENIED: 497,
+  AUTHENTICATION_FAILED: 516,
+  UNKNOWN_EXCEPTION: 1002,
 } as const;
-
-const NAMES: { [code: number]: string } = {
-  36: 'BAD_ARGUMENTS',
-  48: 'NOT_IMPLEMENTED',
-  89: 'UNKNOWN_COMPRESSION_METHOD',
-  115: 'UNKNOWN_SETTING',
-  164: 'READONLY',
-  194: 'REQUIRED_PASSWORD',
-  202: 'TOO_MANY_SIMULTANEOUS_QUERIES',
-  209: 'SOCKET_TIMEOUT',
-  229: 'QUERY_IS_TOO_LARGE',
-  497: 'ACCESS_DENIED',
-  516: 'AUTHENTICATION_FAILED',
-  1002: 'UNKNOWN_EXCEPTION',
-};
 
 /** As a server maps them: src/Server/HTTP/exceptionCodeToHTTPStatus.cpp of ClickHouse. */
 const STATUS_OF_CODES: [status: number, codes: number[]][] = [
@@ -60,26 +44,21 @@ const STATUS_OF_CODES: [status: number, codes: number[]][] = [
   [501, [48]],
   [503, [76, 209, 439]],
 ];
-const STATUS = new Map(STATUS_OF_CODES.flatMap(([status, codes]) => codes.map((code) => [code, status])));
 
-export function httpStatus({ code }: SqlError): number {
-  return STATUS.get(code) ?? 500;
-}
+export const httpStatus = ({ code }: SqlError): number =>
+  STATUS_OF_CODES.find(([, codes]) => codes.includes(code))?.[0] ?? 500;
 
 /** The line clients look for, such as `Code: 62. DB::Exception: Syntax error … (SYNTAX_ERROR)`. */
 export function exceptionText({ code, message }: SqlError): string {
-  const name = NAMES[code];
-  return message.startsWith('Code: ')
-    ? `${message}\n`
-    : `Code: ${code}. DB::Exception: ${message}${name ? ` (${name})` : ''}\n`;
+  if (message.startsWith('Code: ')) return `${message}\n`;
+  const name = Object.entries(CODE).find(([, each]) => each === code)?.[0];
+  return `Code: ${code}. DB::Exception: ${message}${name ? ` (${name})` : ''}\n`;
 }
 
 /** Any thrown value as a `SqlError`. Only messages of the engine are passed on. */
 export function toException(thrown: unknown): SqlError {
   if (thrown instanceof SqlError) return thrown;
   const { clickhouseCode, message } = thrown as { clickhouseCode?: number; message?: string };
-  if (typeof clickhouseCode === 'number') {
-    return new SqlError(clickhouseCode, message ?? '');
-  }
-  return new SqlError(CODE.unknownException, 'The statement failed');
+  if (typeof clickhouseCode === 'number') return new SqlError(clickhouseCode, message ?? '');
+  return new SqlError(CODE.UNKNOWN_EXCEPTION, 'The statement failed');
 }

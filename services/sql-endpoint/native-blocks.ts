@@ -151,7 +151,7 @@ function layoutOf(type: string): Layout {
       return lowCardinality(layoutOf(/^Nullable\((?<type>.*)\)$/.exec(first)?.groups?.type ?? first));
     default:
       throw new SqlError(
-        CODE.notImplemented,
+        CODE.NOT_IMPLEMENTED,
         `A column of type ${name} cannot be sent to this client. Convert it with toString`,
       );
   }

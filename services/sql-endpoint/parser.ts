@@ -7,8 +7,6 @@ const PLAIN: Omit<Statement, 'sql' | 'format'> = {
   database: '',
   settings: {},
   params: {},
-  cancellable: true,
-  inserts: false,
 };
 
 /** Runs a statement of the endpoint itself; its one column has no tabs, line feeds or backslashes. */

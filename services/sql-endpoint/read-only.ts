@@ -12,21 +12,10 @@ import type { SqlRequest } from './request.js';
 import { allowedSettings, blanked, takeSettings } from './settings.js';
 import type { Runner, Statement } from './statement.js';
 
-/** Decides what runs for a request; throws a `SqlError` to reject it. */
-export type StatementPolicy = (
-  request: SqlRequest,
-  body: Body,
-  runner: Runner,
-) => Promise<PermittedStatement>;
-
 export interface PermittedStatement {
   statement: Statement;
-  /** Format of the output, as the statement or the request names it. */
-  format: string;
   /** Whether it reads contacts, audiences or visits. */
-  readsRecords?: boolean;
-  /** Removes files that the policy created for the statement. */
-  release?: () => void;
+  readsRecords: boolean;
 }
 
 export const VIEWS = 'reachline';
@@ -192,7 +181,10 @@ const EXPLAIN =
   /^EXPLAIN(?: (?:AST|SYNTAX|QUERY TREE|PLAN|PIPELINE))?(?: (?:header|description|actions|json|compact|graph|oneline|optimize|run_passes|dump_ast|run_query_tree_passes|query_tree_passes) = \d+,?)* (?<select>\(*(?:SELECT|WITH)\b.*)$/s;
 const OUTPUT_FORMAT = new RegExp(`^(?<statement>.*?) FORMAT (?<format>${NAME})$`, 's');
 
-export async function readOnly(runner: Runner): Promise<StatementPolicy> {
+/** Resolves with what decides which statement runs for a request, and throws a `SqlError` to reject it. */
+export async function readOnly(
+  runner: Runner,
+): Promise<(request: SqlRequest, body: Body) => Promise<PermittedStatement>> {
   const functions = await allowedFunctions(runner);
   const tables = await tablesOfOrganizations(runner);
   return (request, body) => authorize(request, body, runner, { functions, tables });
@@ -231,7 +223,7 @@ async function authorize(
   { functions, tables }: PolicyDeps,
 ): Promise<PermittedStatement> {
   if (body.encoding !== undefined) {
-    throw new SqlError(CODE.unknownCompressionMethod, `Unknown compression method ${body.encoding}`);
+    throw new SqlError(CODE.UNKNOWN_COMPRESSION_METHOD, `Unknown compression method ${body.encoding}`);
   }
   const database = databaseOf(request);
   const text = canonicalOutput(
@@ -245,7 +237,7 @@ async function authorize(
   if (/^\(*(SELECT|WITH)\b/.test(select) || text.statement.startsWith('DESCRIBE ')) {
     rejectClauses(select);
     const tree = await syntaxTree(select, request.params, runner);
-    if (!tree) throw new SqlError(CODE.accessDenied, 'A name has characters that are not allowed');
+    if (!tree) throw new SqlError(CODE.ACCESS_DENIED, 'A name has characters that are not allowed');
     checkTree(tree, functions);
     readsRecords = namesRecords(tree);
     if (request.organizationId === null) checkOrganization(tree);
@@ -257,10 +249,7 @@ async function authorize(
       database,
       settings: { ...settings, ...filterSettings(request.organizationId, tables) },
       params: request.params,
-      cancellable: true,
-      inserts: false,
     },
-    format: text.format,
     readsRecords,
   };
 }
@@ -309,9 +298,9 @@ function databaseOf({ database }: SqlRequest): string {
   return database;
 }
 
-const denied = (what: string) => new SqlError(CODE.accessDenied, `Not allowed here: ${what}`);
+const denied = (what: string) => new SqlError(CODE.ACCESS_DENIED, `Not allowed here: ${what}`);
 const readonly = (what: string) =>
-  new SqlError(CODE.readonly, `${what} in readonly mode: only SELECT, SHOW, DESCRIBE, EXPLAIN and EXISTS`);
+  new SqlError(CODE.READONLY, `${what} in readonly mode: only SELECT, SHOW, DESCRIBE, EXPLAIN and EXISTS`);
 
 interface CanonicalText {
   statement: string;

@@ -37,8 +37,6 @@ export async function createRecordViews(runner: Runner, database: string): Promi
       database: '',
       settings: {},
       params: {},
-      cancellable: false,
-      inserts: false,
     });
   }
 }

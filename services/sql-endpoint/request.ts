@@ -57,7 +57,7 @@ const PROTOCOL_NAMES = new Set([
 /** The response repeats it in a header. */
 function queryIdOf(text: string | undefined): string | undefined {
   if (text === undefined || /^[\x20-\x7e]{1,128}$/.test(text)) return text || undefined;
-  throw new SqlError(CODE.badArguments, 'A query_id has at most 128 printable ASCII characters');
+  throw new SqlError(CODE.BAD_ARGUMENTS, 'A query_id has at most 128 printable ASCII characters');
 }
 
 /** Reads the URL and the headers. Throws a `SqlError` for unsupported parameters. */
@@ -72,7 +72,7 @@ export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
     else if (!PROTOCOL_NAMES.has(name)) settings[named(name)] = value;
   }
   if (isOn(given.get('decompress'))) {
-    throw new SqlError(CODE.notImplemented, 'decompress=1 is not supported; use HTTP compression');
+    throw new SqlError(CODE.NOT_IMPLEMENTED, 'decompress=1 is not supported; use HTTP compression');
   }
   return {
     query: given.get('query') ?? '',
@@ -95,7 +95,7 @@ const isOn = (value: string | null) => value === '1' || value === 'true';
 
 function named(name: string): string {
   if (!/^[A-Za-z_]\w*$/.test(name)) {
-    throw new SqlError(CODE.unknownSetting, `Unknown setting ${JSON.stringify(name)}`);
+    throw new SqlError(CODE.UNKNOWN_SETTING, `Unknown setting ${JSON.stringify(name)}`);
   }
   return name;
 }
@@ -108,7 +108,7 @@ function credentials(
   if (authorization !== undefined) {
     const [scheme = '', encoded = ''] = authorization.split(' ');
     if (scheme.toLowerCase() !== 'basic') {
-      throw new SqlError(CODE.authenticationFailed, `${scheme} authentication is not supported`);
+      throw new SqlError(CODE.AUTHENTICATION_FAILED, `${scheme} authentication is not supported`);
     }
     const text = Buffer.from(encoded, 'base64').toString('utf8');
     const colon = text.indexOf(':');
@@ -125,12 +125,12 @@ export async function readForm(asked: SqlRequest, contentType: string, body: Buf
   const form = await new Response(new Uint8Array(body), { headers: { 'Content-Type': contentType } })
     .formData()
     .catch(() => {
-      throw new SqlError(CODE.badArguments, 'The form cannot be read');
+      throw new SqlError(CODE.BAD_ARGUMENTS, 'The form cannot be read');
     });
   for (const [name, value] of form) {
     if (typeof value === 'string' && name === 'query') asked.query += value;
     else if (typeof value === 'string' && name.startsWith('param_')) {
       asked.params[named(name.slice('param_'.length))] = value;
-    } else throw new SqlError(CODE.notImplemented, 'External tables are not supported');
+    } else throw new SqlError(CODE.NOT_IMPLEMENTED, 'External tables are not supported');
   }
 }

@@ -29,14 +29,14 @@ export function contentType(format: string): string {
 }
 
 /** The summary header of a statement: every number as text. The engine does not report the rows and bytes that it read. */
-export function summaryOf(result: EngineResult, inserted: boolean): string {
+export function summaryOf(result: EngineResult): string {
   const rows = String(result.rowsRead);
   const bytes = String(result.bytesRead);
   return JSON.stringify({
     read_rows: rows,
     read_bytes: bytes,
-    written_rows: inserted ? rows : '0',
-    written_bytes: inserted ? bytes : '0',
+    written_rows: '0',
+    written_bytes: '0',
     total_rows_to_read: '0',
     result_rows: rows,
     result_bytes: bytes,

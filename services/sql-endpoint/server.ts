@@ -2,17 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Engine } from '../stores/clickhouse/engine.js';
+import { withTimeout } from '../shared/async.js';
+import type { Engine, EngineResult } from '../stores/clickhouse/engine.js';
 import { type Authenticate, createAuthenticate, type Keys } from './authenticate.js';
-import { readBody } from './body.js';
+import { type Body, readBody } from './body.js';
 import { toException } from './errors.js';
-import { readOnly, type StatementPolicy, VIEWS } from './read-only.js';
+import { FairMutex } from './fair-mutex.js';
+import { readOnly, VIEWS } from './read-only.js';
 import { createRecordViews, recordSettings } from './record-views.js';
 import { RecordSource, type RecordStore } from './records.js';
-import { readForm, readRequest } from './request.js';
+import { readForm, readRequest, type SqlRequest } from './request.js';
 import { contentType, encodeBlocks, sendBytes, sendException, summaryOf } from './response.js';
-import { Semaphore } from './semaphore.js';
-import { Runner, timezoneOf } from './statement.js';
+import { Runner, type Statement, timezoneOf } from './statement.js';
 
 export interface SqlEndpointOptions {
   engine: Engine;
@@ -21,14 +22,6 @@ export interface SqlEndpointOptions {
   password: string;
   /** Checks API keys, and holds contacts, audiences and visits. Without it the endpoint takes the password only. */
   search?: RecordStore & Keys;
-  /** What may run; by default what analysts may read, of every organization. */
-  policy?(runner: Runner): Promise<StatementPolicy>;
-  /** Statements that run at the same time; others wait. 1 by default: the gateway's own run on the same few threads. */
-  concurrency?: number;
-  /** Bytes; 1 MiB by default. */
-  bodyLimit?: number;
-  /** Milliseconds after which a client is answered and the next statement runs, whatever the engine does. */
-  deadlineMs?: number;
 }
 
 export interface SqlEndpoint {
@@ -39,17 +32,24 @@ export interface SqlEndpoint {
   running(): number;
 }
 
-interface RequestDeps {
-  authenticate: Authenticate;
+/** What is done with requests of the protocol. */
+export interface SqlService {
+  /** Bytes, decoded. */
   bodyLimit: number;
-  authorize: StatementPolicy;
-  records: RecordSource | undefined;
-  runner: Runner;
-  semaphore: Semaphore;
+  authenticate: Authenticate;
+  records?: RecordSource;
+  /** Runs the statement of a request and passes its result to `send`. */
+  execute(
+    request: SqlRequest,
+    body: Body,
+    send: (statement: Statement, result: EngineResult) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 /** Longer than the time limit of a statement that the engine can interrupt. */
 const DEADLINE_MS = 35_000;
+const BODY_LIMIT = 1024 * 1024;
 /** How long `close` waits for statements that were cancelled. */
 const CLOSE_TIMEOUT_MS = 1500;
 const KEEP_ALIVE_MS = 30_000;
@@ -58,29 +58,55 @@ const RECEIVE_TIMEOUT_MS = 30_000;
 /** Of a URL with the headers, as ClickHouse's server accepts it. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
-/** Listens on 127.0.0.1. Throws what `server.listen` does, such as EADDRINUSE. */
+/**
+ * Serves what analysts may read, one statement at a time, as the gateway's own run on the same few threads. Throws what `server.listen`
+ * does, such as EADDRINUSE.
+ */
 export async function startSqlEndpoint({
   engine,
   port,
   password,
   search,
-  policy = readOnly,
-  concurrency = 1,
-  bodyLimit = 1024 * 1024,
-  deadlineMs = DEADLINE_MS,
 }: SqlEndpointOptions): Promise<SqlEndpoint> {
   const runner = new Runner(engine);
   if (search) await createRecordViews(runner, VIEWS);
-  const authorize = await policy(runner);
+  const authorize = await readOnly(runner);
   const records = search && new RecordSource(search);
-  const semaphore = new Semaphore({ permits: concurrency, deadlineMs });
-  const authenticate = createAuthenticate(password, search);
-  const deps = { authenticate, bodyLimit, authorize, records, runner, semaphore };
+  const mutex = new FairMutex({ deadlineMs: DEADLINE_MS });
+  const endpoint = await serveSql(runner, port, {
+    bodyLimit: BODY_LIMIT,
+    authenticate: createAuthenticate(password, search),
+    records,
+    execute: (request, body, send, disconnected) =>
+      mutex.runExclusive(
+        request.organizationId,
+        async (signal) => {
+          const { organizationId } = request;
+          const { statement, readsRecords } = await authorize(request, body);
+          const ended = new AbortController();
+          try {
+            if (readsRecords && records && organizationId !== null) {
+              const path = records.grant(organizationId, AbortSignal.any([signal, ended.signal]));
+              Object.assign(statement.settings, recordSettings(`${endpoint.url}${path}`));
+            }
+            await send(statement, await runner.run(statement, signal));
+          } finally {
+            ended.abort();
+          }
+        },
+        disconnected,
+      ),
+  });
+  return endpoint;
+}
+
+/** Listens on 127.0.0.1, and closes the runner with the endpoint. */
+export async function serveSql(runner: Runner, port: number, service: SqlService): Promise<SqlEndpoint> {
   const running = new Set<Promise<void>>();
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES },
     (request, response) => {
-      const handled = handle(request, response, deps).catch(() => void response.destroy());
+      const handled = handle(request, response, service).catch(() => void response.destroy());
       running.add(handled);
       void handled.finally(() => running.delete(handled));
     },
@@ -97,9 +123,12 @@ export async function startSqlEndpoint({
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
-      const ended = await within(
-        CLOSE_TIMEOUT_MS,
-        Promise.all([closed, ...running]).then(() => runner.idle()),
+      const ended = await withTimeout(CLOSE_TIMEOUT_MS, async () => {
+        await Promise.all([closed, ...running]);
+        await runner.idle();
+      }).then(
+        () => true,
+        () => false,
       );
       void runner.idle().then(() => runner.close());
       return ended;
@@ -108,21 +137,10 @@ export async function startSqlEndpoint({
   };
 }
 
-/** Whether `work` is done within a number of milliseconds. */
-async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timedOut = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, false);
-  });
-  const done = await Promise.race([work.then(() => true), timedOut]);
-  clearTimeout(timer);
-  return done;
-}
-
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  { authenticate, bodyLimit, authorize, records, runner, semaphore }: RequestDeps,
+  { authenticate, bodyLimit, records, execute }: SqlService,
 ): Promise<void> {
   const disconnected = new AbortController();
   response.on('close', () => disconnected.abort());
@@ -148,37 +166,21 @@ async function handle(
       await readForm(sqlRequest, type, body.data);
       body = { data: Buffer.alloc(0), encoding: undefined };
     }
-    await semaphore.run(
-      sqlRequest.organizationId,
-      async (signal) => {
-        const { statement, format, readsRecords, release } = await authorize(sqlRequest, body, runner);
-        const ended = new AbortController();
-        try {
-          const { organizationId } = sqlRequest;
-          if (readsRecords && records && organizationId !== null) {
-            const path = records.grant(organizationId, AbortSignal.any([signal, ended.signal]));
-            const { localPort = 0 } = request.socket;
-            Object.assign(statement.settings, recordSettings(`http://127.0.0.1:${localPort}${path}`));
-          }
-          const result = await runner.run(statement, signal);
-          const summary = summaryOf(result, statement.inserts);
-          response.setHeader('Content-Type', contentType(format));
-          response.setHeader('X-ClickHouse-Format', format);
-          response.setHeader('X-ClickHouse-Timezone', timezoneOf(statement));
-          response.setHeader('X-ClickHouse-Summary', summary);
-          if (sqlRequest.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
-          await sendBytes(
-            response,
-            await encodeBlocks(result.bytes(), format, sqlRequest),
-            sqlRequest.compressResponse ? sqlRequest.acceptEncoding : undefined,
-          );
-        } finally {
-          ended.abort();
-          release?.();
-        }
-      },
-      disconnected.signal,
-    );
+    const send = async (statement: Statement, result: EngineResult) => {
+      const { format } = statement;
+      const summary = summaryOf(result);
+      response.setHeader('Content-Type', contentType(format));
+      response.setHeader('X-ClickHouse-Format', format);
+      response.setHeader('X-ClickHouse-Timezone', timezoneOf(statement));
+      response.setHeader('X-ClickHouse-Summary', summary);
+      if (sqlRequest.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
+      await sendBytes(
+        response,
+        await encodeBlocks(result.bytes(), format, sqlRequest),
+        sqlRequest.compressResponse ? sqlRequest.acceptEncoding : undefined,
+      );
+    };
+    await execute(sqlRequest, body, send, disconnected.signal);
   } catch (error) {
     if (disconnected.signal.aborted) return;
     // The unread rest of the body would be parsed as the next request.

@@ -30,7 +30,7 @@ export function allowedSettings(requested: Settings): Settings {
 }
 
 const cannotModify = (name: string) =>
-  new SqlError(CODE.readonly, `Cannot modify '${name}' setting in readonly mode`);
+  new SqlError(CODE.READONLY, `Cannot modify '${name}' setting in readonly mode`);
 
 /** Drivers send limits with every request, where a higher one counts as ours. A statement that names one means it. */
 function raisesLimit(name: string, value: string): boolean {

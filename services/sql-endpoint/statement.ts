@@ -11,10 +11,6 @@ export interface Statement {
   /** The later of two equal names wins. */
   settings: Record<string, string>;
   params: Record<string, string>;
-  /** Whether it is killed when its client leaves. */
-  cancellable: boolean;
-  /** Whether rows counted by the engine were written, not read. */
-  inserts: boolean;
 }
 
 const KILL_INTERVAL_MS = 200;
@@ -51,6 +47,7 @@ export class Runner {
     this.#control = engine.session();
   }
 
+  /** Aborting the signal kills the statement. */
   async run(statement: Statement, signal?: AbortSignal): Promise<EngineResult> {
     signal?.throwIfAborted();
     const tag = `/* sql ${++this.#last} */`;
@@ -65,7 +62,7 @@ export class Runner {
         if (++tries >= MAX_KILLS) clearInterval(retry);
       }, KILL_INTERVAL_MS);
     };
-    if (statement.cancellable) signal?.addEventListener('abort', cancel, { once: true });
+    signal?.addEventListener('abort', cancel, { once: true });
     this.#running++;
     try {
       return await session.queryAsync(`${preamble(statement)} ${tag} ${statement.sql}`, {

@@ -14,11 +14,7 @@ opened.search.close = async () => {
   await close();
   writeSync(1, 'search store closed\n');
 };
-const endpoint = await startUnrestrictedEndpoint(opened.engine, dataDir, {
-  port: 0,
-  password: '',
-  concurrency: 2,
-});
+const endpoint = await startUnrestrictedEndpoint(opened.engine, dataDir);
 const stores = closeWithEndpoint(opened, endpoint);
 void runUntilSignal(() => stores.close(), createLogger('silent'), { delay: 9500 });
 process.stdout.write(`${endpoint.url}\n`);

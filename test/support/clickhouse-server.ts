@@ -7,17 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureDir, packageRoot } from '../../services/shared/fs.js';
+import { createAuthenticate } from '../../services/sql-endpoint/authenticate.js';
 import type { Body } from '../../services/sql-endpoint/body.js';
+import { FairMutex } from '../../services/sql-endpoint/fair-mutex.js';
 import { canonical } from '../../services/sql-endpoint/parser.js';
-import type { PermittedStatement } from '../../services/sql-endpoint/read-only.js';
 import type { SqlRequest } from '../../services/sql-endpoint/request.js';
-import {
-  type SqlEndpoint,
-  type SqlEndpointOptions,
-  startSqlEndpoint,
-} from '../../services/sql-endpoint/server.js';
-import type { Runner, Statement } from '../../services/sql-endpoint/statement.js';
+import { type SqlEndpoint, serveSql } from '../../services/sql-endpoint/server.js';
+import { Runner, type Statement } from '../../services/sql-endpoint/statement.js';
 import { literal } from '../../services/stores/clickhouse/bind.js';
+import { ConnectionPool } from '../../services/stores/clickhouse/connection-pool.js';
 import { type Engine, openEngine } from '../../services/stores/clickhouse/engine.js';
 
 export interface ClickHouseServer {
@@ -34,24 +32,21 @@ const BODY_LIMIT = 256 * 1024 * 1024;
 /** One less than the threads of Node.js, which run the statements. */
 export const CONCURRENCY = 3;
 
+interface ServerOptions {
+  port?: number;
+  password?: string;
+  /** Runs one statement at a time, until then. */
+  deadlineMs?: number;
+}
+
 /** Serves a folder, made when missing, to the user `default`. Only one process may have it. */
 export async function startClickHouseServer(
   folder: string,
-  {
-    port = 0,
-    password = '',
-    concurrency = CONCURRENCY,
-    deadlineMs,
-  }: { port?: number; password?: string; concurrency?: number; deadlineMs?: number } = {},
+  options: ServerOptions = {},
 ): Promise<ClickHouseServer> {
   const engine = openEngine(folder, configWithBackups(folder));
   const bodies = mkdtempSync(join(tmpdir(), 'reachline-bodies-'));
-  const endpoint = await startUnrestrictedEndpoint(engine, bodies, {
-    port,
-    password,
-    concurrency,
-    deadlineMs,
-  });
+  const endpoint = await startUnrestrictedEndpoint(engine, bodies, options);
   return {
     url: endpoint.url,
     started: endpoint.started,
@@ -79,21 +74,47 @@ function configWithBackups(folder: string): string {
 export async function startUnrestrictedEndpoint(
   engine: Engine,
   bodies: string,
-  options: Pick<SqlEndpointOptions, 'port' | 'password' | 'concurrency' | 'deadlineMs'>,
+  { port = 0, password = '', deadlineMs }: ServerOptions = {},
 ): Promise<SqlEndpoint & Pick<ClickHouseServer, 'started'>> {
   let count = 0;
   let started = 0;
-  const endpoint = await startSqlEndpoint({
-    ...options,
-    engine,
+  const runner = new Runner(engine);
+  const limit = createLimit(deadlineMs);
+  const endpoint = await serveSql(runner, port, {
     bodyLimit: BODY_LIMIT,
-    policy: async (runner) => async (request, body) => {
-      const permitted = await permitAll(request, body, runner, join(bodies, String(++count)));
-      started++;
-      return permitted;
-    },
+    authenticate: createAuthenticate(password, undefined),
+    execute: (request, body, send, disconnected) =>
+      limit(async (signal) => {
+        const file = join(bodies, String(++count));
+        try {
+          const { statement, isRead, format } = await permitAll(request, body, runner, file);
+          started++;
+          await send({ ...statement, format }, await runner.run(statement, isRead ? signal : undefined));
+        } finally {
+          rmSync(file, { force: true });
+        }
+      }, disconnected),
   });
   return { ...endpoint, started: () => started };
+}
+
+type Limit = (work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<void>;
+
+function createLimit(deadlineMs: number | undefined): Limit {
+  if (deadlineMs !== undefined) {
+    const mutex = new FairMutex({ deadlineMs });
+    return (work, signal) => mutex.runExclusive(null, work, signal);
+  }
+  const slots = new ConnectionPool(CONCURRENCY, () => ({ close: async () => undefined }));
+  return (work, signal) => slots.use(() => work(signal), signal);
+}
+
+interface Permitted {
+  statement: Statement;
+  /** Of the answer, as the statement or the request names it. */
+  format: string;
+  /** Whether it is killed when its client leaves. */
+  isRead: boolean;
 }
 
 /** The beginning of an insert whose rows follow it in the body. */
@@ -106,12 +127,7 @@ const INPUT_INSERT =
 const HEAD = 64 * 1024;
 
 /** Permits any single statement. The engine reads the rows of an insert from a file, in every format it knows. */
-async function permitAll(
-  request: SqlRequest,
-  body: Body,
-  runner: Runner,
-  file: string,
-): Promise<PermittedStatement> {
+async function permitAll(request: SqlRequest, body: Body, runner: Runner, file: string): Promise<Permitted> {
   const data = body.encoding === undefined ? body.data : await decode(body.data, body.encoding, runner, file);
   const { head, rows } = split(request.query, data);
   const formatted = await canonical(head, runner);
@@ -120,11 +136,10 @@ async function permitAll(
   const settings = request.settings;
   if (!insert) {
     const sql = rows ? `${head}\n${rows.toString('utf8')}` : head;
-    const inserts = formatted.startsWith('INSERT');
-    const cancellable = /^(SELECT|WITH)\b/.test(formatted);
     return {
-      statement: { ...common, settings, sql, inserts, cancellable },
+      statement: { ...common, settings, sql },
       format: /.* FORMAT `?(\w+)`?/s.exec(formatted)?.[1] ?? request.format,
+      isRead: /^(SELECT|WITH)\b/.test(formatted),
     };
   }
   writeFileSync(file, rows);
@@ -133,8 +148,7 @@ async function permitAll(
     ? `file(${literal(file)}, ${format}, ${structure})`
     : ` FROM INFILE ${literal(file)}${own} FORMAT ${format}`;
   const sql = rows.length === 0 ? 'SELECT 1 WHERE 0' : `${into}${source}`;
-  const statement: Statement = { ...common, settings, sql, inserts: true, cancellable: false };
-  return { statement, format, release: () => rmSync(file, { force: true }) };
+  return { statement: { ...common, settings, sql }, format, isRead: false };
 }
 
 function split(query: string, data: Buffer): { head: string; rows: Buffer | undefined } {
@@ -158,8 +172,6 @@ async function decode(data: Buffer, encoding: string, runner: Runner, file: stri
       database: '',
       settings: {},
       params: {},
-      cancellable: true,
-      inserts: false,
     });
     return Buffer.from(result.bytes());
   } finally {

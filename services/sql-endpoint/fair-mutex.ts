@@ -1,16 +1,14 @@
 import { FairQueue } from '../shared/fair-queue.js';
 import { CODE, SqlError } from './errors.js';
 
-export interface SemaphoreOptions {
-  /** Statements that run at the same time. */
-  permits: number;
-  /** Milliseconds after which a permit is released, whatever its statement still does. */
+export interface FairMutexOptions {
+  /** Milliseconds after which the next statement runs, whatever the one before still does. */
   deadlineMs: number;
   /** The same while another organization waits. */
   shareMs?: number;
 }
 
-/** Statements that may wait for a permit; a dashboard sends one for each of its panels. */
+/** Statements that may wait; a dashboard sends one for each of its panels. */
 const MAX_WAITING = { total: 100, perOrganization: 20 };
 /** The queue of the password, which opens all organizations and stands for whoever operates the server. */
 const OPERATOR = '';
@@ -22,43 +20,45 @@ interface Running {
   organization: string;
   /** Monotonic, in milliseconds. */
   startedAt: number;
-  /** Answers the statement, and releases its permit. */
+  /** Answers the statement, and lets the next one run. */
   end(afterMs: number): void;
 }
 
-/** A semaphore whose permits go to organizations in turn, with a bounded queue and deadlines. */
-export class Semaphore {
-  readonly #options: Required<SemaphoreOptions>;
+/** A mutex that goes to organizations in turn, with a bounded queue and a deadline. */
+export class FairMutex {
+  readonly #deadlineMs: number;
+  readonly #shareMs: number;
   readonly #waiting = new FairQueue<() => void>();
-  readonly #running = new Set<Running>();
-  #busy = 0;
+  #isLocked = false;
+  #running: Running | undefined;
   #abandoned = 0;
 
-  constructor(options: SemaphoreOptions) {
-    this.#options = { shareMs: SHARE_MS, ...options };
+  constructor({ deadlineMs, shareMs = SHARE_MS }: FairMutexOptions) {
+    this.#deadlineMs = deadlineMs;
+    this.#shareMs = shareMs;
   }
 
   /**
-   * Runs `work` with a permit; an organization of null stands for the password. Throws `SqlError` 202 when the queue is full, and 209 at the deadline, which also aborts the signal
-   * passed to `work`. Aborting the caller's signal while waiting leaves the queue.
+   * Runs `work` alone; an organization of null stands for the password. Throws `SqlError` 202 when the queue is full, and 209 at the
+   * deadline, which also aborts the signal passed to `work`. Aborting the caller's signal while waiting leaves the queue.
    */
-  async run<T>(
+  async runExclusive<T>(
     organizationId: string | null,
     work: (signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
     const organization = organizationId ?? OPERATOR;
-    if (this.#busy >= this.#options.permits) await this.#wait(organization, signal);
-    else this.#busy++;
+    if (this.#isLocked) await this.#wait(organization, signal);
+    this.#isLocked = true;
     try {
       if (this.#abandoned >= MAX_ABANDONED) {
-        throw new SqlError(CODE.socketTimeout, 'Statements that could not be ended are still running');
+        throw new SqlError(CODE.SOCKET_TIMEOUT, 'Statements that could not be ended are still running');
       }
       return await this.#withDeadline(organization, work, signal);
     } finally {
       const next = this.#waiting.shift();
       if (next) next();
-      else this.#busy--;
+      else this.#isLocked = false;
     }
   }
 
@@ -67,49 +67,48 @@ export class Semaphore {
     work: (signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    const { deadlineMs, shareMs } = this.#options;
     const overdue = new AbortController();
+    const ended = new Promise<never>((_, reject) => {
+      overdue.signal.addEventListener('abort', () => reject(overdue.signal.reason));
+    });
+    const end = (afterMs: number) =>
+      overdue.abort(
+        new SqlError(CODE.SOCKET_TIMEOUT, `The statement did not end within ${afterMs / 1000} s`),
+      );
+    const running = { organization, startedAt: performance.now(), end };
+    this.#running = running;
     let settled = false;
     const statement = work(AbortSignal.any([signal, overdue.signal])).finally(() => {
       settled = true;
     });
-    const running: Running = { organization, startedAt: performance.now(), end: () => undefined };
-    const ended = new Promise<never>((_, reject) => {
-      running.end = (afterMs) => {
-        reject(new SqlError(CODE.socketTimeout, `The statement did not end within ${afterMs / 1000} s`));
-        overdue.abort();
-      };
-    });
     const timers = [
-      setTimeout(() => running.end(deadlineMs), deadlineMs),
-      setTimeout(() => this.#shareWith(running), shareMs + 1),
+      setTimeout(end, this.#deadlineMs, this.#deadlineMs),
+      setTimeout(() => this.#shareWithOthers(running), this.#shareMs + 1),
     ];
-    this.#running.add(running);
     try {
       return await Promise.race([statement, ended]);
     } finally {
-      this.#running.delete(running);
+      this.#running = undefined;
       for (const timer of timers) clearTimeout(timer);
       if (!settled) {
         this.#abandoned++;
-        const end = () => void this.#abandoned--;
-        statement.then(end, end);
+        const leave = () => void this.#abandoned--;
+        statement.then(leave, leave);
       }
     }
   }
 
   /** Ends a statement that has had its share while another organization waits. */
-  #shareWith({ organization, startedAt, end }: Running): void {
-    const { shareMs } = this.#options;
-    if (performance.now() - startedAt < shareMs) return;
-    if (this.#waiting.size > this.#waiting.sizeOf(organization)) end(shareMs);
+  #shareWithOthers({ organization, startedAt, end }: Running): void {
+    if (performance.now() - startedAt < this.#shareMs) return;
+    if (this.#waiting.size > this.#waiting.sizeOf(organization)) end(this.#shareMs);
   }
 
   #wait(organization: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const own = organization === OPERATOR ? 0 : this.#waiting.sizeOf(organization);
     if (own >= MAX_WAITING.perOrganization || this.#waiting.size >= MAX_WAITING.total) {
-      throw new SqlError(CODE.tooManySimultaneousQueries, 'Too many simultaneous queries');
+      throw new SqlError(CODE.TOO_MANY_SIMULTANEOUS_QUERIES, 'Too many simultaneous queries');
     }
     return new Promise((resolve, reject) => {
       const enter = () => {
@@ -122,7 +121,7 @@ export class Semaphore {
       };
       this.#waiting.push(organization, enter);
       signal.addEventListener('abort', leave, { once: true });
-      for (const running of this.#running) this.#shareWith(running);
+      if (this.#running) this.#shareWithOthers(this.#running);
     });
   }
 }

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { SqlError } from '../../services/sql-endpoint/errors.js';
-import { Semaphore } from '../../services/sql-endpoint/semaphore.js';
+import { FairMutex } from '../../services/sql-endpoint/fair-mutex.js';
 
-describe('The semaphore of statements', () => {
+describe('The mutex of statements', () => {
   /** A statement that runs until it is told to end. */
-  function statement(semaphore: Semaphore, organization: string | null, log: string[] = []) {
+  function statement(mutex: FairMutex, organization: string | null, log: string[] = []) {
     let finish = () => {};
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
     });
-    const ended = semaphore
-      .run(
+    const ended = mutex
+      .runExclusive(
         organization,
         (signal) => {
           log.push(organization ?? 'password');
@@ -29,21 +29,18 @@ describe('The semaphore of statements', () => {
   }
 
   it('gives organizations turns, however many statements one of them has waiting', async () => {
-    const semaphore = new Semaphore({ permits: 1, deadlineMs: 60_000 });
+    const mutex = new FairMutex({ deadlineMs: 60_000 });
     const log: string[] = [];
-    const statements = ['a', 'a', 'a', 'a', 'b', 'c'].map((each) => statement(semaphore, each, log));
+    const statements = ['a', 'a', 'a', 'a', 'b', 'c'].map((each) => statement(mutex, each, log));
     for (const { finish } of statements) finish();
     for (const { ended } of statements) expect(await ended).to.equal('ended');
     expect(log).to.deep.equal(['a', 'a', 'b', 'c', 'a', 'a']);
   });
 
   it('lets 20 statements of an organization wait, 100 of the password, and others besides', async () => {
-    const semaphore = new Semaphore({ permits: 1, deadlineMs: 60_000 });
-    const own = Array.from({ length: 22 }, () => statement(semaphore, 'a'));
-    const others = [
-      statement(semaphore, 'b'),
-      ...Array.from({ length: 80 }, () => statement(semaphore, null)),
-    ];
+    const mutex = new FairMutex({ deadlineMs: 60_000 });
+    const own = Array.from({ length: 22 }, () => statement(mutex, 'a'));
+    const others = [statement(mutex, 'b'), ...Array.from({ length: 80 }, () => statement(mutex, null))];
     for (const refused of [own[21], others[80]])
       expect(await refused?.ended)
         .to.be.instanceOf(SqlError)
@@ -54,10 +51,10 @@ describe('The semaphore of statements', () => {
   });
 
   it('ends a statement that has had its share once another organization waits, and only then', async () => {
-    const semaphore = new Semaphore({ permits: 1, deadlineMs: 60_000, shareMs: 0 });
-    const long = statement(semaphore, 'a');
-    const own = statement(semaphore, 'a');
-    const other = statement(semaphore, 'b');
+    const mutex = new FairMutex({ deadlineMs: 60_000, shareMs: 0 });
+    const long = statement(mutex, 'a');
+    const own = statement(mutex, 'a');
+    const other = statement(mutex, 'b');
     expect(await long.ended)
       .to.be.instanceOf(SqlError)
       .and.include({ code: 209 });
