@@ -117,8 +117,8 @@ export const CREATIVES: AdEntity<CreativeSort> = {
   columns: [
     'known.campaign_id AS campaign_id',
     'campaign.name AS campaign_name',
-    'campaign.currency AS currency',
     ...columnsOf('creative', Object.keys(creativeAttributes)),
+    'campaign.currency AS currency',
   ],
   conditions: ({ campaignIds, creativeIds, statuses, objectiveTypes, search }, id = 'known.id') => [
     inList('known.campaign_id', 'campaign_ids', campaignIds),

@@ -20,7 +20,6 @@ import {
   type CompanyAttributes,
   type CompanyCampaignRow,
   companyCampaign,
-  companyIdentity,
   isProvisional,
   metricValues,
 } from './response-mapping.js';
@@ -43,12 +42,13 @@ async function findCompany(
       ? companyByIdQuery(organizationId, id, MAX_CANDIDATES)
       : companiesByDomainQuery(organizationId, domain, MAX_CANDIDATES),
   );
-  const [company, other] = rows;
-  if (!company) {
+  const [first, other] = rows;
+  if (!first) {
     const detail = id ? `There is no company ${id}.` : `No company has the domain ${domain}.`;
     throw new Problem('company_not_found', detail, { organization_id: organizationId });
   }
-  if (!other || company.rank === OUR_ID) return company;
+  const { rank, ...company } = first;
+  if (!other || rank === OUR_ID) return company;
   const shared = id ? `the network_a id ${id}` : `the domain ${domain}`;
   throw new Problem(
     id ? 'ambiguous_company' : 'ambiguous_domain',
@@ -106,7 +106,7 @@ export const getCompany = endpoint({
     await series.append(report.range, rows.rows, call.signal);
     const totals: MetricSums & { first_seen?: string | null } = rows.rows.find(({ day }) => day === '') ?? {};
     return {
-      company: companyIdentity(company),
+      company,
       start_date: report.range.start,
       end_date: report.range.end,
       granularity: report.granularity,

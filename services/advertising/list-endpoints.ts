@@ -49,10 +49,8 @@ import {
 } from './report-params.js';
 import { CampaignsRequest, CompaniesRequest, CreativesRequest } from './requests.js';
 import {
-  type AdAttributes,
-  type AdFields,
+  type Attributes,
   adItem,
-  type CompanyAttributes,
   type CompanyTotals,
   companyItem,
   isProvisional,
@@ -64,27 +62,24 @@ import {
   CompanyListItem,
   CreativeItem,
   CreativesResponse,
-  campaignFields,
-  creativeFields,
 } from './responses.js';
 import { isSparse } from './series.js';
 import { type WarningFacts, warningsOf } from './warnings.js';
 
-type Id = { id: string };
 type Call<Body> = HandlerContext<Body, unknown, AdvertisingServices>;
 type ListBody = Parameters<typeof parsePage>[0] & Parameters<typeof parseReportParams>[0];
 
 /** What a list adds to the statements and items: what its warnings depend on. */
-interface ListParts<Attributes extends Id, Item extends object> extends EntityList<Attributes, Item> {
+interface ListParts extends EntityList {
   warningFacts: Pick<WarningFacts, 'requested' | 'statuses' | 'objectiveTypes' | 'money'>;
   currencies?: Parameters<typeof contextOf>[3];
 }
 
 /** All that differs between the lists. */
-interface Entity<Body, Attributes extends Id, Item extends object> {
+interface Entity<Body> {
   metrics: readonly Metric[];
   item: TSchema;
-  list(call: Call<Body>, report: ReportParams, hasSeries: boolean): Promise<ListParts<Attributes, Item>>;
+  list(call: Call<Body>, report: ReportParams, hasSeries: boolean): Promise<ListParts>;
   hasCompanyMetrics: boolean;
 }
 
@@ -106,11 +101,10 @@ type AdsBody<SortName extends string> = Omit<CampaignsRequest, 'sort_by'> &
   Pick<Partial<CreativesRequest>, 'creative_ids'> & { sort_by?: SortName | 'ad_spend' | null };
 
 /** Campaigns or creatives. */
-const ads = <SortName extends string, Fields extends AdFields>(
+const ads = <SortName extends string>(
   item: TSchema,
   entity: AdEntity<SortName | 'ad_spend'>,
-  fields: Fields,
-): Entity<AdsBody<SortName>, AdAttributes<Fields>, object> => ({
+): Entity<AdsBody<SortName>> => ({
   metrics: METRIC_NAMES,
   item,
   hasCompanyMetrics: false,
@@ -134,7 +128,7 @@ const ads = <SortName extends string, Fields extends AdFields>(
       attributesQuery: (ids) => adAttributesQuery(entity, report.organizationId, ids),
       metricsQuery: (part, ids, rows) => adMetricsQuery(entity, part, ids, rows),
       // Every known id has attributes.
-      toItem: (_, attributes, totals) => adItem(fields, report, attributes as AdAttributes<Fields>, totals),
+      toItem: (_, attributes, totals) => adItem(report, attributes as Attributes, totals),
       currencies: money ? currenciesQuery(entity, report.organizationId, filters) : undefined,
       warningFacts: {
         requested: {
@@ -151,7 +145,7 @@ const ads = <SortName extends string, Fields extends AdFields>(
   },
 });
 
-const COMPANIES: Entity<CompaniesRequest, CompanyAttributes, object> = {
+const COMPANIES: Entity<CompaniesRequest> = {
   metrics: COMPANY_METRIC_NAMES,
   item: CompanyListItem,
   hasCompanyMetrics: true,
@@ -178,9 +172,7 @@ const COMPANIES: Entity<CompaniesRequest, CompanyAttributes, object> = {
 };
 
 /** How a page of a list is answered, and every match of an export read. */
-function entityEndpoint<Body extends ListBody, Attributes extends Id, Item extends object>(
-  entity: Entity<Body, Attributes, Item>,
-) {
+function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
   return {
     ...listing,
     list: {
@@ -220,7 +212,7 @@ function entityEndpoint<Body extends ListBody, Attributes extends Id, Item exten
   };
 }
 
-const campaigns = entityEndpoint(ads(CampaignItem, CAMPAIGNS, campaignFields));
+const campaigns = entityEndpoint(ads(CampaignItem, CAMPAIGNS));
 export const searchCampaigns = endpoint({
   ...campaigns,
   path: '/api/advertising/network_a/campaigns',
@@ -235,7 +227,7 @@ export const searchCampaigns = endpoint({
   handle: (call) => campaigns.handle(call) as Promise<WithText<CampaignsResponse>>,
 });
 
-const creatives = entityEndpoint(ads(CreativeItem, CREATIVES, creativeFields));
+const creatives = entityEndpoint(ads(CreativeItem, CREATIVES));
 export const searchCreatives = endpoint({
   ...creatives,
   path: '/api/advertising/network_a/creatives',

@@ -5,7 +5,7 @@ import { type ContextRow, contextQuery, type RequestedIds } from './context-quer
 import type { Metric } from './metrics.js';
 import type { AdvertisingContext, AdvertisingServices } from './operation.js';
 import { type Page, parseReportParams, type ReportParams, type SealedMonth } from './report-params.js';
-import { withSeries } from './response-mapping.js';
+import { type Attributes, withSeries } from './response-mapping.js';
 import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
 import { completeItems, type MetricRows, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 
@@ -46,8 +46,6 @@ export async function contextOf(
   return rows[0] as ContextRow;
 }
 
-type Id = { id: string };
-
 /** Ids of a list that an export has read and not sent yet. */
 export interface UnsentIds {
   ids: string[];
@@ -57,25 +55,25 @@ export interface UnsentIds {
 }
 
 /** The statements of a list for one request, and how its items are made. */
-export interface EntityList<Attributes extends Id, Item extends object> {
+export interface EntityList {
   report: ReportParams;
   idsQuery(page: Page): AnalyticsQuery;
   attributesQuery(ids: string[]): AnalyticsQuery;
   metricsQuery(part: ReportParams, ids: string[], rows: MetricRows): AnalyticsQuery;
   /** An item without its series. */
-  toItem(id: string, attributes: Attributes | undefined, totals: SeriesRow | undefined): Item;
+  toItem(id: string, attributes: Attributes | undefined, totals: SeriesRow | undefined): object;
 }
 
 /** The ids of a page, and how many match. */
 export async function readIds(call: AdvertisingContext, query: AnalyticsQuery) {
-  const { rows, total } = await run<Id>(call, query);
+  const { rows, total } = await run<Attributes>(call, query);
   return { ids: rows.map(({ id }) => id), total };
 }
 
 /** The metrics of a page, with its series if wanted; an empty page queries nothing. One statement answers both where it is short enough. */
 async function readMetrics(
   call: AdvertisingContext,
-  { report, metricsQuery }: Pick<EntityList<Id, object>, 'report' | 'metricsQuery'>,
+  { report, metricsQuery }: Pick<EntityList, 'report' | 'metricsQuery'>,
   ids: string[],
   hasSeries: boolean,
 ) {
@@ -93,9 +91,9 @@ async function readMetrics(
   return { totals, series };
 }
 
-async function readAttributes<Attributes extends Id>(
+async function readAttributes(
   call: AdvertisingContext,
-  { attributesQuery }: Pick<EntityList<Attributes, object>, 'attributesQuery'>,
+  { attributesQuery }: EntityList,
   ids: string[],
 ): Promise<Map<string, Attributes>> {
   if (ids.length === 0) return new Map();
@@ -103,25 +101,16 @@ async function readAttributes<Attributes extends Id>(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-async function itemsOf<Attributes extends Id, Item extends object>(
-  call: AdvertisingContext,
-  list: EntityList<Attributes, Item>,
-  ids: string[],
-  hasSeries: boolean,
-) {
+async function itemsOf(call: AdvertisingContext, list: EntityList, ids: string[], hasSeries: boolean) {
   const [attributes, { totals, series }] = await Promise.all([
-    readAttributes<Attributes>(call, list, ids),
+    readAttributes(call, list, ids),
     readMetrics(call, list, ids, hasSeries),
   ]);
   const items = ids.map((id) => list.toItem(id, attributes.get(id), totals.get(id)));
   return { items, series };
 }
 
-export async function itemsWithSeries<Attributes extends Id, Item extends object>(
-  call: AdvertisingContext,
-  list: EntityList<Attributes, Item>,
-  ids: string[],
-) {
+export async function itemsWithSeries(call: AdvertisingContext, list: EntityList, ids: string[]) {
   const { items, series } = await itemsOf(call, list, ids, true);
   return items.map((item, index) => withSeries(item, series.seriesOf(ids[index] as string)));
 }
@@ -130,9 +119,9 @@ export async function itemsWithSeries<Attributes extends Id, Item extends object
 const EXPORT_IDS = 2000;
 
 /** The next items of a list with their series, as many as have every period (contract 5.4). */
-export async function readNext<Attributes extends Id, Item extends object>(
+export async function readNext(
   call: AdvertisingContext,
-  list: EntityList<Attributes, Item>,
+  list: EntityList,
   unsent: UnsentIds | undefined,
   format: ExportFormat,
 ): Promise<MatchPage> {

@@ -62,12 +62,12 @@ const seen = {
   last_seen: nullable(date('Last day of the range with activity.')),
 };
 
-export const campaignFields = {
+const campaignFields = {
   id: Type.String({ description: 'Identifier of the campaign.' }),
   ...ofCampaign,
   creatives_count: Type.Integer({ description: 'Known creatives of the campaign.', minimum: 0 }),
 };
-export const creativeFields = {
+const creativeFields = {
   id: Type.String({ description: 'Identifier of the creative.' }),
   campaign_id: Type.String({ description: 'Campaign the creative belongs to.' }),
   campaign_name: campaignName,
@@ -78,33 +78,15 @@ export const companyFields = {
   id: Type.String({ description: 'Identifier of the company.' }),
   ...schemasOf(companyAttributes, 'response'),
 };
-export const companyCampaignFields = {
-  campaign_id: Type.String({ description: 'Identifier of the campaign.' }),
-  name: campaignName,
-  status: ofCampaign.status,
-  objective_type: ofCampaign.objective_type,
-};
 
-export const CampaignItem = looseObject(
-  {
-    ...campaignFields,
-    ...metricSchemas(METRIC_NAMES),
-    provisional,
-    timeseries,
-  },
-  { $id: 'CampaignItem', description: 'A campaign and its performance over the range.' },
-);
+const adItem = <Fields extends Record<string, TSchema>>($id: string, what: string, fields: Fields) =>
+  looseObject(
+    { ...fields, ...metricSchemas(METRIC_NAMES), provisional, timeseries },
+    { $id, description: `${what} and its performance over the range.` },
+  );
+export const CampaignItem = adItem('CampaignItem', 'A campaign', campaignFields);
 export type CampaignItem = Static<typeof CampaignItem>;
-
-export const CreativeItem = looseObject(
-  {
-    ...creativeFields,
-    ...metricSchemas(METRIC_NAMES),
-    provisional,
-    timeseries,
-  },
-  { $id: 'CreativeItem', description: 'A creative and its performance over the range.' },
-);
+export const CreativeItem = adItem('CreativeItem', 'A creative', creativeFields);
 export type CreativeItem = Static<typeof CreativeItem>;
 
 export const CompanyListItem = looseObject(
@@ -131,20 +113,11 @@ const pageFields = {
   total_count: integer('How many match, exactly.', { minimum: 0 }),
 };
 
-export const CampaignsResponse = looseObject({
-  items: arrayOf('The campaigns of this page.', CampaignItem),
-  ...pageFields,
-  provisional,
-  warnings,
-});
+const adsResponse = <Item extends TSchema>(what: string, item: Item) =>
+  looseObject({ items: arrayOf(`The ${what} of this page.`, item), ...pageFields, provisional, warnings });
+export const CampaignsResponse = adsResponse('campaigns', CampaignItem);
 export type CampaignsResponse = Static<typeof CampaignsResponse>;
-
-export const CreativesResponse = looseObject({
-  items: arrayOf('The creatives of this page.', CreativeItem),
-  ...pageFields,
-  provisional,
-  warnings,
-});
+export const CreativesResponse = adsResponse('creatives', CreativeItem);
 export type CreativesResponse = Static<typeof CreativesResponse>;
 
 export const CompaniesResponse = looseObject({
@@ -168,7 +141,10 @@ export const CompanyResponse = looseObject({
     'The campaigns the company saw, by engagements then impressions, descending, then id.',
     looseObject(
       {
-        ...companyCampaignFields,
+        campaign_id: Type.String({ description: 'Identifier of the campaign.' }),
+        name: campaignName,
+        status: ofCampaign.status,
+        objective_type: ofCampaign.objective_type,
         ...metricSchemas(COMPANY_METRIC_NAMES),
         ...seen,
       },

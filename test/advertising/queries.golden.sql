@@ -86,7 +86,7 @@ LEFT JOIN (SELECT campaign_id, count() AS creatives FROM (
 ) WHERE campaign_id IN {ids:Array(String)} GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id
 
 -- attributes of creatives: creatives_attributes
-SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, campaign.currency AS currency, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url
+SELECT known.id AS id, known.campaign_id AS campaign_id, campaign.name AS campaign_name, creative.network_a_creative_id AS network_a_creative_id, creative.name AS name, creative.status AS status, creative.review_status AS review_status, creative.format AS format, creative.headline AS headline, creative.landing_page_url AS landing_page_url, creative.image_url AS image_url, campaign.currency AS currency
 FROM (SELECT id, campaign_id FROM (
   SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
     SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
