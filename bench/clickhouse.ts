@@ -12,7 +12,7 @@ import { loadConfig } from '../services/shared/config.js';
 import { createLogger } from '../services/shared/logger.js';
 import { inOrder } from '../services/shared/record-order.js';
 import { DAY_MS, utcDate } from '../services/shared/time.js';
-import { parameterText } from '../services/stores/clickhouse/bind.js';
+import { parameterTexts } from '../services/stores/clickhouse/bind.js';
 import { commonSettings } from '../services/stores/clickhouse/settings.js';
 import { openStores } from '../services/stores/open-stores.js';
 import { startClickHouse } from '../test/stack/clickhouse.js';
@@ -203,8 +203,8 @@ async function post(address: string, statements: readonly AnalyticsQuery[]): Pro
     for (const [setting, value] of Object.entries(commonSettings(name, TIMEOUT_MS))) {
       parameters.set(setting, String(value));
     }
-    for (const [param, value] of Object.entries(params)) {
-      parameters.set(`param_${param}`, parameterText(value));
+    for (const [param, value] of Object.entries(parameterTexts(params))) {
+      parameters.set(`param_${param}`, value);
     }
     total += await timedPost(`${address}/?${parameters}`, '', sql);
   }

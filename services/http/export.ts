@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { TObject } from 'typebox';
-import { TimeSlice } from '../shared/async.js';
+import { TimeSlice, withOwnSignal } from '../shared/async.js';
 import { fromJson } from '../shared/json.js';
 import type { AdmittedRequest } from './admission.js';
 import type { ExportFormat, HandlerContext, MatchList, MatchPage } from './endpoint.js';
@@ -67,7 +67,9 @@ async function* exportText<Services>(
   let text = columns ? `${columns.join(',')}\r\n` : '';
   let next: unknown;
   do {
-    const page = await readPage(list, context, next, format);
+    const page = await withOwnSignal(context.signal, (signal) =>
+      list.readPage({ ...context, signal } as HandlerContext<never, unknown, Services>, next, format),
+    );
     if (next === undefined) onTotal(page.total);
     next = page.next;
     for (const item of page.items) {
@@ -85,27 +87,6 @@ async function* exportText<Services>(
     if (text !== '') yield Buffer.from(text);
     text = '';
   } while (next !== null);
-}
-
-/** With a signal of its own: a store counts the bytes of a page as in flight until it is aborted. */
-async function readPage<Services>(
-  list: MatchList<never, Services>,
-  context: HandlerContext<unknown, unknown, Services>,
-  next: unknown,
-  format: ExportFormat,
-): Promise<MatchPage> {
-  const { signal } = context;
-  const controller = new AbortController();
-  const abort = () => controller.abort(signal.reason);
-  signal.throwIfAborted();
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    const page = { ...context, signal: controller.signal } as HandlerContext<never, unknown, Services>;
-    return await list.readPage(page, next, format);
-  } finally {
-    signal.removeEventListener('abort', abort);
-    controller.abort();
-  }
 }
 
 /** The fields of a match without those that hold objects. */

@@ -50,6 +50,23 @@ export async function withTimeout<T>(ms: number, work: (signal: AbortSignal) => 
   return Promise.race([work(abort.signal), late]).finally(() => clearTimeout(timer));
 }
 
+/** Runs `work` with a signal of its own, which is also aborted once it ends: a store counts what it read as in flight until then. */
+export async function withOwnSignal<T>(
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const abort = () => own.abort(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await work(own.signal);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    own.abort();
+  }
+}
+
 /** Runs tasks one at a time, in the order of the calls. A failed task does not stop those after it. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();

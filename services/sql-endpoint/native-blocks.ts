@@ -105,23 +105,12 @@ const FIXED_BYTES: [pattern: RegExp, bytes: number][] = [
   [/^(U?Int256|Decimal256)$/, 32],
 ];
 
-const SHAPES = new Map([
-  ['Point', 'Tuple(Float64, Float64)'],
-  ['Ring', 'Array(Point)'],
-  ['LineString', 'Array(Point)'],
-  ['Polygon', 'Array(Ring)'],
-  ['MultiLineString', 'Array(LineString)'],
-  ['MultiPolygon', 'Array(Polygon)'],
-]);
-
 function layoutOf(type: string): Layout {
   const [, name = type, inner] = /^(\w+)\((.*)\)$/s.exec(type) ?? [];
   const args = inner === undefined ? [] : topLevel(inner, ',');
   const [first = ''] = args;
   const bytes = FIXED_BYTES.find(([pattern]) => pattern.test(name))?.[1];
   if (bytes !== undefined) return fixed(bytes);
-  const shape = SHAPES.get(name);
-  if (shape !== undefined) return layoutOf(shape);
   switch (name) {
     case 'Decimal':
       return fixed(decimalBytes(Number(first)));
@@ -136,13 +125,9 @@ function layoutOf(type: string): Layout {
       };
     case 'Nullable':
       return tuple([fixed(1), layoutOf(first)]);
-    case 'SimpleAggregateFunction':
-      return layoutOf(args[1] ?? '');
     case 'Tuple':
       // A Tuple without elements has a byte for each row.
       return args.length === 0 ? fixed(1) : tuple(args.map((arg) => layoutOf(elementType(arg))));
-    case 'Nested':
-      return array(tuple(args.map((arg) => layoutOf(elementType(arg)))));
     case 'Map':
       return array(tuple(args.map(layoutOf)));
     case 'Array':

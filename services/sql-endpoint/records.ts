@@ -8,6 +8,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SortKey } from '../search/query.js';
+import { withOwnSignal } from '../shared/async.js';
 import type { SearchStore } from '../stores/common/search-store.js';
 
 export type RecordStore = Pick<SearchStore, 'searchContacts' | 'searchAudiences' | 'searchVisits'>;
@@ -70,21 +71,10 @@ async function* lines(store: RecordStore, read: ReadPage, grant: Grant): AsyncGe
   let after: SortKey | undefined;
   do {
     const first = after === undefined ? {} : { after, skipsTotal: true };
-    const page = await readPage(signal, (pageSignal) =>
+    const page = await withOwnSignal(signal, (pageSignal) =>
       read(store, { organizationId, limit: PAGE_RECORDS, ...first }, pageSignal),
     );
     yield page.items.map((item) => `${typeof item === 'string' ? item : JSON.stringify(item)}\n`).join('');
     after = page.next ?? undefined;
   } while (after);
-}
-
-/** With a signal of its own: a store counts the bytes of a page as in flight until it is aborted. */
-async function readPage<T>(signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  const page = new AbortController();
-  try {
-    return await read(AbortSignal.any([signal, page.signal]));
-  } finally {
-    page.abort();
-  }
 }

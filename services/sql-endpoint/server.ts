@@ -100,7 +100,7 @@ export async function startSqlEndpoint({
   return endpoint;
 }
 
-/** Listens on 127.0.0.1, and closes the runner with the endpoint. */
+/** Listens on 127.0.0.1. */
 export async function serveSql(runner: Runner, port: number, service: SqlService): Promise<SqlEndpoint> {
   const running = new Set<Promise<void>>();
   const server = createServer(
@@ -111,12 +111,7 @@ export async function serveSql(runner: Runner, port: number, service: SqlService
       void handled.finally(() => running.delete(handled));
     },
   );
-  try {
-    await listen(server, port);
-  } catch (error) {
-    runner.close();
-    throw error;
-  }
+  await listen(server, port);
   const address = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${address.port}`,
@@ -130,7 +125,6 @@ export async function serveSql(runner: Runner, port: number, service: SqlService
         () => true,
         () => false,
       );
-      void runner.idle().then(() => runner.close());
       return ended;
     },
     running: () => runner.running,

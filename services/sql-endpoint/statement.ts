@@ -1,5 +1,5 @@
-import { literal } from '../stores/clickhouse/bind.js';
-import type { Engine, EngineResult, EngineSession } from '../stores/clickhouse/engine.js';
+import { preamble } from '../stores/clickhouse/bind.js';
+import type { Engine, EngineResult } from '../stores/clickhouse/engine.js';
 
 /** A statement that may run. */
 export interface Statement {
@@ -22,29 +22,22 @@ const identifier = (name: string) => `\`${name.replaceAll('\\', '\\\\').replaceA
 /** UTC unless the request sets a zone, whatever the zone of the machine. */
 export const timezoneOf = ({ settings }: Statement) => settings.session_timezone || 'UTC';
 
-function preamble(statement: Statement): string {
-  const { database, params } = statement;
-  const settings = { ...statement.settings, session_timezone: timezoneOf(statement) };
-  const assignments = [
-    ...Object.entries(settings).map(([name, value]) => `${name} = ${literal(value)}`),
-    ...Object.entries(params).map(([name, value]) => `param_${name} = ${literal(value)}`),
-  ];
+/** The statement with its database, settings and parameters. */
+function textOf(statement: Statement, tag: string): string {
+  const { sql, database, settings, params } = statement;
   const use = database === '' ? '' : `USE ${identifier(database)};`;
-  return `${use}${assignments.length === 0 ? '' : ` SET ${assignments.join(', ')};`}`;
+  return `${use} ${preamble({ ...settings, session_timezone: timezoneOf(statement) }, params)} ${tag} ${sql}`;
 }
 
 /** Runs each statement on a connection of its own, so that settings and leftovers of one cannot reach another. */
 export class Runner {
   readonly #engine: Engine;
-  /** Blocks the event loop for a few milliseconds, but needs no thread of the pool, which long statements may fill. */
-  readonly #control: EngineSession;
   #last = 0;
   #running = 0;
   #onIdle: (() => void) | undefined;
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#control = engine.session();
   }
 
   /** Aborting the signal kills the statement. */
@@ -54,20 +47,18 @@ export class Runner {
     const session = this.#engine.session();
     let retry: NodeJS.Timeout | undefined;
     const cancel = () => {
-      this.#kill(tag);
+      this.#engine.kill(tag);
       // The engine may not have started it yet.
       let tries = 1;
       retry = setInterval(() => {
-        this.#kill(tag);
+        this.#engine.kill(tag);
         if (++tries >= MAX_KILLS) clearInterval(retry);
       }, KILL_INTERVAL_MS);
     };
     signal?.addEventListener('abort', cancel, { once: true });
     this.#running++;
     try {
-      return await session.queryAsync(`${preamble(statement)} ${tag} ${statement.sql}`, {
-        format: statement.format,
-      });
+      return await session.queryAsync(textOf(statement, tag), { format: statement.format });
     } finally {
       clearInterval(retry);
       signal?.removeEventListener('abort', cancel);
@@ -87,17 +78,5 @@ export class Runner {
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
     });
-  }
-
-  close(): void {
-    this.#control.close();
-  }
-
-  #kill(tag: string): void {
-    try {
-      this.#control.query(`KILL QUERY WHERE startsWith(query, ${literal(tag)}) ASYNC`, 'Null');
-    } catch {
-      // The statement has already ended.
-    }
   }
 }

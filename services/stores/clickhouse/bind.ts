@@ -2,8 +2,11 @@ export type Setting = string | number;
 
 export type Param = string | number | readonly string[];
 
-/** A value in the escaped form in which the engine reads parameters. */
-export function parameterText(value: Param): string {
+/** Values in the escaped form in which the engine reads parameters. */
+export const parameterTexts = (params: Record<string, Param>): Record<string, string> =>
+  Object.fromEntries(Object.entries(params).map(([name, value]) => [name, parameterText(value)]));
+
+function parameterText(value: Param): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return `[${value.map((item) => `'${parameterText(item)}'`).join(',')}]`;
   return value
@@ -22,17 +25,15 @@ export function placeholders(sql: string): string[] {
 }
 
 /**
- * One `SET` statement that gives a connection its settings and binds the parameters of the statement after it.
+ * One `SET` statement that gives a connection its settings and binds the parameters, in escaped form, of the statement after it.
  *
  * The engine still binds the values. The binding API of chdb is not used because it runs one query at a time
  * in the whole process, whichever connection it is on, so one slow report would delay every other.
  */
-export function preamble(settings: Record<string, Setting>, params: Record<string, Param>): string {
+export function preamble(settings: Record<string, Setting>, params: Record<string, string>): string {
   const assignments = Object.entries(settings).map(
     ([name, value]) => `${name} = ${typeof value === 'number' ? value : literal(value)}`,
   );
-  for (const [name, value] of Object.entries(params)) {
-    assignments.push(`param_${name} = ${literal(parameterText(value))}`);
-  }
+  for (const [name, value] of Object.entries(params)) assignments.push(`param_${name} = ${literal(value)}`);
   return `SET ${assignments.join(', ')};`;
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ResponseJSON } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
-import { literal, preamble } from './bind.js';
+import { literal, parameterTexts, preamble } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
 import { ConnectionPool } from './connection-pool.js';
 import { openEngine } from './engine.js';
@@ -28,19 +28,8 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
   });
   const writes = new ConnectionPool(1, engine.client);
   const background = new ConnectionPool(1, engine.client);
-  // Its statements run on this thread for a few milliseconds, since long ones may occupy all others.
-  const control = engine.session();
   let closing = false;
   let lastTag = 0;
-
-  /** Ends a computation nobody waits for, so that its connection is soon free. */
-  const kill = (tag: string) => {
-    try {
-      control.query(`KILL QUERY WHERE startsWith(query, ${literal(tag)}) ASYNC`, 'Null');
-    } catch {
-      // The query has already ended.
-    }
-  };
 
   /** The output of a statement. */
   async function read(
@@ -50,7 +39,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     if (closing) throw new StoreUnavailableError('analytics');
     checkBound({ name, sql, params });
     const tag = `/* ${++lastTag} */`;
-    const text = `${preamble(embeddedSettings(name, timeoutMs), params)} ${tag} ${sql}`;
+    const text = `${preamble(embeddedSettings(name, timeoutMs), parameterTexts(params))} ${tag} ${sql}`;
     let computing = false;
     const running = reads.use(async ({ session }) => {
       computing = true;
@@ -60,9 +49,9 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       const bytes = result.bytes();
       return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     }, signal);
-    // Only a running computation is killed, because KILL QUERY blocks the event loop.
+    // A computation nobody waits for ends, so that its connection is soon free; only a running one, as that blocks the event loop.
     return settle(running, signal, () => {
-      if (computing) kill(tag);
+      if (computing) engine.kill(tag);
     });
   }
 
@@ -115,7 +104,6 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     async close() {
       closing = true;
       await Promise.all([reads.close(), writes.close(), background.close()]);
-      control.close();
       await engine.close();
     },
   };

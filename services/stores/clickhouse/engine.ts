@@ -8,6 +8,7 @@ import { createChdbConnection } from 'chdb/connection';
 import { ensureDir } from '../../shared/fs.js';
 import { FULL_DISK_BYTES } from '../../shared/health.js';
 import { DiskFullError, StoreUnavailableError } from '../../shared/store-errors.js';
+import { literal } from './bind.js';
 import { FolderInUseError } from './errors.js';
 
 /** Output of a statement, in the requested format. */
@@ -23,14 +24,17 @@ export interface EngineResult {
 /** A connection with settings, parameters and a database of its own. Runs one text at a time. */
 export interface EngineSession {
   queryAsync(sql: string, options: { format: string }): Promise<EngineResult>;
-  /** Blocks the event loop until it is done. */
-  query(sql: string, format: string): string;
   close(): void;
 }
 
 export interface Engine {
   session(): EngineSession;
   client(): ClickHouseClient;
+  /**
+   * Ends the statement that begins with a comment, if it runs. Blocks the event loop for a few milliseconds, but needs no thread of the
+   * pool, which long statements may fill.
+   */
+  kill(comment: string): void;
   /** Resolves when the folder is free. Sessions and clients must be closed before. */
   close(): Promise<void>;
 }
@@ -50,6 +54,13 @@ export function openEngine(path: string, configFile = CONFIG_FILE): Engine {
         // The package types its connection against its own copy of the client's types.
         connection: createChdbConnection({ path: folder }) as never,
       }),
+    kill(comment) {
+      try {
+        first.query(`KILL QUERY WHERE startsWith(query, ${literal(comment)}) ASYNC`, 'Null');
+      } catch {
+        // The statement has already ended.
+      }
+    },
     async close() {
       first.close();
       // Connections are released in the background; only then is the folder free.
