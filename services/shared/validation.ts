@@ -77,7 +77,6 @@ function isEmail(text: string): boolean {
 
 /** Errors per request: more only cost memory for a hostile body. */
 export const MAX_ERRORS = 100;
-const MAX_UNKNOWN_FIELDS = MAX_ERRORS - 1;
 /** Unknown fields for which a known one is suggested. */
 const MAX_HINTS = 8;
 
@@ -122,13 +121,13 @@ export function compileValidator(schema: TSchema): Validator {
     check ??= ajv.compile(schema);
     return check;
   };
-  const fields = Object.keys((schema as { properties?: object }).properties ?? {});
-  const bound = createBounds(schema, fields);
+  const { properties = {} } = schema as { properties?: Record<string, ListLimits> };
+  const fields = Object.keys(properties);
+  const lists = Object.entries(properties).filter(([, { maxItems }]) => maxItems !== undefined);
   const validator: Validator = (value) => {
     const isValid = check ?? compile();
-    const { bounded, errors: found } = bound(value);
-    if (isValid(bounded)) return found;
-    const isWhole = found.length === 0;
+    const { shortened, errors: found } = withoutLongLists(value, lists);
+    if (isValid(shortened)) return found;
     let hints = 0;
     for (const error of isValid.errors ?? []) {
       if (found.length >= MAX_ERRORS) break;
@@ -136,88 +135,34 @@ export function compileValidator(schema: TSchema): Validator {
       const known = error.keyword === 'additionalProperties' && ++hints > MAX_HINTS ? [] : fields;
       found.push(explain(error, known));
     }
-    return isWhole ? found : inOrderOf(fields, found);
+    return found;
   };
   compiled.set(schema, { validator, compile });
   return validator;
 }
 
-interface ListSchema {
-  items?: TSchema;
+interface ListLimits {
   minItems?: number;
   maxItems?: number;
 }
 
-/**
- * Bounds the part of a value that Ajv checks, because Ajv collects every error, up to half a million per body. Counts are checked first:
- * a list that is too long is one error, and the items of a long list are checked up to the hundredth invalid one.
- */
-function createBounds(schema: TSchema, fields: readonly string[]) {
-  const { properties = {}, additionalProperties } = schema as {
-    properties?: Record<string, ListSchema>;
-    additionalProperties?: unknown;
-  };
-  const known = new Set(fields);
-  const lists = Object.entries(properties).flatMap(([name, list]) => {
-    const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = list;
-    return items ? [{ name, minItems, maxItems, most: Math.min(maxItems, MAX_ERRORS), items }] : [];
-  });
-  const isClosed = additionalProperties === false;
-
-  function isWithin(value: object): boolean {
-    for (const { name, most } of lists) {
-      const list = (value as Record<string, unknown>)[name];
-      if (Array.isArray(list) && list.length > most) return false;
-    }
-    if (!isClosed) return true;
-    let unknown = 0;
-    for (const name in value) if (!known.has(name) && ++unknown > MAX_UNKNOWN_FIELDS) return false;
-    return true;
+/** Cuts lists that are too long, which is one error: Ajv would list those of every item too. */
+function withoutLongLists(
+  value: unknown,
+  lists: readonly [name: string, limits: ListLimits][],
+): { shortened: unknown; errors: FieldError[] } {
+  if (typeof value !== 'object' || value === null) return { shortened: value, errors: [] };
+  let shortened = value as Record<string, unknown>;
+  const errors: FieldError[] = [];
+  for (const [name, { minItems = 0, maxItems = 0 }] of lists) {
+    const list = Object.hasOwn(value, name) ? shortened[name] : undefined;
+    if (!Array.isArray(list) || list.length <= maxItems) continue;
+    shortened = { ...shortened, [name]: list.slice(0, minItems) };
+    const pointer = `/${escapePointer(name)}`;
+    const detail = `${fieldName(pointer)} must have at most ${items(maxItems)}.`;
+    errors.push({ pointer, code: 'too_many_items', detail });
   }
-
-  return (value: unknown): { bounded: unknown; errors: FieldError[] } => {
-    if (typeof value !== 'object' || value === null || isWithin(value)) return { bounded: value, errors: [] };
-    const errors: FieldError[] = [];
-    const bounded: Record<string, unknown> = Object.create(null);
-    let unknown = 0;
-    for (const name in value) {
-      if (isClosed && !known.has(name) && ++unknown > MAX_UNKNOWN_FIELDS) continue;
-      bounded[name] = (value as Record<string, unknown>)[name];
-    }
-    if (unknown > MAX_UNKNOWN_FIELDS) {
-      const detail = `${unknown} fields are not fields of this request; the first ${MAX_UNKNOWN_FIELDS} are listed.`;
-      errors.push({ pointer: '', code: 'too_many_unknown_fields', detail });
-    }
-    for (const { name, minItems, maxItems, most, items: itemSchema } of lists) {
-      const list = bounded[name];
-      if (!Array.isArray(list) || list.length <= most) continue;
-      if (list.length > maxItems) {
-        const pointer = `/${escapePointer(name)}`;
-        errors.push({
-          pointer,
-          code: 'too_many_items',
-          detail: `${fieldName(pointer)} must have at most ${items(maxItems)}.`,
-        });
-        bounded[name] = list.slice(0, minItems);
-      } else bounded[name] = upToLastReported(list, ajv.compile(itemSchema));
-    }
-    return { bounded, errors };
-  };
-}
-
-/** Sorts errors as Ajv does: those of the object first, then by field. */
-function inOrderOf(fields: readonly string[], errors: FieldError[]): FieldError[] {
-  const ranks = new Map(fields.map((name, index) => [escapePointer(name), index]));
-  const rank = ({ pointer, code }: FieldError) =>
-    code === 'required' ? -1 : (ranks.get(pointer.split('/', 2)[1] ?? '') ?? -1);
-  return errors.sort((one, other) => rank(one) - rank(other));
-}
-
-/** The items up to the hundredth invalid one, the last that is reported. */
-function upToLastReported(list: readonly unknown[], isValid: (item: unknown) => boolean): unknown[] {
-  let invalid = 0;
-  const end = list.findIndex((item) => !isValid(item) && ++invalid >= MAX_ERRORS);
-  return end < 0 ? [...list] : list.slice(0, end + 1);
+  return { shortened, errors };
 }
 
 export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -113,14 +113,6 @@ describe('Validation', () => {
     ).to.deep.equal([]);
   });
 
-  it('counts unknown fields beyond the first 99', () => {
-    const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`frist_name${index}`, 1]));
-    const errors = compileValidator(SearchContactsRequest)({ ...unknown, ...organization });
-    expect(errors).to.have.lengthOf(100);
-    expect(errors[0]).to.include({ pointer: '', code: 'too_many_unknown_fields' });
-    expect(errors[0]?.detail).to.match(/^5000 fields /);
-  });
-
   const guesses = [
     ['firstName', 'first_name'],
     ['frist_name', 'first_name'],
