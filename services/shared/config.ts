@@ -1,102 +1,17 @@
 import { didYouMean } from './did-you-mean.js';
 import { addressRange } from './ip-address.js';
-import {
-  type Environment,
-  type SaslMechanism,
-  type Setting,
-  settingNames,
-  settingSchemas,
-  type UnknownFields,
-} from './settings.js';
+import { type Environment, type Setting, settingNames, settingSchemas } from './settings.js';
 
-export interface Config {
-  /** Names of variables that begin with REACHLINE_ and are not settings. */
-  ignoredVariables: string[];
-  port: number;
-  host: string;
-  dataDir: string;
-  /** Folder of the mapping files that requests name; null for `mappings` in the data folder, which need not exist. */
-  mappingsDir: string | null;
-  /** Of HTTP ingest, where the request does not say. */
-  unknownFields: UnknownFields;
-  logLevel: Environment['REACHLINE_LOG_LEVEL'];
-  logFormat: Environment['REACHLINE_LOG_FORMAT'];
-  /** Requests per key in 60 seconds; 0 for no limit. */
-  rateLimit: number;
-  provisionalDays: number;
-  retention: RetentionConfig;
-  corsOrigins: string[];
-  /** Addresses and CIDR blocks. */
-  trustedProxies: string[];
-  requestTimeoutMs: number;
-  searchThreads: number;
-  searchTimeoutMs: number;
-  /** Between two copies for SQL. */
-  sqlCopyMs: number;
-  /** Gateway processes that share the port. */
-  processes: number;
-  /** Null for the embedded search store. */
-  elasticsearch: ElasticsearchConfig | null;
-  /** Null for the embedded engine. */
-  clickhouse: ClickHouseConfig | null;
-  /** Null when there is no Kafka. */
-  kafka: KafkaConfig | null;
-  /** Administrators of the servers, only for `migrate --bootstrap`; null when not configured. */
-  admins: { elasticsearch: Credentials | null; clickhouse: Credentials | null };
-  /** Port of the health and metrics of a worker. */
-  workerPort: number;
-  /** Port of the metrics of a gateway; 0 for `port`. */
-  metricsPort: number;
-  /** Null when the SQL endpoint is off. */
-  sqlEndpoint: { port: number; password: string } | null;
-}
-
+export type Config = ReturnType<typeof configOf>;
 /** Days after which records of a stream are deleted; 0 keeps them. */
-export interface RetentionConfig {
-  visitsDays: number;
-  deliveriesDays: number;
-}
+export type RetentionConfig = Config['retention'];
+export type ElasticsearchConfig = NonNullable<Config['elasticsearch']>;
+export type ClickHouseConfig = NonNullable<Config['clickhouse']>;
+export type KafkaConfig = NonNullable<Config['kafka']>;
 
 export interface Credentials {
   username: string;
   password: string;
-}
-
-export interface ElasticsearchConfig {
-  nodes: string[];
-  apiKey: string | null;
-  basic: Credentials | null;
-  /** PEM file of the certificate authority. */
-  caFile: string | null;
-  indexPrefix: string;
-}
-
-export interface ClickHouseConfig {
-  url: string;
-  username: string;
-  password: string;
-  database: string;
-  /** Null for a single server. */
-  cluster: string | null;
-}
-
-export interface KafkaConfig {
-  /** `host:port` each. */
-  brokers: string[];
-  clientId: string;
-  /** Prefix of the names of the consumer groups. */
-  group: string;
-  /** Milliseconds without a heartbeat after which a worker leaves its group. */
-  sessionTimeoutMs: number;
-  tls: { caFile: string | null } | null;
-  sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
-  topicPrefix: string;
-  /** In records of the topics. */
-  unknownFields?: UnknownFields;
-  /** Of new topics. */
-  partitions: number;
-  /** Of new topics; -1 uses the broker default. */
-  replicas: number;
 }
 
 /** The environment is invalid; the message lists every problem, one per line. */
@@ -131,98 +46,106 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     }
   }
   const env = values as Environment;
-  const nodes = listed(env.ELASTICSEARCH_URL);
-  const brokers = listed(env.KAFKA_BROKERS);
-  const corsOrigins = listed(env.REACHLINE_CORS_ORIGINS);
-  const trustedProxies = listed(env.REACHLINE_TRUSTED_PROXIES);
   // A rule that reads an invalid setting would judge its default.
-  const rules = [
-    ...crossFieldRules(env, nodes),
-    ...kafkaRules(env, brokers),
-    ...originRules(corsOrigins),
-    ...proxyRules(trustedProxies),
-  ];
-  for (const { names, problem } of rules) {
+  for (const { names, problem } of brokenRules(env)) {
     if (!names.some((name) => invalid.has(name))) problems.push(problem);
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
-  return {
-    ignoredVariables: ignored,
-    port: env.PORT,
-    host: env.HOST,
-    dataDir: env.REACHLINE_DATA_DIR,
-    mappingsDir: env.REACHLINE_MAPPINGS || null,
-    unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
-    logLevel: env.REACHLINE_LOG_LEVEL,
-    logFormat: env.REACHLINE_LOG_FORMAT,
-    rateLimit: env.REACHLINE_RATE_LIMIT,
-    provisionalDays: env.REACHLINE_PROVISIONAL_DAYS,
-    retention: {
-      visitsDays: env.REACHLINE_RETENTION_VISITS_DAYS,
-      deliveriesDays: env.REACHLINE_RETENTION_DELIVERIES_DAYS,
-    },
-    corsOrigins,
-    trustedProxies,
-    requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
-    searchThreads: env.REACHLINE_SEARCH_THREADS,
-    searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
-    sqlCopyMs: env.REACHLINE_SQL_COPY_MINUTES * 60_000,
-    processes: env.REACHLINE_PROCESSES,
-    elasticsearch:
-      nodes.length === 0
-        ? null
-        : {
-            nodes,
-            apiKey: env.ELASTICSEARCH_API_KEY || null,
-            basic: env.ELASTICSEARCH_USERNAME
-              ? { username: env.ELASTICSEARCH_USERNAME, password: env.ELASTICSEARCH_PASSWORD }
-              : null,
-            caFile: env.ELASTICSEARCH_CA_FILE || null,
-            indexPrefix: env.ELASTICSEARCH_INDEX_PREFIX,
-          },
-    clickhouse:
-      env.CLICKHOUSE_URL === ''
-        ? null
-        : {
-            url: env.CLICKHOUSE_URL,
-            username: env.CLICKHOUSE_USERNAME,
-            password: env.CLICKHOUSE_PASSWORD,
-            database: env.CLICKHOUSE_DATABASE,
-            cluster: env.CLICKHOUSE_CLUSTER || null,
-          },
-    kafka:
-      brokers.length === 0
-        ? null
-        : {
-            brokers,
-            clientId: env.KAFKA_CLIENT_ID,
-            group: env.KAFKA_GROUP,
-            sessionTimeoutMs: env.KAFKA_SESSION_TIMEOUT_MS,
-            tls: env.KAFKA_TLS || env.KAFKA_CA_FILE ? { caFile: env.KAFKA_CA_FILE || null } : null,
-            sasl: env.KAFKA_SASL_MECHANISM
-              ? {
-                  mechanism: env.KAFKA_SASL_MECHANISM,
-                  username: env.KAFKA_USERNAME,
-                  password: env.KAFKA_PASSWORD,
-                }
-              : null,
-            topicPrefix: env.REACHLINE_TOPIC_PREFIX,
-            unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
-            partitions: env.REACHLINE_TOPIC_PARTITIONS,
-            replicas: env.REACHLINE_TOPIC_REPLICAS,
-          },
-    admins: {
-      elasticsearch: credentials(env.ELASTICSEARCH_ADMIN_USERNAME, env.ELASTICSEARCH_ADMIN_PASSWORD),
-      clickhouse: credentials(env.CLICKHOUSE_ADMIN_USERNAME, env.CLICKHOUSE_ADMIN_PASSWORD),
-    },
-    workerPort: env.REACHLINE_WORKER_PORT,
-    metricsPort: env.REACHLINE_METRICS_PORT,
-    sqlEndpoint:
-      env.REACHLINE_SQL_PORT > 0 && env.REACHLINE_SQL_PASSWORD !== ''
-        ? { port: env.REACHLINE_SQL_PORT, password: env.REACHLINE_SQL_PASSWORD }
-        : null,
-  };
+  return configOf(env, ignored);
 }
+
+/** Null stands for what is not used: a server, an account, a file. */
+const configOf = (env: Environment, ignoredVariables: string[]) => ({
+  /** Names of variables that begin with REACHLINE_ and are not settings. */
+  ignoredVariables,
+  port: env.PORT,
+  host: env.HOST,
+  dataDir: env.REACHLINE_DATA_DIR,
+  /** Folder of the mapping files that requests name; null for `mappings` in the data folder, which need not exist. */
+  mappingsDir: env.REACHLINE_MAPPINGS || null,
+  /** Of HTTP ingest, where the request does not say. */
+  unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
+  logLevel: env.REACHLINE_LOG_LEVEL,
+  logFormat: env.REACHLINE_LOG_FORMAT,
+  /** Requests per key in 60 seconds; 0 for no limit. */
+  rateLimit: env.REACHLINE_RATE_LIMIT,
+  provisionalDays: env.REACHLINE_PROVISIONAL_DAYS,
+  retention: {
+    visitsDays: env.REACHLINE_RETENTION_VISITS_DAYS,
+    deliveriesDays: env.REACHLINE_RETENTION_DELIVERIES_DAYS,
+  },
+  corsOrigins: listed(env.REACHLINE_CORS_ORIGINS),
+  /** Addresses and CIDR blocks. */
+  trustedProxies: listed(env.REACHLINE_TRUSTED_PROXIES),
+  requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
+  searchThreads: env.REACHLINE_SEARCH_THREADS,
+  searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
+  /** Between two copies for SQL. */
+  sqlCopyMs: env.REACHLINE_SQL_COPY_MINUTES * 60_000,
+  /** Gateway processes that share the port. */
+  processes: env.REACHLINE_PROCESSES,
+  elasticsearch:
+    listed(env.ELASTICSEARCH_URL).length === 0
+      ? null
+      : {
+          nodes: listed(env.ELASTICSEARCH_URL),
+          apiKey: env.ELASTICSEARCH_API_KEY || null,
+          basic: credentials(env.ELASTICSEARCH_USERNAME, env.ELASTICSEARCH_PASSWORD),
+          caFile: env.ELASTICSEARCH_CA_FILE || null,
+          indexPrefix: env.ELASTICSEARCH_INDEX_PREFIX,
+        },
+  clickhouse:
+    env.CLICKHOUSE_URL === ''
+      ? null
+      : {
+          url: env.CLICKHOUSE_URL,
+          username: env.CLICKHOUSE_USERNAME,
+          password: env.CLICKHOUSE_PASSWORD,
+          database: env.CLICKHOUSE_DATABASE,
+          /** Null for a single server. */
+          cluster: env.CLICKHOUSE_CLUSTER || null,
+        },
+  kafka:
+    listed(env.KAFKA_BROKERS).length === 0
+      ? null
+      : {
+          /** `host:port` each. */
+          brokers: listed(env.KAFKA_BROKERS),
+          clientId: env.KAFKA_CLIENT_ID,
+          /** Prefix of the names of the consumer groups. */
+          group: env.KAFKA_GROUP,
+          /** Milliseconds without a heartbeat after which a worker leaves its group. */
+          sessionTimeoutMs: env.KAFKA_SESSION_TIMEOUT_MS,
+          tls: env.KAFKA_TLS || env.KAFKA_CA_FILE ? { caFile: env.KAFKA_CA_FILE || null } : null,
+          sasl: env.KAFKA_SASL_MECHANISM
+            ? {
+                mechanism: env.KAFKA_SASL_MECHANISM,
+                username: env.KAFKA_USERNAME,
+                password: env.KAFKA_PASSWORD,
+              }
+            : null,
+          topicPrefix: env.REACHLINE_TOPIC_PREFIX,
+          /** In records of the topics. */
+          unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
+          /** Of new topics. */
+          partitions: env.REACHLINE_TOPIC_PARTITIONS,
+          /** Of new topics; -1 uses the broker default. */
+          replicas: env.REACHLINE_TOPIC_REPLICAS,
+        },
+  /** Administrators of the servers, only for `migrate --bootstrap`. */
+  admins: {
+    elasticsearch: credentials(env.ELASTICSEARCH_ADMIN_USERNAME, env.ELASTICSEARCH_ADMIN_PASSWORD),
+    clickhouse: credentials(env.CLICKHOUSE_ADMIN_USERNAME, env.CLICKHOUSE_ADMIN_PASSWORD),
+  },
+  /** Port of the health and metrics of a worker. */
+  workerPort: env.REACHLINE_WORKER_PORT,
+  /** Port of the metrics of a gateway; 0 for `port`. */
+  metricsPort: env.REACHLINE_METRICS_PORT,
+  sqlEndpoint:
+    env.REACHLINE_SQL_PORT > 0
+      ? { port: env.REACHLINE_SQL_PORT, password: env.REACHLINE_SQL_PASSWORD }
+      : null,
+});
 
 /** The value of a setting that is not empty. Throws an error that completes the sentence "PORT is … but". */
 function parse(setting: Setting<unknown>, text: string): unknown {
@@ -283,82 +206,56 @@ interface BrokenRule {
   problem: string;
 }
 
-function crossFieldRules(env: Environment, nodes: readonly string[]): BrokenRule[] {
+const isHttp = (address: string) => /^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '');
+
+/** What a setting breaks on its own, and what several break together. */
+function brokenRules(env: Environment): BrokenRule[] {
   const broken: BrokenRule[] = [];
-  for (const [name, addresses, example] of [
-    ['ELASTICSEARCH_URL', nodes, 'http://127.0.0.1:9200'],
-    ['CLICKHOUSE_URL', env.CLICKHOUSE_URL === '' ? [] : [env.CLICKHOUSE_URL], 'http://127.0.0.1:8123'],
-  ] as const) {
-    for (const address of addresses) {
-      if (!/^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '')) {
-        broken.push({ names: [name], problem: `${name} is not an address such as ${example}` });
-      }
-    }
+  const require = (holds: boolean, names: BrokenRule['names'], problem: string) => {
+    if (!holds) broken.push({ names, problem });
+  };
+  const nodes = listed(env.ELASTICSEARCH_URL);
+  require(nodes.every(isHttp), [
+    'ELASTICSEARCH_URL',
+  ], 'ELASTICSEARCH_URL is not an address such as http://127.0.0.1:9200');
+  require(env.CLICKHOUSE_URL === '' || isHttp(env.CLICKHOUSE_URL), [
+    'CLICKHOUSE_URL',
+  ], 'CLICKHOUSE_URL is not an address such as http://127.0.0.1:8123');
+  require(env.REACHLINE_PROCESSES === 1 || (nodes.length > 0 && env.CLICKHOUSE_URL !== ''), [
+    'REACHLINE_PROCESSES',
+  ], 'REACHLINE_PROCESSES is more than 1 but the embedded stores belong to one process: set ELASTICSEARCH_URL and CLICKHOUSE_URL too');
+  require(env.REACHLINE_SQL_PORT > 0 === (env.REACHLINE_SQL_PASSWORD !== ''), [
+    'REACHLINE_SQL_PORT',
+    'REACHLINE_SQL_PASSWORD',
+  ], 'REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together: set both or neither');
+  require(env.REACHLINE_SQL_PORT === 0 || env.CLICKHOUSE_URL === '', [
+    'REACHLINE_SQL_PORT',
+    'CLICKHOUSE_URL',
+  ], 'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself');
+  for (const broker of listed(env.KAFKA_BROKERS)) {
+    require(/^[^\s:/]+:\d{1,5}$/.test(broker), [
+      'KAFKA_BROKERS',
+    ], `KAFKA_BROKERS holds ${JSON.stringify(broker)}, which is not host:port, such as 127.0.0.1:9092`);
   }
-  if (env.REACHLINE_PROCESSES > 1 && (nodes.length === 0 || env.CLICKHOUSE_URL === '')) {
-    broken.push({
-      names: ['REACHLINE_PROCESSES'],
-      problem:
-        'REACHLINE_PROCESSES is more than 1 but the embedded stores belong to one process: set ELASTICSEARCH_URL and CLICKHOUSE_URL too',
-    });
+  require((env.KAFKA_SASL_MECHANISM !== '') === (env.KAFKA_USERNAME !== '' && env.KAFKA_PASSWORD !== ''), [
+    'KAFKA_SASL_MECHANISM',
+    'KAFKA_USERNAME',
+    'KAFKA_PASSWORD',
+  ], 'KAFKA_SASL_MECHANISM, KAFKA_USERNAME and KAFKA_PASSWORD go together: set all or none');
+  for (const origin of listed(env.REACHLINE_CORS_ORIGINS)) {
+    const meant = isHttp(origin) ? new URL(origin).origin : undefined;
+    require(// Browsers send scheme, host and a port that is not the default, in lower case: anything else would never match.
+    meant === undefined ? /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin) : meant === origin, [
+      'REACHLINE_CORS_ORIGINS',
+    ], `REACHLINE_CORS_ORIGINS holds ${JSON.stringify(origin)}, which is not an origin such as ${meant ?? 'https://app.example.com'}`);
   }
-  if (env.REACHLINE_SQL_PORT > 0 !== (env.REACHLINE_SQL_PASSWORD !== '')) {
-    broken.push({
-      names: ['REACHLINE_SQL_PORT', 'REACHLINE_SQL_PASSWORD'],
-      problem: 'REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together: set both or neither',
-    });
-  }
-  if (env.REACHLINE_SQL_PORT > 0 && env.CLICKHOUSE_URL !== '') {
-    broken.push({
-      names: ['REACHLINE_SQL_PORT', 'CLICKHOUSE_URL'],
-      problem: 'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself',
-    });
-  }
-  return broken;
-}
-
-function kafkaRules(env: Environment, brokers: readonly string[]): BrokenRule[] {
-  const broken = brokers
-    .filter((broker) => !/^[^\s:/]+:\d{1,5}$/.test(broker))
-    .map(
-      (broker): BrokenRule => ({
-        names: ['KAFKA_BROKERS'],
-        problem: `KAFKA_BROKERS holds ${JSON.stringify(broker)}, which is not host:port, such as 127.0.0.1:9092`,
-      }),
-    );
-  const hasUser = env.KAFKA_USERNAME !== '' && env.KAFKA_PASSWORD !== '';
-  if ((env.KAFKA_SASL_MECHANISM !== '') !== hasUser) {
-    broken.push({
-      names: ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'],
-      problem: 'KAFKA_SASL_MECHANISM, KAFKA_USERNAME and KAFKA_PASSWORD go together: set all or none',
-    });
+  for (const proxy of listed(env.REACHLINE_TRUSTED_PROXIES)) {
+    require(addressRange(proxy) !== null, [
+      'REACHLINE_TRUSTED_PROXIES',
+    ], `REACHLINE_TRUSTED_PROXIES holds ${JSON.stringify(proxy)}, which is not an address or a CIDR block such as 10.0.0.0/8`);
   }
   return broken;
 }
-
-/** Browsers send scheme, host and a port that is not the default, in lower case: anything else would never match. */
-function originRules(origins: readonly string[]): BrokenRule[] {
-  return origins.flatMap((origin): BrokenRule[] => {
-    const url = URL.canParse(origin) ? new URL(origin) : undefined;
-    const isWeb = url !== undefined && /^https?:$/.test(url.protocol);
-    if (isWeb ? url.origin === origin : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)) return [];
-    const example = isWeb ? url.origin : 'https://app.example.com';
-    return [
-      {
-        names: ['REACHLINE_CORS_ORIGINS'],
-        problem: `REACHLINE_CORS_ORIGINS holds ${JSON.stringify(origin)}, which is not an origin such as ${example}`,
-      },
-    ];
-  });
-}
-
-const proxyRules = (proxies: readonly string[]): BrokenRule[] =>
-  proxies
-    .filter((proxy) => addressRange(proxy) === null)
-    .map((proxy) => ({
-      names: ['REACHLINE_TRUSTED_PROXIES'],
-      problem: `REACHLINE_TRUSTED_PROXIES holds ${JSON.stringify(proxy)}, which is not an address or a CIDR block such as 10.0.0.0/8`,
-    }));
 
 const credentials = (username: string, password: string): Credentials | null =>
   username === '' ? null : { username, password };

@@ -14,7 +14,8 @@ type SettingOptions<Value> = Omit<Setting<Value>, 'type'>;
 
 const integer = (options: SettingOptions<number>): Setting<number> => ({ type: 'integer', ...options });
 const boolean = (options: SettingOptions<boolean>): Setting<boolean> => ({ type: 'boolean', ...options });
-const string = <Value extends string = string>(options: SettingOptions<Value>): Setting<Value> => ({
+const string = (options: SettingOptions<string>): Setting<string> => ({ type: 'string', ...options });
+const choice = <Value extends string>(options: SettingOptions<Value>): Setting<Value> => ({
   type: 'string',
   ...options,
 });
@@ -35,7 +36,7 @@ export const settingSchemas = {
     default: './data',
     description: 'Folder of the embedded stores.',
   }),
-  REACHLINE_INGEST_UNKNOWN_FIELDS: string<UnknownFields>({
+  REACHLINE_INGEST_UNKNOWN_FIELDS: choice<UnknownFields>({
     enum: ['reject', 'ignore'],
     default: 'reject',
     description:
@@ -46,12 +47,12 @@ export const settingSchemas = {
     description:
       'Folder of mapping files that ingest requests may name with ?map=; mappings in the data folder when empty.',
   }),
-  REACHLINE_LOG_LEVEL: string<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
+  REACHLINE_LOG_LEVEL: choice<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
     enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     default: 'info',
     description: 'Minimum level of log lines.',
   }),
-  REACHLINE_LOG_FORMAT: string<'auto' | 'json' | 'text'>({
+  REACHLINE_LOG_FORMAT: choice<'auto' | 'json' | 'text'>({
     enum: ['auto', 'json', 'text'],
     default: 'auto',
     description: 'Format of log lines; auto is text on a terminal and JSON elsewhere.',
@@ -186,7 +187,7 @@ export const settingSchemas = {
     default: '',
     description: 'PEM file of the certificate authority of the brokers.',
   }),
-  KAFKA_SASL_MECHANISM: string<'' | SaslMechanism>({
+  KAFKA_SASL_MECHANISM: choice<'' | SaslMechanism>({
     enum: ['', 'plain', 'scram-sha-256', 'scram-sha-512'],
     default: '',
     description: 'SASL mechanism.',
