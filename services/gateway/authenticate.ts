@@ -3,6 +3,7 @@ import type { KeyStore, StoredKey } from '../accounts/key-store.js';
 import { keyIsActive, parseKey, secretMatches } from '../accounts/keys.js';
 import type { Principal } from '../http/principal.js';
 import { Problem } from '../http/problems.js';
+import { withTimeout } from '../shared/async.js';
 import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { Clock } from '../shared/time.js';
 import { WrongKeyLimiter } from './wrong-keys.js';
@@ -51,23 +52,16 @@ export function createAuthenticate(
   const known = new LRUCache<string, KnownKey>({ max: MAX_ENTRIES });
   /** Ids without a key, in a cache of their own so that they never evict a key. */
   const unknown = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: CACHE_TTL_MS });
-  /** By header, to skip hashing the secret, the most expensive part of the check. */
-  const verified = new LRUCache<string, KnownKey>({ max: MAX_ENTRIES });
   /** Pending lookups by key id, shared by concurrent requests. */
   const lookups = new Map<string, Promise<KnownKey | null>>();
   let unknownLookups = 0;
 
-  function verify(entry: KnownKey | null, secret: string, header: string, address: string): Principal {
+  function verify(entry: KnownKey | null, secret: string, address: string): Principal {
     if (!entry) throw invalidKey();
     if (!secretMatches(secret, entry.secretHash)) {
       wrongKeys.take(address);
       throw invalidKey();
     }
-    verified.set(header, entry);
-    return active(entry);
-  }
-
-  function active(entry: KnownKey): Principal {
     const now = clock.now();
     if (!keyIsActive(entry.stored, now)) throw invalidKey();
     if (now - entry.usedAt >= USE_INTERVAL_MS) {
@@ -95,25 +89,15 @@ export function createAuthenticate(
     wrongKeys.take(address);
     unknownLookups++;
     const stored = await findWithTimeout(LOOKUP_TIMEOUT_MS, id).finally(() => unknownLookups--);
-    if (!stored || !keyIsActive(stored, clock.now())) {
-      unknown.set(id, true);
-      return null;
-    }
-    wrongKeys.refund(address);
-    const entry = update({} as KnownKey, stored);
-    known.set(id, entry);
+    const entry = keep(id, stored, 0);
+    if (entry) wrongKeys.refund(address);
     return entry;
   }
 
   /** Falls back to the cached entry while the store is down (stale-if-error). */
   async function refresh(id: string, last: KnownKey): Promise<KnownKey | null> {
     try {
-      const stored = await findWithTimeout(REFRESH_TIMEOUT_MS, id);
-      if (stored && keyIsActive(stored, clock.now())) return update(last, stored);
-      last.freshUntil = 0;
-      known.delete(id);
-      unknown.set(id, true);
-      return null;
+      return keep(id, await findWithTimeout(REFRESH_TIMEOUT_MS, id), last.usedAt);
     } catch (error) {
       const isDown = error instanceof StoreUnavailableError || error instanceof StoreTimeoutError;
       if (!isDown || performance.now() - last.loadedAt > STALE_IF_ERROR_MS) throw error;
@@ -122,48 +106,43 @@ export function createAuthenticate(
     }
   }
 
-  function findWithTimeout(timeoutMs: number, id: string): Promise<StoredKey | null> {
-    const controller = new AbortController();
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        reject(new StoreTimeoutError('search'));
-        controller.abort();
-      }, timeoutMs);
-      keys
-        .findKey(id, controller.signal)
-        .then(resolve, reject)
-        .finally(() => clearTimeout(timer));
-    });
+  /** Null for a key that is not active, or not there. */
+  function keep(id: string, stored: StoredKey | null, usedAt: number): KnownKey | null {
+    if (!stored || !keyIsActive(stored, clock.now())) {
+      known.delete(id);
+      unknown.set(id, true);
+      return null;
+    }
+    const loadedAt = performance.now();
+    const { organization_id: organizationId, scopes, last_used_at: lastUsedAt } = stored;
+    const entry: KnownKey = {
+      stored,
+      secretHash: Buffer.from(stored.secret_hash, 'hex'),
+      principal: { keyId: id, organizationId, scopes: new Set(scopes) },
+      loadedAt,
+      freshUntil: loadedAt + CACHE_TTL_MS,
+      usedAt: Math.max(usedAt, lastUsedAt === null ? 0 : Date.parse(lastUsedAt)),
+    };
+    known.set(id, entry);
+    return entry;
   }
+
+  const findWithTimeout = (timeoutMs: number, id: string): Promise<StoredKey | null> =>
+    withTimeout(timeoutMs, (signal) => keys.findKey(id, signal)).catch((error: Error) => {
+      throw error.name === 'TimeoutError' ? new StoreTimeoutError('search') : error;
+    });
 
   return (header, address) => {
     if (!header)
       throw new Problem('missing_api_key', 'Send your API key in the X-Api-Key header.', {}, CHALLENGE);
-    const now = performance.now();
-    const seen = verified.get(header);
-    if (seen !== undefined && seen.freshUntil > now) return active(seen);
     const key = parseKey(header);
     if (!key) throw invalidKey();
     const { id, secret } = key;
     const entry = known.get(id);
-    if (entry && entry.freshUntil > now) return verify(entry, secret, header, address);
+    if (entry && entry.freshUntil > performance.now()) return verify(entry, secret, address);
     if (!entry && unknown.has(id)) throw invalidKey();
-    return lookUp(id, entry, address).then((found) => verify(found, secret, header, address));
+    return lookUp(id, entry, address).then((found) => verify(found, secret, address));
   };
-}
-
-/** Updates in place, so that verified headers need no new hash. */
-function update(entry: KnownKey, stored: StoredKey): KnownKey {
-  const now = performance.now();
-  const recordedAt = stored.last_used_at === null ? 0 : Date.parse(stored.last_used_at);
-  return Object.assign(entry, {
-    stored,
-    usedAt: Math.max(entry.usedAt ?? 0, recordedAt),
-    secretHash: Buffer.from(stored.secret_hash, 'hex'),
-    principal: { keyId: stored.id, organizationId: stored.organization_id, scopes: new Set(stored.scopes) },
-    loadedAt: now,
-    freshUntil: now + CACHE_TTL_MS,
-  });
 }
 
 /** The same for unknown, malformed, expired and revoked keys, so that it does not reveal which keys exist. */
