@@ -133,7 +133,7 @@ function operationText(openApi: OpenApi, id: string): string {
     `\`${method} ${path}\``,
     description,
     '## Request and answer',
-    `\`\`\`json\n${JSON.stringify(fields, null, 2)}\n\`\`\``,
+    `\`\`\`json\n${JSON.stringify(fields)}\n\`\`\``,
     '## Errors',
     Object.entries(errors)
       .map(([status, error]) => `- ${status} ${error.description}`)
