@@ -23,22 +23,6 @@ const anAmount = fc.oneof(
 );
 
 describe('rates', () => {
-  it('are rounded half up in the sixth decimal', () => {
-    expect(rateOf('ctr', { clicks: 1, impressions: 3 })).to.equal(0.333333);
-    expect(rateOf('ctr', { clicks: 2, impressions: 3 })).to.equal(0.666667);
-    expect(rateOf('ctr', { clicks: 1, impressions: 2_000_000 })).to.equal(0.000001);
-    expect(rateOf('ctr', { clicks: 1, impressions: 2_000_001 })).to.equal(0);
-    expect(rateOf('cpc', { ad_spend: '0.0000005', clicks: 1 })).to.equal(0.000001);
-    expect(rateOf('cpm', { ad_spend: '0.1', impressions: 3 })).to.equal(33.333333);
-  });
-
-  it('are null without a denominator, and zero without a numerator', () => {
-    expect(rateOf('cpc', { ad_spend: '5', clicks: 0 })).to.equal(null);
-    expect(rateOf('return_on_ad_spend', { ad_spend: '0', conversion_value: '3' })).to.equal(null);
-    expect(rateOf('ctr', {})).to.equal(null);
-    expect(rateOf('ctr', { impressions: 3 })).to.equal(0);
-  });
-
   it('equal exact arithmetic, whatever the size of the figures', () => {
     fc.assert(
       fc.property(

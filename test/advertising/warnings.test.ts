@@ -24,19 +24,6 @@ describe('advertising warnings', () => {
     expect(codes({})).to.deep.equal([]);
   });
 
-  it('name the problems of the range', () => {
-    expect(codes({ report: report('2026-11-01', '2026-11-14') })).to.deep.equal([]);
-    expect(codes({ report: report('2026-11-01', '2026-11-15') })).to.deep.equal(['data_provisional']);
-    expect(codes({ report: report('2026-11-01', '2026-11-21') })).to.deep.equal(['data_provisional']);
-    expect(codes({ report: report('2026-11-01', '2026-11-22') })).to.deep.equal([
-      'data_provisional',
-      'range_includes_future',
-    ]);
-    expect(codes({ report: report('2025-12-31', '2026-01-31') })).to.deep.equal(['range_before_first_data']);
-    expect(codes({ report: report('2026-10-01', '2026-10-31', 'monthly') })).to.deep.equal([]);
-    expect(codes({ report: report('2026-10-02', '2026-10-31', 'monthly') })).to.deep.equal(['partial_month']);
-  });
-
   it('name days without deliveries, except today', () => {
     const late = { ...context, last_date: '2026-10-30' };
     expect(codes({ context: late })).to.deep.equal(['data_delayed']);
@@ -56,22 +43,6 @@ describe('advertising warnings', () => {
       sparse: false,
     });
     expect(warning).to.equal('unknown_campaign_ids: No campaign has the id: a, b, c, d, e and 2 more.');
-  });
-
-  it('name every requested id, domain, status and objective that does not exist', () => {
-    expect(
-      codes({
-        requested: { creativeIds: ['x'], companyIds: ['x'], networkIds: ['y'], domains: ['z.example'] },
-        statuses: ['active', 'foo'],
-        objectiveTypes: ['bar'],
-      }),
-    ).to.deep.equal([
-      'unknown_company_ids',
-      'unknown_creative_ids',
-      'unknown_objective_type',
-      'unknown_status',
-      'unmatched_domains',
-    ]);
   });
 
   it('name several currencies only when money is shown', () => {

@@ -4,6 +4,5 @@ import { onClickHouse, openHttpStore } from './support.js';
 
 await onClickHouse(async () => {
   useStores(openHttpStore);
-  await import('../../advertising/statuses.test.js');
   await import('../../advertising/oracle.test.js');
 });
