@@ -10,6 +10,8 @@ import { PROBLEMS } from '../services/http/problems.js';
 import { SCOPES } from '../services/http/scopes.js';
 import { openApi } from './support/schema-check.js';
 
+const wordsOf = (text: string) => text.trim().split(/\s+/);
+
 /** Contract 1.2. */
 const CODES: Record<string, number> = {
   malformed_request: 400,
@@ -53,179 +55,86 @@ const CODES: Record<string, number> = {
 };
 
 /** Contract 2.3 and 3.12. */
-const SCOPE_WORDS = [
-  'contacts:read',
-  'contacts:write',
-  'contacts:erase',
-  'audiences:read',
-  'audiences:write',
-  'visits:read',
-  'advertising:read',
-  'ingest:write',
-];
+const SCOPE_WORDS = wordsOf(`
+contacts:read contacts:write contacts:erase audiences:read audiences:write visits:read advertising:read
+ingest:write
+`);
 
 /** Contract 6.1. */
-const STREAM_WORDS = [
-  'contacts',
-  'audiences',
-  'website-visits',
-  'network-a-campaigns',
-  'network-a-creatives',
-  'network-a-companies',
-  'network-a-deliveries',
-];
+const STREAM_WORDS = wordsOf(`
+contacts audiences website-visits network-a-campaigns network-a-creatives network-a-companies
+network-a-deliveries
+`);
 
 /** Contract 5.7. */
-const STATUSES = [
-  'ACTIVE',
-  'PAUSED',
-  'ARCHIVED',
-  'COMPLETED',
-  'CANCELED',
-  'DRAFT',
-  'PENDING_DELETION',
-  'REMOVED',
-];
-const OBJECTIVES = [
-  'BRAND_AWARENESS',
-  'ENGAGEMENT',
-  'JOB_APPLICANTS',
-  'LEAD_GENERATION',
-  'WEBSITE_CONVERSIONS',
-  'WEBSITE_VISITS',
-  'VIDEO_VIEWS',
-];
+const STATUSES = wordsOf('ACTIVE PAUSED ARCHIVED COMPLETED CANCELED DRAFT PENDING_DELETION REMOVED');
+const OBJECTIVES = wordsOf(
+  'BRAND_AWARENESS ENGAGEMENT JOB_APPLICANTS LEAD_GENERATION WEBSITE_CONVERSIONS WEBSITE_VISITS VIDEO_VIEWS',
+);
 
 /** Contract 5.2. */
-const METRICS = [
-  'ad_spend',
-  'impressions',
-  'clicks',
-  'landing_page_clicks',
-  'engagements',
-  'reactions',
-  'comments',
-  'shares',
-  'follows',
-  'video_views',
-  'video_completions',
-  'leads',
-  'lead_form_opens',
-  'conversions',
-  'conversion_value',
-  'ctr',
-  'engagement_rate',
-  'cpc',
-  'cpm',
-  'cost_per_engagement',
-  'cost_per_lead',
-  'cost_per_conversion',
-  'conversion_rate',
-  'return_on_ad_spend',
-];
-const MONEY_METRICS = [
-  'ad_spend',
-  'conversion_value',
-  'cpc',
-  'cpm',
-  'cost_per_engagement',
-  'cost_per_lead',
-  'cost_per_conversion',
-  'return_on_ad_spend',
-];
+const METRICS = wordsOf(`
+ad_spend impressions clicks landing_page_clicks engagements reactions comments shares follows
+video_views video_completions leads lead_form_opens conversions conversion_value ctr engagement_rate cpc
+cpm cost_per_engagement cost_per_lead cost_per_conversion conversion_rate return_on_ad_spend
+`);
+const MONEY_METRICS = wordsOf(`
+ad_spend conversion_value cpc cpm cost_per_engagement cost_per_lead cost_per_conversion
+return_on_ad_spend
+`);
 const COMPANY_METRICS = METRICS.filter((name) => !MONEY_METRICS.includes(name));
 
 /** Contract 5.8. */
 const SORTS: Record<string, string[]> = {
   campaigns: [...METRICS, 'name', 'status', 'objective_type', 'start_date'],
   creatives: [...METRICS, 'name', 'status', 'campaign_name', 'review_status'],
-  companies: [
-    'name',
-    'impressions',
-    'clicks',
-    'engagements',
-    'engagement_rate',
-    'campaigns_reached',
-    'campaigns_engaged',
-  ],
+  companies: wordsOf(
+    'name impressions clicks engagements engagement_rate campaigns_reached campaigns_engaged',
+  ),
 };
 
-/** Contract 5.3. */
+/** Contract 3.1, 4 and 5.3: the fields of what operations answer. */
 const ITEM_FIELDS: Record<string, string[]> = {
+  Contact: wordsOf(
+    `id organization_id data_import_id contact_id company_id first_name last_name work_emails personal_emails phones network_a_url
+job_title functional_area company_name company_network_a_url company_domain company_country company_industry city state_region
+country postal_code age dob year_of_birth gender person_image_url company_image_url audience_ids created_at updated_at`,
+  ),
+  Audience: wordsOf(
+    'id organization_id name description network_a network_b network_c tracking_utm_value created_at',
+  ),
+  WebsiteVisit: wordsOf(
+    'id type audienceId organizationId startUrl country countryCode city ipAddress browser browserVersion platform hasRecording intentScore createdAt',
+  ),
   CampaignItem: [
-    'id',
-    'network_a_campaign_id',
-    'name',
-    'account_id',
-    'campaign_group_id',
-    'campaign_group_name',
-    'status',
-    'objective_type',
-    'format',
-    'cost_type',
-    'currency',
-    'daily_budget',
-    'total_budget',
-    'start_date',
-    'end_date',
-    'creatives_count',
+    ...wordsOf(`
+id network_a_campaign_id name account_id campaign_group_id campaign_group_name status objective_type
+format cost_type currency daily_budget total_budget start_date end_date creatives_count
+`),
     ...METRICS,
-    'provisional',
-    'timeseries',
+    ...wordsOf('provisional timeseries'),
   ],
   CreativeItem: [
-    'id',
-    'network_a_creative_id',
-    'campaign_id',
-    'campaign_name',
-    'name',
-    'status',
-    'review_status',
-    'format',
-    'headline',
-    'landing_page_url',
-    'image_url',
-    'currency',
+    ...wordsOf(`
+id network_a_creative_id campaign_id campaign_name name status review_status format headline
+landing_page_url image_url currency
+`),
     ...METRICS,
-    'provisional',
-    'timeseries',
+    ...wordsOf('provisional timeseries'),
   ],
   CompanyListItem: [
-    'id',
-    'network_a_company_id',
-    'name',
-    'domain',
-    'network_a_url',
-    'industry',
-    'employee_range',
-    'country',
-    'logo_url',
+    ...wordsOf('id network_a_company_id name domain network_a_url industry employee_range country logo_url'),
     ...COMPANY_METRICS,
-    'campaigns_reached',
-    'campaigns_engaged',
-    'first_seen',
-    'last_seen',
-    'timeseries',
+    ...wordsOf('campaigns_reached campaigns_engaged first_seen last_seen timeseries'),
   ],
 };
 
 /** Contract 5.11. */
-const WARNINGS = [
-  'company_metrics_approximate',
-  'data_delayed',
-  'data_provisional',
-  'mixed_currencies',
-  'partial_month',
-  'range_before_first_data',
-  'range_includes_future',
-  'timeseries_sparse',
-  'unknown_campaign_ids',
-  'unknown_company_ids',
-  'unknown_creative_ids',
-  'unknown_objective_type',
-  'unknown_status',
-  'unmatched_domains',
-];
+const WARNINGS = wordsOf(`
+company_metrics_approximate data_delayed data_provisional mixed_currencies partial_month
+range_before_first_data range_includes_future timeseries_sparse unknown_campaign_ids unknown_company_ids
+unknown_creative_ids unknown_objective_type unknown_status unmatched_domains
+`);
 
 interface Field {
   enum?: (string | null)[];

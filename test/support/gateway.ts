@@ -7,7 +7,7 @@ import { type Config, loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { type Clock, systemClock } from '../../services/shared/time.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
-import { closedWithFile } from './opened.js';
+import { closedWithFile, useOpened } from './opened.js';
 
 export interface Answer {
   status: number;
@@ -24,16 +24,50 @@ export interface CallOptions {
   raw?: string | Uint8Array | ReadableStream;
 }
 
+export interface Caller {
+  /** Rejects when the connection breaks before the answer is complete. */
+  call(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  ingest(stream: string, records: readonly object[], options?: CallOptions): Promise<Answer>;
+}
+
+/** Calls the gateway at a URL with a key, which is sent where a call names no other. */
+export function callerOf(url: string, ownKey?: string): Caller {
+  async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
+    const { method = 'POST', key = ownKey } = options;
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        'Content-Type': 'application/json',
+        ...(key ? { 'X-Api-Key': key } : {}),
+        ...options.headers,
+      },
+      body: method === 'GET' || method === 'HEAD' ? undefined : (options.raw ?? JSON.stringify(body)),
+      duplex: 'half',
+    });
+    const { status, headers } = response;
+    const text = await response.text();
+    const isJson = /\bjson/.test(headers.get('Content-Type') ?? '') && text !== '';
+    return { status, headers, body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {}, text };
+  }
+  return {
+    call,
+    ingest: (stream, records, options = {}) =>
+      call(`/api/ingest/${stream}`, undefined, {
+        ...options,
+        raw: records.map((record) => JSON.stringify(record)).join('\n'),
+        headers: { 'Content-Type': 'application/x-ndjson', ...options.headers },
+      }),
+  };
+}
+
 /** A gateway on a free port, spoken to over real HTTP. */
-export interface TestGateway {
+export interface TestGateway extends Caller {
   url: string;
   dataDir: string;
   stores: Stores;
   /** A key of `org_a` with every scope, sent where a call names no other. */
   key: string;
   keyFor(organizationId: string, scopes?: readonly string[]): Promise<string>;
-  call(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
-  ingest(stream: string, records: readonly object[], options?: CallOptions): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -49,6 +83,17 @@ export const gatewaySuite =
   (title: string, tests: (start: StartGateway) => void) =>
   (start: StartGateway): void =>
     void describe(title, () => tests(start));
+
+/** A gateway for the tests of a suite, which `prepare` fills before the first of them. */
+export const useGateway = (
+  prepare: (gateway: TestGateway) => Promise<unknown> = async () => undefined,
+  start: () => Promise<TestGateway> = startTestGateway,
+): TestGateway =>
+  useOpened(async () => {
+    const gateway = await start();
+    await prepare(gateway);
+    return gateway;
+  });
 
 /** A gateway over embedded stores in a folder of its own, save where the settings name others. Most tests never start the engine. */
 export const startTestGateway = (
@@ -78,42 +123,13 @@ async function start(
     issueKey(stores.search, { organizationId, scopes }, clock);
   const key = await keyFor('org_a');
 
-  async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
-    const sent = options.key === undefined ? key : options.key;
-    const method = options.method ?? 'POST';
-    const response = await fetch(`${gateway.url}${path}`, {
-      method,
-      headers: {
-        'Content-Type': 'application/json',
-        ...(sent === null ? {} : { 'X-Api-Key': sent }),
-        ...options.headers,
-      },
-      body: method === 'GET' || method === 'HEAD' ? undefined : (options.raw ?? JSON.stringify(body)),
-      duplex: 'half',
-    });
-    const text = await response.text();
-    const isJson = /\bjson/.test(response.headers.get('Content-Type') ?? '') && text !== '';
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
-      text,
-    };
-  }
-
   return {
     url: gateway.url,
     dataDir: folder.path,
     stores,
     key,
     keyFor,
-    call,
-    ingest: (stream, records, options = {}) =>
-      call(`/api/ingest/${stream}`, undefined, {
-        ...options,
-        raw: records.map((record) => JSON.stringify(record)).join('\n'),
-        headers: { 'Content-Type': 'application/x-ndjson', ...options.headers },
-      }),
+    ...callerOf(gateway.url, key),
     async close() {
       await gateway.stop();
       await stores.close();

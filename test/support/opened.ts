@@ -25,6 +25,21 @@ export async function closedWithFile<T extends Closable>(opening: Promise<T>): P
   return value;
 }
 
+/** Opens something before the tests of a suite and closes it after them. Nothing of it may be asked for outside of its tests. */
+export function useOpened<T extends Closable>(open: () => Promise<T>): T {
+  let value: T | undefined;
+  before(async () => {
+    value = await open();
+  });
+  after(() => value?.close());
+  return new Proxy({} as T, {
+    get(_, name) {
+      const member: unknown = Reflect.get(value ?? {}, name, value);
+      return typeof member === 'function' ? member.bind(value) : member;
+    },
+  });
+}
+
 export const mochaHooks = {
   async afterAll() {
     const left = [...opened];

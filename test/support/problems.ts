@@ -17,3 +17,9 @@ export const brokenRules = (answer: Answer): string[] =>
   (answer.body.errors as { pointer: string; code: string }[]).map(
     ({ pointer, code }) => `${pointer} ${code}`,
   );
+
+/** A 422 for exactly these rules, each as `pointer code`. */
+export function expectRules(answer: Answer, rules: readonly string[]): void {
+  expectProblem(answer, 422, 'validation_failed');
+  expect(brokenRules(answer)).to.deep.equal(rules);
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { issueKey } from '../../services/accounts/keys.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { openSqliteStore } from '../../services/stores/sqlite/store.js';
-import type { Answer, CallOptions } from './gateway.js';
+import { type Caller, callerOf } from './gateway.js';
 
 const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
 /** With brokers, the intake would put records into topics that no worker of the test reads. */
@@ -17,16 +17,13 @@ export interface Ended {
 }
 
 /** A server in a process of its own. */
-export interface ServerProcess {
+export interface ServerProcess extends Caller {
   url: string;
   pid: number;
   /** Milliseconds from the start of the process to its address being told. */
   startedMs: number;
   /** Everything it wrote so far, to both outputs. */
   output(): string;
-  /** Rejects when the connection breaks before the answer is complete. */
-  call(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
-  ingest(stream: string, records: readonly object[], options?: CallOptions): Promise<Answer>;
   signal(signal: NodeJS.Signals): void;
   ended: Promise<Ended>;
   /** `kill -9`; resolves when the process is gone. */
@@ -127,41 +124,12 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   });
   const startedMs = performance.now() - begun;
 
-  async function call(path: string, body: unknown = {}, given: CallOptions = {}): Promise<Answer> {
-    const method = given.method ?? 'POST';
-    const key = given.key === undefined ? options.key : given.key;
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        'Content-Type': 'application/json',
-        ...(key ? { 'X-Api-Key': key } : {}),
-        ...given.headers,
-      },
-      body: method === 'GET' ? undefined : (given.raw ?? JSON.stringify(body)),
-      duplex: 'half',
-    });
-    const text = await response.text();
-    const isJson = /json/.test(response.headers.get('Content-Type') ?? '') && text !== '';
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
-      text,
-    };
-  }
-
   return {
     url,
     pid: child.pid as number,
     startedMs,
     output: () => output,
-    call,
-    ingest: (stream, records, given = {}) =>
-      call(`/api/ingest/${stream}`, undefined, {
-        ...given,
-        raw: records.map((record) => JSON.stringify(record)).join('\n'),
-        headers: { 'Content-Type': 'application/x-ndjson', ...given.headers },
-      }),
+    ...callerOf(url, options.key),
     signal: (signal) => child.kill(signal),
     ended,
     async kill() {

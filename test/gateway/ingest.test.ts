@@ -1,0 +1,194 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { compressZstd } from '../support/compress.js';
+import { type CallOptions, useGateway } from '../support/gateway.js';
+import { expectProblem, expectRules } from '../support/problems.js';
+
+const CONTACTS = '/api/ingest/contacts';
+const NDJSON = { 'Content-Type': 'application/x-ndjson' };
+const MIB = 1024 * 1024;
+
+describe('The ingest endpoint', () => {
+  const gateway = useGateway();
+  const send = (raw: CallOptions['raw'], headers: Record<string, string> = {}, query = '') =>
+    gateway.call(`${CONTACTS}${query}`, undefined, { raw, headers });
+  const post = (query: string, ...records: object[]) => gateway.call(`${CONTACTS}${query}`, records);
+  const isStored = async (contact_id: string) =>
+    (await gateway.call('/api/contacts/get', { organization_id: 'org_a', contact_id })).status === 200;
+
+  it('reports each rejected record and writes the others', async () => {
+    const answer = await gateway.ingest('contacts', [
+      { contact_id: 'good', first_name: 'Good' },
+      { contact_id: 'old', age: 'old' },
+      { contact_id: 'foreign', organization_id: 'org_b' },
+      { contact_id: 'own', organization_id: 'org_a' },
+    ]);
+    expect(answer.body, answer.text).to.include({ stream: 'contacts', accepted: 2, rejected: 2 });
+    const errors = answer.body.errors as { line: number; code: string }[];
+    expect(errors.map(({ line, code }) => `${line} ${code}`)).to.deep.equal([
+      ...['2 invalid_type', '3 organization_mismatch'],
+    ]);
+    expect([await isStored('good'), await isStored('old')]).to.deep.equal([true, false]);
+  });
+
+  it('writes nothing in a dry run, and reports the changes', async () => {
+    const records = [{ contact_id: 'dry' }, { contact_id: 'bad', age: 'old' }];
+    const { dry_run, records: shown, ...answer } = (await post('?dry_run=true', ...records)).body;
+    expect(dry_run).to.equal(true);
+    expect(shown).to.deep.equal([{ line: 1, record: { organization_id: 'org_a', contact_id: 'dry' } }]);
+    expect(answer).to.include({ stream: 'contacts', accepted: 1, rejected: 1 });
+    expect(await isStored('dry')).to.equal(false);
+    expect((await post('?dry_run=false', ...records)).body).to.deep.equal(answer);
+    expect(await isStored('dry')).to.equal(true);
+  });
+
+  it('rejects unknown and empty parameters before it writes', async () => {
+    for (const [query, rule] of [
+      ['?dry_run', '?dry_run invalid_type'],
+      ['?dry_run=', '?dry_run invalid_type'],
+      ['?dryrun=true', '?dryrun unknown_field'],
+      ['?on_reject=stop', '?on_reject invalid_value'],
+      ['?on_rejects=fail', '?on_rejects unknown_field'],
+    ] as const)
+      expectRules(await post(query, { contact_id: 'none' }), [rule]);
+    expect(await isStored('none')).to.equal(false);
+  });
+
+  it('accepts a JSON array, one object, lines, CSV, gzip and zstd', async () => {
+    const records = JSON.stringify([{ contact_id: 'a' }, { contact_id: 'b' }]);
+    const lines = await compressZstd(Buffer.from('{"contact_id":"a"}\n{"contact_id":"b"}'));
+    const typed = (type: string, encoding = 'identity') => ({
+      'Content-Type': type,
+      'Content-Encoding': encoding,
+    });
+    for (const [raw, headers, accepted] of [
+      [records, typed('application/json'), 2],
+      ['{"contact_id":"c"}', typed('application/json'), 1],
+      [gzipSync(records), typed('application/json', 'gzip'), 2],
+      [lines, typed('application/x-ndjson', 'zstd'), 2],
+      [lines, typed('application/ndjson', 'zstd'), 2],
+      [lines, typed('application/jsonl; charset=utf-8', 'zstd'), 2],
+    ] as const)
+      expect((await send(raw, headers)).body, headers['Content-Type']).to.include({ accepted, rejected: 0 });
+    const { body } = await send('contact_id,age,phones\r\nd,41,1;2\r\ne,old,\r\n', typed('text/csv'));
+    expect(body).to.nested.include({ accepted: 1, 'errors[0].line': 3, 'errors[0].pointer': '/age' });
+  });
+
+  it('maps the records of another tool by the name of a mapping', async () => {
+    const map = (name: string, raw: string, type = 'application/json') =>
+      gateway.call(`/api/ingest/network-a-creatives?map=${name}`, undefined, {
+        raw,
+        headers: { 'Content-Type': type },
+      });
+    const HISTORY = 'fivetran-linkedin/creative_history';
+    const row = { id: 'mapped', campaign_id: 12, last_modified_at: '2026-01-02 03:04:05.6', other: 1 };
+    const json = await map(HISTORY, JSON.stringify(row));
+    expect(json.body, json.text).to.include({ accepted: 1, rejected: 0, skipped: 0 });
+    const csv = 'id,campaign_id,created_time,other\nmapped_2,12,2026-01-02,x\n,12,2026-01-02,x\n';
+    const { body } = await map(HISTORY, csv, 'text/csv');
+    expect(body).to.nested.include({ accepted: 1, 'errors[0].line': 3, 'errors[0].pointer': '/id' });
+    for (const name of ['fivetran-linkedin/campaign_history', '__proto__', '', HISTORY.slice(0, -1)]) {
+      const answer = await map(name, '[]');
+      expectProblem(answer, 422, 'validation_failed');
+      expect(answer.body).to.nested.include({ 'errors[0].pointer': '?map' });
+      if (name.endsWith('histor')) expect(answer.text).to.contain(`Did you mean ${HISTORY}?`);
+    }
+  });
+
+  it('accepts nothing with on_reject=fail when a record is rejected, and names it', async () => {
+    const failed = await post('?on_reject=fail', { contact_id: 'fail' }, { contact_id: 'bad', age: 'old' });
+    expectProblem(failed, 422, 'records_rejected');
+    const first = { rejected: 1, 'errors[0].line': 2, 'errors[0].pointer': '/age' };
+    expect(failed.body).to.nested.include(first);
+    const good = { contact_id: 'fail' };
+    expect((await post('?on_reject=fail&dry_run=true', good)).body).to.include({
+      accepted: 1,
+      dry_run: true,
+    });
+    expect(await isStored('fail')).to.equal(false);
+    expect((await post('?on_reject=fail', good)).body).to.include({ accepted: 1, rejected: 0 });
+    expect(await isStored('fail')).to.equal(true);
+  });
+
+  it('ends after 10 000 rejected records, and says what is durable', async () => {
+    const reject = (count: number, query: string) => {
+      const lines = ['{"contact_id":"first"}', ...Array(count).fill('{}'), '{"contact_id":"last"}'];
+      return send(gzipSync(lines.join('\n')), { ...NDJSON, 'Content-Encoding': 'gzip' }, query);
+    };
+    expect((await reject(9_999, '?dry_run=true')).body).to.include({ accepted: 2, rejected: 9_999 });
+    const ended = await reject(10_000, '');
+    expectProblem(ended, 422, 'records_rejected');
+    expect(ended.body).to.include({ accepted: 1, rejected: 10_000 });
+    expect([await isStored('first'), await isStored('last')]).to.deep.equal([true, false]);
+    const failed = await reject(10_000, '?on_reject=fail');
+    expectProblem(failed, 422, 'records_rejected');
+    expect(failed.body).to.include({ accepted: 0, rejected: 10_000 });
+  });
+
+  for (const [type, open, separator, close] of [
+    ['application/x-ndjson', '', '\n', ''],
+    ['application/json', '[', ',', ']'],
+  ] as const) {
+    it(`takes 100 000 records as ${type}`, async () => {
+      const many = (records: number) => {
+        const list = Array(records).fill('{"contact_id":"many"}').join(separator);
+        return send(`${open}${list}${close}`, { 'Content-Type': type }, '?dry_run=true');
+      };
+      expect((await many(100_000)).body).to.include({ accepted: 100_000 });
+      const answer = await many(100_001);
+      expectProblem(answer, 413, 'too_many_records');
+      expect(answer.body).to.include({ accepted: 100_000, rejected: 0 });
+    });
+  }
+
+  it('ignores unknown fields where the request says so, and counts the records', async () => {
+    const records = [{ contact_id: 'more', shoe_size: 41 }, { contact_id: 'plain' }, { contact_id: '' }];
+    const rejecting = await post('?dry_run=true', ...records);
+    expect(rejecting.body).to.include({ accepted: 1, rejected: 2 }).and.not.have.property('ignored');
+    const ignoring = await post('?unknown_fields=ignore&on_reject=drop', ...records);
+    expect(ignoring.body).to.include({ accepted: 2, rejected: 1, ignored: 1 });
+    expect((await post('?unknown_fields=ignore')).body).to.include({ accepted: 0, ignored: 0 });
+  });
+
+  // Empty members of gzip and skippable frames of zstd; chunked, as the length would tell.
+  const skippable = Buffer.alloc(8 + 65_536);
+  skippable.set([0x50, 0x2a, 0x4d, 0x18, 0, 0, 1, 0]);
+  const chunked = (bytes: Buffer) => () => new Blob([Buffer.alloc(17 * MIB, bytes)]).stream();
+  const csv = { 'Content-Type': 'text/csv' };
+  const zipped = (encoding: string) => ({ ...NDJSON, 'Content-Encoding': encoding });
+  const unreadable: [
+    what: string,
+    raw: string | Uint8Array | (() => ReadableStream),
+    headers: Record<string, string>,
+    expected: [status: number, code: string],
+  ][] = [
+    ['half an array', '[{"contact_id": "x"', {}, [400, 'invalid_json']],
+    ['a string', '"x"', {}, [400, 'invalid_body']],
+    ['no gzip', 'not gzip', { 'Content-Encoding': 'gzip' }, [400, 'invalid_body']],
+    ['no zstd', 'not zstd', { 'Content-Encoding': 'zstd' }, [400, 'invalid_body']],
+    ['another encoding', '[]', { 'Content-Encoding': 'br' }, [415, 'unsupported_media_type']],
+    ['CSV with an open quote', 'contact_id,age\nq1,1\n"q2,2\n', csv, [400, 'invalid_body']],
+    ['CSV of too many columns', ','.repeat(500_000), csv, [422, 'validation_failed']],
+    ['more than 16 MiB', 'x'.repeat(16 * MIB + 1), {}, [413, 'body_too_large']],
+    ['more once unzipped', gzipSync(Buffer.alloc(17 * MIB, 10)), zipped('gzip'), [413, 'body_too_large']],
+    ['empty members of gzip', chunked(gzipSync('')), zipped('gzip'), [413, 'body_too_large']],
+    ['skippable frames of zstd', chunked(skippable), zipped('zstd'), [413, 'body_too_large']],
+  ];
+  for (const [what, raw, headers, [status, code]] of unreadable) {
+    it(`rejects a body of ${what} as ${code}`, async () => {
+      expectProblem(await send(typeof raw === 'function' ? raw() : raw, headers), status, code);
+    });
+  }
+
+  it('names columns of CSV that it does not know', async () => {
+    const columns = await send('contact_id,aeg,\nq1,1,2\n', csv);
+    expectProblem(columns, 422, 'validation_failed');
+    expect(columns.text).to.contain('Did you mean age?').and.to.contain('Column 3 has no name.');
+  });
+
+  it('rejects an unknown stream, and a key without the scope ingest:write', async () => {
+    expectProblem(await gateway.call('/api/ingest/contact', [{}]), 404, 'stream_not_found');
+    const key = await gateway.keyFor('org_a', ['contacts:write']);
+    expectProblem(await gateway.ingest('contacts', [], { key }), 403, 'insufficient_scope');
+  });
+});
