@@ -10,6 +10,11 @@ export interface OrderedRecord<Record> {
   sequence: number;
 }
 
+/** The organization of a record of any stream that a search store holds. */
+export function organizationOf(record: { organization_id: string } | { organizationId: string }): string {
+  return 'organization_id' in record ? record.organization_id : record.organizationId;
+}
+
 /** Makes an event time positive and 16 digits long for every year from 0 to 9999. */
 const TIME_OFFSET_MS = 1_100_000_000_000_000;
 /** 13 digits of milliseconds: until the year 2286. */

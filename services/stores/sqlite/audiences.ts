@@ -21,7 +21,7 @@ import { rankedRows } from './text/ranked-rows.js';
 import type { TermEncoder } from './text/term-encoder.js';
 import { IndexChanges } from './text/text-index.js';
 import { similarWords } from './text/vocabulary.js';
-import { type BatchResult, writeBatch } from './writes/write-batch.js';
+import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
 /** Columns of audience_terms, in order. */
@@ -119,10 +119,12 @@ function bodyOf(connection: Connection, organization: number, id: string): strin
 export function upsertAudiences(
   session: WriteSession,
   records: readonly OrderedRecord<AudienceRecord>[],
-  isTimeUp = () => false,
+  isTimeUp: IsTimeUp,
 ): BatchResult {
   const changes = new IndexChanges(session.connection, 'audience_terms', AUDIENCE_COLUMNS);
-  const written = writeBatch(records, isTimeUp, (record) => upsertAudience(session, changes, record));
+  const written = writeBatch(session, 'audiences', records, isTimeUp, (record) =>
+    upsertAudience(session, changes, record),
+  );
   changes.apply();
   return written;
 }
@@ -146,7 +148,6 @@ function upsertAudience(
     key,
   ) as Row;
   const stored = applyAudienceRecord(versionOf(created, recordOrder), ordered);
-  session.noteAccepted('audiences', organization, ordered.acceptedAt);
   if (stored === null) return;
   const text = session.encoder('audience_terms', organization);
   const before = body === null ? [] : audienceColumns(text, JSON.parse(body) as AudienceBody);

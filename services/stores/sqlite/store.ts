@@ -114,8 +114,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     pauseWrites: (work) => writer.runExclusive(work),
     async close() {
       await records.idle();
-      reader.close();
       await Promise.all([writer.close(), searches.close()]);
+      // A write that ended meanwhile reads what it answers.
+      reader.close();
     },
   };
 }

@@ -9,19 +9,19 @@ import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection, SqlValue } from './connection.js';
 import { findOrganizationKey } from './organizations.js';
 import { buildPage, emptyPage, type JsonPage } from './pages.js';
-import { type BatchResult, writeBatch } from './writes/write-batch.js';
+import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
 /** Inserts visits until time is up. The first record of an id and creation time stays. */
 export function insertVisits(
   session: WriteSession,
   records: readonly OrderedRecord<VisitRecord>[],
-  isTimeUp: () => boolean,
+  isTimeUp: IsTimeUp,
 ): BatchResult {
-  return writeBatch(records, isTimeUp, (record) => insertVisit(session, record));
+  return writeBatch(session, 'visits', records, isTimeUp, (record) => insertVisit(session, record));
 }
 
-function insertVisit(session: WriteSession, { record, acceptedAt }: OrderedRecord<VisitRecord>): void {
+function insertVisit(session: WriteSession, { record }: OrderedRecord<VisitRecord>): void {
   const { connection } = session;
   const organization = session.organizationKey(record.organizationId);
   const createdMs = parseTimestamp(record.createdAt);
@@ -47,7 +47,6 @@ function insertVisit(session: WriteSession, { record, acceptedAt }: OrderedRecor
     JSON.stringify(visit),
   );
   if (inserted > 0) session.count('visits', organization);
-  session.noteAccepted('visits', organization, acceptedAt);
 }
 
 /** Deletes at most `limit` visits from before a moment; returns how many. */

@@ -111,11 +111,7 @@ export function contactStore({
     async eraseContacts(command) {
       const { organizationId, proofId } = command;
       const result = await writer.callFor(organizationId, 'eraseContacts', command, clock.now());
-      // The person is erased whatever fails here: the writer goes on when it is idle.
-      const proof = await writer
-        .call('completeErasures', clock.now())
-        .then(() => reader.read((connection) => readErasure(connection, proofId)))
-        .catch(() => result.proof);
+      const proof = reader.read((connection) => readErasure(connection, proofId));
       return { ...result, proof };
     },
     listErasures: async (search) => reader.read((connection) => listErasures(connection, search)),

@@ -28,7 +28,7 @@ import { Suppression } from '../erasure/suppression.js';
 import { findOrganizationKey } from '../organizations.js';
 import type { RowId } from '../row-ids.js';
 import { IndexChanges } from '../text/text-index.js';
-import { type BatchResult, writeBatch } from '../writes/write-batch.js';
+import { type BatchResult, type IsTimeUp, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
 import { type ContactRow, readContactRow, readDeletion } from './rows.js';
@@ -37,11 +37,13 @@ import { type ContactRow, readContactRow, readDeletion } from './rows.js';
 export function upsertContacts(
   session: WriteSession,
   records: readonly OrderedRecord<ContactRecord>[],
-  isTimeUp: () => boolean,
+  isTimeUp: IsTimeUp,
 ): BatchResult {
   const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
   const batch: Batch = { session, changes, lost: [], suppression: new Suppression(session.connection) };
-  const written = writeBatch(records, isTimeUp, (record) => upsertContact(batch, record));
+  const written = writeBatch(session, 'contacts', records, isTimeUp, (record) =>
+    upsertContact(batch, record),
+  );
   changes.apply();
   forgetWords(session, batch.lost);
   return written;
@@ -85,7 +87,6 @@ function upsertContact(
       throw suppressedRecord();
     }
   }
-  session.noteAccepted('contacts', organization, ordered.acceptedAt);
   if (stored === null) return;
   if (isDeletion(stored)) {
     if (before) lost.push(deleteRow(session, changes, organization, before));

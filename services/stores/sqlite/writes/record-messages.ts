@@ -1,19 +1,16 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { OrderedRecord } from '../../../shared/record-order.js';
+import { type OrderedRecord, organizationOf } from '../../../shared/record-order.js';
 import { PartialWriteError, RecordRejectedError } from '../../../shared/store-errors.js';
 import type { WorkerClient } from '../workers/worker-client.js';
 import type { BatchResult } from './write-batch.js';
-import type {
-  MaintenanceOperations,
-  RecordOperations,
-  RecordWriter,
-  WriteOperations,
-} from './write-operations.js';
+import type { RecordOperations, RecordWriter, WriteOperations } from './write-operations.js';
 
-export type Writer = WorkerClient<WriteOperations & MaintenanceOperations & RecordOperations>;
+export type Writer = WorkerClient<WriteOperations & RecordOperations>;
 
 /** Few enough that serializing them does not hold up the event loop. */
 export const RECORDS_PER_MESSAGE = 500;
+
+type Organized = Parameters<typeof organizationOf>[0];
 
 /** Records of one organization, by their indexes in the write. */
 interface Message {
@@ -31,7 +28,7 @@ export class RecordMessages {
   }
 
   /** Yields to the event loop between two messages. Throws `PartialWriteError`. */
-  async write(writer: RecordWriter, records: readonly OrderedRecord<unknown>[]): Promise<void> {
+  async write(writer: RecordWriter, records: readonly OrderedRecord<Organized>[]): Promise<void> {
     const written: Promise<BatchResult['rejected']>[] = [];
     const messages = messagesOf(records);
     const send = async () => {
@@ -61,12 +58,11 @@ export class RecordMessages {
 }
 
 /** Of one organization each, in its order: the writer keeps the order of its messages, while organizations take turns. */
-function messagesOf(records: readonly OrderedRecord<unknown>[]): Message[] {
+function messagesOf(records: readonly OrderedRecord<Organized>[]): Message[] {
   const messages: Message[] = [];
   const last = new Map<string, Message>();
   for (const [index, { record }] of records.entries()) {
-    const fields = record as { organization_id?: string; organizationId?: string };
-    const organizationId = fields.organization_id ?? fields.organizationId ?? '';
+    const organizationId = organizationOf(record);
     let message = last.get(organizationId);
     if (!message || message.indexes.length >= RECORDS_PER_MESSAGE) {
       message = { organizationId, indexes: [] };

@@ -16,14 +16,13 @@ import {
   upsertContacts,
 } from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
-import { completeErasures } from '../erasure/complete.js';
 import { eraseContacts } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
 import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
 import { deleteRejections, keepRejections } from '../rejections.js';
 import { deleteVisitsBefore, insertVisits } from '../visits.js';
 import { done } from '../workers/rpc.js';
-import type { BatchResult } from './write-batch.js';
+import type { BatchResult, IsTimeUp } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
 
 /** Operations of the writer that share a transaction of the session. `now` in milliseconds since 1970. */
@@ -76,15 +75,7 @@ export function writeOperations(session: WriteSession) {
 }
 export type WriteOperations = ReturnType<typeof writeOperations>;
 
-/** Operations that run outside of a transaction. */
-export function maintenanceOperations({ connection }: WriteSession) {
-  return {
-    completeErasures: (now: number) => toJson(completeErasures(connection, now)),
-  };
-}
-export type MaintenanceOperations = ReturnType<typeof maintenanceOperations>;
-
-type WriteRecords = (session: WriteSession, records: unknown[], isTimeUp: () => boolean) => BatchResult;
+type WriteRecords = (session: WriteSession, records: unknown[], isTimeUp: IsTimeUp) => BatchResult;
 
 /** Operations that write records, a batch per transaction. */
 export const recordWriters = {

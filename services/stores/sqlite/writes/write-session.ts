@@ -8,8 +8,6 @@ import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 
 /** Cached values and known words, about 200 bytes each. */
 const MAX_CACHED_TERMS = 400_000;
-type Counted = 'contacts' | 'visits';
-type Accepted = Counted | 'audiences';
 
 /** Keys of organizations, and of audiences. */
 const MAX_CACHED_KEYS = 100_000;
@@ -27,15 +25,7 @@ export class WriteSession {
   #values = new ValueCache();
   /** Words in the vocabulary, by index and organization. */
   readonly #knownWords = new Map<string, Set<string>>();
-  /** Added to the counts of organizations at the commit. */
-  #added: Record<Counted, Map<number, number>> = { contacts: new Map(), visits: new Map() };
-  /** When their newest records were accepted, noted at the commit. */
-  readonly #accepted: Record<Accepted, Map<number, number>> = {
-    contacts: new Map(),
-    audiences: new Map(),
-    visits: new Map(),
-  };
-  /** Of the next row id. */
+  /** Makes row ids unique; saved at the commit. */
   #sequence = 0;
 
   constructor(connection: Connection) {
@@ -51,7 +41,9 @@ export class WriteSession {
         const sequence = Number(row?.[0] ?? 0);
         this.#sequence = sequence;
         const result = work();
-        this.#saveCounts(sequence);
+        if (this.#sequence !== sequence) {
+          this.connection.run(`UPDATE counters SET value = ? WHERE name = 'position'`, this.#sequence);
+        }
         return result;
       });
     } catch (error) {
@@ -63,8 +55,6 @@ export class WriteSession {
   /** Runs a part of a transaction that may fail alone. */
   savepoint<T>(work: () => T): T {
     this.connection.exec('SAVEPOINT part');
-    const { contacts, visits } = this.#added;
-    const before = { contacts: new Map(contacts), visits: new Map(visits) };
     try {
       const result = work();
       this.connection.exec('RELEASE part');
@@ -73,7 +63,6 @@ export class WriteSession {
       this.connection.exec('ROLLBACK TO part');
       this.connection.exec('RELEASE part');
       this.#invalidateCaches();
-      this.#added = before;
       throw error;
     }
   }
@@ -159,45 +148,25 @@ export class WriteSession {
   }
 
   /** Counts more, or fewer, contacts or visits of the organization. */
-  count(what: Counted, organization: number, added = 1): void {
-    const counts = this.#added[what];
-    counts.set(organization, (counts.get(organization) ?? 0) + added);
+  count(what: 'contacts' | 'visits', organization: number, added = 1): void {
+    this.connection.run(`UPDATE organizations SET ${what} = ${what} + ? WHERE key = ?`, added, organization);
   }
 
-  /** Notes that a record of the organization was accepted, whether or not it changes anything. */
-  noteAccepted(what: Accepted, organization: number, acceptedAt: number): void {
-    const newest = this.#accepted[what];
-    newest.set(organization, Math.max(newest.get(organization) ?? 0, acceptedAt));
+  /** Notes when a record of the organization was accepted; the newest stays. */
+  noteAccepted(
+    stream: 'contacts' | 'audiences' | 'visits',
+    organizationId: string,
+    acceptedAt: number,
+  ): void {
+    this.connection.run(
+      `UPDATE organizations SET ${stream}_accepted_ms = max(coalesce(${stream}_accepted_ms, 0), ?) WHERE id = ?`,
+      acceptedAt,
+      organizationId,
+    );
   }
 
   #isTaken(index: TextIndex, rowId: RowId): boolean {
     return this.connection.row(`SELECT 1 FROM ${index}_docsize WHERE id = ?`, rowId) !== undefined;
-  }
-
-  #saveCounts(previousSequence: number): void {
-    if (this.#sequence !== previousSequence) {
-      this.connection.run(`UPDATE counters SET value = ? WHERE name = 'position'`, this.#sequence);
-    }
-    for (const what of ['contacts', 'audiences', 'visits'] as const) {
-      for (const [organization, acceptedAt] of this.#accepted[what]) {
-        this.connection.run(
-          `UPDATE organizations SET ${what}_accepted_ms = max(coalesce(${what}_accepted_ms, 0), ?) WHERE key = ?`,
-          acceptedAt,
-          organization,
-        );
-      }
-      this.#accepted[what].clear();
-    }
-    for (const what of ['contacts', 'visits'] as const) {
-      for (const [organization, count] of this.#added[what]) {
-        this.connection.run(
-          `UPDATE organizations SET ${what} = ${what} + ? WHERE key = ?`,
-          count,
-          organization,
-        );
-      }
-      this.#added[what].clear();
-    }
   }
 
   #trimCaches(): void {
@@ -221,7 +190,5 @@ export class WriteSession {
     this.#audiences.clear();
     this.#clearEncoders();
     this.#knownWords.clear();
-    this.#added = { contacts: new Map(), visits: new Map() };
-    for (const newest of Object.values(this.#accepted)) newest.clear();
   }
 }
