@@ -24,6 +24,7 @@ RUN mkdir /data && chown node:node /data
 COPY package.json ./
 COPY mappings mappings
 COPY services/gateway/examples.json services/gateway/examples.json
+COPY services/search/equivalents services/search/equivalents
 COPY --from=build /app/dist/services dist/services
 COPY --from=build /app/dist/ingest dist/ingest
 COPY --from=build /app/dist/console dist/console

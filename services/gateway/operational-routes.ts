@@ -81,10 +81,9 @@ const version = {
   properties: {
     name: text('Name of the program.'),
     version: text('Version of the program.'),
-    equivalents: {
-      type: 'integer',
-      description: 'Version of the tables of equivalents that contact searches apply.',
-    },
+    equivalents: text(
+      'Version of the tables of equivalents that contact searches apply: a hash of their rows.',
+    ),
     node: text('Version of Node.js.'),
   },
 };

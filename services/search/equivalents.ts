@@ -3,18 +3,29 @@
  * names, states and their codes (contract 3.9). The tables are data in `equivalents/`; they are applied to the query alone, so a new
  * version needs no reindex.
  */
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { memoize } from '../shared/cache.js';
+import { packageRoot } from '../shared/fs.js';
 import { words } from '../shared/text.js';
-import { CITIES } from './equivalents/cities.js';
-import { AND_WORDS, LEGAL_FORMS } from './equivalents/companies.js';
-import { GIVEN_NAMES } from './equivalents/given-names.js';
-import { AFTER_NAMES, BEFORE_NAMES } from './equivalents/people.js';
-import { REGIONS } from './equivalents/regions.js';
-import { PREPOSITIONS, TITLES } from './equivalents/titles.js';
 import type { Equivalent, QueryTerm, TextQuery, WordTerm } from './query.js';
 
-/** Raised with every change of the tables. */
-export const EQUIVALENTS_VERSION = 1;
+/** The folder of the tables, whose comments name source and licence. */
+export const EQUIVALENTS_FOLDER = join(packageRoot, 'services/search/equivalents');
+
+const textOf = (file: string) => readFileSync(join(EQUIVALENTS_FOLDER, file), 'utf8');
+const TEXTS = {
+  title: textOf('titles.txt'),
+  company: textOf('companies.txt'),
+  given_name: textOf('given-names.txt'),
+  city: textOf('cities.txt'),
+  region: textOf('regions.txt'),
+  optional: textOf('optional-words.txt'),
+};
+
+/** Changes with every row of the tables. */
+export const EQUIVALENTS_VERSION: string = hash('sha256', JSON.stringify(TEXTS)).slice(0, 12);
 
 /** What a table is about, which decides in which fields its equivalents match. */
 export const EQUIVALENT_KINDS = ['title', 'company', 'given_name', 'name', 'city', 'region'] as const;
@@ -37,7 +48,8 @@ interface Table {
   longest: number;
 }
 
-const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
+/** The rows of a table, without comments. */
+const rowsOf = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 function addForms(table: Table, form: string[], others: readonly string[][], row: string): void {
   const key = form.join(' ');
@@ -50,7 +62,7 @@ function addForms(table: Table, form: string[], others: readonly string[][], row
 /** Forms of a line stand for each other. */
 function classes(kind: EquivalentKind, text: string): Table {
   const table: Table = { forms: new Map(), longest: 0 };
-  for (const line of linesOf(text)) {
+  for (const line of rowsOf(text)) {
     const forms = line.split(' = ').map((form) => words(form));
     const row = `${kind}: ${forms[0]?.join(' ')}`;
     for (const form of forms) addForms(table, form, forms, row);
@@ -61,7 +73,7 @@ function classes(kind: EquivalentKind, text: string): Table {
 /** A name stands for its short forms, and each of those for it. */
 function shortForms(kind: EquivalentKind, text: string): Table {
   const table: Table = { forms: new Map(), longest: 0 };
-  for (const line of linesOf(text)) {
+  for (const line of rowsOf(text)) {
     const [name = '', short = ''] = line.split(': ');
     const forms = words(short).map((word) => [word]);
     const row = `${kind}: ${name}`;
@@ -72,18 +84,22 @@ function shortForms(kind: EquivalentKind, text: string): Table {
 }
 
 const TABLES = [
-  ['title', classes('title', TITLES)],
-  ['company', classes('company', LEGAL_FORMS)],
-  ['given_name', shortForms('given_name', GIVEN_NAMES)],
-  ['city', classes('city', CITIES)],
-  ['region', classes('region', REGIONS)],
+  ['title', classes('title', TEXTS.title)],
+  ['company', classes('company', TEXTS.company)],
+  ['given_name', shortForms('given_name', TEXTS.given_name)],
+  ['city', classes('city', TEXTS.city)],
+  ['region', classes('region', TEXTS.region)],
 ] as const satisfies [EquivalentKind, Table][];
 const LEGAL = TABLES[1][1];
 
-const isAnd = new Set(AND_WORDS);
-const isPreposition = new Set([...AND_WORDS, ...PREPOSITIONS]);
-const isBeforeNames = new Set(BEFORE_NAMES);
-const isAfterNames = new Set(AFTER_NAMES);
+/** Words that a record may leave out, by where they stand. */
+const optional = new Map(
+  rowsOf(TEXTS.optional).map((line) => {
+    const [place = '', listed = ''] = line.split(': ');
+    return [place, new Set(words(listed))];
+  }),
+);
+const isOptional = (place: string, word: string) => optional.get(place)?.has(word) === true;
 
 /** The alternatives of each word of a text, which are in order. */
 const alternativesOf = memoize((text: string): Alternative[][] => {
@@ -109,10 +125,10 @@ const alternativesOf = memoize((text: string): Alternative[][] => {
   const legal = legalForms(given);
   for (const [at, word] of given.entries()) {
     const [before, after] = [given[at - 1], given[at + 1]];
-    if (isAnd.has(word) && before !== undefined && after !== undefined) {
+    if (isOptional('and', word) && before !== undefined && after !== undefined) {
       add(at, { kind: 'company', words: [before, after], row: 'company: &' });
     }
-    if (isPreposition.has(word) && after !== undefined) {
+    if ((isOptional('preposition', word) || isOptional('and', word)) && after !== undefined) {
       const row = `title: ${word}`;
       add(at, { kind: 'title', words: [after], row });
       for (const { kind, words: same } of [...(found[at + 1] ?? [])]) {
@@ -121,10 +137,10 @@ const alternativesOf = memoize((text: string): Alternative[][] => {
     }
     const name = legal[at];
     if (name !== undefined) add(at, { kind: 'company', words: [name], row: `company: ${word}` });
-    if (isBeforeNames.has(word) && after !== undefined) {
+    if (isOptional('before a name', word) && after !== undefined) {
       add(at, { kind: 'name', words: [after], row: `name: ${word}` });
     }
-    if (isAfterNames.has(word) && before !== undefined) {
+    if (isOptional('after a name', word) && before !== undefined) {
       add(at, { kind: 'name', words: [before], row: `name: ${word}` });
     }
   }

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { EXAMPLES_FILE } from '../../services/gateway/examples.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { configurationPage } from './configuration.js';
+import { equivalentsPage } from './equivalents.js';
 import { responseExamples } from './response-examples.js';
 
 writeFileSync(join(packageRoot, 'docs/operating/configuration.md'), configurationPage());
+writeFileSync(join(packageRoot, 'docs/equivalents.md'), equivalentsPage());
 writeFileSync(EXAMPLES_FILE, `${JSON.stringify(await responseExamples(), null, 2)}\n`);
